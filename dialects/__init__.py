@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The six levels, each a dialect: torch, prim, loop, tile, kernel, cuda."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from xdsl.ir import Dialect
+
+# dialect name -> the attribute of `tilewright.dialects.<name>` that holds it
+_DIALECTS = {
+    "torch": "Torch",
+    "prim": "Prim",
+    "loop": "Loop",
+    "tile": "Tile",
+    "kernel": "Kernel",
+    "cuda": "Cuda",
+}
+
+
+def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
+    """Dialect factories by name; a dialect's module is imported when its factory is called."""
+
+    def factory(name: str, attribute: str) -> Callable[[], Dialect]:
+        return lambda: getattr(import_module(f"tilewright.dialects.{name}"), attribute)
+
+    return {name: factory(name, attribute) for name, attribute in _DIALECTS.items()}
