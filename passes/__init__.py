@@ -1,1 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Level to level: the passes by name, each loaded when it is first used."""
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+
+from xdsl.passes import ModulePass
+
+from tilewright.errors import UsageError
+
+# pass name -> "module:Class" below `tilewright.passes`, in the order they run
+_PASSES: dict[str, str] = {}
+
+# Packages outside this repository announce their passes in this entry-point group.
+PLUGIN_GROUP = "tilewright.passes"
+
+
+def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    """Pass factories by name: our own, then those that installed packages announce."""
+    factories = {name: _own(path) for name, path in _PASSES.items()}
+    for plugin in sorted(entry_points(group=PLUGIN_GROUP), key=lambda plugin: plugin.name):
+        clashes = plugin.name in factories
+        factories[plugin.name] = _ambiguous(plugin) if clashes else _announced(plugin)
+    return factories
+
+
+def _own(path: str) -> Callable[[], type[ModulePass]]:
+    module, _, attribute = path.partition(":")
+    return lambda: getattr(import_module(f"tilewright.passes.{module}"), attribute)
+
+
+def _announced(plugin: EntryPoint) -> Callable[[], type[ModulePass]]:
+    def load() -> type[ModulePass]:
+        found = plugin.load()
+        if not (isinstance(found, type) and issubclass(found, ModulePass)):
+            raise UsageError(f"'{plugin.value}', announced as pass '{plugin.name}', is no ModulePass")
+        if found.name != plugin.name:
+            raise UsageError(
+                f"'{plugin.value}' is announced as pass '{plugin.name}' but calls itself '{found.name}'"
+            )
+        return found
+
+    return load
+
+
+def _ambiguous(plugin: EntryPoint) -> Callable[[], type[ModulePass]]:
+    """A name taken twice is an error when it is used, so that all other passes still work."""
+
+    def refuse() -> type[ModulePass]:
+        raise UsageError(
+            f"the pass name '{plugin.name}' is taken twice, once by '{plugin.value}'",
+            remedy="rename or uninstall that pass",
+        )
+
+    return refuse

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What must hold of the IR after every pass: each operation verifies, and SSA form is intact.
+
+`Operation.verify` does not ask whether a value is defined before, and visible where, it is used;
+`verify_dominance` does.
+"""
+
+from collections.abc import Iterable
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.irdl.dominance import DominanceInfo
+from xdsl.traits import IsolatedFromAbove
+from xdsl.utils.exceptions import VerifyException
+
+
+class InvalidOpError(VerifyException):
+    """The IR is ill-formed, and this is the innermost operation to blame."""
+
+    def __init__(self, op: Operation, reason: str):
+        self.op = op
+        self.reason = reason
+        super().__init__(f"'{op.name}': {reason}")
+
+
+def verify_module(module: Operation) -> None:
+    """Raise `InvalidOpError` unless `module` and all it contains are well-formed."""
+    try:
+        module.verify()
+    except VerifyException as err:
+        raise InvalidOpError(_culprit(module), " ".join(str(err).split())) from err
+    verify_dominance(module)
+
+
+def verify_dominance(root: Operation) -> None:
+    """Raise `InvalidOpError` at the first use, below `root`, of a value that is not visible there."""
+    _check_regions(root, set())
+
+
+def _culprit(op: Operation) -> Operation:
+    """The innermost operation that fails when verified by itself."""
+    for region in op.regions:
+        for nested in (op for block in region.blocks for op in block.ops):
+            if not _verifies(nested):
+                return _culprit(nested)
+    return op
+
+
+def _verifies(op: Operation) -> bool:
+    try:
+        op.verify()
+    except VerifyException:
+        return False
+    return True
+
+
+def _check_regions(op: Operation, visible: set[SSAValue]) -> None:
+    isolated = op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+    for region in op.regions:
+        _check_region(region, set() if isolated else visible)
+
+
+def _check_region(region: Region, visible: set[SSAValue]) -> None:
+    """Check with `visible` defined outside; one set serves all regions and is left as it was."""
+    for block, dominators in _strict_dominators(region):
+        added = [value for dominator in dominators for value in _definitions(dominator)]
+        added.extend(block.args)
+        visible.update(added)
+        for op in block.ops:
+            _check_operands(op, visible)
+            _check_regions(op, visible)
+            visible.update(op.results)
+            added.extend(op.results)
+        visible.difference_update(added)
+
+
+def _check_operands(op: Operation, visible: set[SSAValue]) -> None:
+    for index, operand in enumerate(op.operands):
+        if operand in visible:
+            continue
+        name = f" (%{operand.name_hint})" if operand.name_hint else ""
+        raise InvalidOpError(op, f"operand #{index}{name} is not defined before this use")
+
+
+def _strict_dominators(region: Region) -> Iterable[tuple[Block, list[Block]]]:
+    blocks = list(region.blocks)
+    if len(blocks) == 1:
+        return [(blocks[0], [])]
+    info = DominanceInfo(region)
+    return [(b, [a for a in blocks if info.strictly_dominates(a, b)]) for b in blocks]
+
+
+def _definitions(block: Block) -> Iterable[SSAValue]:
+    yield from block.args
+    for op in block.ops:
+        yield from op.results

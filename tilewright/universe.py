@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The xDSL plug-in: through it plain `xdsl-opt` knows our dialects, our passes and the `cuda` target.
+
+Every xDSL tool in the environment imports this file at start-up, so it imports nothing heavy.
+"""
+
+from xdsl.universe import Universe
+from xdsl.utils.target import Target
+
+from tilewright.dialects import get_all_dialects
+from tilewright.passes import get_all_passes
+
+
+def _cuda_target() -> type[Target]:
+    from tilewright.codegen.printer import CudaTarget
+
+    return CudaTarget
+
+
+UNIVERSE = Universe(
+    all_dialects=get_all_dialects(),
+    all_passes=get_all_passes(),
+    all_targets={"cuda": _cuda_target},
+)

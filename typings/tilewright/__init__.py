@@ -1,0 +1,1 @@
+../../tilewright/__init__.py
