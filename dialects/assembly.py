@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Pieces of assembly format that several dialects share, as directives for `assembly_format`:
+subscripts, `where` masks, named axes in a header, and a kernel's signature.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, IndexType, IntegerAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+)
+from xdsl.irdl import IRDLOperation
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    RegionVariable,
+    SymbolNameAttributeVariable,
+    VariadicOperandVariable,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+
+from tilewright.dialects.index import Term, signed_terms, simplify_map
+from tilewright.dialects.monoid import Monoid, MonoidAttr
+
+_INDEX = IndexType()
+
+
+class AffineExprParser:
+    """
+    Parses affine expressions over SSA values: `%i * 128 + %l`, `99 - %k`, `%n floordiv 4`.
+
+    The values met become dimensions 0, 1, ... in the order in which they first appear.
+    """
+
+    def __init__(self, parser: Parser):
+        self.parser = parser
+        self.operands: list[UnresolvedOperand] = []
+
+    def parse_map(self) -> AffineMap:
+        """`[expr, expr, ...]` as a map, canonical as `index.simplify` makes it."""
+        exprs = self.parser.parse_comma_separated_list(self.parser.Delimiter.SQUARE, self._sum)
+        return simplify_map(AffineMap(len(self.operands), 0, tuple(exprs)))
+
+    def _sum(self) -> AffineExpr:
+        expr = self._product()
+        while True:
+            if self.parser.parse_optional_punctuation("+"):
+                expr = expr + self._product()
+            elif self.parser.parse_optional_punctuation("-"):
+                expr = expr + self._product() * -1
+            else:
+                return expr
+
+    def _product(self) -> AffineExpr:
+        expr = self._factor()
+        while True:
+            if self.parser.parse_optional_punctuation("*"):
+                expr = self._times(expr, self._factor())
+            elif self.parser.parse_optional_keyword("floordiv"):
+                expr = expr // self._divisor()
+            elif self.parser.parse_optional_keyword("mod"):
+                expr = expr % self._divisor()
+            else:
+                return expr
+
+    def _times(self, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+        if not isinstance(lhs, AffineConstantExpr) and not isinstance(rhs, AffineConstantExpr):
+            self.parser.raise_error("a subscript is affine: one factor must be a constant")
+        return lhs * rhs
+
+    def _divisor(self) -> int:
+        divisor = self.parser.parse_integer(allow_boolean=False, allow_negative=False)
+        if divisor == 0:
+            self.parser.raise_error("expected a positive divisor")
+        return divisor
+
+    def _factor(self) -> AffineExpr:
+        if self.parser.parse_optional_punctuation("-"):
+            return self._factor() * -1
+        if self.parser.parse_optional_punctuation("("):
+            expr = self._sum()
+            self.parser.parse_punctuation(")")
+            return expr
+        if (operand := self.parser.parse_optional_unresolved_operand()) is not None:
+            return AffineExpr.dimension(self._position(operand))
+        return AffineExpr.constant(self.parser.parse_integer(allow_boolean=False))
+
+    def _position(self, operand: UnresolvedOperand) -> int:
+        for position, known in enumerate(self.operands):
+            if (known.operand_name, known.index) == (operand.operand_name, operand.index):
+                return position
+        self.operands.append(operand)
+        return len(self.operands) - 1
+
+
+def print_affine_expr(printer: Printer, expr: AffineExpr, operands: Sequence[SSAValue]) -> None:
+    """Prints `expr` as a person would: `99 - %i * 128`, `(%n + 3) floordiv 4`."""
+    positive, negative = signed_terms(expr)
+    for position, term in enumerate(positive):
+        if position:
+            printer.print_string(" + ")
+        _print_term(printer, term, operands)
+    if not positive:
+        printer.print_string("0")
+    for term in negative:
+        printer.print_string(" - ")
+        _print_term(printer, term, operands)
+
+
+def _print_term(printer: Printer, term: Term, operands: Sequence[SSAValue]) -> None:
+    atom, factor = term
+    if isinstance(atom, AffineConstantExpr):
+        printer.print_int(atom.value * factor)
+        return
+    _print_atom(printer, atom, operands)
+    if factor != 1:
+        printer.print_string(f" * {factor}")
+
+
+def _print_atom(printer: Printer, atom: AffineExpr, operands: Sequence[SSAValue]) -> None:
+    match atom:
+        case AffineDimExpr(position):
+            printer.print_ssa_value(operands[position])
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            is_single = isinstance(lhs, AffineDimExpr)
+            printer.print_string("" if is_single else "(")
+            print_affine_expr(printer, lhs, operands)
+            printer.print_string(f"{'' if is_single else ')'} {kind.get_token()} {rhs}")
+        case _:
+            raise ValueError(f"not an affine expression over dimensions: {atom}")
+
+
+def _print_subscripts(printer: Printer, map: AffineMap, operands: Sequence[SSAValue]) -> None:
+    with printer.in_square_brackets():
+        printer.print_list(map.results, lambda expr: print_affine_expr(printer, expr, operands))
+
+
+@irdl_custom_directive
+class Subscripts(CustomDirective):
+    """`[%i * 4 + %v, %k]`: index operands and the affine map over them."""
+
+    operands: VariadicOperandVariable
+    map: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        subscripts = AffineExprParser(parser)
+        self.map.set(state, AffineMapAttr(subscripts.parse_map()))
+        self.operands.set(state, subscripts.operands)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        map = self.map.get(op)
+        assert isinstance(map, AffineMapAttr)
+        _print_subscripts(printer, map.data, self.operands.get(op))
+        state.last_was_punctuation = False
+        state.should_emit_space = True
+
+
+@irdl_custom_directive
+class Where(CustomDirective):
+    """`where [99 - %k, ...]`, or nothing: a mask that holds where every expression is >= 0."""
+
+    operands: VariadicOperandVariable
+    map: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        if not parser.parse_optional_keyword("where"):
+            self.operands.set(state, ())
+            return
+        mask = AffineExprParser(parser)
+        self.map.set(state, AffineMapAttr(mask.parse_map()))
+        self.operands.set(state, mask.operands)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        map = self.map.get(op)
+        if map is None:
+            return
+        assert isinstance(map, AffineMapAttr)
+        state.print_whitespace(printer)
+        printer.print_string("where ")
+        _print_subscripts(printer, map.data, self.operands.get(op))
+
+
+@irdl_custom_directive
+class WithMonoid(CustomDirective):
+    """`with add`."""
+
+    monoid: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        parser.parse_keyword("with")
+        self.monoid.set(state, MonoidAttr(parser.parse_str_enum(Monoid)))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        monoid = self.monoid.get(op)
+        assert isinstance(monoid, MonoidAttr)
+        state.print_whitespace(printer)
+        printer.print_string(f"with {monoid.data}")
+
+
+@irdl_custom_directive
+class SlabAxes(CustomDirective):
+    """`(%i, %j) in [128, 16] { ... }`: coordinates named in the header, extents beside them."""
+
+    extents: AttributeVariable
+    body: RegionVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        arguments = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: parser.parse_argument(expect_type=False)
+        )
+        parser.parse_keyword("in")
+        extents = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_negative=False)
+        )
+        self.extents.set(state, DenseArrayBase.from_list(i64, extents))
+        self.body.set(state, parser.parse_region([a.resolve(_INDEX) for a in arguments]))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        extents, body = self.extents.get(op), self.body.get(op)
+        assert isinstance(extents, DenseArrayBase)
+        state.print_whitespace(printer)
+        with printer.in_parens():
+            printer.print_list(body.block.args, printer.print_ssa_value)
+        printer.print_string(" in ")
+        with printer.in_square_brackets():
+            printer.print_list(extents.get_values(), lambda e: printer.print_string(str(e)))
+        printer.print_string(" ")
+        printer.print_region(body, print_entry_block_args=False)
+
+
+@irdl_custom_directive
+class Signature(CustomDirective):
+    """`@name(%x: T, ...) -> (%out: T, ...) { ... }`: inputs are read, outputs are written."""
+
+    sym_name: SymbolNameAttributeVariable
+    num_outputs: AttributeVariable
+    body: RegionVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.sym_name.set(state, parser.parse_symbol_name())
+        inputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        parser.parse_punctuation("->")
+        outputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        self.num_outputs.set(state, IntegerAttr(len(outputs), i64))
+        self.body.set(state, parser.parse_region([*inputs, *outputs]))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        name, body = self.sym_name.get(op), self.body.get(op)
+        num_outputs = self.num_outputs.get(op)
+        assert name is not None and isinstance(num_outputs, IntegerAttr)
+        state.print_whitespace(printer)
+        self.sym_name.print_attr(printer, name)
+        arguments = body.block.args
+        split = len(arguments) - num_outputs.value.data
+        with printer.in_parens():
+            printer.print_list(arguments[:split], printer.print_block_argument)
+        printer.print_string(" -> ")
+        with printer.in_parens():
+            printer.print_list(arguments[split:], printer.print_block_argument)
+        printer.print_string(" ")
+        printer.print_region(body, print_entry_block_args=False, print_empty_block=False)

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Index arithmetic: affine expressions in one canonical form, simplified with the ranges of their
+dimensions.
+
+Reshapes, splits and fusion all produce subscripts such as `(d0 * 7 + d1) floordiv 7`. xDSL's own
+simplifier knows no ranges; this one drops the division once it knows that `0 <= d1 < 7`.
+
+An expression is held as a sum `c0 * atom0 + c1 * atom1 + ... + constant`, where an atom is a
+dimension or a `floordiv`/`mod` of a canonical expression by a positive constant.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import gcd
+from typing import NamedTuple
+
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+    AffineSymExpr,
+)
+
+
+class Range(NamedTuple):
+    """All integers from `low` to `high`, both included."""
+
+    low: int
+    high: int
+
+    @staticmethod
+    def extent(size: int) -> "Range":
+        """The range of an axis of `size` steps. An empty axis never runs; call it one step."""
+        return Range(0, max(size, 1) - 1)
+
+    def __contains__(self, other: object) -> bool:
+        return isinstance(other, Range) and self.low <= other.low and other.high <= self.high
+
+
+Ranges = Sequence[Range | None]
+"""The range of each dimension; None where nothing is known."""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """`sum(coefficient * atom) + constant`; coefficients are not zero, atoms are distinct."""
+
+    terms: Mapping[AffineExpr, int]
+    constant: int = 0
+
+    def __add__(self, other: "Sum") -> "Sum":
+        terms = dict(self.terms)
+        for atom, coefficient in other.terms.items():
+            terms[atom] = terms.get(atom, 0) + coefficient
+        return Sum({a: c for a, c in terms.items() if c}, self.constant + other.constant)
+
+    def __mul__(self, factor: int) -> "Sum":
+        if factor == 0:
+            return Sum({})
+        return Sum({a: c * factor for a, c in self.terms.items()}, self.constant * factor)
+
+    def expr(self) -> AffineExpr:
+        """The sum as an expression: steepest term first, then by dimension, constant last."""
+        ordered = sorted(self.terms.items(), key=lambda t: (-abs(t[1]), _atom_key(t[0])))
+        expr: AffineExpr | None = None
+        for atom, coefficient in ordered:
+            expr = atom * coefficient if expr is None else expr + atom * coefficient
+        if expr is None:
+            return AffineConstantExpr(self.constant)
+        return expr + self.constant
+
+
+def _atom_key(atom: AffineExpr) -> tuple[int, str]:
+    first = min((e.position for e in atom.dfs() if isinstance(e, AffineDimExpr)), default=0)
+    return (first, str(atom))
+
+
+def sum_of(expr: AffineExpr, ranges: Ranges = ()) -> Sum:
+    """The canonical sum of `expr`, simplified with what `ranges` says of its dimensions."""
+    match expr:
+        case AffineConstantExpr():
+            return Sum({}, expr.value)
+        case AffineDimExpr():
+            known = _range_of_dim(expr, ranges)
+            if known is not None and known.low == known.high:
+                return Sum({}, known.low)
+            return Sum({expr: 1})
+        case AffineBinaryOpExpr():
+            return _binary(expr, ranges)
+        case AffineSymExpr():
+            raise ValueError("subscripts use dimensions only, not symbols")
+        case _:
+            raise ValueError(f"not an affine expression: {expr}")
+
+
+def _binary(expr: AffineBinaryOpExpr, ranges: Ranges) -> Sum:
+    lhs, rhs = sum_of(expr.lhs, ranges), sum_of(expr.rhs, ranges)
+    if expr.kind is AffineBinaryOpKind.Add:
+        return _join_quotients(lhs + rhs, ranges)
+    if expr.kind is AffineBinaryOpKind.Mul:
+        return lhs * rhs.constant if not rhs.terms else rhs * lhs.constant
+    divisor = rhs.constant
+    if rhs.terms or divisor <= 0:
+        raise ValueError(f"the divisor in '{expr}' must be a positive constant")
+    match expr.kind:
+        case AffineBinaryOpKind.FloorDiv:
+            return _floordiv(lhs, divisor, ranges)
+        case AffineBinaryOpKind.Mod:
+            return _mod(lhs, divisor, ranges)
+        case _:
+            return _floordiv(lhs * -1, divisor, ranges) * -1
+
+
+def _split(value: Sum, divisor: int) -> tuple[Sum, Sum]:
+    """`value = quotient * divisor + rest`, term by term."""
+    quotient = {a: c // divisor for a, c in value.terms.items() if c % divisor == 0}
+    rest = {a: c for a, c in value.terms.items() if c % divisor}
+    return (
+        Sum(quotient, value.constant // divisor),
+        Sum(rest, value.constant % divisor),
+    )
+
+
+def _common_step(value: Sum, divisor: int, ranges: Ranges) -> tuple[int, Sum, Sum]:
+    """
+    `value = step * high + low` with `step` dividing `divisor` and `0 <= low < step`, the largest
+    such step: then `low` matters neither to `value floordiv divisor` nor to how `mod` splits.
+    """
+    for step in sorted({gcd(c, divisor) for c in value.terms.values()}, reverse=True):
+        high, low = _split(value, step)
+        if step > 1 and high.terms and range_of_sum(low, ranges) in Range(0, step - 1):
+            return step, high, low
+    return 1, value, Sum({})
+
+
+def _floordiv(value: Sum, divisor: int, ranges: Ranges) -> Sum:
+    quotient, rest = _split(value, divisor)
+    known = range_of_sum(rest, ranges)
+    if known is not None and known.low // divisor == known.high // divisor:
+        return quotient + Sum({}, known.low // divisor)
+    step, high, _ = _common_step(rest, divisor, ranges)
+    return quotient + _floordiv_atom(high, divisor // step)
+
+
+def _floordiv_atom(value: Sum, divisor: int) -> Sum:
+    if divisor == 1:
+        return value
+    inner = value.expr()
+    match inner:
+        case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, x, AffineConstantExpr(c)):
+            return Sum({AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, x, _const(c * divisor)): 1})
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, x, AffineConstantExpr(c)) if (
+            c % divisor == 0
+        ):
+            return _mod_atom(sum_of(x // divisor), c // divisor)
+        case _:
+            return Sum({AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, inner, _const(divisor)): 1})
+
+
+def _mod(value: Sum, divisor: int, ranges: Ranges) -> Sum:
+    _, rest = _split(value, divisor)
+    known = range_of_sum(rest, ranges)
+    if known is not None and known.low // divisor == known.high // divisor:
+        return rest + Sum({}, -(known.low // divisor) * divisor)
+    step, high, low = _common_step(rest, divisor, ranges)
+    return _mod_atom(high, divisor // step) * step + low
+
+
+def _mod_atom(value: Sum, divisor: int) -> Sum:
+    if divisor == 1:
+        return Sum({})
+    inner = value.expr()
+    match inner:
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, x, AffineConstantExpr(c)) if (
+            c % divisor == 0
+        ):
+            return _mod_atom(sum_of(x), divisor)
+        case _:
+            return Sum({AffineBinaryOpExpr(AffineBinaryOpKind.Mod, inner, _const(divisor)): 1})
+
+
+def _join_quotients(value: Sum, ranges: Ranges) -> Sum:
+    """
+    Undo a division whose two halves are both present:
+
+        c * (x floordiv c) + x mod c                  =  x
+        c * ((x floordiv c) mod d) + x mod c          =  x mod (c * d)
+    """
+    for atom, coefficient in value.terms.items():
+        match atom:
+            case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, x, AffineConstantExpr(c)):
+                pass
+            case _:
+                continue
+        quotient = sum_of(x // c)
+        for other, factor in value.terms.items():
+            joined = _join(x, c, quotient, other)
+            if joined is None or factor != coefficient * c:
+                continue
+            rest = Sum({a: f for a, f in value.terms.items() if a not in (atom, other)})
+            rest = Sum(rest.terms, value.constant)
+            return _join_quotients(rest + sum_of(joined, ranges) * coefficient, ranges)
+    return value
+
+
+def _join(x: AffineExpr, c: int, quotient: Sum, other: AffineExpr) -> AffineExpr | None:
+    if quotient == Sum({other: 1}):
+        return x
+    match other:
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, y, AffineConstantExpr(d)) if (
+            sum_of(y) == quotient
+        ):
+            return x % (c * d)
+        case _:
+            return None
+
+
+def _const(value: int) -> AffineExpr:
+    return AffineConstantExpr(value)
+
+
+def _range_of_dim(dim: AffineDimExpr, ranges: Ranges) -> Range | None:
+    return ranges[dim.position] if dim.position < len(ranges) else None
+
+
+def range_of_sum(value: Sum, ranges: Ranges) -> Range | None:
+    """Bounds of a sum: exact for independent atoms, never too tight."""
+    low = high = value.constant
+    for atom, coefficient in value.terms.items():
+        known = _range_of_atom(atom, ranges)
+        if known is None:
+            return None
+        ends = (known.low * coefficient, known.high * coefficient)
+        low, high = low + min(ends), high + max(ends)
+    return Range(low, high)
+
+
+def _range_of_atom(atom: AffineExpr, ranges: Ranges) -> Range | None:
+    match atom:
+        case AffineDimExpr():
+            return _range_of_dim(atom, ranges)
+        case AffineBinaryOpExpr(kind, inner, AffineConstantExpr(divisor)):
+            known = range_of(inner, ranges)
+        case _:
+            return None
+    if kind is AffineBinaryOpKind.FloorDiv:
+        return None if known is None else Range(known.low // divisor, known.high // divisor)
+    if known is not None and known.low // divisor == known.high // divisor:
+        return Range(known.low % divisor, known.high % divisor)
+    return Range(0, divisor - 1)
+
+
+def range_of(expr: AffineExpr, ranges: Ranges) -> Range | None:
+    """Bounds of `expr`, or None when a dimension that matters has no known range."""
+    return range_of_sum(sum_of(expr, ranges), ranges)
+
+
+def simplify(expr: AffineExpr, ranges: Ranges = ()) -> AffineExpr:
+    """
+    `expr` in canonical form, equal to it for every point within `ranges`.
+
+    Example: with `d1` in `[0, 6]`, `(d0 * 7 + d1) floordiv 7` becomes `d0`.
+    """
+    return sum_of(expr, ranges).expr()
+
+
+def linearize(subscripts: Sequence[AffineExpr], shape: Sequence[int]) -> AffineExpr:
+    """The row-major offset of `subscripts` in an array of `shape`."""
+    offset: AffineExpr = AffineConstantExpr(0)
+    for subscript, size in zip(subscripts, shape, strict=True):
+        offset = offset * size + subscript
+    return offset
+
+
+def delinearize(offset: AffineExpr, shape: Sequence[int]) -> tuple[AffineExpr, ...]:
+    """The subscripts of the element at row-major `offset` in an array of `shape`."""
+    subscripts: list[AffineExpr] = []
+    for position, size in enumerate(reversed(shape)):
+        is_outermost = position == len(shape) - 1
+        subscripts.append(offset if is_outermost else offset % max(size, 1))
+        offset = offset // max(size, 1)
+    return tuple(reversed(subscripts))
+
+
+def simplify_map(map: AffineMap, ranges: Ranges = ()) -> AffineMap:
+    """`map` with every result simplified."""
+    return AffineMap(map.num_dims, 0, tuple(simplify(r, ranges) for r in map.results))
+
+
+Term = tuple[AffineExpr, int]
+"""An atom and its coefficient; a constant is the atom 1."""
+
+
+def signed_terms(expr: AffineExpr) -> tuple[list[Term], list[Term]]:
+    """
+    The terms added and the terms subtracted, in the order in which a person writes them: a
+    positive constant leads what is cut from it, as in `99 - d0`.
+    """
+    terms = _terms(expr)
+    positive = [(atom, factor) for atom, factor in terms if factor > 0]
+    negative = [(atom, -factor) for atom, factor in terms if factor < 0]
+    if negative and positive and isinstance(positive[-1][0], AffineConstantExpr):
+        positive.insert(0, positive.pop())
+    return positive, negative
+
+
+def _terms(expr: AffineExpr) -> list[Term]:
+    match expr:
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Add, lhs, rhs):
+            return _terms(lhs) + _terms(rhs)
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Mul, atom, AffineConstantExpr(factor)):
+            return [(atom, factor)]
+        case AffineConstantExpr(value):
+            return [(AffineConstantExpr(1), value)]
+        case _:
+            return [(expr, 1)]
+
+
+def dims_as_written(expr: AffineExpr) -> list[int]:
+    """The dimensions of `expr` in the order in which its text names them, each once."""
+    positive, negative = signed_terms(expr)
+    found: list[int] = []
+    for atom, _ in positive + negative:
+        match atom:
+            case AffineDimExpr(position):
+                found.append(position)
+            case AffineBinaryOpExpr(_, inner, _):
+                found.extend(dims_as_written(inner))
+            case _:
+                pass
+    return list(dict.fromkeys(found))

@@ -1,0 +1,572 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Loop IR: one kernel is one loop nest over memrefs.
+
+`loop.for` axes are free (every step is independent), `loop.reduce` folds an axis with a monoid.
+Subscripts are affine expressions of axes; a mask is visible as `where [expr, ...]` and holds where
+every expression is at least 0. Tile IR uses the same bodies.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    StringAttr,
+    i64,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import (
+    Attribute,
+    Block,
+    BlockArgument,
+    Dialect,
+    Operation,
+    Region,
+    SpacedOpaqueSyntaxAttribute,
+    SSAValue,
+)
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.irdl import (
+    AtLeast,
+    eq,
+    AnyAttr,
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    RangeOf,
+    RangeVarConstraint,
+    VarConstraint,
+    base,
+    irdl_attr_definition,
+    irdl_op_definition,
+    lazy_traits_def,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    RegionVariable,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    HasParent,
+    IsolatedFromAbove,
+    IsTerminator,
+    MemoryReadEffect,
+    MemoryWriteEffect,
+    NoTerminator,
+    Pure,
+    RecursiveMemoryEffect,
+    SingleBlockImplicitTerminator,
+    SymbolOpInterface,
+    SymbolTable,
+    SymbolUserOpInterface,
+)
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects.assembly import Signature, Subscripts, Where
+from tilewright.dialects.index import Range, dims_as_written, simplify
+from tilewright.dialects.monoid import Monoid, MonoidAttr
+
+_INDEX = IndexType()
+
+
+class Role(StrEnum):
+    """What an axis is to a contraction; written down when the axis is made."""
+
+    FREE = "free"
+    BATCH = "batch"
+    M = "m"
+    N = "n"
+    K = "k"
+    ROW = "row"
+    SPLIT = "split"
+
+
+@irdl_attr_definition
+class RoleAttr(EnumAttribute[Role], SpacedOpaqueSyntaxAttribute):
+    """The role of an axis."""
+
+    name = "loop.role"
+
+
+class AxesOp(IRDLOperation, ABC):
+    """An op whose block arguments are axes: indices from 0 up to a constant extent."""
+
+    @abstractmethod
+    def axis_extents(self) -> Sequence[int]:
+        """The extent of each block argument."""
+
+
+def extent_of(axis: SSAValue) -> int | None:
+    """How many steps `axis` takes, if it is an axis."""
+    if not isinstance(axis, BlockArgument) or not isinstance(op := axis.owner.parent_op(), AxesOp):
+        return None
+    return op.axis_extents()[axis.index]
+
+
+def range_of_value(value: SSAValue) -> Range | None:
+    """The values an index can take, or None when nothing is known of it."""
+    extent = extent_of(value)
+    return None if extent is None else Range.extent(extent)
+
+
+def canonical_access(
+    exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]
+) -> tuple[AffineMap, list[SSAValue]]:
+    """
+    The map and operands of a subscript list, simplified with the ranges of its operands; operands
+    are distinct, used, and in order of first appearance, so that equal accesses compare equal.
+    """
+    ranges = [range_of_value(v) for v in operands]
+    first = [operands.index(v) for v in operands]
+    merged = [e.replace_dims_and_symbols([AffineExpr.dimension(p) for p in first], ()) for e in exprs]
+    simple = [simplify(e, ranges) for e in merged]
+    order: list[int] = []
+    for expr in simple:
+        order.extend(p for p in dims_as_written(expr) if p not in order)
+    renamed = {old: AffineExpr.dimension(new) for new, old in enumerate(order)}
+    dims = [renamed.get(p, AffineExpr.dimension(p)) for p in range(len(operands))]
+    results = tuple(simplify(e.replace_dims_and_symbols(dims, ())) for e in simple)
+    return AffineMap(len(order), 0, results), [operands[p] for p in order]
+
+
+@irdl_custom_directive
+class ForAxes(CustomDirective):
+    """`%i in 16 m, %j in 64 { ... }`: axes named in the header; the role `free` is not written."""
+
+    extents: AttributeVariable
+    roles: AttributeVariable
+    body: RegionVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        axes = parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: _parse_axis(parser))
+        self.extents.set(state, DenseArrayBase.from_list(i64, [extent for _, extent, _ in axes]))
+        self.roles.set(state, ArrayAttr(RoleAttr(role) for _, _, role in axes))
+        self.body.set(state, parser.parse_region([name.resolve(_INDEX) for name, _, _ in axes]))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        assert isinstance(op, ForOp)
+        state.print_whitespace(printer)
+        axes = zip(op.body.block.args, op.axis_extents(), op.axis_roles(), strict=True)
+        printer.print_list(axes, lambda axis: _print_axis(printer, *axis))
+        printer.print_string(" ")
+        printer.print_region(op.body, print_entry_block_args=False)
+
+
+def _parse_axis(parser: Parser) -> tuple[Parser.UnresolvedArgument, int, Role]:
+    name = parser.parse_argument(expect_type=False)
+    parser.parse_keyword("in")
+    extent = parser.parse_integer(allow_negative=False)
+    return name, extent, Role(parser.parse_optional_keyword_in(list(Role)) or Role.FREE)
+
+
+def _print_axis(printer: Printer, axis: SSAValue, extent: int, role: Role) -> None:
+    printer.print_ssa_value(axis)
+    printer.print_string(f" in {extent}" + (f" {role}" if role is not Role.FREE else ""))
+
+
+@irdl_custom_directive
+class ReduceAxis(CustomDirective):
+    """`%k in 64 with add { ... }`."""
+
+    extent: AttributeVariable
+    monoid: AttributeVariable
+    body: RegionVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        axis = parser.parse_argument(expect_type=False)
+        parser.parse_keyword("in")
+        self.extent.set(state, IntegerAttr(parser.parse_integer(allow_negative=False), i64))
+        parser.parse_keyword("with")
+        self.monoid.set(state, MonoidAttr(parser.parse_str_enum(Monoid)))
+        self.body.set(state, parser.parse_region([axis.resolve(_INDEX)]))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        assert isinstance(op, ReduceOp)
+        state.print_whitespace(printer)
+        printer.print_ssa_value(op.axis)
+        printer.print_string(f" in {op.axis_extents()[0]} with {op.monoid.data} ")
+        printer.print_region(op.body, print_entry_block_args=False)
+
+
+@irdl_op_definition
+class KernelOp(IRDLOperation):
+    """
+    One kernel: reads its inputs, writes every element of its outputs. The body is a loop nest
+    (Loop IR) or a single `tile.launch` (Tile IR).
+
+    ```mlir
+    loop.kernel @relu(%x: memref<16x64xf32>) -> (%out: memref<16x64xf32>) {
+      %zero = arith.constant 0.000000e+00 : f32
+      loop.for %i in 16, %j in 64 {
+        %0 = loop.load %x[%i, %j] : memref<16x64xf32>
+        %1 = arith.maximumf %0, %zero : f32
+        loop.store %1, %out[%i, %j] : memref<16x64xf32>
+      }
+    }
+    ```
+    """
+
+    name = "loop.kernel"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    num_outputs = prop_def(IntegerAttr.constr(type=eq(i64)))
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
+    custom_directives = (Signature,)
+    assembly_format = "custom<Signature>($sym_name, $num_outputs, $body) attr-dict"
+
+    def __init__(self, name: str, body: Region, num_outputs: int):
+        super().__init__(
+            properties={"sym_name": StringAttr(name), "num_outputs": IntegerAttr(num_outputs, i64)},
+            regions=[body],
+        )
+
+    @property
+    def inputs(self) -> Sequence[BlockArgument]:
+        """The memrefs that the kernel reads."""
+        return self.body.block.args[: -self.num_outputs.value.data]
+
+    @property
+    def outputs(self) -> Sequence[BlockArgument]:
+        """The memrefs that the kernel writes."""
+        return self.body.block.args[-self.num_outputs.value.data :]
+
+    def verify_(self) -> None:
+        if not 1 <= self.num_outputs.value.data <= len(self.body.block.args):
+            raise VerifyException("a kernel writes at least one output")
+        for argument in self.body.block.args:
+            if not isinstance(argument.type, MemRefType):
+                raise VerifyException(f"kernel arguments are memrefs, not {argument.type}")
+
+
+class LaunchCallsKernel(SymbolUserOpInterface):
+    """The callee exists and takes what the launch passes."""
+
+    def verify(self, op: Operation) -> None:
+        assert isinstance(op, LaunchOp)
+        callee = SymbolTable.lookup_symbol(op, op.kernel)
+        if callee is None:
+            raise VerifyException(f"no kernel {op.kernel} in this module")
+        expected = [argument.type for argument in callee.regions[0].block.args]
+        if expected != [v.type for v in op.operands]:
+            raise VerifyException(
+                f"kernel {op.kernel} takes ({', '.join(str(t) for t in expected)}), "
+                f"the launch passes ({', '.join(str(v.type) for v in op.operands)})"
+            )
+
+
+@irdl_op_definition
+class LaunchOp(IRDLOperation):
+    """
+    Runs a kernel over buffers, from `loop.kernel` down to its CUDA form. The launches of a
+    function run in order.
+
+    ```mlir
+    loop.launch @relu(%x) -> (%out) : (memref<16x64xf32>) -> (memref<16x64xf32>)
+    ```
+    """
+
+    name = "loop.launch"
+
+    kernel = prop_def(base(SymbolRefAttr))
+    inputs = var_operand_def(base(MemRefType))
+    outputs = var_operand_def(base(MemRefType))
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(LaunchCallsKernel(), MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = (
+        "$kernel `(` $inputs `)` `->` `(` $outputs `)` attr-dict "
+        "`:` `(` type($inputs) `)` `->` `(` type($outputs) `)`"
+    )
+
+    def __init__(self, kernel: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]):
+        super().__init__(
+            operands=[inputs, outputs], properties={"kernel": SymbolRefAttr(kernel)}
+        )
+
+
+@irdl_op_definition
+class ForOp(AxesOp):
+    """
+    A nest of free loops: every step of every axis is independent of the others.
+
+    ```mlir
+    loop.for %i in 16 m, %j in 64 n {
+      loop.store %v, %out[%i, %j] : memref<16x64xf32>
+    }
+    ```
+    """
+
+    name = "loop.for"
+
+    extents = prop_def(DenseArrayBase.constr(i64))
+    roles = prop_def(ArrayAttr[RoleAttr])
+    body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
+
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+    custom_directives = (ForAxes,)
+    assembly_format = "custom<ForAxes>($extents, $roles, $body) attr-dict"
+
+    def __init__(
+        self, extents: Sequence[int], body: Region, roles: Sequence[Role] | None = None
+    ):
+        super().__init__(
+            properties={
+                "extents": DenseArrayBase.from_list(i64, extents),
+                "roles": ArrayAttr(RoleAttr(r) for r in roles or [Role.FREE] * len(extents)),
+            },
+            regions=[body],
+        )
+
+    def axis_extents(self) -> Sequence[int]:
+        return self.extents.get_values()
+
+    def axis_roles(self) -> Sequence[Role]:
+        """The role of each axis."""
+        return [attr.data for attr in self.roles]
+
+    def verify_(self) -> None:
+        axes = len(self.body.block.args)
+        if len(self.extents) != axes or len(self.roles) != axes:
+            raise VerifyException(f"give one extent and one role for each of the {axes} axes")
+        if any(extent < 0 for extent in self.axis_extents()):
+            raise VerifyException("extents are at least 0")
+
+
+@irdl_op_definition
+class ReduceOp(AxesOp):
+    """
+    Folds what the body yields along one axis; where a yield's mask fails, the identity joins. The
+    order of joining is unspecified, so that the axis may be split and shared.
+
+    ```mlir
+    %s = loop.reduce %k in 64 with add {
+      %0 = loop.load %x[%i, %k] : memref<16x64xf32>
+      loop.yield %0 : f32
+    } : f32
+    ```
+    """
+
+    name = "loop.reduce"
+
+    extent = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(0)))
+    monoid = prop_def(MonoidAttr)
+    body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
+    results_ = var_result_def()
+
+    traits = lazy_traits_def(
+        lambda: (SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect())
+    )
+    custom_directives = (ReduceAxis,)
+    assembly_format = (
+        "custom<ReduceAxis>($extent, $monoid, $body) attr-dict `:` type($results_)"
+    )
+
+    def __init__(self, extent: int, monoid: MonoidAttr, body: Region):
+        assert isinstance(terminator := body.block.last_op, YieldOp)
+        super().__init__(
+            properties={"extent": IntegerAttr(extent, i64), "monoid": monoid},
+            regions=[body],
+            result_types=[[v.type for v in terminator.values]],
+        )
+
+    @property
+    def axis(self) -> BlockArgument:
+        """The index that steps through the reduction."""
+        return self.body.block.args[0]
+
+    @property
+    def yield_op(self) -> "YieldOp":
+        """The terminator of the body."""
+        assert isinstance(terminator := self.body.block.last_op, YieldOp)
+        return terminator
+
+    def axis_extents(self) -> Sequence[int]:
+        return (self.extent.value.data,)
+
+    def verify_(self) -> None:
+        if len(self.body.block.args) != 1:
+            raise VerifyException("a reduction has one axis; nest reductions for several")
+        if [v.type for v in self.yield_op.values] != [r.type for r in self.results_]:
+            raise VerifyException("the body must yield one value of each result's type")
+
+
+class MaskedOp(IRDLOperation, ABC):
+    """An op that may carry a mask: it acts where every expression of the mask is at least 0."""
+
+    mask_operands = var_operand_def(IndexType)
+    mask = opt_prop_def(AffineMapAttr)
+
+    def verify_mask(self) -> None:
+        """One operand for each dimension of the mask."""
+        dims = 0 if self.mask is None else self.mask.data.num_dims
+        if dims != len(self.mask_operands):
+            raise VerifyException(f"the mask takes {dims} operands, got {len(self.mask_operands)}")
+
+
+def verify_subscripts(memref: SSAValue, map: AffineMap, indices: Sequence[SSAValue]) -> None:
+    """One subscript for each axis of the memref, one index for each dimension of the map."""
+    assert isinstance(type := memref.type, MemRefType)
+    if len(map.results) != type.get_num_dims():
+        raise VerifyException(f"{type} takes {type.get_num_dims()} subscripts, got {len(map.results)}")
+    if map.num_dims != len(indices) or map.num_symbols:
+        raise VerifyException(f"the map takes {map.num_dims} indices, got {len(indices)}")
+
+
+Access = tuple[Sequence[AffineExpr], Sequence[SSAValue]]
+"""Affine expressions and the values of their dimensions."""
+
+
+def optional_mask(mask: Access | None) -> tuple[list[SSAValue], AffineMapAttr | None]:
+    """The operands and the map of a mask, canonical; nothing for no mask."""
+    if mask is None or not mask[0]:
+        return [], None
+    map, operands = canonical_access(*mask)
+    return operands, AffineMapAttr(map)
+
+
+@irdl_op_definition
+class YieldOp(MaskedOp):
+    """
+    Ends a body with its values. Where the mask fails, the values count as the reduction's
+    identity (`loop.reduce`), or as zero (`tile.stage`).
+
+    ```mlir
+    loop.yield %v where [99 - %k] : f32
+    ```
+    """
+
+    name = "loop.yield"
+
+    values = var_operand_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(IsTerminator(), Pure())
+    custom_directives = (Where,)
+    assembly_format = "$values custom<Where>($mask_operands, $mask) attr-dict `:` type($values)"
+
+    def __init__(self, values: Sequence[SSAValue], where: Access | None = None):
+        operands, mask = optional_mask(where)
+        super().__init__(operands=[values, operands], properties={"mask": mask})
+
+    def verify_(self) -> None:
+        self.verify_mask()
+
+
+@irdl_op_definition
+class LoadOp(MaskedOp):
+    """
+    Reads one element. Where the mask fails nothing is read and the value is zero; an unmasked
+    subscript out of bounds is an error.
+
+    ```mlir
+    %v = loop.load %x[%i * 4 + %j, %k] where [99 - %k] : memref<16x100xf32>
+    ```
+    """
+
+    name = "loop.load"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    memref = operand_def(MemRefType.constr(T))
+    indices = var_operand_def(IndexType)
+    map = prop_def(AffineMapAttr)
+    result = result_def(T)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect())
+    custom_directives = (Subscripts, Where)
+    assembly_format = (
+        "$memref custom<Subscripts>($indices, $map) custom<Where>($mask_operands, $mask) "
+        "attr-dict `:` type($memref)"
+    )
+
+    def __init__(self, memref: SSAValue, subscripts: Access, where: Access | None = None):
+        map, indices = canonical_access(*subscripts)
+        mask_operands, mask = optional_mask(where)
+        assert isinstance(type := memref.type, MemRefType)
+        super().__init__(
+            operands=[memref, indices, mask_operands],
+            properties={"map": AffineMapAttr(map), "mask": mask},
+            result_types=[type.element_type],
+        )
+
+    def verify_(self) -> None:
+        verify_subscripts(self.memref, self.map.data, self.indices)
+        self.verify_mask()
+
+
+@irdl_op_definition
+class StoreOp(MaskedOp):
+    """
+    Writes one element, where the mask holds.
+
+    ```mlir
+    loop.store %v, %out[%i * 4 + %j] where [99 - %i * 4 - %j] : memref<100xf32>
+    ```
+    """
+
+    name = "loop.store"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    value = operand_def(T)
+    memref = operand_def(MemRefType.constr(T))
+    indices = var_operand_def(IndexType)
+    map = prop_def(AffineMapAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryWriteEffect())
+    custom_directives = (Subscripts, Where)
+    assembly_format = (
+        "$value `,` $memref custom<Subscripts>($indices, $map) "
+        "custom<Where>($mask_operands, $mask) attr-dict `:` type($memref)"
+    )
+
+    def __init__(
+        self,
+        value: SSAValue,
+        memref: SSAValue,
+        subscripts: Access,
+        where: Access | None = None,
+    ):
+        map, indices = canonical_access(*subscripts)
+        mask_operands, mask = optional_mask(where)
+        super().__init__(
+            operands=[value, memref, indices, mask_operands],
+            properties={"map": AffineMapAttr(map), "mask": mask},
+        )
+
+    def verify_(self) -> None:
+        verify_subscripts(self.memref, self.map.data, self.indices)
+        self.verify_mask()
+
+
+Loop = Dialect(
+    "loop",
+    [KernelOp, LaunchOp, ForOp, ReduceOp, YieldOp, LoadOp, StoreOp],
+    [RoleAttr],
+)

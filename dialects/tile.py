@@ -1,0 +1,413 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Tile IR: a kernel scheduled on the GPU.
+
+A `tile.launch` binds axes to levels of the machine; its body is Loop IR over those axes.
+`tile.combine` joins values across axes, `tile.stage` holds a slab of a block's data on chip.
+Register axes stay axes: nothing is replicated here.
+"""
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import ClassVar, NamedTuple
+
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntAttr,
+    IntegerAttr,
+    MemRefType,
+    i64,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import (
+    Attribute,
+    BlockArgument,
+    Dialect,
+    Operation,
+    ParametrizedAttribute,
+    Region,
+    SpacedOpaqueSyntaxAttribute,
+    SSAValue,
+)
+from xdsl.irdl import (
+    AnyAttr,
+    AttrSizedOperandSegments,
+    RangeOf,
+    RangeVarConstraint,
+    base,
+    irdl_attr_definition,
+    irdl_op_definition,
+    lazy_traits_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    RegionVariable,
+    irdl_custom_directive,
+)
+from xdsl.irdl import IRDLOperation
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    NoTerminator,
+    Pure,
+    RecursiveMemoryEffect,
+    SingleBlockImplicitTerminator,
+)
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects.assembly import SlabAxes, Where, WithMonoid
+from tilewright.dialects.loop import (
+    Access,
+    AxesOp,
+    KernelOp,
+    MaskedOp,
+    Role,
+    RoleAttr,
+    StoreOp,
+    YieldOp,
+    optional_mask,
+)
+from tilewright.dialects.monoid import MonoidAttr
+
+_INDEX = IndexType()
+
+SHARED = IntegerAttr(3, i64)
+"""The memory space of shared memory, as NVPTX numbers it."""
+
+
+class Level(StrEnum):
+    """
+    A level of the machine, outermost first. `thread` is warp and lane not yet told apart; the
+    steps of a `register` axis are done by one thread, each with registers of its own.
+    """
+
+    BLOCK = "block"
+    WARP = "warp"
+    THREAD = "thread"
+    LANE = "lane"
+    REGISTER = "register"
+
+    @property
+    def is_thread(self) -> bool:
+        """Whether different steps are different threads of one block."""
+        return self in (Level.WARP, Level.THREAD, Level.LANE)
+
+
+@irdl_attr_definition
+class LevelAttr(EnumAttribute[Level], SpacedOpaqueSyntaxAttribute):
+    """The level of an axis."""
+
+    name = "tile.level"
+
+
+@irdl_attr_definition
+class AxisAttr(ParametrizedAttribute):
+    """What an axis of a launch is bound to: level, number of steps, role."""
+
+    name = "tile.axis"
+
+    level: LevelAttr
+    extent: IntAttr
+    role: RoleAttr
+
+    @staticmethod
+    def get(level: Level, extent: int, role: Role = Role.FREE) -> "AxisAttr":
+        """The axis of `extent` steps at `level`."""
+        return AxisAttr(LevelAttr(level), IntAttr(extent), RoleAttr(role))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return cls.parse_binding(parser).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.binding())
+
+    @staticmethod
+    def parse_binding(parser: AttrParser) -> "AxisAttr":
+        """`thread 16 m`; the role `free` is not written."""
+        level = parser.parse_str_enum(Level)
+        extent = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        role = parser.parse_optional_keyword_in(list(Role)) or Role.FREE
+        return AxisAttr.get(level, extent, Role(role))
+
+    def binding(self) -> str:
+        """The text that `parse_binding` reads."""
+        role = "" if self.role.data is Role.FREE else f" {self.role.data}"
+        return f"{self.level.data} {self.extent.data}{role}"
+
+
+class Axis(NamedTuple):
+    """An axis of a launch, as passes see it."""
+
+    value: BlockArgument
+    level: Level
+    extent: int
+    role: Role
+
+
+@irdl_custom_directive
+class LaunchAxes(CustomDirective):
+    """`(%b = block 4 m, %t = thread 128 n) { ... }`."""
+
+    axes: AttributeVariable
+    body: RegionVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        axes = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: self._parse_axis(parser)
+        )
+        self.axes.set(state, ArrayAttr(binding for _, binding in axes))
+        self.body.set(state, parser.parse_region([name.resolve(_INDEX) for name, _ in axes]))
+
+    def _parse_axis(self, parser: Parser) -> tuple[Parser.UnresolvedArgument, AxisAttr]:
+        name = parser.parse_argument(expect_type=False)
+        parser.parse_punctuation("=")
+        return name, AxisAttr.parse_binding(parser)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        assert isinstance(op, LaunchOp)
+        state.print_whitespace(printer)
+        axes = zip(op.body.block.args, op.axes, strict=True)
+        with printer.in_parens():
+            printer.print_list(axes, lambda axis: self._print_axis(printer, *axis))
+        printer.print_string(" ")
+        printer.print_region(op.body, print_entry_block_args=False)
+
+    def _print_axis(self, printer: Printer, value: SSAValue, binding: AxisAttr) -> None:
+        printer.print_ssa_value(value)
+        printer.print_string(f" = {binding.binding()}")
+
+
+MAX_THREADS = 1024
+"""Threads in a block, on every target (CUDA C++ Programming Guide, technical specifications)."""
+
+
+@irdl_op_definition
+class LaunchOp(AxesOp):
+    """
+    The whole body of a scheduled kernel. Block axes are linear in the grid and thread axes linear
+    in the block, the last axis fastest.
+
+    ```mlir
+    tile.launch (%b = block 8, %t = thread 128) {
+      %0 = loop.load %x[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
+      loop.store %0, %out[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
+    }
+    ```
+    """
+
+    name = "tile.launch"
+
+    axes = prop_def(ArrayAttr[AxisAttr])
+    body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
+
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+    custom_directives = (LaunchAxes,)
+    assembly_format = "custom<LaunchAxes>($axes, $body) attr-dict"
+
+    def __init__(self, axes: Sequence[AxisAttr], body: Region):
+        super().__init__(properties={"axes": ArrayAttr(axes)}, regions=[body])
+
+    def axis_extents(self) -> Sequence[int]:
+        return [axis.extent.data for axis in self.axes]
+
+    def bound_axes(self) -> list[Axis]:
+        """Every axis with its value and what it is bound to, in order."""
+        return [
+            Axis(value, axis.level.data, axis.extent.data, axis.role.data)
+            for value, axis in zip(self.body.block.args, self.axes, strict=True)
+        ]
+
+    def axes_at(self, *levels: Level) -> list[Axis]:
+        """The axes at one of `levels`, in order."""
+        return [axis for axis in self.bound_axes() if axis.level in levels]
+
+    def thread_axes(self) -> list[Axis]:
+        """The axes whose steps are threads of one block, in order."""
+        return [axis for axis in self.bound_axes() if axis.level.is_thread]
+
+    @property
+    def num_blocks(self) -> int:
+        """Blocks in the grid."""
+        return prod(axis.extent for axis in self.axes_at(Level.BLOCK))
+
+    @property
+    def num_threads(self) -> int:
+        """Threads in a block."""
+        return prod(axis.extent for axis in self.thread_axes())
+
+    def verify_(self) -> None:
+        if len(self.axes) != len(self.body.block.args):
+            raise VerifyException("bind each axis of the launch to a level")
+        if any(extent < 1 for extent in self.axis_extents()):
+            raise VerifyException("every axis of a launch takes at least one step")
+        if self.num_threads > MAX_THREADS:
+            raise VerifyException(
+                f"{self.num_threads} threads a block; a block has at most {MAX_THREADS}"
+            )
+        if not isinstance(self.parent_op(), KernelOp):
+            raise VerifyException("a launch is the body of a loop.kernel")
+        for op in self.walk():
+            if isinstance(op, StoreOp):
+                _verify_store(op, self)
+
+
+def _verify_store(store: StoreOp, launch: LaunchOp) -> None:
+    """A store that misses a thread axis would be done by every thread of it: it needs a mask."""
+    if store.parent_op() is not None and isinstance(store.parent_op(), StageOp):
+        raise VerifyException("a stage computes values; it does not store")
+    named = {*store.indices, *store.mask_operands}
+    for axis in launch.thread_axes():
+        if axis.extent > 1 and axis.value not in named:
+            name = axis.value.name_hint or f"axis {axis.value.index}"
+            raise VerifyException(
+                f"every thread along %{name} stores the same element; "
+                f"subscript with %{name} or add 'where [0 - %{name}]'"
+            )
+
+
+def launch_of(axis: SSAValue) -> LaunchOp | None:
+    """The launch that `axis` is an axis of."""
+    if not isinstance(axis, BlockArgument):
+        return None
+    op = axis.owner.parent_op()
+    return op if isinstance(op, LaunchOp) else None
+
+
+@irdl_op_definition
+class CombineOp(MaskedOp):
+    """
+    Joins values across axes of any level; every step of those axes has the result. Where the mask
+    fails, the identity joins. The order of joining is unspecified.
+
+    ```mlir
+    %s = tile.combine %v across %t with add where [99 - %t] : f32
+    ```
+    """
+
+    name = "tile.combine"
+
+    T: ClassVar = RangeVarConstraint("T", RangeOf(AnyAttr()))
+
+    values = var_operand_def(T)
+    axes = var_operand_def(IndexType)
+    monoid = prop_def(MonoidAttr)
+    results_ = var_result_def(T)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(Pure())
+    custom_directives = (Where, WithMonoid)
+    assembly_format = (
+        "$values `across` $axes custom<WithMonoid>($monoid) "
+        "custom<Where>($mask_operands, $mask) attr-dict `:` type($values)"
+    )
+
+    def __init__(
+        self,
+        values: Sequence[SSAValue],
+        axes: Sequence[SSAValue],
+        monoid: MonoidAttr,
+        where: Access | None = None,
+    ):
+        mask_operands, mask = optional_mask(where)
+        super().__init__(
+            operands=[mask_operands, values, axes],
+            properties={"monoid": monoid, "mask": mask},
+            result_types=[[v.type for v in values]],
+        )
+
+    def verify_(self) -> None:
+        self.verify_mask()
+        if not self.values or not self.axes:
+            raise VerifyException("combine at least one value across at least one axis")
+        if len(set(self.axes)) != len(self.axes):
+            raise VerifyException("name each axis once")
+        if any(launch_of(axis) is None for axis in self.axes):
+            raise VerifyException("combine across axes of the enclosing tile.launch")
+
+
+@irdl_op_definition
+class StageOp(AxesOp):
+    """
+    A slab of values that a block holds in shared memory: a cache, computed by its body over slab
+    coordinates and the same for every thread. Where the yield's mask fails the slab holds zero.
+
+    ```mlir
+    %s = tile.stage (%i, %k) in [16, 32] {
+      %0 = loop.load %x[%b * 16 + %i, %k] : memref<64x32xf32>
+      loop.yield %0 : f32
+    } : memref<16x32xf32, 3 : i64>
+    ```
+    """
+
+    name = "tile.stage"
+
+    extents = prop_def(DenseArrayBase.constr(i64))
+    body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
+    slab = result_def(base(MemRefType))
+
+    traits = lazy_traits_def(
+        lambda: (SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect())
+    )
+    custom_directives = (SlabAxes,)
+    assembly_format = "custom<SlabAxes>($extents, $body) attr-dict `:` type($slab)"
+
+    def __init__(self, extents: Sequence[int], body: Region):
+        assert isinstance(terminator := body.block.last_op, YieldOp)
+        slab = MemRefType(terminator.values[0].type, extents, memory_space=SHARED)
+        super().__init__(
+            properties={"extents": DenseArrayBase.from_list(i64, extents)},
+            regions=[body],
+            result_types=[slab],
+        )
+
+    @property
+    def yield_op(self) -> YieldOp:
+        """The terminator of the body."""
+        assert isinstance(terminator := self.body.block.last_op, YieldOp)
+        return terminator
+
+    def axis_extents(self) -> Sequence[int]:
+        return self.extents.get_values()
+
+    def verify_(self) -> None:
+        extents = tuple(self.axis_extents())
+        if len(self.yield_op.values) != 1:
+            raise VerifyException("the body of a stage yields one value")
+        slab = MemRefType(self.yield_op.values[0].type, extents, memory_space=SHARED)
+        if self.slab.type != slab:
+            raise VerifyException(f"the slab must be {slab}, not {self.slab.type}")
+        if len(self.body.block.args) != len(extents):
+            raise VerifyException("give one extent for each slab coordinate")
+        for axis in _launch_axes_used(self):
+            if axis.level.is_thread or axis.level is Level.REGISTER:
+                raise VerifyException(
+                    f"a stage is the same for the whole block; it must not depend on the "
+                    f"{axis.level} axis %{axis.value.name_hint or axis.value.index}"
+                )
+
+
+def _launch_axes_used(op: Operation) -> Iterator[Axis]:
+    for inner in op.walk():
+        for operand in inner.operands:
+            launch = launch_of(operand)
+            if launch is not None and isinstance(operand, BlockArgument):
+                yield launch.bound_axes()[operand.index]
+
+
+Tile = Dialect("tile", [LaunchOp, CombineOp, StageOp], [AxisAttr, LevelAttr])

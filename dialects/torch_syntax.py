@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The one syntax of every Torch op, derived from the op's declaration.
+
+    torch.NAME %tensor, %tensor KEYWORD VALUE ... : (TENSOR TYPES) -> RESULT TYPE
+
+Tensors that ATen requires stand first; every other argument follows its name. An argument equal to
+ATen's default is not printed.
+"""
+
+import math
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f64, i1, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, OpDef, OptionalDef, OptOperandDef, VarOperandDef
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    TypeDirective,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+_NOT_FINITE = {"inf": math.inf, "nan": math.nan}
+
+
+def _float_text(value: float) -> str:
+    """The shortest text that reads back as `value`; MLIR wants a point in every float."""
+    text = repr(value)
+    if not math.isfinite(value) or "." in text:
+        return text
+    mantissa, _, exponent = text.partition("e")
+    return f"{mantissa}.0e{exponent}"
+
+
+@irdl_custom_directive
+class Scalar(CustomDirective):
+    """A Python number without its type: `2` is an int, `2.0`, `-inf` and `nan` floats, `true`."""
+
+    value: AttributeVariable
+
+    def is_anchorable(self) -> bool:
+        return self.value.is_anchorable()
+
+    def is_present(self, op: IRDLOperation) -> bool:
+        return self.value.is_present(op)
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.value.set(state, self._parse_value(parser))
+
+    @staticmethod
+    def _parse_value(parser: Parser) -> Attribute:
+        if (flag := parser.parse_optional_boolean()) is not None:
+            return IntegerAttr(int(flag), i1)
+        if (number := parser.parse_optional_number()) is not None:
+            return FloatAttr(number, f64) if isinstance(number, float) else IntegerAttr(number, i64)
+        sign = -1.0 if parser.parse_optional_punctuation("-") else 1.0
+        return FloatAttr(sign * _NOT_FINITE[parser.parse_keyword_in(_NOT_FINITE)], f64)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        value = self.value.get(op)
+        state.print_whitespace(printer)
+        if isinstance(value, FloatAttr):
+            printer.print_string(_float_text(value.value.data))
+            return
+        assert isinstance(value, IntegerAttr)
+        number = value.value.data
+        printer.print_string(("false", "true")[number & 1] if value.type == i1 else str(number))
+
+
+class Signature(CustomDirective):
+    """
+    `(types of the operands that are there) -> result type`, where several operands are optional.
+
+    xDSL's own `functional-type(operands, results)` allows one optional operand only.
+    """
+
+    types: tuple[TypeDirective, ...]
+
+    def __init__(self, *types: TypeDirective):
+        object.__setattr__(self, "types", types)
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        *operands, result = self.types
+        parser.parse_punctuation("(")
+        for i, present in enumerate(_present(state.operands)):
+            if i:
+                parser.parse_punctuation(",")
+            operands[present].set(state, (parser.parse_type(),))
+        for absent in sorted({*range(len(operands))} - {*_present(state.operands)}):
+            operands[absent].set(state, ())
+        parser.parse_punctuation(")")
+        parser.parse_punctuation("->")
+        result.set(state, (parser.parse_type(),))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        with printer.in_parens():
+            printer.print_list(op.operand_types, printer.print_attribute)
+        printer.print_string(" -> ")
+        printer.print_attribute(op.result_types[0])
+
+
+def _present(operands: Sequence[Sequence[object] | None]) -> list[int]:
+    return [i for i, operand in enumerate(operands) if operand]
+
+
+def _signature_of(arity: int) -> type[Signature]:
+    """`Signature` for an op with `arity` operands and results together."""
+    parameters = {str(i): TypeDirective for i in range(arity)}
+    return type("Signature", (Signature,), {"parameters": parameters})
+
+
+def syntax_of(definition: OpDef) -> tuple[str, tuple[type[CustomDirective], ...]]:
+    """The assembly format of an op, and the custom directives that it uses."""
+    operands = dict(definition.operands)
+    keyword_operands = [name for name, d in operands.items() if isinstance(d, OptOperandDef)]
+    positional = [f"${name}" for name in operands if name not in keyword_operands]
+    keywords = [f"(`{name}` ${name}^)?" for name in keyword_operands]
+    for name, prop in definition.properties.items():
+        if name == "operandSegmentSizes":
+            continue
+        value = f"custom<Scalar>(${name})" if _is_scalar(prop.constr) else f"${name}"
+        elided = isinstance(prop, OptionalDef) or prop.default_value is not None
+        keywords.append(f"(`{name}` {value}^)?" if elided else f"`{name}` {value}")
+
+    ambiguous = sum(isinstance(d, VarOperandDef) for d in operands.values()) > 1
+    types = ", ".join(f"type(${name})" for name in (*operands, *dict(definition.results)))
+    signature = f"custom<Signature>({types})" if ambiguous else "functional-type(operands, results)"
+    directives = (Scalar, _signature_of(len(operands) + len(definition.results)))
+    return " ".join([" `,` ".join(positional), *keywords, "attr-dict `:`", signature]), directives
+
+
+def _is_scalar(constraint: object) -> bool:
+    """Whether a property holds a number: all its attributes are integers or floats."""
+    bases = constraint.get_bases()  # pyright: ignore
+    return bases is not None and bases <= {IntegerAttr, FloatAttr}
