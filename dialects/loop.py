@@ -7,7 +7,6 @@ Subscripts are affine expressions of axes; a mask is visible as `where [expr, ..
 every expression is at least 0. Tile IR uses the same bodies.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -18,15 +17,13 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     MemRefType,
+    StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
-    StringAttr,
     i64,
 )
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
-    Attribute,
-    Block,
     BlockArgument,
     Dialect,
     Operation,
@@ -34,22 +31,19 @@ from xdsl.ir import (
     SpacedOpaqueSyntaxAttribute,
     SSAValue,
 )
-from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
-    AtLeast,
-    eq,
     AnyAttr,
+    AtLeast,
     AttrSizedOperandSegments,
     IRDLOperation,
     RangeOf,
-    RangeVarConstraint,
     VarConstraint,
     base,
+    eq,
     irdl_attr_definition,
     irdl_op_definition,
     lazy_traits_def,
     operand_def,
-    opt_prop_def,
     prop_def,
     region_def,
     result_def,
@@ -68,7 +62,6 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
-    HasParent,
     IsolatedFromAbove,
     IsTerminator,
     MemoryReadEffect,
@@ -85,8 +78,16 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.assembly import Signature, Subscripts, Where
-from tilewright.dialects.index import Range, dims_as_written, simplify
+from tilewright.dialects.axes import (
+    Access,
+    AxesOp,
+    MaskedOp,
+    canonical_access,
+    optional_mask,
+    verify_subscripts,
+)
 from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.dialects.types import memref_type
 
 _INDEX = IndexType()
 
@@ -108,47 +109,6 @@ class RoleAttr(EnumAttribute[Role], SpacedOpaqueSyntaxAttribute):
     """The role of an axis."""
 
     name = "loop.role"
-
-
-class AxesOp(IRDLOperation, ABC):
-    """An op whose block arguments are axes: indices from 0 up to a constant extent."""
-
-    @abstractmethod
-    def axis_extents(self) -> Sequence[int]:
-        """The extent of each block argument."""
-
-
-def extent_of(axis: SSAValue) -> int | None:
-    """How many steps `axis` takes, if it is an axis."""
-    if not isinstance(axis, BlockArgument) or not isinstance(op := axis.owner.parent_op(), AxesOp):
-        return None
-    return op.axis_extents()[axis.index]
-
-
-def range_of_value(value: SSAValue) -> Range | None:
-    """The values an index can take, or None when nothing is known of it."""
-    extent = extent_of(value)
-    return None if extent is None else Range.extent(extent)
-
-
-def canonical_access(
-    exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]
-) -> tuple[AffineMap, list[SSAValue]]:
-    """
-    The map and operands of a subscript list, simplified with the ranges of its operands; operands
-    are distinct, used, and in order of first appearance, so that equal accesses compare equal.
-    """
-    ranges = [range_of_value(v) for v in operands]
-    first = [operands.index(v) for v in operands]
-    merged = [e.replace_dims_and_symbols([AffineExpr.dimension(p) for p in first], ()) for e in exprs]
-    simple = [simplify(e, ranges) for e in merged]
-    order: list[int] = []
-    for expr in simple:
-        order.extend(p for p in dims_as_written(expr) if p not in order)
-    renamed = {old: AffineExpr.dimension(new) for new, old in enumerate(order)}
-    dims = [renamed.get(p, AffineExpr.dimension(p)) for p in range(len(operands))]
-    results = tuple(simplify(e.replace_dims_and_symbols(dims, ())) for e in simple)
-    return AffineMap(len(order), 0, results), [operands[p] for p in order]
 
 
 @irdl_custom_directive
@@ -303,9 +263,7 @@ class LaunchOp(IRDLOperation):
     )
 
     def __init__(self, kernel: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]):
-        super().__init__(
-            operands=[inputs, outputs], properties={"kernel": SymbolRefAttr(kernel)}
-        )
+        super().__init__(operands=[inputs, outputs], properties={"kernel": SymbolRefAttr(kernel)})
 
 
 @irdl_op_definition
@@ -330,9 +288,7 @@ class ForOp(AxesOp):
     custom_directives = (ForAxes,)
     assembly_format = "custom<ForAxes>($extents, $roles, $body) attr-dict"
 
-    def __init__(
-        self, extents: Sequence[int], body: Region, roles: Sequence[Role] | None = None
-    ):
+    def __init__(self, extents: Sequence[int], body: Region, roles: Sequence[Role] | None = None):
         super().__init__(
             properties={
                 "extents": DenseArrayBase.from_list(i64, extents),
@@ -381,9 +337,7 @@ class ReduceOp(AxesOp):
         lambda: (SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect())
     )
     custom_directives = (ReduceAxis,)
-    assembly_format = (
-        "custom<ReduceAxis>($extent, $monoid, $body) attr-dict `:` type($results_)"
-    )
+    assembly_format = "custom<ReduceAxis>($extent, $monoid, $body) attr-dict `:` type($results_)"
 
     def __init__(self, extent: int, monoid: MonoidAttr, body: Region):
         assert isinstance(terminator := body.block.last_op, YieldOp)
@@ -412,40 +366,6 @@ class ReduceOp(AxesOp):
             raise VerifyException("a reduction has one axis; nest reductions for several")
         if [v.type for v in self.yield_op.values] != [r.type for r in self.results_]:
             raise VerifyException("the body must yield one value of each result's type")
-
-
-class MaskedOp(IRDLOperation, ABC):
-    """An op that may carry a mask: it acts where every expression of the mask is at least 0."""
-
-    mask_operands = var_operand_def(IndexType)
-    mask = opt_prop_def(AffineMapAttr)
-
-    def verify_mask(self) -> None:
-        """One operand for each dimension of the mask."""
-        dims = 0 if self.mask is None else self.mask.data.num_dims
-        if dims != len(self.mask_operands):
-            raise VerifyException(f"the mask takes {dims} operands, got {len(self.mask_operands)}")
-
-
-def verify_subscripts(memref: SSAValue, map: AffineMap, indices: Sequence[SSAValue]) -> None:
-    """One subscript for each axis of the memref, one index for each dimension of the map."""
-    assert isinstance(type := memref.type, MemRefType)
-    if len(map.results) != type.get_num_dims():
-        raise VerifyException(f"{type} takes {type.get_num_dims()} subscripts, got {len(map.results)}")
-    if map.num_dims != len(indices) or map.num_symbols:
-        raise VerifyException(f"the map takes {map.num_dims} indices, got {len(indices)}")
-
-
-Access = tuple[Sequence[AffineExpr], Sequence[SSAValue]]
-"""Affine expressions and the values of their dimensions."""
-
-
-def optional_mask(mask: Access | None) -> tuple[list[SSAValue], AffineMapAttr | None]:
-    """The operands and the map of a mask, canonical; nothing for no mask."""
-    if mask is None or not mask[0]:
-        return [], None
-    map, operands = canonical_access(*mask)
-    return operands, AffineMapAttr(map)
 
 
 @irdl_op_definition
@@ -507,11 +427,10 @@ class LoadOp(MaskedOp):
     def __init__(self, memref: SSAValue, subscripts: Access, where: Access | None = None):
         map, indices = canonical_access(*subscripts)
         mask_operands, mask = optional_mask(where)
-        assert isinstance(type := memref.type, MemRefType)
         super().__init__(
             operands=[memref, indices, mask_operands],
             properties={"map": AffineMapAttr(map), "mask": mask},
-            result_types=[type.element_type],
+            result_types=[memref_type(memref).element_type],
         )
 
     def verify_(self) -> None:

@@ -45,13 +45,11 @@ class MonoidAttr(EnumAttribute[Monoid], SpacedOpaqueSyntaxAttribute):
     def identity(self, type: Attribute) -> FloatAttr | IntegerAttr:
         """The constant of `type` that leaves every value as it is."""
         value = _IDENTITY[self.data]
-        match type:
-            case IntegerType():
-                return IntegerAttr(_integer_identity(value, type.width.data), type)
-            case AnyFloat():
-                return FloatAttr(value, type)
-            case _:
-                raise ValueError(f"a reduction works on numbers, not on {type}")
+        if isinstance(type, IntegerType):
+            return IntegerAttr(_integer_identity(value, type.width.data), type)
+        if isinstance(type, AnyFloat):
+            return FloatAttr(value, type)
+        raise ValueError(f"a reduction works on numbers, not on {type}")
 
 
 def _integer_identity(value: float, width: int) -> int:

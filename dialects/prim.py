@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import (
     IRDLOperation,
@@ -39,6 +39,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.monoid import MonoidAttr
+from tilewright.dialects.types import tensor_type
 
 
 class ScalarFunction(StrEnum):
@@ -87,8 +88,7 @@ class ScalarFunctionAttr(EnumAttribute[ScalarFunction], SpacedOpaqueSyntaxAttrib
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
-    assert isinstance(type := value.type, TensorType)
-    return type.get_shape()
+    return tensor_type(value).get_shape()
 
 
 @irdl_op_definition
@@ -174,8 +174,8 @@ class ReduceOp(IRDLOperation):
                 raise VerifyException(f"the result must be {expected}, not {result.type}")
 
 
-def _reduced_type(value: SSAValue, dims: tuple[int, ...]) -> TensorType:
-    assert isinstance(type := value.type, TensorType)
+def _reduced_type(value: SSAValue, dims: tuple[int, ...]) -> TensorType[Attribute]:
+    type = tensor_type(value)
     kept = [size for axis, size in enumerate(type.get_shape()) if axis not in dims]
     return TensorType(type.element_type, kept)
 
@@ -203,11 +203,10 @@ class IndexMapOp(IRDLOperation):
     assembly_format = "$input `by` $map attr-dict `:` type($input) `->` type($result)"
 
     def __init__(self, input: SSAValue, map: AffineMap, shape: tuple[int, ...]):
-        assert isinstance(type := input.type, TensorType)
         super().__init__(
             operands=[input],
             properties={"map": AffineMapAttr(map)},
-            result_types=[TensorType(type.element_type, shape)],
+            result_types=[TensorType(tensor_type(input).element_type, shape)],
         )
 
     def verify_(self) -> None:
@@ -243,13 +242,13 @@ class ConstantOp(IRDLOperation):
     traits = traits_def(Pure(), ConstantLike())
     assembly_format = "$value attr-dict `->` type($result)"
 
-    def __init__(self, value: FloatAttr | IntegerAttr, type: TensorType):
+    def __init__(self, value: FloatAttr | IntegerAttr, type: TensorType[Attribute]):
         super().__init__(properties={"value": value}, result_types=[type])
 
     def verify_(self) -> None:
-        assert isinstance(type := self.result.type, TensorType)
-        if self.value.type != type.element_type:
-            raise VerifyException(f"the value is of {self.value.type}, not {type.element_type}")
+        element_type = tensor_type(self.result).element_type
+        if self.value.type != element_type:
+            raise VerifyException(f"the value is of {self.value.type}, not {element_type}")
 
 
 Prim = Dialect(

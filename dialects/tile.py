@@ -12,7 +12,6 @@ from math import prod
 from typing import ClassVar, NamedTuple
 
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
     IndexType,
@@ -35,6 +34,7 @@ from xdsl.ir import (
 from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
+    IRDLOperation,
     RangeOf,
     RangeVarConstraint,
     base,
@@ -56,7 +56,6 @@ from xdsl.irdl.declarative_assembly_format import (
     RegionVariable,
     irdl_custom_directive,
 )
-from xdsl.irdl import IRDLOperation
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
@@ -69,17 +68,8 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.assembly import SlabAxes, Where, WithMonoid
-from tilewright.dialects.loop import (
-    Access,
-    AxesOp,
-    KernelOp,
-    MaskedOp,
-    Role,
-    RoleAttr,
-    StoreOp,
-    YieldOp,
-    optional_mask,
-)
+from tilewright.dialects.axes import Access, AxesOp, MaskedOp, optional_mask
+from tilewright.dialects.loop import KernelOp, Role, RoleAttr, StoreOp, YieldOp
 from tilewright.dialects.monoid import MonoidAttr
 
 _INDEX = IndexType()

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What ops that step, address and mask have in common: axes, the ranges of indices, canonical
+subscripts and `where` masks.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from xdsl.dialects import scf
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.irdl import IRDLOperation, opt_prop_def, var_operand_def
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.index import Range, dims_as_written, simplify
+from tilewright.dialects.types import memref_type
+
+Access = tuple[Sequence[AffineExpr], Sequence[SSAValue]]
+"""Affine expressions and the values of their dimensions."""
+
+
+class AxesOp(IRDLOperation, ABC):
+    """An op whose block arguments are axes: indices from 0 up to a constant extent."""
+
+    @abstractmethod
+    def axis_extents(self) -> Sequence[int]:
+        """The extent of each block argument."""
+
+
+def extent_of(axis: SSAValue) -> int | None:
+    """How many steps `axis` takes, if it is an axis."""
+    if not isinstance(axis, BlockArgument) or not isinstance(op := axis.owner.parent_op(), AxesOp):
+        return None
+    return op.axis_extents()[axis.index]
+
+
+class RangedIndex(ABC):
+    """An op with one index result that knows which values it can take."""
+
+    @abstractmethod
+    def result_range(self) -> Range | None:
+        """The values of the result, or None when nothing is known."""
+
+
+def range_of_value(value: SSAValue) -> Range | None:
+    """The values an index can take, or None when nothing is known of it."""
+    if isinstance(owner := value.owner, RangedIndex):
+        return owner.result_range()
+    if isinstance(owner, ConstantOp) and isinstance(owner.value, IntegerAttr):
+        return Range(owner.value.value.data, owner.value.value.data)
+    if (extent := extent_of(value)) is not None:
+        return Range.extent(extent)
+    return _range_of_scf_index(value)
+
+
+def _range_of_scf_index(value: SSAValue) -> Range | None:
+    if not isinstance(value, BlockArgument) or value.index != 0:
+        return None
+    if not isinstance(loop := value.owner.parent_op(), scf.ForOp):
+        return None
+    low, high = range_of_value(loop.lb), range_of_value(loop.ub)
+    if low is None or high is None:
+        return None
+    return Range(low.low, max(low.low, high.high - 1))
+
+
+def canonical_access(
+    exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]
+) -> tuple[AffineMap, list[SSAValue]]:
+    """
+    The map and operands of a list of expressions, simplified with the ranges of its operands.
+    Operands are distinct, used, and in order of first appearance, so that equal accesses compare equal.
+    """
+    ranges = [range_of_value(v) for v in operands]
+    first = [operands.index(v) for v in operands]
+    merged = [AffineExpr.dimension(p) for p in first]
+    simple = [simplify(e.replace_dims_and_symbols(merged, ()), ranges) for e in exprs]
+    order: list[int] = []
+    for expr in simple:
+        order.extend(p for p in dims_as_written(expr) if p not in order)
+    renamed = {old: AffineExpr.dimension(new) for new, old in enumerate(order)}
+    dims = [renamed.get(p, AffineExpr.dimension(p)) for p in range(len(operands))]
+    results = tuple(simplify(e.replace_dims_and_symbols(dims, ())) for e in simple)
+    return AffineMap(len(order), 0, results), [operands[p] for p in order]
+
+
+def optional_mask(mask: Access | None) -> tuple[list[SSAValue], AffineMapAttr | None]:
+    """The operands and the map of a mask, canonical; nothing for no mask."""
+    if mask is None or not mask[0]:
+        return [], None
+    map, operands = canonical_access(*mask)
+    return operands, AffineMapAttr(map)
+
+
+class MaskedOp(IRDLOperation, ABC):
+    """An op that may carry a mask: it acts where every expression of the mask is at least 0."""
+
+    mask_operands = var_operand_def(IndexType)
+    mask = opt_prop_def(AffineMapAttr)
+
+    def verify_mask(self) -> None:
+        """One operand for each dimension of the mask."""
+        dims = 0 if self.mask is None else self.mask.data.num_dims
+        if dims != len(self.mask_operands):
+            raise VerifyException(f"the mask takes {dims} operands, got {len(self.mask_operands)}")
+
+
+def verify_subscripts(memref: SSAValue, map: AffineMap, indices: Sequence[SSAValue]) -> None:
+    """One subscript for each axis of the memref, one index for each dimension of the map."""
+    type, given = memref_type(memref), len(map.results)
+    if given != type.get_num_dims():
+        raise VerifyException(f"{type} takes {type.get_num_dims()} subscripts, got {given}")
+    if map.num_dims != len(indices) or map.num_symbols:
+        raise VerifyException(f"the map takes {map.num_dims} indices, got {len(indices)}")

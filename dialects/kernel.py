@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Kernel IR: one thread's program in hardware primitives.
+
+Ids, shared memory, barriers and shuffles stand here; arithmetic is `arith` and `math`, control
+flow `scf`, memory access `loop.load` and `loop.store` with their affine subscripts and masks.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    SymbolNameConstraint,
+    i1,
+    i64,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import BlockArgument, Dialect, Region, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir.affine import AffineMap
+from xdsl.irdl import (
+    AnyAttr,
+    AtLeast,
+    IRDLOperation,
+    VarConstraint,
+    base,
+    eq,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import (
+    IsolatedFromAbove,
+    MemoryAllocEffect,
+    MemoryReadEffect,
+    MemoryWriteEffect,
+    NoTerminator,
+    Pure,
+    SymbolOpInterface,
+)
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects.assembly import Signature, Subscripts
+from tilewright.dialects.axes import Access, RangedIndex, canonical_access, range_of_value
+from tilewright.dialects.index import Range, range_of
+from tilewright.dialects.tile import MAX_THREADS, SHARED
+
+WARP_SIZE = 32
+"""Lanes in a warp, on every target."""
+
+
+@irdl_op_definition
+class FuncOp(IRDLOperation):
+    """
+    What one thread of a kernel does, with the launch it is made for: `grid` blocks of `block`
+    threads, both linear.
+
+    ```mlir
+    kernel.func grid 8 block 128 @copy(%x: memref<1024xf32>) -> (%out: memref<1024xf32>) {
+      %b = kernel.block_id
+      %t = kernel.thread_id
+      %0 = loop.load %x[%b * 128 + %t] : memref<1024xf32>
+      loop.store %0, %out[%b * 128 + %t] : memref<1024xf32>
+    }
+    ```
+    """
+
+    name = "kernel.func"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    num_outputs = prop_def(IntegerAttr.constr(type=eq(i64)))
+    grid = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
+    block = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
+    custom_directives = (Signature,)
+    assembly_format = (
+        "`grid` $grid `block` $block custom<Signature>($sym_name, $num_outputs, $body) attr-dict"
+    )
+
+    def __init__(self, name: str, body: Region, num_outputs: int, *, grid: int, block: int):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "num_outputs": IntegerAttr(num_outputs, i64),
+                "grid": IntegerAttr(grid, i64),
+                "block": IntegerAttr(block, i64),
+            },
+            regions=[body],
+        )
+
+    @property
+    def inputs(self) -> Sequence[BlockArgument]:
+        """The memrefs that the kernel reads."""
+        return self.body.block.args[: -self.num_outputs.value.data]
+
+    @property
+    def outputs(self) -> Sequence[BlockArgument]:
+        """The memrefs that the kernel writes."""
+        return self.body.block.args[-self.num_outputs.value.data :]
+
+    def verify_(self) -> None:
+        if self.block.value.data > MAX_THREADS:
+            raise VerifyException(f"a block has at most {MAX_THREADS} threads")
+        if not 1 <= self.num_outputs.value.data <= len(self.body.block.args):
+            raise VerifyException("a kernel writes at least one output")
+
+
+class IdOp(RangedIndex, IRDLOperation):
+    """An index that tells threads apart, from 0 up to what the enclosing function launches."""
+
+    result = result_def(IndexType())
+
+    traits = traits_def(Pure())
+    assembly_format = "attr-dict"
+
+    LAUNCH_PROPERTY: ClassVar[str]
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[IndexType()])
+
+    def result_range(self) -> Range | None:
+        op = self.parent_op()
+        while op is not None and not isinstance(op, FuncOp):
+            op = op.parent_op()
+        if op is None:
+            return None
+        extent = op.properties[self.LAUNCH_PROPERTY]
+        assert isinstance(extent, IntegerAttr)
+        return Range.extent(extent.value.data)
+
+
+@irdl_op_definition
+class BlockIdOp(IdOp):
+    """
+    The block's number in the grid.
+
+    ```mlir
+    %b = kernel.block_id
+    ```
+    """
+
+    name = "kernel.block_id"
+    LAUNCH_PROPERTY: ClassVar[str] = "grid"
+
+
+@irdl_op_definition
+class ThreadIdOp(IdOp):
+    """
+    The thread's number in its block.
+
+    ```mlir
+    %t = kernel.thread_id
+    ```
+    """
+
+    name = "kernel.thread_id"
+    LAUNCH_PROPERTY: ClassVar[str] = "block"
+
+
+@irdl_op_definition
+class IndexOp(RangedIndex, IRDLOperation):
+    """
+    A named index: an affine expression of others.
+
+    ```mlir
+    %row = kernel.index [%b * 4 + %t floordiv 32]
+    ```
+    """
+
+    name = "kernel.index"
+
+    indices = var_operand_def(IndexType)
+    map = prop_def(AffineMapAttr)
+    result = result_def(IndexType())
+
+    traits = traits_def(Pure())
+    custom_directives = (Subscripts,)
+    assembly_format = "` ` custom<Subscripts>($indices, $map) attr-dict"
+
+    def __init__(self, value: Access):
+        map, indices = canonical_access(*value)
+        super().__init__(
+            operands=[indices],
+            properties={"map": AffineMapAttr(map)},
+            result_types=[IndexType()],
+        )
+
+    def result_range(self) -> Range | None:
+        (expr,) = self.map.data.results
+        return range_of(expr, [range_of_value(v) for v in self.indices])
+
+    def verify_(self) -> None:
+        _verify_map(self.map.data, self.indices)
+        if len(self.map.data.results) != 1:
+            raise VerifyException("an index is one expression")
+
+
+@irdl_op_definition
+class PredicateOp(IRDLOperation):
+    """
+    True where every expression is at least 0, as `where` means it.
+
+    ```mlir
+    %p = kernel.predicate [99 - %k]
+    ```
+    """
+
+    name = "kernel.predicate"
+
+    indices = var_operand_def(IndexType)
+    map = prop_def(AffineMapAttr)
+    result = result_def(i1)
+
+    traits = traits_def(Pure())
+    custom_directives = (Subscripts,)
+    assembly_format = "` ` custom<Subscripts>($indices, $map) attr-dict"
+
+    def __init__(self, where: Access):
+        map, indices = canonical_access(*where)
+        super().__init__(
+            operands=[indices], properties={"map": AffineMapAttr(map)}, result_types=[i1]
+        )
+
+    def verify_(self) -> None:
+        _verify_map(self.map.data, self.indices)
+
+
+def _verify_map(map: AffineMap, indices: Sequence[SSAValue]) -> None:
+    if map.num_dims != len(indices) or map.num_symbols:
+        raise VerifyException(f"the map takes {map.num_dims} indices, got {len(indices)}")
+
+
+@irdl_op_definition
+class SharedOp(IRDLOperation):
+    """
+    An array in the block's shared memory. Its contents are undefined at first.
+
+    ```mlir
+    %partial = kernel.shared : memref<8xf32, 3 : i64>
+    ```
+    """
+
+    name = "kernel.shared"
+
+    memref = result_def(base(MemRefType))
+
+    traits = traits_def(MemoryAllocEffect())
+    assembly_format = "attr-dict `:` type($memref)"
+
+    def __init__(self, type: MemRefType):
+        super().__init__(result_types=[type])
+
+    def verify_(self) -> None:
+        assert isinstance(type := self.memref.type, MemRefType)
+        if type.memory_space != SHARED:
+            raise VerifyException(f"shared memory is memory space 3; {type} is not in it")
+
+
+@irdl_op_definition
+class BarrierOp(IRDLOperation):
+    """
+    Waits for every thread of the block and makes their shared memory writes visible. Not allowed
+    where threads of a block may go different ways.
+
+    ```mlir
+    kernel.barrier
+    ```
+    """
+
+    name = "kernel.barrier"
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "attr-dict"
+
+
+class ShuffleMode(StrEnum):
+    """Which lane a shuffle reads: `xor` own id ^ offset, `idx` the lane of that number."""
+
+    XOR = "xor"
+    IDX = "idx"
+
+
+@irdl_attr_definition
+class ShuffleModeAttr(EnumAttribute[ShuffleMode], SpacedOpaqueSyntaxAttribute):
+    """Which lane a shuffle reads."""
+
+    name = "kernel.shuffle_mode"
+
+
+@irdl_op_definition
+class ShuffleOp(IRDLOperation):
+    """
+    The value that another lane of the warp holds; all lanes take part (PTX ISA, `shfl.sync`).
+    Lanes form segments of `width`, a power of two; `idx` counts within the segment.
+
+    ```mlir
+    %o = kernel.shuffle xor %v, 16 width 32 : f32
+    ```
+    """
+
+    name = "kernel.shuffle"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    mode = prop_def(ShuffleModeAttr)
+    value = operand_def(T)
+    offset = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(0)))
+    width = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
+    result = result_def(T)
+
+    traits = traits_def(MemoryReadEffect())
+    assembly_format = "$mode $value `,` $offset `width` $width attr-dict `:` type($value)"
+
+    def __init__(self, mode: ShuffleMode, value: SSAValue, offset: int, width: int = WARP_SIZE):
+        super().__init__(
+            operands=[value],
+            properties={
+                "mode": ShuffleModeAttr(mode),
+                "offset": IntegerAttr(offset, i64),
+                "width": IntegerAttr(width, i64),
+            },
+            result_types=[value.type],
+        )
+
+    def verify_(self) -> None:
+        width, offset = self.width.value.data, self.offset.value.data
+        if width not in (1, 2, 4, 8, 16, 32):
+            raise VerifyException(f"the width {width} must be a power of two up to {WARP_SIZE}")
+        if offset >= width:
+            raise VerifyException(f"the offset {offset} leaves the segment of {width} lanes")
+
+
+Kernel = Dialect(
+    "kernel",
+    [FuncOp, BlockIdOp, ThreadIdOp, IndexOp, PredicateOp, SharedOp, BarrierOp, ShuffleOp],
+    [ShuffleModeAttr],
+)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shaped types of values, for ops whose constraints already say what they are."""
+
+from typing import cast
+
+from xdsl.dialects.builtin import MemRefType, TensorType
+from xdsl.ir import Attribute, SSAValue
+
+
+def tensor_type(value: SSAValue) -> TensorType[Attribute]:
+    """The type of a value known to be a tensor."""
+    assert value.type.name == TensorType.name
+    return cast(TensorType[Attribute], value.type)
+
+
+def memref_type(value: SSAValue) -> MemRefType[Attribute]:
+    """The type of a value known to be a memref."""
+    assert value.type.name == MemRefType.name
+    return cast(MemRefType[Attribute], value.type)
