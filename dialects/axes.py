@@ -72,7 +72,7 @@ def canonical_access(
 ) -> tuple[AffineMap, list[SSAValue]]:
     """
     The map and operands of a list of expressions, simplified with the ranges of its operands.
-    Operands are distinct, used, and in order of first appearance, so that equal accesses compare equal.
+    Operands are distinct, used, and in order of first appearance: equal accesses compare equal.
     """
     ranges = [range_of_value(v) for v in operands]
     first = [operands.index(v) for v in operands]

@@ -8,7 +8,7 @@ reduction therefore yields the monoid's own identity.
 
 from math import inf
 
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import AnyFloat, FloatAttr
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -42,19 +42,8 @@ class MonoidAttr(EnumAttribute[Monoid], SpacedOpaqueSyntaxAttribute):
 
     name = "prim.monoid"
 
-    def identity(self, type: Attribute) -> FloatAttr | IntegerAttr:
+    def identity(self, type: Attribute) -> FloatAttr:
         """The constant of `type` that leaves every value as it is."""
-        value = _IDENTITY[self.data]
-        if isinstance(type, IntegerType):
-            return IntegerAttr(_integer_identity(value, type.width.data), type)
         if isinstance(type, AnyFloat):
-            return FloatAttr(value, type)
-        raise ValueError(f"a reduction works on numbers, not on {type}")
-
-
-def _integer_identity(value: float, width: int) -> int:
-    if value == inf:
-        return 2 ** (width - 1) - 1
-    if value == -inf:
-        return -(2 ** (width - 1))
-    return int(value)
+            return FloatAttr(_IDENTITY[self.data], type)
+        raise ValueError(f"a reduction works on floats, not on {type}")
