@@ -4,8 +4,8 @@ The one syntax of every Torch op, derived from the op's declaration.
 
     torch.NAME %tensor, %tensor KEYWORD VALUE ... : (TENSOR TYPES) -> RESULT TYPE
 
-Tensors that ATen requires stand first; every other argument follows its name. An argument equal to
-ATen's default is not printed.
+Tensors that ATen requires stand first; every other argument follows its name, again the required
+ones first. An argument equal to ATen's default is not printed.
 """
 
 import math
@@ -13,7 +13,14 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f64, i1, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, OpDef, OptionalDef, OptOperandDef, VarOperandDef
+from xdsl.irdl import (
+    AttrConstraint,
+    IRDLOperation,
+    OpDef,
+    OptionalDef,
+    OptOperandDef,
+    VarOperandDef,
+)
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
     CustomDirective,
@@ -69,7 +76,8 @@ class Scalar(CustomDirective):
             return
         assert isinstance(value, IntegerAttr)
         number = value.value.data
-        printer.print_string(("false", "true")[number & 1] if value.type == i1 else str(number))
+        is_bool = value == IntegerAttr(number, i1)
+        printer.print_string(("false", "true")[number & 1] if is_bool else str(number))
 
 
 class Signature(CustomDirective):
@@ -120,22 +128,27 @@ def syntax_of(definition: OpDef) -> tuple[str, tuple[type[CustomDirective], ...]
     operands = dict(definition.operands)
     keyword_operands = [name for name, d in operands.items() if isinstance(d, OptOperandDef)]
     positional = [f"${name}" for name in operands if name not in keyword_operands]
-    keywords = [f"(`{name}` ${name}^)?" for name in keyword_operands]
+    required: list[str] = []
+    optional = [f"(`{name}` ${name}^)?" for name in keyword_operands]
     for name, prop in definition.properties.items():
         if name == "operandSegmentSizes":
             continue
         value = f"custom<Scalar>(${name})" if _is_scalar(prop.constr) else f"${name}"
-        elided = isinstance(prop, OptionalDef) or prop.default_value is not None
-        keywords.append(f"(`{name}` {value}^)?" if elided else f"`{name}` {value}")
+        if isinstance(prop, OptionalDef) or prop.default_value is not None:
+            optional.append(f"(`{name}` {value}^)?")
+        else:
+            required.append(f"`{name}` {value}")
 
     ambiguous = sum(isinstance(d, VarOperandDef) for d in operands.values()) > 1
     types = ", ".join(f"type(${name})" for name in (*operands, *dict(definition.results)))
     signature = f"custom<Signature>({types})" if ambiguous else "functional-type(operands, results)"
     directives = (Scalar, _signature_of(len(operands) + len(definition.results)))
-    return " ".join([" `,` ".join(positional), *keywords, "attr-dict `:`", signature]), directives
+    return " ".join(
+        [" `,` ".join(positional), *required, *optional, "attr-dict `:`", signature]
+    ), directives
 
 
-def _is_scalar(constraint: object) -> bool:
+def _is_scalar(constraint: AttrConstraint) -> bool:
     """Whether a property holds a number: all its attributes are integers or floats."""
-    bases = constraint.get_bases()  # pyright: ignore
+    bases = constraint.get_bases()
     return bases is not None and bases <= {IntegerAttr, FloatAttr}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The Torch dialect: the functional ATen graph, one op per ATen overload with all its arguments.
+
+    func.func @main(%x : tensor<4x8xf32>, %weight : tensor<8xf32> {torch.name = "weight", ...}) {
+      %rms_norm = torch.rms_norm %x normalized_shape [8] weight %weight : (...) -> tensor<4x8xf32>
+      %softmax = torch.softmax.int %rms_norm dim -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+
+An argument of the function that is not the user's says where it comes from: `torch.name` is its
+path in the module, `torch.kind` is "parameter", "buffer" or "constant".
+
+The ops stand in one module per family, and all of them can be had from here.
+"""
+
+from types import ModuleType
+
+from xdsl.ir import Dialect
+
+from tilewright.dialects import (
+    torch_binary,
+    torch_contraction,
+    torch_layout,
+    torch_reduction,
+    torch_unary,
+)
+from tilewright.dialects.torch_binary import *  # noqa: F403
+from tilewright.dialects.torch_contraction import *  # noqa: F403
+from tilewright.dialects.torch_layout import *  # noqa: F403
+from tilewright.dialects.torch_op import *  # noqa: F403
+from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch_reduction import *  # noqa: F403
+from tilewright.dialects.torch_unary import *  # noqa: F403
+
+FAMILIES: tuple[ModuleType, ...] = (
+    torch_unary,
+    torch_binary,
+    torch_reduction,
+    torch_contraction,
+    torch_layout,
+)
+
+
+def ops_of(family: ModuleType) -> list[type[TorchOp]]:
+    """The ops that a module defines, in its order."""
+    classes = [c for c in vars(family).values() if isinstance(c, type) and issubclass(c, TorchOp)]
+    return [c for c in classes if c.__module__ == family.__name__ and "ATEN" in vars(c)]
+
+
+OPS: list[type[TorchOp]] = [op for family in FAMILIES for op in ops_of(family)]
+
+Torch = Dialect("torch", [*OPS])
+
+
+def torch_op_names() -> list[str]:
+    """The names of all ops, as they are spelled in the IR."""
+    return sorted(op.name for op in OPS)

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Torch ops that reduce dimensions, and those that normalise along them."""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType
+from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.torch_op import (
+    TorchOp,
+    boolean,
+    integer,
+    integers,
+    opt_dtype,
+    opt_integers,
+    opt_real,
+    opt_tensor,
+    real,
+    shape_of,
+    shown,
+    tensor,
+    torch_op,
+    wrap_dim,
+    wrap_dims,
+)
+
+# --- Reductions ------------------------------------------------------------------------------
+
+
+class FullReductionOp(TorchOp):
+    """A reduction of all dimensions."""
+
+    input = tensor()
+    dtype = opt_dtype()
+
+    def result_shape(self) -> tuple[int, ...]:
+        return ()
+
+
+def reduced_dims(shape: Sequence[int], dim: DenseArrayBase[IntegerType] | None) -> tuple[int, ...]:
+    """The dimensions that `dim` names, from the front and in order; none or empty means all."""
+    named = dim.get_values() if dim is not None else ()
+    return tuple(sorted(wrap_dims(named, len(shape)))) or tuple(range(len(shape)))
+
+
+def _reduced_shape(
+    shape: tuple[int, ...], dim: DenseArrayBase[IntegerType] | None, keepdim: IntegerAttr
+) -> tuple[int, ...]:
+    dims = reduced_dims(shape, dim)
+    if keepdim.value.data:
+        return tuple(1 if i in dims else size for i, size in enumerate(shape))
+    return tuple(size for i, size in enumerate(shape) if i not in dims)
+
+
+class SumLikeOp(TorchOp):
+    """A reduction of the dimensions `dim`; all of them if it is absent or empty."""
+
+    input = tensor()
+    dim = opt_integers()
+    keepdim = boolean(False)
+    dtype = opt_dtype()
+
+    def result_shape(self) -> tuple[int, ...]:
+        return _reduced_shape(shape_of(self.input), self.dim, self.keepdim)
+
+
+class ExtremeOp(TorchOp):
+    """The extreme element along the dimensions `dim`; along all of them if it is empty."""
+
+    input = tensor()
+    dim = integers(())
+    keepdim = boolean(False)
+
+    def result_shape(self) -> tuple[int, ...]:
+        shape = shape_of(self.input)
+        if any(shape[i] == 0 for i in reduced_dims(shape, self.dim)):
+            raise VerifyException(f"{self.name} of no elements has no value: {shown(shape)}")
+        return _reduced_shape(shape, self.dim, self.keepdim)
+
+
+@torch_op("sum")
+class SumOp(FullReductionOp):
+    """
+    The sum of all elements.
+
+        %1 = torch.sum %0 : (tensor<4x8xf32>) -> tensor<f32>
+    """
+
+
+@torch_op("sum.dim_IntList")
+class SumDimOp(SumLikeOp):
+    """
+    The sum along dimensions.
+
+        %1 = torch.sum.dim_IntList %0 dim [-1] keepdim true : (tensor<4x8xf32>) -> tensor<4x1xf32>
+    """
+
+
+@torch_op("mean")
+class MeanOp(FullReductionOp):
+    """
+    The mean of all elements.
+
+        %1 = torch.mean %0 : (tensor<4x8xf32>) -> tensor<f32>
+    """
+
+
+@torch_op("mean.dim")
+class MeanDimOp(SumLikeOp):
+    """
+    The mean along dimensions.
+
+        %1 = torch.mean.dim %0 dim [0, 2] : (tensor<2x4x8xf32>) -> tensor<4xf32>
+    """
+
+
+@torch_op("amax")
+class AmaxOp(ExtremeOp):
+    """
+    The largest element, NaN if there is one.
+
+        %1 = torch.amax %0 dim [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+    """
+
+
+@torch_op("amin")
+class AminOp(ExtremeOp):
+    """
+    The smallest element, NaN if there is one.
+
+        %1 = torch.amin %0 : (tensor<4x8xf32>) -> tensor<f32>
+    """
+
+
+# --- Normalisations --------------------------------------------------------------------------
+
+
+@torch_op("softmax.int")
+class SoftmaxOp(TorchOp):
+    """
+    exp(input) over its sum along `dim`.
+
+        %1 = torch.softmax.int %0 dim -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    """
+
+    input = tensor()
+    dim = integer()
+    dtype = opt_dtype()
+
+    def result_shape(self) -> tuple[int, ...]:
+        shape = shape_of(self.input)
+        wrap_dim(self.dim.value.data, len(shape))
+        return shape
+
+
+class NormOp(TorchOp):
+    """A normalisation over the last dimensions, whose sizes are `normalized_shape`."""
+
+    def normalized(
+        self, input: SSAValue, sizes: DenseArrayBase[IntegerType], *affine: SSAValue | None
+    ) -> tuple[int, ...]:
+        """The input's shape, once its tail and the affine operands match `sizes`."""
+        shape, tail = shape_of(input), tuple(sizes.get_values())
+        if not tail or shape[-len(tail) :] != tail:
+            raise VerifyException(
+                f"normalized_shape {list(tail)} is not the last sizes of {shown(shape)}"
+            )
+        for operand in affine:
+            if operand is not None and shape_of(operand) != tail:
+                raise VerifyException(
+                    f"weight and bias have shape {shown(tail)}, not {shown(shape_of(operand))}"
+                )
+        return shape
+
+
+@torch_op("rms_norm")
+class RmsNormOp(NormOp):
+    """
+    input / sqrt(mean(input^2) + eps) * weight; an absent eps is the dtype's own.
+
+        %2 = torch.rms_norm %0 normalized_shape [8] weight %1 eps 1.0e-05
+            : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    """
+
+    input = tensor()
+    normalized_shape = integers()
+    weight = opt_tensor()
+    eps = opt_real()
+
+    def result_shape(self) -> tuple[int, ...]:
+        return self.normalized(self.input, self.normalized_shape, self.weight)
+
+
+@torch_op("layer_norm")
+class LayerNormOp(NormOp):
+    """
+    (input - mean) / sqrt(variance + eps) * weight + bias.
+
+        %3 = torch.layer_norm %0 normalized_shape [8] weight %1 bias %2
+            : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    """
+
+    input = tensor()
+    normalized_shape = integers()
+    weight = opt_tensor()
+    bias = opt_tensor()
+    eps = real(1e-5)
+    cudnn_enable = boolean(True)
+
+    def result_shape(self) -> tuple[int, ...]:
+        return self.normalized(self.input, self.normalized_shape, self.weight, self.bias)

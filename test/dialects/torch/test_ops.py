@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every Torch op round-trips in both syntaxes, and declares exactly what ATen's schema says."""
+
+import re
+from io import StringIO
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.test import Test
+from xdsl.irdl import OptionalDef, OptOperandDef
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from tilewright.dialects.torch import OPS, Torch, torch_op_names
+from tilewright.dialects.torch_op import TorchOp, python_value
+
+
+def parse(text: str) -> ModuleOp:
+    context = Context()
+    for dialect in (Builtin, Test, Torch):
+        context.load_dialect(dialect)
+    module = Parser(context, text).parse_module()
+    module.verify()
+    return module
+
+
+def example_of(op: type[TorchOp]) -> str:
+    """The example in an op's docstring, on one line."""
+    assert op.__doc__ is not None
+    start = op.__doc__.index("%")
+    return " ".join(op.__doc__[start:].split())
+
+
+def with_operands(example: str) -> str:
+    """A module around an example, with operands of the types that its signature names."""
+    operands = re.findall(r"%\w+", example.split("=", 1)[1])
+    types = re.findall(r"tensor<[^>]*>", example.rsplit(": (", 1)[1])
+    lines = [
+        f'{name} = "test.op"() : () -> {type}'
+        for name, type in zip(operands, types[:-1], strict=True)
+    ]
+    return "\n".join([*lines, example])
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_example_round_trips(op: type[TorchOp]):
+    module = parse(with_operands(example_of(op)))
+    assert isinstance(list(module.ops)[-1], op)
+    assert example_of(op) in str(module)
+
+    generic = StringIO()
+    Printer(generic, print_generic_format=True).print_op(module)
+    assert f'"{op.name}"(' in generic.getvalue()
+    assert str(parse(generic.getvalue())) == str(module)
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_declaration_is_the_schema(op: type[TorchOp]):
+    torch = pytest.importorskip("torch")
+    operator, _, overload = op.ATEN.partition(".")
+    schema = getattr(getattr(torch.ops.aten, operator), overload or "default")._schema
+    definition = op.get_irdl_definition()
+    operands, properties = dict(definition.operands), definition.properties
+    for argument in schema.arguments:
+        name, type = argument.name.replace("self", "input"), str(argument.type)
+        if type in ("Tensor", "Optional[Tensor]"):
+            optional = isinstance(operands.pop(name), OptOperandDef)
+            assert optional == (type != "Tensor"), name
+            continue
+        declared = properties[name]
+        if declared.default_value is not None:
+            default = python_value(declared.default_value)
+            expected = argument.default_value
+            assert default == (tuple(expected) if isinstance(expected, list) else expected) or (
+                name == "memory_format"
+            )
+        else:
+            assert isinstance(declared, OptionalDef) == type.startswith("Optional")
+            assert not argument.has_default_value() or argument.default_value is None
+    assert not operands
+    names = {a.name.replace("self", "input") for a in schema.arguments}
+    assert {*properties} - {"operandSegmentSizes"} <= names
+
+
+def test_names_drop_only_tensor_and_default():
+    names = {op.ATEN: op.name for op in OPS}
+    assert names["add.Tensor"] == "torch.add"
+    assert names["add.Scalar"] == "torch.add.Scalar"
+    assert names["relu"] == "torch.relu"
+    assert len({*names.values()}) == len(names) == len(torch_op_names())
