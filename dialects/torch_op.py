@@ -54,7 +54,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.torch_syntax import syntax_of
+from tilewright.dialects.torch_syntax import is_bool, syntax_of
 
 # --- Types -----------------------------------------------------------------------------------
 
@@ -148,7 +148,7 @@ def python_value(attribute: Attribute) -> bool | int | float | str | tuple[int, 
     """The Python value that a property stands for (a dtype stands for itself: not here)."""
     match attribute:
         case IntegerAttr(value=value):
-            return bool(value.data) if attribute == IntegerAttr(value, i1) else value.data
+            return bool(value.data) if is_bool(attribute) else value.data
         case FloatAttr(value=value):
             return value.data
         case StringAttr(data=data):

@@ -10,6 +10,7 @@ ones first. An argument equal to ATen's default is not printed.
 
 import math
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f64, i1, i64
 from xdsl.ir import Attribute
@@ -44,6 +45,11 @@ def _float_text(value: float) -> str:
     return f"{mantissa}.0e{exponent}"
 
 
+def is_bool(value: IntegerAttr) -> bool:
+    """Whether an integer attribute is a Python bool."""
+    return cast(Attribute, value.type) == i1
+
+
 @irdl_custom_directive
 class Scalar(CustomDirective):
     """A Python number without its type: `2` is an int, `2.0`, `-inf` and `nan` floats, `true`."""
@@ -76,8 +82,7 @@ class Scalar(CustomDirective):
             return
         assert isinstance(value, IntegerAttr)
         number = value.value.data
-        is_bool = value == IntegerAttr(number, i1)
-        printer.print_string(("false", "true")[number & 1] if is_bool else str(number))
+        printer.print_string(("false", "true")[number & 1] if is_bool(value) else str(number))
 
 
 class Signature(CustomDirective):
