@@ -31,14 +31,14 @@ def _own(path: str) -> Callable[[], type[ModulePass]]:
 
 
 def _announced(plugin: EntryPoint) -> Callable[[], type[ModulePass]]:
+    announcement = f"'{plugin.value}' is announced as pass '{plugin.name}'"
+
     def load() -> type[ModulePass]:
         found = plugin.load()
         if not (isinstance(found, type) and issubclass(found, ModulePass)):
-            raise UsageError(f"'{plugin.value}', announced as pass '{plugin.name}', is no ModulePass")
+            raise UsageError(f"{announcement} but is no ModulePass")
         if found.name != plugin.name:
-            raise UsageError(
-                f"'{plugin.value}' is announced as pass '{plugin.name}' but calls itself '{found.name}'"
-            )
+            raise UsageError(f"{announcement} but calls itself '{found.name}'")
         return found
 
     return load

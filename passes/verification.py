@@ -33,7 +33,7 @@ def verify_module(module: Operation) -> None:
 
 
 def verify_dominance(root: Operation) -> None:
-    """Raise `InvalidOpError` at the first use, below `root`, of a value that is not visible there."""
+    """Raise `InvalidOpError` at the first use below `root` of a value that is not visible there."""
     _check_regions(root, set())
 
 

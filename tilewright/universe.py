@@ -5,6 +5,8 @@ The xDSL plug-in: through it plain `xdsl-opt` knows our dialects, our passes and
 Every xDSL tool in the environment imports this file at start-up, so it imports nothing heavy.
 """
 
+from importlib import import_module
+
 from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
@@ -13,9 +15,7 @@ from tilewright.passes import get_all_passes
 
 
 def _cuda_target() -> type[Target]:
-    from tilewright.codegen.printer import CudaTarget
-
-    return CudaTarget
+    return getattr(import_module("tilewright.codegen.printer"), "CudaTarget")
 
 
 UNIVERSE = Universe(

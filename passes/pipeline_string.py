@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The one spelling of a schedule: `tileify,chunk-matmul-k{bk=16},blockify-launch{m=128 n=128}`.
+
+`parse_pipeline` turns the text into pass objects; `str(pass)` gives the text back. MLIR's spelling
+`builtin.module(a,b)` is understood too. Every mistake is a `UsageError` that names it.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from difflib import get_close_matches
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, ParameterListType
+from xdsl.utils.arg_spec import parse_pipeline as parse_specs
+from xdsl.utils.exceptions import ArgSpecParseError
+from xdsl.utils.hints import isa, type_repr
+
+from tilewright.errors import UsageError
+
+Configured = TypeVar("Configured", bound=ArgSpecConvertible)
+
+_MODULE_ANCHOR = re.compile(r"\s*builtin\.module\((.*)\)\s*", re.DOTALL)
+_OTHER_ANCHOR = re.compile(r"([\w.]+)\(")
+_VERBATIM = re.compile(r'("(?:\\.|[^"\\])*"|\[[^\]]*\])')  # "text", and mlir-opt[passes]
+
+
+def parse_pipeline(
+    text: str, available: Mapping[str, Callable[[], type[ModulePass]]]
+) -> tuple[ModulePass, ...]:
+    """The passes that `text` spells, taken from `available`; `UsageError` if it spells none."""
+    specs = parse_spec_list(text)
+    for spec in specs:
+        if spec.name not in available:
+            raise UsageError(
+                f"unknown pass '{spec.name}'", remedy=did_you_mean(spec.name, available)
+            )
+    return tuple(configure(available[spec.name](), spec, "pass") for spec in specs)
+
+
+def parse_spec_list(text: str) -> list[ArgSpec]:
+    """The names and options that `text` spells, before anyone asks whether they exist."""
+    text = _normalized(text)
+    try:
+        return list(parse_specs(text))
+    except ArgSpecParseError as err:
+        raise malformed(err) from err
+    except RuntimeError as err:  # the tokens ran out: the parser's generator raised StopIteration
+        raise UsageError(f"the pipeline ends too early: '{text}'") from err
+
+
+def configure(kind: type[Configured], spec: ArgSpec, what: str) -> Configured:
+    """`kind` with the options of `spec`; `what` (pass, target) says in errors what it is."""
+    hints = get_type_hints(kind)
+    names = [field.name for field in fields(kind) if field.init]
+    given = spec.normalize_parameter_names().parameters
+    label = f"{what} '{spec.name}'"
+    for name in given:
+        if name not in names:
+            remedy = did_you_mean(name, names) or f"it has: {', '.join(names) or 'none'}"
+            raise UsageError(f"{label} has no option '{name}'", remedy=remedy)
+    for name in sorted(kind.required_fields() - given.keys()):
+        raise UsageError(f"{label} needs the option '{name}'")
+    options = {name: _coerced(value, hints[name], name, label) for name, value in given.items()}
+    try:
+        return kind.from_spec(ArgSpec(spec.name, options))
+    except ValueError as err:
+        raise UsageError(f"{label}: {err}") from err
+
+
+def malformed(err: ArgSpecParseError) -> UsageError:
+    """xDSL's complaint about the text of a pipeline or target, in our form."""
+    _, place, source, caret, message = str(err).splitlines()
+    return UsageError(f"{message.strip()}\n{source}\n{caret}", where=place)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A remedy that lists the near matches of `name`, empty when there are none."""
+    near = get_close_matches(name, list(known))
+    return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+def _normalized(text: str) -> str:
+    """Without MLIR's anchor and without the white space that xDSL's grammar does not allow."""
+    if anchored := _MODULE_ANCHOR.fullmatch(text):
+        text = anchored[1]
+    pieces = _VERBATIM.split(text.strip())
+    for i in range(0, len(pieces), 2):  # the odd ones are verbatim
+        if other := _OTHER_ANCHOR.search(pieces[i]):
+            raise UsageError(
+                f"cannot nest passes in '{other[1]}': all passes run on builtin.module"
+            )
+        pieces[i] = re.sub(r"\s*([,={}])\s*", r"\1", pieces[i])
+    return "".join(pieces)
+
+
+def _coerced(value: ParameterListType, hint: Any, name: str, label: str) -> ParameterListType:
+    """`value` in the type of its option: a bare flag is true, and an integer is a float too."""
+    kinds = get_args(hint) or (hint,)
+    if not value and bool in kinds:
+        return (True,)
+    if len(value) == 1 and float in kinds and int not in kinds:
+        value = (_as_float(value[0]),)
+    fits = isa(value, hint) or (len(value) == 1 and isa(value[0], hint))
+    if fits or (not value and type(None) in kinds):
+        return value
+    shown = ",".join(str(v) for v in value) or "nothing"
+    raise UsageError(f"{label}: option '{name}' expects {type_repr(hint)}, not '{shown}'")
+
+
+def _as_float(value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        return value

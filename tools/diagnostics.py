@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How errors look: `file:line:col: error: message`, the source line, and a caret below the place.
+
+`PlacedParseError` and `PlacedVerifyError` are xDSL's errors printed so; `explain` knows all errors.
+"""
+
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import (
+    ArgSpecParseError,
+    DiagnosticException,
+    ParseError,
+    VerifyException,
+)
+from xdsl.utils.lexer import Span
+
+from tilewright.errors import TilewrightError
+from tilewright.passes.pipeline_string import malformed
+
+_WIDTH = 120  # longer source lines are cut to a window around the place
+
+
+@dataclass
+class PlacedParseError(ParseError):
+    """A text that does not parse, or holds a type or attribute that does not verify."""
+
+    def __str__(self) -> str:
+        return render(self.span, self.msg)
+
+
+class PlacedVerifyError(VerifyException):
+    """Ill-formed IR; its text says where. `exit_code` is 2 for input, 1 for what a pass made."""
+
+    def __init__(self, text: str, exit_code: int):
+        self.exit_code = exit_code
+        super().__init__(text)
+
+
+def render(span: Span[Any], message: str) -> str:
+    """`message` at `span`, with the source line that holds the span's start."""
+    place = span.get_location()
+    text = str(span.input.content)
+    start = span.input.get_start_of_line(span.start)
+    line = text[start : span.input.get_end_of_line(span.start)]
+    line, column = _window(line, place.col - 1)
+    indent = "".join("\t" if c == "\t" else " " for c in line[:column])
+    carets = "^" * max(1, min(len(span), len(line) - column))
+    return f"{place}: error: {one_line(message)}\n{line}\n{indent}{carets}"
+
+
+def _window(line: str, column: int) -> tuple[str, int]:
+    """At most `_WIDTH` characters of `line` around `column`, and where the column is in them."""
+    if len(line) <= _WIDTH:
+        return line, column
+    start = max(0, min(column - _WIDTH // 2, len(line) - _WIDTH))
+    return line[start : start + _WIDTH], column - start
+
+
+def one_line(message: object) -> str:
+    """`message` without its line breaks."""
+    return " ".join(str(message).split())
+
+
+def format_error(err: TilewrightError) -> str:
+    """The one line that a user sees of `err`."""
+    remedy = f" ({err.remedy})" if err.remedy else ""
+    where = f"{err.where}: " if err.where else ""
+    return f"{where}error: {err.message}{remedy}"
+
+
+def location_text(location: Attribute) -> str:
+    """The place a location names: `file:line:col`, else a name; empty when it names none."""
+    match location:
+        case FileLineColLoc():
+            file, line, column = location.filename, location.line, location.column
+            return f"{file.data}:{line.data}:{column.data}"
+        case NameLoc():
+            return location_text(location.location) or location.desc.data
+        case CallSiteLoc():
+            return location_text(location.callee)
+        case FusedLoc(locations=ArrayAttr() as parts):
+            return next((text for part in parts if (text := location_text(part))), "")
+        case _:
+            return ""
+
+
+def explain(err: BaseException) -> tuple[str, int]:
+    """What to tell the user, and the exit code: 2 for wrong input, 1 for a failure."""
+    match err:
+        case TilewrightError():
+            return format_error(err), err.exit_code
+        case PlacedVerifyError():
+            return str(err), err.exit_code
+        case ParseError():
+            return str(err), 2
+        case ArgSpecParseError():
+            return format_error(malformed(err)), 2
+        case StopIteration():  # xDSL's parser of options ran out of text
+            return "error: the target's options end too early", 2
+        case DiagnosticException():
+            return str(err), 1
+        case _:
+            trace = "".join(traceback.format_exception(err))
+            return f"{trace}{_BUG}", 1
+
+
+_BUG = """\
+error: internal error. This is a bug in Tilewright or in a pass: please report it with the command,
+the input and the traceback above."""

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading IR from text so that every later complaint can point back at the source."""
+
+import re
+import sys
+from dataclasses import replace
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import AttributeInvT, Operation, SSAValue
+from xdsl.parser import ForwardDeclaredValue, Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.lexer import Span
+
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.passes.pipeline_string import did_you_mean
+from tilewright.passes.verification import InvalidOpError
+from tilewright.tools.diagnostics import (
+    PlacedParseError,
+    PlacedVerifyError,
+    location_text,
+    render,
+)
+
+# What a text can provoke while it is parsed. xDSL checks attributes and inferred types as it goes
+# and raises bare `VerifyException`s; a malformed block name is a `ValueError`.
+_PROVOKED = (VerifyException, ValueError, TilewrightError)
+
+_UNKNOWN_OP = re.compile(r"Operation (\S+) is not registered")
+
+
+class SourceParser(Parser):
+    """
+    xDSL's parser, remembering where each operation stood and placing every error.
+
+    The text follows the first `line_offset` lines of the file `name`.
+    """
+
+    places: dict[Operation, Span]
+
+    def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0):
+        super().__init__(ctx, text, name)
+        self.line_offset = line_offset
+        self.places = {}
+        self.first_uses: dict[str, Span] = {}
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        """The whole input; `PlacedParseError` if it does not parse, whatever the reason."""
+        try:
+            if self.lexer.input.content.isspace() or not self.lexer.input.content:
+                self.raise_error("the input is empty")
+            return super().parse_module(allow_implicit_module)
+        except ParseError as err:
+            undefined = next(iter(self.forward_ssa_references), "")
+            if err.msg.startswith("values used but not defined"):
+                message = f"%{undefined} is used but never defined"
+                raise self._placed(message, self.first_uses.get(undefined, err.span)) from err
+            raise self._placed(err.msg + self._near_matches(err.msg), err.span) from err
+        except _PROVOKED as err:
+            raise self._placed(" ".join(map(str, err.args))) from err
+        except RecursionError as err:
+            raise self._placed("nested too deeply") from err
+
+    def parse_operation(self) -> Operation:
+        start = self.pos
+        op = super().parse_operation()
+        self.places[op] = Span(start, start + 1, self.lexer.input, self.line_offset)
+        return op
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue:
+        value = super().resolve_operand(operand, type)
+        if isinstance(value, ForwardDeclaredValue):
+            self.first_uses.setdefault(operand.operand_name, operand.span)
+        return value
+
+    def _near_matches(self, message: str) -> str:
+        if (unknown := _UNKNOWN_OP.fullmatch(message)) is None:
+            return ""
+        remedy = did_you_mean(unknown[1], [op.name for op in self.ctx.loaded_ops])
+        return f" ({remedy})" if remedy else ""
+
+    def _placed(self, message: str, span: Span[Any] | None = None) -> PlacedParseError:
+        span = self._current_token.span if span is None else span
+        return PlacedParseError(replace(span, line_offset=self.line_offset), message)
+
+
+def read_bytes(path: str) -> BytesIO:
+    """The contents of a text file, or of stdin for `-`; `UsageError` if it is none."""
+    try:
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        data.decode("utf-8")
+    except OSError as err:
+        raise UsageError(f"cannot read '{path}': {err.strerror}") from err
+    except UnicodeDecodeError as err:
+        raise UsageError(f"cannot read '{path}': it is not text") from err
+    if b"\0" in data:
+        raise UsageError(f"cannot read '{path}': it is not text")
+    return BytesIO(data)
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a file; `UsageError` if that cannot be."""
+    try:
+        Path(path).write_text(text)
+    except OSError as err:
+        raise UsageError(f"cannot write '{path}': {err.strerror}") from err
+
+
+def placed(err: InvalidOpError, places: dict[Operation, Span], made_by: str) -> PlacedVerifyError:
+    """
+    `err` at its place: in the source, else at the location that the operation carries.
+
+    `made_by` is the pass that made the operation what it is, empty for the input itself.
+    """
+    message = f"after pass '{made_by}': {err}" if made_by else str(err)
+    exit_code = 1 if made_by else 2
+    if (span := places.get(err.op)) is not None:
+        return PlacedVerifyError(render(span, message), exit_code)
+    where = location_text(err.op.location)
+    prefix = f"{where}: " if where else ""
+    return PlacedVerifyError(f"{prefix}error: {message}\n{_first_line(err.op)}", exit_code)
+
+
+def _first_line(op: Operation) -> str:
+    """How `op` begins in generic form, which prints even when the operation is ill-formed."""
+    text = StringIO()
+    Printer(stream=text, print_generic_format=True).print_op(op)
+    return text.getvalue().split("\n", 1)[0][:120]

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`opt-tool FILE|- -p PASSES [-t TARGET]`: read IR, run passes over it, print it.
+
+xDSL's driver with our dialects, passes and `cuda` target, MLIR's `--pass-pipeline`, and errors
+that say what is wrong and where. Exit code 2: the input or the options are wrong; 1: a pass
+failed. After every pass the IR must verify, SSA dominance included.
+"""
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from io import StringIO
+from typing import IO, cast
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.printer import Printer
+from xdsl.utils.arg_spec import parse_spec
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, PassFailedException
+from xdsl.utils.lexer import Span
+from xdsl.utils.target import Target
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+import tilewright
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.passes.pipeline_string import configure, parse_pipeline
+from tilewright.passes.verification import InvalidOpError, verify_module
+from tilewright.tools.diagnostics import explain, one_line
+from tilewright.tools.mlir_source import SourceParser, placed, read_bytes, write_text
+from tilewright.universe import UNIVERSE
+
+
+class OptTool(xDSLOptMain):
+    """The driver: everything `xdsl-opt` has, and what the module's docstring promises."""
+
+    version_format = f"tilewright {tilewright.__version__} (xdsl {{xdsl_version}})"
+
+    places: dict[Operation, Span]
+    """Where the operations of the chunk at work stand in the source."""
+
+    line_offset: int
+    """How many lines of the file stand before that chunk."""
+
+    held: "_HeldOutput | None"
+    """The text for the file of `-o`."""
+
+    def __init__(self, args: Sequence[str] | None = None):
+        self.places, self.line_offset, self.held = {}, 0, None
+        super().__init__(description="Run Tilewright's and xDSL's passes over IR.", args=args)
+
+    # Dialects, passes and targets are factories, imported when first used. Where Tilewright is
+    # installed xDSL has found them by the entry point; in a bare checkout it has not.
+
+    def register_all_dialects(self) -> None:
+        """All dialects of xDSL and its plug-ins, and ours."""
+        super().register_all_dialects()
+        missing = UNIVERSE.all_dialects.keys() - set(self.ctx.registered_dialect_names)
+        for name in sorted(missing):
+            self.ctx.register_dialect(name, UNIVERSE.all_dialects[name])
+
+    def register_all_passes(self) -> None:
+        """All passes of xDSL and its plug-ins, and ours."""
+        super().register_all_passes()
+        self.available_passes |= UNIVERSE.all_passes
+
+    def register_all_targets(self) -> None:
+        """All targets of xDSL and its plug-ins, and ours."""
+        super().register_all_targets()
+        self.available_targets |= UNIVERSE.all_targets
+
+    def register_all_frontends(self) -> None:
+        """MLIR text, through the parser that remembers places."""
+        self.available_frontends["mlir"] = self.parse_mlir
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        """The options of `xdsl-opt`, then ours."""
+        arg_parser.prog = "opt-tool"
+        arg_parser.usage = "opt-tool [FILE|-] [-p PASSES] [-t TARGET] [-o FILE] [options]"
+        super().register_all_arguments(arg_parser)
+        arg_parser.add_argument(
+            "--pass-pipeline",
+            dest="passes",
+            metavar="builtin.module(PASSES)",
+            help="the same as -p, in MLIR's spelling",
+        )
+        arg_parser.add_argument(
+            "--check",
+            choices=("each", "end", "none"),
+            default="none",
+            help="interpret the IR before and after each pass, or at both ends, and compare",
+        )
+
+    # Input and output.
+
+    def get_input_name(self) -> str:
+        """How messages call the input."""
+        return "<stdin>" if self.args.input_file in (None, "-") else self.args.input_file
+
+    def get_input_stream(self) -> tuple[IO[bytes], str]:
+        """The input, read at once so that `-o` may name the same file; no extension is MLIR."""
+        path: str = self.args.input_file or "-"
+        extension = os.path.splitext(path)[1].removeprefix(".") or "mlir"
+        if extension not in self.available_frontends and not self.args.frontend:
+            raise UsageError(f"unknown file extension '.{extension}'", remedy="-f mlir reads it")
+        return read_bytes(path), extension
+
+    def parse_chunk(
+        self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
+    ) -> ModuleOp | None:
+        """Parse one chunk, which follows the first `start_offset` lines of the file."""
+        self.line_offset = start_offset
+        return super().parse_chunk(chunk, file_extension, start_offset)
+
+    def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
+        """Parse MLIR text; what stood where is kept in `places`."""
+        text = stream.read().decode("utf-8")
+        parser = SourceParser(self.ctx, text, self.get_input_name(), self.line_offset)
+        self.places = parser.places
+        return parser.parse_module(not self.args.no_implicit_module)
+
+    def prepare_output(self) -> IO[str]:
+        """Where results go. A file is written when all is done, so a failure leaves it alone."""
+        if self.args.output_file is None:
+            return sys.stdout
+        self.held = _HeldOutput()
+        return self.held
+
+    def run(self) -> None:
+        """Do what the arguments ask."""
+        super().run()
+        if self.held is not None:
+            write_text(self.args.output_file, self.held.text)
+
+    # Passes.
+
+    def setup_pipeline(self) -> None:
+        """Understand the passes and the target before any work is done."""
+        self.pipeline = PassPipeline(parse_pipeline(self.args.passes, self.available_passes))
+        target = parse_spec(self.args.target)
+        factory = cast(Callable[[], type[Target]], self.available_targets[target.name])
+        configure(factory(), target, "target")
+
+    def apply_passes(self, prog: ModuleOp) -> None:
+        """Run the pipeline, verifying the input and what each pass makes of it."""
+        self.verify(prog)
+        original = prog.clone() if self.args.check == "end" else None
+        for module_pass in self.pipeline.passes:
+            self.apply_pass(module_pass, prog)
+            if self.args.print_between_passes and module_pass is not self.pipeline.passes[-1]:
+                print_ir(f"IR after {module_pass.name}:", prog)
+        if original is not None:
+            check_pass(original, prog, self.args.passes)
+
+    def apply_pass(self, module_pass: ModulePass, prog: ModuleOp) -> None:
+        """Run one pass, then verify its result and, if asked to, check it."""
+        before = prog.clone() if self.args.check == "each" else None
+        start = time.perf_counter()
+        with blamed_on(module_pass):
+            module_pass.apply(self.ctx, prog)
+        if self.args.time_passes:
+            seconds = time.perf_counter() - start
+            print(f"Pass {module_pass.name} took {seconds:.6f} seconds", file=sys.stderr)
+        self.verify(prog, made_by=module_pass.name)
+        if before is not None:
+            check_pass(before, prog, module_pass.name)
+
+    def verify(self, prog: ModuleOp, made_by: str = "") -> None:
+        """Raise `PlacedVerifyError` unless `prog`, made by that pass, is well-formed."""
+        if self.args.disable_verify:
+            return
+        try:
+            verify_module(prog)
+        except InvalidOpError as err:
+            raise placed(err, self.places, made_by) from err
+
+
+@contextmanager
+def blamed_on(module_pass: ModulePass) -> Generator[None]:
+    """Errors inside name the pass."""
+    label = f"pass '{module_pass.name}'"
+    try:
+        yield
+    except TilewrightError as err:
+        err.message = f"{label}: {err.message}"
+        raise
+    except DiagnosticException as err:
+        raise PassFailedException(f"error: {label}: {one_line(err)}") from err
+    except Exception as err:
+        err.add_note(f"in {label}")
+        raise
+
+
+def print_ir(title: str, prog: ModuleOp) -> None:
+    """Show the IR as it is now, on stderr."""
+    print(title, file=sys.stderr)
+    Printer(sys.stderr).print_op(prog)
+    print("\n", file=sys.stderr)
+
+
+def check_pass(before: ModuleOp, after: ModuleOp, name: str) -> None:
+    """Interpret both and compare; NumPy and the interpreters are imported only for this."""
+    import_module("tilewright.interpreters.check").check_pass(before, after, name)
+
+
+class _HeldOutput(StringIO):
+    """Text for a file, which outlives its being closed."""
+
+    text = ""
+
+    def close(self) -> None:
+        self.text = self.text or self.getvalue()
+        super().close()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """`opt-tool`'s exit code for the arguments `argv`, by default those of the process."""
+    try:
+        OptTool(argv).run()
+    except BrokenPipeError:  # whoever read our output has left, `head` for one
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (Exception, ArgSpecParseError) as err:
+        message, code = explain(err)
+        print(message, file=sys.stderr)
+        return code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
