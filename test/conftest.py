@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes every `.mlir` file with RUN lines a test, and every random test repeatable."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from run_lines import RunLineError, run_file
+
+# Random tests draw the same examples each time: a red build stays red until it is fixed.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect `.mlir` files, except inputs of other tests."""
+    if file_path.suffix != ".mlir" or "Inputs" in file_path.parts:
+        return None
+    return MlirFile.from_parent(  # pyright: ignore[reportUnknownMemberType]
+        parent, path=file_path
+    )
+
+
+class MlirFile(pytest.File):
+    """A `.mlir` file."""
+
+    def collect(self) -> Iterable[pytest.Item]:
+        """Its one test."""
+        yield RunLines.from_parent(  # pyright: ignore[reportUnknownMemberType]
+            self, name="RUN"
+        )
+
+
+class RunLines(pytest.Item):
+    """The RUN lines of a file."""
+
+    def runtest(self) -> None:
+        """Run them."""
+        with TemporaryDirectory() as temporary:
+            run_file(self.path, Path(temporary))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """A failed command shows itself; only a crash shows a traceback."""
+        if isinstance(excinfo.value, RunLineError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the test is, and its name."""
+        return self.path, 0, str(self.path)
