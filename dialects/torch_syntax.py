@@ -45,9 +45,9 @@ def _float_text(value: float) -> str:
     return f"{mantissa}.0e{exponent}"
 
 
-def is_bool(value: IntegerAttr) -> bool:
-    """Whether an integer attribute is a Python bool."""
-    return cast(Attribute, value.type) == i1
+def is_bool(number: Attribute) -> bool:
+    """Whether a number is a Python bool."""
+    return isinstance(number, IntegerAttr) and i1 in number.parameters
 
 
 @irdl_custom_directive
@@ -75,7 +75,7 @@ class Scalar(CustomDirective):
         return FloatAttr(sign * _NOT_FINITE[parser.parse_keyword_in(_NOT_FINITE)], f64)
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        value = self.value.get(op)
+        value = cast(IntegerAttr | FloatAttr | None, self.value.get(op))
         state.print_whitespace(printer)
         if isinstance(value, FloatAttr):
             printer.print_string(_float_text(value.value.data))
@@ -148,9 +148,8 @@ def syntax_of(definition: OpDef) -> tuple[str, tuple[type[CustomDirective], ...]
     types = ", ".join(f"type(${name})" for name in (*operands, *dict(definition.results)))
     signature = f"custom<Signature>({types})" if ambiguous else "functional-type(operands, results)"
     directives = (Scalar, _signature_of(len(operands) + len(definition.results)))
-    return " ".join(
-        [" `,` ".join(positional), *required, *optional, "attr-dict `:`", signature]
-    ), directives
+    tensors = " `,` ".join(positional)
+    return " ".join([tensors, *required, *optional, "attr-dict `:`", signature]), directives
 
 
 def _is_scalar(constraint: AttrConstraint) -> bool:

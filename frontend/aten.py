@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Between ATen and the Torch dialect: which overload is which op, and one call into one op.
+
+Nothing here knows an operator by name. A call is matched with its schema, and the op takes each of
+the schema's arguments under the schema's name.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import OperandDef, OptOperandDef
+
+from tilewright.dialects.torch import OPS
+from tilewright.dialects.torch_op import TorchOp, ui8
+from tilewright.errors import UnsupportedError
+
+DTYPES: Mapping[str, Attribute] = {
+    "float32": f32,
+    "float64": f64,
+    "float16": f16,
+    "bfloat16": bf16,
+    "bool": i1,
+    "uint8": ui8,
+    "int8": i8,
+    "int16": i16,
+    "int32": i32,
+    "int64": i64,
+}
+"""PyTorch's dtypes by name, as element types."""
+
+RENAMED: Mapping[str, str] = {"self": "input"}
+"""The arguments that have another name in the dialect than in the schema."""
+
+
+def overload_of(op: type[TorchOp]) -> Any:
+    """The `torch._ops.OpOverload` that an op stands for."""
+    import torch
+
+    operator, _, overload = op.ATEN.partition(".")
+    return getattr(getattr(torch.ops.aten, operator), overload or "default")
+
+
+@cache
+def defined_ops() -> Mapping[Any, type[TorchOp]]:
+    """The op for each overload that the dialect defines."""
+    return {overload_of(op): op for op in OPS}
+
+
+def decompositions() -> Any:
+    """PyTorch's own table to core ATen, less every op that the dialect defines."""
+    import torch
+
+    table: Any = torch.export.default_decompositions()
+    for overload in defined_ops():
+        table.pop(overload, None)
+    return table
+
+
+def op_of_call(target: Any, args: tuple[Any, ...]) -> type[TorchOp] | None:
+    """
+    The op for a call, or None where the dialect has none.
+
+    `x + 2` is captured as `add.Tensor` with a number for a tensor: that is the op `add.Scalar`.
+    """
+    op = defined_ops().get(target)
+    if op is None or not _has_number_for_tensor(target, args):
+        return op
+    return next((o for o in OPS if o.ATEN == op.ATEN.replace(".Tensor", ".Scalar")), None)
+
+
+def _has_number_for_tensor(target: Any, args: tuple[Any, ...]) -> bool:
+    expected = zip(target._schema.arguments, args, strict=False)
+    return any(
+        str(argument.type) == "Tensor" and isinstance(value, int | float)
+        for argument, value in expected
+    )
+
+
+def type_of(tensor: Any) -> TensorType[Attribute]:
+    """The IR type of a tensor, real or fake. Its sizes must be numbers."""
+    return TensorType(DTYPES[dtype_name(tensor.dtype)], [int(size) for size in tensor.shape])
+
+
+def dtype_name(dtype: Any) -> str:
+    """A dtype without `torch.`: `float32`."""
+    return str(dtype).removeprefix("torch.")
+
+
+def build_op(
+    op: type[TorchOp],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    values: Mapping[Any, SSAValue],
+    result: TensorType[Attribute],
+) -> TorchOp:
+    """The op of one call, whose tensor arguments are looked up in `values`."""
+    schema = overload_of(op)._schema.arguments
+    given = dict(zip((argument.name for argument in schema), args, strict=False)) | dict(kwargs)
+    given = {RENAMED.get(name, name): value for name, value in given.items() if value is not None}
+    kinds = {RENAMED.get(a.name, a.name): str(a.type) for a in schema}
+    definition = op.get_irdl_definition()
+    operands = [_operand(d, given.get(name), values) for name, d in definition.operands]
+    properties = {
+        name: _attribute(value, kinds[name])
+        for name, value in given.items()
+        if name in definition.properties
+    }
+    return op.build(operands=operands, properties=properties, result_types=[result])
+
+
+def _operand(
+    definition: OperandDef, argument: Any, values: Mapping[Any, SSAValue]
+) -> SSAValue | None:
+    if isinstance(definition, OptOperandDef):
+        return None if argument is None else values[argument]
+    return values[argument]
+
+
+def _attribute(value: Any, kind: str) -> Attribute:
+    """A Python argument as a property; `kind` is the type that the schema gives it."""
+    import torch
+
+    if isinstance(value, torch.dtype):
+        return DTYPES[dtype_name(value)]
+    if isinstance(value, torch.memory_format):
+        return StringAttr(str(value).removeprefix("torch."))
+    if isinstance(value, str):
+        return StringAttr(value)
+    if "List[int]" in kind:
+        return DenseArrayBase.from_list(i64, [value] if isinstance(value, int) else [*value])
+    if isinstance(value, bool):
+        return IntegerAttr(int(value), i1)
+    if isinstance(value, float) or "float" in kind:
+        return FloatAttr(float(value), f64)
+    if isinstance(value, int):
+        return IntegerAttr(value, i64)
+    raise UnsupportedError(f"an argument of type {type(value).__name__} is not supported: {value}")

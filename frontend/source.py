@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in the user's source something stands: an FX node, or an exception that was raised."""
+
+import re
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a file; `column` counts from 1, and 0 says that only the line is known."""
+
+    file: str
+    line: int
+    column: int = 0
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}"
+        return f"{place}:{self.column}" if self.column else place
+
+
+def _is_foreign(file: str) -> bool:
+    """Whether a file is PyTorch's, Python's or ours, rather than the user's."""
+    import torch
+
+    own = (Path(torch.__file__).parent, Path(traceback.__file__).parent, Path(__file__).parent)
+    return file.startswith("<frozen") or any(file.startswith(str(folder)) for folder in own)
+
+
+def place_of_node(node: Any) -> Place | None:
+    """The user's line that made an FX node: the innermost frame outside of PyTorch."""
+    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    users = [Place(file, int(line)) for file, line in frames if not _is_foreign(file)]
+    return users[-1] if users else None
+
+
+def place_of_exception(error: BaseException) -> Place | None:
+    """The user's expression that raised: the innermost frame outside of PyTorch."""
+    frames = traceback.extract_tb(error.__traceback__)
+    users = [f for f in frames if f.lineno and not _is_foreign(f.filename)]
+    if not users:
+        return None
+    frame = users[-1]
+    return Place(frame.filename, frame.lineno or 0, (frame.colno or -1) + 1)
+
+
+def first_line(error: BaseException) -> str:
+    """An exception as one line: its kind and the beginning of what it says."""
+    text = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
