@@ -7,9 +7,11 @@ Every door (command line, Python API, `torch.compile`) comes through `capture`. 
 then translates node by node. What cannot be compiled is refused here, by name and place.
 """
 
+import logging
+import sys
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -35,7 +37,7 @@ from tilewright.frontend.aten import (
     op_of_call,
     type_of,
 )
-from tilewright.frontend.source import first_line, place_of_exception, place_of_node
+from tilewright.frontend.source import error_of, place_of_exception, place_of_node
 
 Kind = Literal["input", "parameter", "buffer", "constant"]
 
@@ -136,14 +138,30 @@ def _eval_mode(module: Any) -> Generator[None]:
             child.training = training
 
 
+@contextmanager
+def _quiet() -> Generator[None]:
+    """
+    Keep PyTorch's own reports off the terminal: what matters in them comes as an exception.
+
+    What the user's code prints while it is traced goes to stderr: stdout is for the compiler.
+    """
+    level = logging.root.manager.disable
+    logging.disable(logging.ERROR)
+    try:
+        with redirect_stdout(sys.stderr), warnings.catch_warnings():
+            # PyTorch 2.13's export uses what PyTorch 2.13 deprecates.
+            warnings.filterwarnings("ignore", ".*treespec", FutureWarning)
+            yield
+    finally:
+        logging.disable(level)
+
+
 def _export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The functional graph of the module, in ops that the dialect defines as far as possible."""
     import torch
 
     try:
-        with torch.no_grad(), _eval_mode(module), warnings.catch_warnings():
-            # PyTorch 2.13's export uses what PyTorch 2.13 deprecates.
-            warnings.filterwarnings("ignore", ".*treespec", FutureWarning)
+        with torch.no_grad(), _eval_mode(module), _quiet():
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             return exported.run_decompositions(decompositions())
     except TilewrightError:
@@ -153,14 +171,13 @@ def _export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _export_error(error: Exception) -> TilewrightError:
-    where = str(place_of_exception(error) or "")
-    if "DataDependent" in type(error).__name__:
-        return UnsupportedError(
-            "the program depends on the values of a tensor",
-            where=where,
-            remedy="shapes and branches must follow from the inputs' shapes alone",
-        )
-    return UsageError(first_line(error), where=where)
+    if "DataDependent" not in type(error).__name__:
+        return error_of(error)
+    return UnsupportedError(
+        "the program depends on the values of a tensor",
+        where=str(place_of_exception(error) or ""),
+        remedy="shapes and branches must follow from the inputs' shapes alone",
+    )
 
 
 # --- What is refused -------------------------------------------------------------------------
@@ -263,8 +280,9 @@ def _check_dtypes(exported: Any) -> None:
         for tensor in _tensors(node.meta.get("val")):
             if dtype_name(tensor.dtype) == "float32":
                 continue
+            what = "the input" if node.op == "placeholder" else "the result of node"
             raise UnsupportedError(
-                f"{node.name} is a tensor of dtype {tensor.dtype}; only torch.float32 is supported",
+                f"{what} {node.name!r} has dtype {tensor.dtype}; only torch.float32 is supported",
                 where=str(place_of_node(node) or ""),
             )
 

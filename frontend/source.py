@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where in the user's source something stands: an FX node, or an exception that was raised."""
 
+import linecache
 import re
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tilewright.errors import UsageError
 
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 
@@ -45,10 +48,24 @@ def place_of_exception(error: BaseException) -> Place | None:
     if not users:
         return None
     frame = users[-1]
-    return Place(frame.filename, frame.lineno or 0, (frame.colno or -1) + 1)
+    column = 0 if frame.colno is None else frame.colno + 1
+    return Place(frame.filename, frame.lineno or 0, column)
 
 
 def first_line(error: BaseException) -> str:
     """An exception as one line: its kind and the beginning of what it says."""
     text = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def error_at(place: Place, message: str) -> UsageError:
+    """An error that shows the line it is about, with a caret under the column."""
+    line = linecache.getline(place.file, place.line).rstrip()
+    caret = "\n    " + " " * (place.column - 1) + "^" if place.column else ""
+    return UsageError(f"{message}\n    {line}{caret}" if line else message, where=str(place))
+
+
+def error_of(error: Exception) -> UsageError:
+    """What went wrong in the user's own code, and where."""
+    place = place_of_exception(error)
+    return error_at(place, first_line(error)) if place else UsageError(first_line(error))

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`-c TEXT`: a PyTorch expression, or statements that end in one, becomes a module and its inputs.
+
+    torch.nn.RMSNorm(2048)(torch.randn(1, 32, 2048))
+    x = torch.randn(4, 8); F.softmax(x, -1)
+
+`torch`, `nn`, `F` and `math` are in scope. A call of a tensor constructor, also with a dtype cast
+after it, is an input: called x if that is the name it is bound to, else t0, t1, ... A module, made
+anywhere, is a submodule with its parameters' names. All that computes with an input is the module's
+forward. Inside a loop, a branch or a function, constructors stay where they are, and what they draw
+at random is refused at capture.
+"""
+
+import ast
+import linecache
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tilewright.errors import UsageError
+from tilewright.frontend.partition import FILE, Partition, check_result, place_of
+from tilewright.frontend.source import Place, error_at, error_of
+
+
+@dataclass(frozen=True)
+class Expression:
+    """What a text stands for: `module(*args)` is its value, ready for `capture`."""
+
+    module: Any
+    args: tuple[Any, ...]
+
+
+def parse_expression(text: str, fake: bool = False, seed: int = 0) -> Expression:
+    """
+    Understand a text, and evaluate what runs outside of the captured function.
+
+    With `fake` nothing is allocated: tensors have shapes and no values. Otherwise the text draws
+    what it would as a program that starts with `torch.manual_seed(seed)`. Raises `UsageError` with
+    line, column and the line in question.
+    """
+    linecache.cache[FILE] = (len(text), None, text.splitlines(keepends=True), FILE)
+    statements, result = _parse(text)
+    partition = Partition()
+    partition.reserved |= {n.id for s in (*statements, result) for n in _names_in(s)}
+    with _evaluation(fake, seed):
+        try:
+            for statement in (*statements, result):
+                partition.read(statement)
+        except UsageError:
+            raise
+        except Exception as error:
+            raise error_of(error) from error
+        check_result(partition, result)
+    return _expression(partition)
+
+
+def _names_in(statement: ast.stmt) -> list[ast.Name]:
+    return [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+
+
+@contextmanager
+def _evaluation(fake: bool, seed: int) -> Generator[None]:
+    """Evaluate tensors as fakes, or as what follows from the seed."""
+    import torch.random
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    if fake:
+        with FakeTensorMode(allow_non_fake_inputs=True):
+            yield
+        return
+    state = torch.random.get_rng_state()
+    torch.random.manual_seed(seed)  # pyright: ignore[reportUnknownMemberType]
+    try:
+        yield
+    finally:
+        torch.random.set_rng_state(state)
+
+
+def _parse(text: str) -> tuple[list[ast.stmt], ast.Return]:
+    """The text's statements, and the expression at its end as what the function returns."""
+    try:
+        statements = ast.parse(text, FILE).body
+    except SyntaxError as error:
+        place = Place(FILE, error.lineno or 1, error.offset or 1)
+        raise error_at(place, f"not a Python expression: {error.msg}") from None
+    except ValueError as error:
+        raise UsageError(f"not a Python expression: {error}", where=FILE) from None
+    if not statements:
+        raise UsageError("the text is empty: it should end in an expression", where=FILE)
+    *statements, last = statements
+    if not isinstance(last, ast.Expr):
+        raise error_at(place_of(last), "the text must end in an expression: its value is compiled")
+    return statements, ast.copy_location(ast.Return(last.value), last)
+
+
+def _expression(partition: Partition) -> Expression:
+    """The module whose forward is the body, and whose submodules are those made outside."""
+    from torch import nn
+
+    module = nn.Module()
+    for name, value in partition.outside.items():
+        submodule = value if isinstance(value, nn.Module) else _module_list(value)
+        if submodule is not None:
+            module.add_module(f"{name}_" if hasattr(module, name) else name, submodule)
+    module.forward = _function(partition)
+    return Expression(module, tuple(partition.inputs.values()))
+
+
+def _module_list(value: Any) -> Any:
+    """The modules in a list, tuple or dict as one module, so that they have names; else None."""
+    from torch import nn
+    from torch.utils import _pytree as pytree
+
+    if not isinstance(value, list | tuple | dict):
+        return None
+    modules = [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, nn.Module)]
+    return nn.ModuleList(modules) if modules else None
+
+
+def _function(partition: Partition) -> Any:
+    """
+    The body as a function of the inputs.
+
+    A name that the body binds is a variable of the function. If it had a value before, the
+    function starts with that.
+    """
+    before = {n: partition.outside[n] for n in partition.made_inside if n in partition.outside}
+    body: list[ast.stmt] = []
+    for name in sorted(before):
+        body += ast.parse(f"{name} = __before__[{name!r}]").body
+    arguments = ast.arguments([], [ast.arg(n) for n in partition.inputs], None, [], [], None, [])
+    function = ast.parse("def forward(): pass").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    function.args, function.body = arguments, [*body, *partition.inside]
+    scope = partition.outside | {"__before__": before}
+    module = ast.fix_missing_locations(ast.Module([function], []))
+    exec(compile(module, FILE, "exec"), scope)
+    return scope["forward"]

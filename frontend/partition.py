@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A program in two parts: what runs now, outside, and what becomes the body of the captured function.
+
+Outside run the parts that make things: tensor constructors, whose results are the inputs, module
+classes, and whatever else touches no input. Statements are taken in the program's order, and one
+runs outside only if no earlier statement inside could tell the difference.
+"""
+
+import ast
+import math
+from dataclasses import dataclass, field
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any, cast
+
+from tilewright.frontend.names import Names, names_of
+from tilewright.frontend.source import Place, error_at
+
+FILE = "<-c>"
+"""The name that a text has as a source file."""
+
+CONSTRUCTORS = (
+    "arange as_tensor empty eye full linspace logspace normal ones rand randint randn randperm "
+    "tensor zeros"
+).split()
+"""The functions of `torch` whose results are inputs."""
+
+CASTS = "bfloat16 bool double float half int long requires_grad_ short to".split()
+"""The methods that may follow a constructor, and still belong to it."""
+
+_EXPRESSIONS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
+_DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def place_of(node: ast.stmt | ast.expr) -> Place:
+    """Where a node stands in the text."""
+    return Place(FILE, node.lineno, node.col_offset + 1)
+
+
+def initial_scope() -> dict[str, Any]:
+    """The names that a text may use without importing them."""
+    import torch
+    from torch import nn
+
+    return {"torch": torch, "nn": nn, "F": nn.functional, "math": math, "__name__": FILE}
+
+
+@dataclass
+class Partition:
+    """A program as far as it has been read."""
+
+    outside: dict[str, Any] = field(default_factory=initial_scope)
+    """The names that have a value already, inputs excepted."""
+    inputs: dict[str, Any] = field(default_factory=dict[str, Any])
+    """The tensors that the captured function is called with, by name."""
+    inside: list[ast.stmt] = field(default_factory=list[ast.stmt])
+    """The captured function's body."""
+    made_inside: set[str] = field(default_factory=set[str])
+    """The names that the body binds."""
+    touched: set[str] = field(default_factory=set[str])
+    """The names that the body uses; their meaning is settled."""
+    used_by_definitions: dict[str, str] = field(default_factory=dict[str, str])
+    """The names that functions defined outside look up when they are called, with one of those."""
+    reserved: set[str] = field(default_factory=set[str])
+    """The names that the program mentions anywhere: new ones must differ."""
+
+    def read(self, statement: ast.stmt) -> None:
+        """Run the next statement outside, or add it to the body."""
+        if self._bind_input(statement):
+            return
+        if self._runs_outside(statement):
+            self._run(statement)
+            return
+        if isinstance(statement, _EXPRESSIONS):
+            statement = cast(ast.stmt, _Hoist(self).visit(statement))
+        names = names_of_body(statement)
+        self._refuse_hidden_use(statement, names)
+        self.made_inside |= names.stored
+        self.touched |= names.loaded | names.stored | {*self.used_by_definitions}
+        self.inside.append(statement)
+
+    # --- Inputs
+
+    def _bind_input(self, statement: ast.stmt) -> bool:
+        """Take `x = torch.randn(...)` as an input called x, unless x means something already."""
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                pass
+            case _:
+                return False
+        if name in self.touched or name in self.inputs or not self.is_input(value):
+            return False
+        self.outside.pop(name, None)
+        self.inputs[name] = self.evaluate(value)
+        return True
+
+    def is_input(self, code: ast.expr) -> bool:
+        """Whether code is a tensor constructor, perhaps cast, that can be evaluated now."""
+        if not self.is_constant(code):
+            return False
+        while isinstance(code, ast.Call) and not self.is_constructor(code):
+            if not isinstance(code.func, ast.Attribute) or code.func.attr not in CASTS:
+                return False
+            code = code.func.value
+        return self.is_constructor(code)
+
+    def is_constructor(self, code: ast.AST) -> bool:
+        """Whether code calls a tensor constructor, by whatever name."""
+        import torch
+
+        if not isinstance(code, ast.Call):
+            return False
+        callee = self.resolve(code.func)
+        return callee is torch.nn.Parameter or any(
+            callee is getattr(torch, name) for name in CONSTRUCTORS
+        )
+
+    def new_input(self, tensor: Any) -> str:
+        """An input for a tensor that has no name."""
+        number = sum(name.startswith("t") and name[1:].isdigit() for name in self.inputs)
+        name = self.fresh_name(f"t{number}")
+        self.inputs[name] = tensor
+        return name
+
+    def fresh_name(self, wish: str) -> str:
+        """`wish`, or if that is taken with a number behind it."""
+        name, count = wish, 0
+        while name in self.reserved or name in self.outside or name in self.inputs:
+            count += 1
+            name = f"{wish}_{count}"
+        return name
+
+    # --- Outside
+
+    def is_dynamic(self, names: Names) -> bool:
+        """Whether code with these names computes with an input."""
+        return not names.loaded.isdisjoint({*self.inputs} | self.made_inside)
+
+    def is_constant(self, code: ast.stmt | ast.expr) -> bool:
+        """Whether code can run now, unnoticed by the body so far."""
+        names = names_of_body(code)
+        settled = self.touched | {*self.inputs}
+        changeable = {n for n in names.loaded & self.touched if not _is_fixed(self.outside.get(n))}
+        return not (self.is_dynamic(names) or names.stored & settled or changeable)
+
+    def makes_input(self, code: ast.AST) -> bool:
+        """Whether a tensor constructor stands anywhere in code."""
+        return any(self.is_constructor(node) for node in ast.walk(code))
+
+    def _runs_outside(self, statement: ast.stmt) -> bool:
+        if isinstance(statement, ast.Return) or not self.is_constant(statement):
+            return False
+        return isinstance(statement, _DEFINITIONS) or not self.makes_input(statement)
+
+    def _run(self, statement: ast.stmt) -> None:
+        import torch
+
+        exec(compile(ast.Module([statement], []), FILE, "exec"), self.outside)
+        names = names_of(statement)
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            self.used_by_definitions |= dict.fromkeys(sorted(names.loaded), statement.name)
+        for name in sorted(names.stored & {*self.outside}):
+            if isinstance(self.outside[name], torch.Tensor):
+                self.inputs[name] = self.outside.pop(name)
+
+    def evaluate(self, code: ast.expr) -> Any:
+        """The value of code that is constant."""
+        return eval(compile(ast.Expression(code), FILE, "eval"), self.outside)
+
+    def resolve(self, code: ast.expr) -> Any:
+        """The value of `name` or `name.attribute...`, if it has one already; else None."""
+        if isinstance(code, ast.Attribute):
+            return getattr(self.resolve(code.value), code.attr, None)
+        return self.outside.get(code.id) if isinstance(code, ast.Name) else None
+
+    def _refuse_hidden_use(self, statement: ast.stmt, names: Names) -> None:
+        """A function outside looks up its globals outside, and would miss what the body binds."""
+        for name in sorted(names.stored & {*self.used_by_definitions}):
+            raise error_at(
+                place_of(statement),
+                f"{name!r} is assigned here, but {self.used_by_definitions[name]!r} uses it too: "
+                "pass it as an argument",
+            )
+
+
+def names_of_body(code: ast.stmt | ast.expr) -> Names:
+    """The names of code that may be the function's `return`."""
+    if isinstance(code, ast.Return):
+        assert code.value is not None
+        return names_of(code.value)
+    return names_of(code)
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether a value stays what it is, whatever is done with it."""
+    import torch
+
+    return isinstance(
+        value,
+        int | float | str | None | torch.dtype | ModuleType | type | FunctionType
+        | BuiltinFunctionType,
+    )  # fmt: skip
+
+
+class _Hoist(ast.NodeTransformer):
+    """Evaluates the parts of an expression that run outside, and puts names in their place."""
+
+    def __init__(self, partition: Partition):
+        self.partition = partition
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        # What a function or a comprehension makes, it makes at each call or round.
+        return node if isinstance(node, _SCOPES) else super().visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if not self._runs_outside(node):
+            return cast(ast.expr, self.generic_visit(node))
+        name = self._name(self.partition.evaluate(node))
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    def _runs_outside(self, call: ast.Call) -> bool:
+        if not self.partition.is_constant(call):
+            return False
+        makes_input = self.partition.makes_input(call)
+        return self.partition.is_input(call) or self._makes_module(call) or not makes_input
+
+    def _makes_module(self, call: ast.Call) -> bool:
+        """Whether a call is of a module class, or of a class method of one."""
+        from torch import nn
+
+        callee = self.partition.resolve(call.func)
+        owner = getattr(callee, "__self__", callee)
+        return isinstance(owner, type) and issubclass(owner, nn.Module)
+
+    def _name(self, value: Any) -> str:
+        """A name for a value made outside."""
+        import torch
+
+        if isinstance(value, torch.Tensor):
+            return self.partition.new_input(value)
+        name = self.partition.fresh_name(type(value).__name__.lower())
+        self.partition.outside[name] = value
+        return name
+
+
+def check_result(partition: Partition, result: ast.Return) -> None:
+    """Refuse a result that is known not to be a tensor: a module, a number."""
+    assert result.value is not None
+    if partition.is_dynamic(names_of(result.value)):
+        return
+    value = partition.evaluate(result.value)
+    if _holds_tensor(value):
+        return
+    kind = type(value).__name__
+    remedy = "call it on an input" if callable(value) else "compute with a tensor"
+    raise error_at(place_of(result), f"the value is of type {kind}, not a tensor: {remedy}")
+
+
+def _holds_tensor(value: Any) -> bool:
+    import torch
+    from torch.utils import _pytree as pytree
+
+    return any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(value))
