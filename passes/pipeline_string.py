@@ -101,12 +101,14 @@ def _coerced(value: ParameterListType, hint: Any, name: str, label: str) -> Para
     kinds = get_args(hint) or (hint,)
     if not value and bool in kinds:
         return (True,)
-    if len(value) == 1 and float in kinds and int not in kinds:
-        value = (_as_float(value[0]),)
+    if float in kinds and int not in kinds:
+        value = tuple(map(_as_float, value))
     fits = isa(value, hint) or (len(value) == 1 and isa(value[0], hint))
-    if fits or (not value and type(None) in kinds):
+    absent = not value and type(None) in kinds
+    stray = bool not in kinds and any(isinstance(v, bool) for v in value)  # true is an int too
+    if absent or (fits and not stray):
         return value
-    shown = ",".join(str(v) for v in value) or "nothing"
+    shown = ",".join(str(v).lower() if isinstance(v, bool) else str(v) for v in value) or "nothing"
     raise UsageError(f"{label}: option '{name}' expects {type_repr(hint)}, not '{shown}'")
 
 

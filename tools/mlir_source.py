@@ -85,6 +85,9 @@ class SourceParser(Parser):
 
     def _placed(self, message: str, span: Span[Any] | None = None) -> PlacedParseError:
         span = self._current_token.span if span is None else span
+        end = len(self.lexer.input.content.rstrip())
+        if span.start > end:  # at the end of the input: point behind its last character
+            span = Span(end, end, span.input)
         return PlacedParseError(replace(span, line_offset=self.line_offset), message)
 
 

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# All that is needed is Python 3.11 or later: `make run` and `make test` set up .venv themselves.
+
+# The interpreter that makes .venv: the first of these that works and is new enough.
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+
+BIN := .venv/bin
+EXAMPLE := torch.nn.RMSNorm(2048)(torch.randn(1,32,2048))
+
+.PHONY: help run test lint clean
+
+help:
+	@echo "make run    run an RMSNorm through the compiler and on the simulator"
+	@echo "make test   run all checks and tests"
+	@echo "make lint   ruff and pyright only"
+	@echo "make clean  remove .venv and what the tools left behind"
+
+run: .venv/ready
+	@$(BIN)/tilewright run -c "$(EXAMPLE)"
+
+test: lint
+	$(BIN)/pytest -q -n $(JOBS)
+	$(BIN)/lit -q -j $(JOBS) test
+
+lint: .venv/ready
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright
+
+JOBS ?= $(shell $(BIN)/python -c 'import os; print(os.cpu_count() or 1)')
+
+.venv/ready: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or later found (set PYTHON)"; exit 2; }
+	@echo "setting up .venv with $(PYTHON): about a minute, and about 1.3 GB with a CPU build of torch"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[cuda,dev]'
+	@touch $@
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis test/Output *.egg-info build dist

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data flows frontend -> dialects, passes -> codegen; no file imports from a later stage."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+# folder -> the folders of ours that it may import from, besides itself and tilewright.errors
+MAY_IMPORT = {
+    "dialects": set[str](),
+    "passes": {"dialects"},
+    "frontend": {"dialects"},
+    "interpreters": {"dialects"},
+    "codegen": {"dialects", "passes"},
+    "tuning": {"dialects", "passes", "interpreters", "codegen"},
+    "tools": {"dialects", "passes", "frontend", "interpreters", "codegen", "tuning", "universe"},
+}
+
+# folder -> packages that its files may not import while they are themselves imported
+NOT_AT_IMPORT = {
+    "dialects": {"torch", "numpy"},
+    "passes": {"torch", "numpy"},
+    "frontend": {"torch", "numpy"},
+    "tools": {"torch", "numpy"},
+    "codegen": {"torch"},
+    "interpreters": {"torch"},
+    "tuning": {"torch"},
+}
+
+FOLDERS = [name for name in MAY_IMPORT if (ROOT / name).is_dir()]
+SOURCES = [path for name in FOLDERS for path in sorted((ROOT / name).rglob("*.py"))]
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Every module that is imported anywhere below `tree`, with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            # `from tilewright import passes` imports tilewright.passes
+            prefix = "." * node.level + (node.module or "")
+            yield from ((f"{prefix}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def imports_when_imported(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
+    """The modules imported when the file itself is: those outside functions."""
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            yield from imports(statement)
+        for field in ("body", "orelse", "finalbody", "handlers"):
+            yield from imports_when_imported(getattr(statement, field, []))
+
+
+def stage(module: str) -> str:
+    """The part of ours that a module name belongs to, empty for others'."""
+    first, _, rest = module.partition(".")
+    return rest.partition(".")[0] if first == "tilewright" else ""
+
+
+def misplaced(folder: str, tree: ast.Module) -> list[str]:
+    """What a file of `folder` imports against the rules."""
+    allowed = MAY_IMPORT[folder] | {folder, "errors", "__version__", ""}
+    heavy = NOT_AT_IMPORT[folder]
+    late = [f"line {n}: {m}" for m, n in imports(tree) if stage(m) not in allowed]
+    bare = [f"line {n}: {m}" for m, n in imports(tree) if m.partition(".")[0] in MAY_IMPORT]
+    eager = [
+        f"line {n}: {m} when imported"
+        for m, n in imports_when_imported(tree.body)
+        if m.partition(".")[0] in heavy
+    ]
+    return late + bare + eager
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_only_earlier_stages(path: Path):
+    tree = ast.parse(path.read_text(), str(path))
+    assert misplaced(path.relative_to(ROOT).parts[0], tree) == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "source"),
+    [
+        ("dialects", "from tilewright.passes import x"),
+        ("dialects", "from tilewright import passes"),
+        ("passes", "def f():\n    import tilewright.codegen.printer"),
+        ("interpreters", "from tilewright.codegen import nvrtc"),
+        ("passes", "from dialects import loop"),
+        ("passes", "import numpy"),
+        ("frontend", "if 1:\n    from torch import nn"),
+        ("frontend", "class A:\n    import torch"),
+    ],
+)
+def test_the_rules_have_teeth(folder: str, source: str):
+    assert misplaced(folder, ast.parse(source)) != []
+
+
+def test_lazy_torch_is_allowed():
+    assert misplaced("frontend", ast.parse("def f():\n    import torch")) == []

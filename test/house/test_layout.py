@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the wheel, the type checker and a reader expect of the tree."""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+FOLDERS: dict[str, str] = PROJECT["tool"]["setuptools"]["package-dir"]
+TOP_LEVEL = {name: folder for name, folder in FOLDERS.items() if name != "tilewright"}
+PACKAGED = [path for folder in FOLDERS.values() for path in sorted((ROOT / folder).rglob("*"))]
+PYTHON = [path for path in PACKAGED if path.suffix == ".py"]
+TESTS = sorted((ROOT / "test").rglob("*.py"))
+
+
+def relative(path: Path) -> str:
+    """The path as it is shown in test names."""
+    return str(path.relative_to(ROOT))
+
+
+def test_every_package_is_in_the_wheel():
+    found = {
+        ".".join([name, *init.parent.relative_to(ROOT / folder).parts])
+        for name, folder in FOLDERS.items()
+        for init in (ROOT / folder).rglob("__init__.py")
+    }
+    assert sorted(PROJECT["tool"]["setuptools"]["packages"]) == sorted(found)
+
+
+def test_every_folder_with_python_is_a_package():
+    assert [relative(p) for p in PYTHON if not (p.parent / "__init__.py").exists()] == []
+
+
+def test_every_data_file_is_in_the_wheel():
+    patterns = PROJECT["tool"]["setuptools"]["package-data"]["*"]
+    data = [p for p in PACKAGED if p.is_file() and "__pycache__" not in p.parts]
+    data = [p for p in data if p.suffix != ".py"]
+    assert [relative(p) for p in data if not any(p.match(pattern) for pattern in patterns)] == []
+
+
+def test_the_type_checker_sees_every_module():
+    links = ROOT / "typings" / "tilewright"
+    expected = {folder: ROOT / folder for folder in TOP_LEVEL.values()}
+    expected |= {path.name: path for path in (ROOT / "tilewright").glob("*.py")}
+    assert {link.name: link.resolve() for link in links.iterdir()} == expected
+
+
+def test_every_file_says_its_licence_and_what_it_is():
+    silent = [
+        relative(path)
+        for path in PYTHON + TESTS
+        if not re.match(r'# SPDX-License-Identifier: Apache-2.0\nr?"""', path.read_text())
+    ]
+    assert silent == []
+
+
+def test_passes_keep_their_annotations_as_types():
+    # With string annotations xDSL takes an option `x: float | None` for a required one.
+    passes = (ROOT / "passes").rglob("*.py")
+    strings = "from __future__ import annotations"
+    assert [relative(p) for p in passes if strings in p.read_text()] == []
+
+
+def test_the_environment_is_read_in_tools_only():
+    readers = [p for p in PYTHON if "os.environ" in p.read_text() or "os.getenv" in p.read_text()]
+    assert [relative(p) for p in readers if p.relative_to(ROOT).parts[0] != "tools"] == []

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What starting up costs: neither torch nor numpy, and no dialect that is not used."""
+
+import subprocess
+import sys
+
+import pytest
+
+# torch and numpy cost seconds; the others are ours but of no use before there is work.
+HEAVY = ["torch", "numpy", "hypothesis", "tilewright.frontend", "tilewright.interpreters.check"]
+
+PROBE = """
+import sys, io
+{code}
+print([name for name in {heavy} if name in sys.modules], file=sys.__stdout__)
+"""
+
+
+def loaded_after(code: str, stdin: str = "") -> str:
+    """The heavy modules that a fresh interpreter has loaded after running `code`."""
+    probe = PROBE.format(code=code, heavy=HEAVY)
+    command = [sys.executable, "-c", probe]
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1]
+
+
+OPT_TOOL = "from tilewright.tools.opt_tool import main"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"{OPT_TOOL}\nassert main(['-']) == 0",
+        f"{OPT_TOOL}\nassert main(['-', '-p', 'cse']) == 0",
+        f"{OPT_TOOL}\nassert main(['-', '-p', 'no-such-pass']) == 2",
+        f"{OPT_TOOL}\ntry: main(['--help'])\nexcept SystemExit: pass",
+        f"{OPT_TOOL}\ntry: main(['--version'])\nexcept SystemExit: pass",
+        "import tilewright.universe",
+    ],
+)
+def test_opt_tool_starts_light(code: str):
+    assert loaded_after(code, "builtin.module {}") == "[]"
+
+
+def test_the_probe_sees_what_is_loaded():
+    assert loaded_after("import numpy") == "['numpy']"

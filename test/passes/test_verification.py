@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each way in which a use can miss its definition, and the ways in which it does not."""
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.cf import Cf
+from xdsl.dialects.func import Func
+from xdsl.dialects.test import Test
+from xdsl.parser import Parser
+
+from tilewright.passes.verification import InvalidOpError, verify_dominance, verify_module
+
+
+def parse(text: str) -> ModuleOp:
+    """The IR of `text`, not verified."""
+    context = Context()
+    for dialect in (Builtin, Cf, Func, Test):
+        context.load_dialect(dialect)
+    return Parser(context, text).parse_module()
+
+
+DIAMOND = """
+  "test.op"() ({{
+  ^entry:
+    %c, %e = "test.op"() : () -> (i1, i32)
+    cf.cond_br %c, ^left(%e : i32), ^right
+  ^left(%l : i32):
+    "test.op"({in_left}) : (i32) -> ()
+    %d = "test.op"() : () -> i32
+    "cf.br"(%d)[^join] : (i32) -> ()
+  ^right:
+    "cf.br"(%e)[^join] : (i32) -> ()
+  ^join(%j : i32):
+    "test.op"({in_join}) : (i32) -> ()
+    "test.termop"() : () -> ()
+  }}) : () -> ()
+"""
+
+NESTED = """
+  %o = "test.op"() : () -> i32
+  "test.op"() ({{
+    "test.op"() ({{
+      "test.op"({inside}) : (i32) -> ()
+      %i = "test.op"() : () -> i32
+    }}) : () -> ()
+    "test.op"({between}) : (i32) -> ()
+  }}) : () -> ()
+  "test.op"({after}) : (i32) -> ()
+"""
+
+WELL_FORMED = [
+    DIAMOND.format(in_left="%l", in_join="%j"),
+    DIAMOND.format(in_left="%e", in_join="%e"),
+    NESTED.format(inside="%o", between="%o", after="%o"),
+]
+
+ILL_FORMED = [
+    DIAMOND.format(in_left="%d", in_join="%j"),  # before its definition, in one block
+    DIAMOND.format(in_left="%l", in_join="%d"),  # on one of two ways
+    DIAMOND.format(in_left="%l", in_join="%l"),  # an argument of a block on one of two ways
+    DIAMOND.format(in_left="%j", in_join="%j"),  # of a later block
+    '%x = "test.op"(%x) : (i32) -> i32',  # of itself
+]
+
+
+@pytest.mark.parametrize("text", WELL_FORMED)
+def test_well_formed(text: str):
+    verify_dominance(parse(text))
+
+
+@pytest.mark.parametrize("text", ILL_FORMED)
+def test_ill_formed(text: str):
+    with pytest.raises(InvalidOpError, match=r"operand #0 .*is not defined before this use"):
+        verify_dominance(parse(text))
+
+
+@pytest.mark.parametrize("user", [1, 2])
+def test_a_value_is_not_visible_outside_its_region(user: int):
+    module = parse(NESTED.format(inside="%o", between="%o", after="%o"))
+    ops = list(module.walk())
+    inner = next(op for op in ops if op.results and op.results[0].name_hint == "i")
+    victim = [op for op in ops if op.operands][user]
+    victim.operands[0] = inner.results[0]
+    with pytest.raises(InvalidOpError) as failure:
+        verify_dominance(module)
+    assert failure.value.op is victim
+
+
+def test_isolated_from_above():
+    text = """
+      %o = "test.op"() : () -> i32
+      func.func @f() {
+        "test.op"(%o) : (i32) -> ()
+        func.return
+      }
+    """
+    with pytest.raises(InvalidOpError, match=r"'test.op': operand #0 \(%o\)"):
+        verify_dominance(parse(text))
+
+
+def test_the_innermost_operation_is_blamed():
+    module = parse("builtin.module { func.func @f() -> i32 { func.return } }")
+    with pytest.raises(
+        InvalidOpError, match=r"'func.return': Expected arguments to have"
+    ) as failure:
+        verify_module(module)
+    assert failure.value.op is list(module.walk())[-1]
+
+
+def test_a_missing_terminator_is_blamed_on_the_operation_that_wants_it():
+    module = parse("func.func @f() { func.return }")
+    func_op, return_op = list(module.walk())[1:]
+    return_op.detach()
+    with pytest.raises(InvalidOpError) as failure:
+        verify_module(module)
+    assert failure.value.op is func_op
