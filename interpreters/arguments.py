@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments from outside: as many as the signature has, each of its shape and dtype."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import MemRefType, TensorType
+from xdsl.ir import Attribute
+
+from tilewright.errors import UnsupportedError, UsageError
+from tilewright.interpreters.types import Array, ElementTypes
+
+
+def checked_arguments(
+    name: str, types: Sequence[Attribute], arrays: Sequence[Any], elements: ElementTypes
+) -> list[Array]:
+    """The arguments of `@name` as arrays in the dtypes of `elements`; `UsageError` if they misfit."""
+    if len(types) != len(arrays):
+        raise UsageError(f"@{name} takes {len(types)} argument(s), got {len(arrays)}")
+    return [
+        _checked(f"argument {position} of @{name}", type, np.asarray(array), elements)
+        for position, (type, array) in enumerate(zip(types, arrays, strict=True))
+    ]
+
+
+def _checked(what: str, type: Attribute, array: Array, elements: ElementTypes) -> Array:
+    shape, element_type = shape_and_element(type)
+    if array.shape != shape:
+        raise UsageError(f"{what} has shape {array.shape}, expected {shape}")
+    exact = ElementTypes()[element_type]
+    if array.dtype not in (exact, elements[element_type]):
+        raise UsageError(f"{what} has dtype {array.dtype}, expected {exact}")
+    return array.astype(elements[element_type], copy=False)
+
+
+def shape_and_element(type: Attribute) -> tuple[tuple[int, ...], Attribute]:
+    """The shape and element type of a tensor, memref or scalar type."""
+    if isinstance(type, TensorType | MemRefType):
+        if any(size < 0 for size in type.get_shape()):
+            raise UnsupportedError(f"the interpreters take static shapes, not {type}")
+        return tuple(type.get_shape()), type.get_element_type()
+    return (), type

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`arith` and `math` on the vector machine: constants, casts, comparisons and the tables."""
+
+from xdsl.dialects import arith
+from xdsl.ir import Operation
+
+from tilewright.interpreters.machine import Handler, Handlers, Machine
+from tilewright.interpreters.scalar import (
+    CASTS,
+    COMPARE_FLOATS,
+    COMPARE_INTEGERS,
+    ELEMENTWISE,
+    Function,
+)
+
+
+def _constant(machine: Machine, op: arith.ConstantOp) -> None:
+    machine.define(op, machine.types.constant(op.value))
+
+
+def _cast(machine: Machine, op: Operation) -> None:
+    dtype = machine.types[op.results[0].type]
+    machine.define(op, machine.array(op.operands[0]).astype(dtype))
+
+
+def _compare(machine: Machine, op: arith.CmpfOp | arith.CmpiOp) -> None:
+    table = COMPARE_FLOATS if isinstance(op, arith.CmpfOp) else COMPARE_INTEGERS
+    function = table[op.predicate.value.data]
+    machine.define(op, function(machine.array(op.lhs), machine.array(op.rhs)))
+
+
+def _elementwise(function: Function) -> Handler:
+    def run(machine: Machine, op: Operation) -> None:
+        machine.define(op, function(*map(machine.array, op.operands)))
+
+    return run
+
+
+ARITHMETIC: Handlers = {
+    arith.ConstantOp: _constant,
+    arith.CmpfOp: _compare,
+    arith.CmpiOp: _compare,
+    **dict.fromkeys(CASTS, _cast),
+    **{op: _elementwise(function) for op, function in ELEMENTWISE.items()},
+}

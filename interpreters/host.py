@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What runs outside kernels: functions, calls, buffers and launches. `interpret` is the door to all
+levels.
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import SymbolTable
+
+from tilewright.dialects.kernel import FuncOp
+from tilewright.dialects.loop import KernelOp, LaunchOp
+from tilewright.dialects.types import memref_type
+from tilewright.errors import UnsupportedError, UsageError
+from tilewright.interpreters.arguments import checked_arguments, shape_and_element
+from tilewright.interpreters.arithmetic import ARITHMETIC
+from tilewright.interpreters.buffer import Buffer
+from tilewright.interpreters.errors import fail, symbol_of
+from tilewright.interpreters.kernels import interpret_kernel, run_kernel
+from tilewright.interpreters.machine import Handlers, Machine
+from tilewright.interpreters.prim import PRIM_OPS
+from tilewright.interpreters.types import Array, ElementTypes
+
+
+def interpret(
+    module: ModuleOp,
+    *arrays: Any,
+    function: str = "main",
+    dtype: type[np.floating[Any]] | None = None,
+) -> list[Array]:
+    """
+    The results of `@function`, a `func.func` or a kernel, whatever level the module is at.
+
+    Arrays have the shapes and dtypes of the signature; anything that `numpy.asarray` takes is an
+    array. With `dtype`, say `numpy.float64`, every float is computed in it: inputs, constants and
+    results. Raises `UsageError` for arguments that do not fit, `InterpreterError` for a program
+    that does something that has no meaning (reads out of bounds, races), `TooLargeError` for one
+    that would take too much memory.
+    """
+    callee = _find(module, function)
+    if isinstance(callee, KernelOp | FuncOp):
+        return interpret_kernel(callee, arrays, dtype=dtype)
+    if not isinstance(callee, func.FuncOp):
+        raise UnsupportedError(f"@{function} is a '{callee.name}', which cannot be run")
+    if any(op.name.startswith("torch.") for op in module.walk()):
+        return _interpret_torch(module, arrays, function, dtype)
+    types = ElementTypes(dtype)
+    inputs = list(callee.function_type.inputs)
+    arguments = checked_arguments(function, inputs, arrays, types)
+    with np.errstate(all="ignore"):
+        results = _call(callee, list(map(_passed, arguments, inputs)), types)
+    assert (terminator := callee.body.block.last_op) is not None
+    return [_returned(terminator, *pair) for pair in zip(terminator.operands, results, strict=True)]
+
+
+def _passed(array: Array, type: Attribute) -> Array | Buffer:
+    return Buffer.of(array) if isinstance(type, MemRefType) else array
+
+
+def _returned(op: Operation, value: SSAValue, result: Array | Buffer) -> Array:
+    """A result for the world outside: an array of its own, not a view of others."""
+    return np.array(_contents(op, value, result) if isinstance(result, Buffer) else result)
+
+
+def _find(module: ModuleOp, name: str) -> Operation:
+    symbols = {symbol_of(op): op for op in module.ops}
+    if name not in symbols:
+        known = ", ".join(f"@{symbol}" for symbol in symbols if symbol)
+        raise UsageError(f"the module has no @{name}", remedy=f"it has {known or 'no symbols'}")
+    return symbols[name]
+
+
+def _interpret_torch(
+    module: ModuleOp, arrays: Sequence[Any], function: str, dtype: Any
+) -> list[Array]:
+    try:
+        torch_level = import_module("tilewright.interpreters.torch")
+    except ModuleNotFoundError as err:
+        raise UnsupportedError(
+            f"running the torch level needs {err.name}", remedy="lower the module to prim first"
+        ) from err
+    return torch_level.interpret(module, *arrays, function=function, dtype=dtype)
+
+
+class _Host(Machine):
+    """One call of a function; `callers` are the calls it is inside of."""
+
+    def __init__(self, types: ElementTypes, callers: Sequence[Operation]):
+        super().__init__(HOST, types)
+        self.callers = callers
+
+
+def _call(
+    callee: func.FuncOp, arguments: Sequence[Any], types: ElementTypes, *callers: Operation
+) -> list[Any]:
+    """The results of `callee`; tensors and scalars are arrays, memrefs are buffers."""
+    if len(callee.body.blocks) != 1:
+        raise fail(callee, "the interpreter runs functions with a body of one block")
+    machine, body = _Host(types, [*callers, callee]), callee.body.block
+    machine.values.update(zip(body.args, arguments, strict=True))
+    machine.run(body)
+    assert body.last_op is not None
+    return machine.read(body.last_op.operands)
+
+
+def _func_call(machine: _Host, op: func.CallOp) -> None:
+    callee = SymbolTable.lookup_symbol(op, op.callee)
+    if not isinstance(callee, func.FuncOp):
+        raise fail(op, f"there is no function {op.callee}")
+    if callee in machine.callers:
+        raise fail(op, "the function calls itself and would never return")
+    results = _call(callee, machine.read(op.arguments), machine.types, *machine.callers)
+    machine.define(op, *results)
+
+
+def _launch(machine: _Host, op: LaunchOp) -> None:
+    kernel = SymbolTable.lookup_symbol(op, op.kernel)
+    if not isinstance(kernel, KernelOp | FuncOp):
+        raise fail(op, f"{op.kernel} is no kernel that can be interpreted")
+    inputs = [_contents(op, value, machine.values[value]) for value in op.inputs]
+    outputs = run_kernel(kernel, inputs, machine.types)
+    for value, result in zip(op.outputs, outputs, strict=True):
+        buffer: Buffer = machine.values[value]
+        buffer.data, buffer.written = result.reshape(-1), None
+
+
+def _contents(op: Operation, value: SSAValue, buffer: Buffer) -> Array:
+    if buffer.unwritten() is not None:
+        raise fail(op, f"%{value.name_hint or 'memref'} is used before anything is written to it")
+    return buffer.array()
+
+
+def _alloc(machine: _Host, op: memref.AllocOp) -> None:
+    type = memref_type(op.memref)
+    shape, element_type = shape_and_element(type)
+    machine.define(op, Buffer.poisoned(shape, machine.types[element_type]))
+
+
+def _nothing(machine: _Host, op: Operation) -> None:
+    """A return is read by the caller; memory that is freed is not used again."""
+
+
+HOST: Handlers = {
+    **ARITHMETIC,
+    **PRIM_OPS,
+    func.CallOp: _func_call,
+    func.ReturnOp: _nothing,
+    memref.AllocOp: _alloc,
+    memref.DeallocOp: _nothing,
+    LaunchOp: _launch,
+}

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Kernel IR: all threads of many blocks in lockstep, one dimension for blocks and one for threads.
+
+Lockstep is one of the orders that the hardware may choose; what another order would make wrong is
+an error here: races without a barrier, a barrier or shuffle that some threads do not reach.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from xdsl.dialects import memref
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.kernel import (
+    WARP_SIZE,
+    BarrierOp,
+    BlockIdOp,
+    FuncOp,
+    IndexOp,
+    PredicateOp,
+    SharedOp,
+    ShuffleMode,
+    ShuffleOp,
+    ThreadIdOp,
+)
+from tilewright.dialects.types import memref_type
+from tilewright.interpreters.buffer import Buffer
+from tilewright.interpreters.control import CONTROL
+from tilewright.interpreters.errors import fail
+from tilewright.interpreters.loop import LOOP
+from tilewright.interpreters.machine import Handlers, Machine
+from tilewright.interpreters.race import Accesses, Who
+from tilewright.interpreters.types import Array, ElementTypes
+
+_LANES = 1 << 17
+"""Threads run at a time."""
+
+
+class Threads(Machine):
+    """Some blocks of a launch: axes (block, thread), outermost first."""
+
+    def __init__(self, blocks: range, threads: int, types: ElementTypes):
+        super().__init__(KERNEL, types)
+        self.shape = (len(blocks), threads)
+        self.block_id = np.arange(blocks.start, blocks.stop)[:, None]
+        self.thread_id = np.arange(threads)
+        self.epoch = np.zeros((len(blocks), 1), int)  # barriers that each block has passed
+
+    def who(self) -> Who:
+        return Who(self.thread_id, self.block_id, self.epoch)
+
+    def active_threads(self) -> Array | None:
+        """Which threads are active, by (block, thread); None: all."""
+        if self.active is None:
+            return None
+        return np.broadcast_to(self.active, self.shape)
+
+
+def run_threads(op: FuncOp, buffers: Mapping[SSAValue, Buffer], types: ElementTypes) -> None:
+    """Runs the whole launch over `buffers`, which are the function's arguments."""
+    grid, threads = op.grid.value.data, op.block.value.data
+    for output in op.outputs:
+        buffers[output].accesses = Accesses(buffers[output].size)
+    step = max(1, _LANES // threads)
+    for first in range(0, grid, step):
+        machine = Threads(range(first, min(first + step, grid)), threads, types)
+        machine.values.update(buffers)
+        machine.run(op.body.block)
+
+
+def _block_id(machine: Threads, op: BlockIdOp) -> None:
+    machine.define(op, machine.block_id)
+
+
+def _thread_id(machine: Threads, op: ThreadIdOp) -> None:
+    machine.define(op, machine.thread_id)
+
+
+def _index(machine: Threads, op: IndexOp) -> None:
+    machine.define(op, *machine.indices(op.map.data, op.indices))
+
+
+def _predicate(machine: Threads, op: PredicateOp) -> None:
+    holds = machine.holds(op.map, op.indices)
+    machine.define(op, np.asarray(True) if holds is None else holds)
+
+
+def _shared(machine: Threads, op: SharedOp) -> None:
+    buffer = _memory(machine, op.memref, machine.shape[0])
+    buffer.slot = buffer.slot[:, None]
+    buffer.accesses = Accesses(buffer.data.size)
+    machine.define(op, buffer)
+
+
+def _local(machine: Threads, op: memref.AllocaOp) -> None:
+    buffer = _memory(machine, op.memref, machine.lanes)
+    buffer.slot = buffer.slot.reshape(machine.shape)
+    machine.define(op, buffer)
+
+
+def _memory(machine: Threads, value: SSAValue, copies: int) -> Buffer:
+    type = memref_type(value)
+    dtype = machine.types[type.element_type]
+    buffer = Buffer.poisoned(type.get_shape(), dtype, copies=copies)
+    buffer.slot = np.arange(copies) * buffer.size
+    return buffer
+
+
+def _barrier(machine: Threads, op: BarrierOp) -> None:
+    active = machine.active_threads()
+    if active is None:
+        machine.epoch = machine.epoch + 1
+        return
+    arrived = active.any(axis=1, keepdims=True)
+    divergent = (arrived & ~active).any(axis=1)
+    if divergent.any():
+        block = machine.block_id[divergent][0, 0]
+        raise fail(op, f"only some threads of block {block} reach this barrier")
+    machine.epoch = machine.epoch + arrived
+
+
+def _shuffle(machine: Threads, op: ShuffleOp) -> None:
+    _check_whole_warps(machine, op)
+    lanes, offset, width = machine.thread_id, op.offset.value.data, op.width.value.data
+    source = lanes ^ offset
+    if op.mode.data is ShuffleMode.IDX:
+        source = lanes // width * width + offset
+    if source.max() >= lanes.size:
+        raise fail(op, f"reads from thread {source.max()}, but a block has {lanes.size}")
+    value = machine.array(op.value)
+    value = np.broadcast_to(value, (*value.shape[:-1], lanes.size))
+    machine.define(op, value[..., source])
+
+
+def _check_whole_warps(machine: Threads, op: ShuffleOp) -> None:
+    active = machine.active_threads()
+    if active is None:
+        return
+    starts = machine.thread_id[::WARP_SIZE]
+    some = np.logical_or.reduceat(active, starts, axis=1)
+    every = np.logical_and.reduceat(active, starts, axis=1)
+    partial = np.argwhere(some & ~every)
+    if partial.size:
+        block, warp = partial[0]
+        raise fail(
+            op,
+            f"only some lanes of warp {warp} of block {machine.block_id[block, 0]} are active",
+            remedy="move the shuffle out of the thread-dependent branch",
+        )
+
+
+KERNEL: Handlers = {
+    **LOOP,
+    **CONTROL,
+    BlockIdOp: _block_id,
+    ThreadIdOp: _thread_id,
+    IndexOp: _index,
+    PredicateOp: _predicate,
+    SharedOp: _shared,
+    memref.AllocaOp: _local,
+    BarrierOp: _barrier,
+    ShuffleOp: _shuffle,
+}

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The vector machine that runs Loop, Tile and Kernel IR: every axis is a dimension of an array.
+
+A value is an array over the axes in scope, at least those it depends on; NumPy's broadcasting does
+the rest. Axes count from the right, and entering a loop adds dimensions on the left, so that
+values from outside need no change:
+
+    loop.for %i in 16, %j in 64        %i: (16, 1)        %j: (64,)
+      loop.reduce %k in 8              %k: (8, 1, 1)
+
+A dialect's meaning is a table from op classes to handlers.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+)
+
+from tilewright.dialects.axes import MaskedOp
+from tilewright.interpreters.errors import fail
+from tilewright.interpreters.race import Who
+from tilewright.interpreters.types import Array, ElementTypes
+
+Handler = Callable[["Machine", Any], None]
+Handlers = Mapping[type[Operation], Handler]
+
+STEP_LANES = 1 << 18
+"""Elements of a value computed at a time where a loop may be cut into steps: a cache's worth."""
+
+
+class Machine:
+    """
+    Values by SSA name, the extents of the axes in scope (outermost first), and which of their
+    points are active (None: all).
+    """
+
+    def __init__(self, handlers: Handlers, types: ElementTypes):
+        self.handlers = handlers
+        self.types = types
+        self.values: dict[SSAValue, Any] = {}
+        self.shape: tuple[int, ...] = ()
+        self.active: Array | None = None
+
+    def run(self, block: Block) -> None:
+        """Runs the ops of `block` in order, each on all points at once."""
+        for op in block.ops:
+            handler = self.handlers.get(type(op))
+            if handler is None:
+                raise fail(op, f"the interpreter does not know '{op.name}' here")
+            handler(self, op)
+
+    def read(self, values: Sequence[SSAValue]) -> list[Any]:
+        """What `values` are now."""
+        return [self.values[v] for v in values]
+
+    def array(self, value: SSAValue) -> Array:
+        """What `value` is now, as an array."""
+        return np.asarray(self.values[value])
+
+    def define(self, op: Operation, *results: Any) -> None:
+        """Sets the results of `op`."""
+        self.values.update(zip(op.results, results, strict=True))
+
+    @property
+    def rank(self) -> int:
+        """How many axes are in scope."""
+        return len(self.shape)
+
+    @property
+    def lanes(self) -> int:
+        """How many points the axes in scope have."""
+        return prod(self.shape)
+
+    @contextmanager
+    def axes(self, axes: Sequence[SSAValue], steps: Sequence[range]) -> Iterator[None]:
+        """Brings `axes` into scope on the left, each taking the given steps."""
+        outer = self.shape
+        self.shape = (*map(len, steps), *outer)
+        for position, (axis, taken) in enumerate(zip(axes, steps, strict=True)):
+            inner = self.rank - position - 1
+            self.values[axis] = np.arange(taken.start, taken.stop).reshape((-1, *[1] * inner))
+        yield
+        self.shape = outer
+
+    def who(self) -> Who | None:
+        """Which thread each point is, where points are threads that may race."""
+        return None
+
+    def steps(self, extent: int, lanes: int, limit: int = STEP_LANES) -> Iterator[range]:
+        """Cuts an axis of `extent` steps so that a piece times `lanes` stays within `limit`."""
+        size = max(1, limit // max(lanes, 1))
+        return (range(low, min(low + size, extent)) for low in range(0, extent, size))
+
+    def indices(self, map: AffineMap, operands: Sequence[SSAValue]) -> list[Array]:
+        """The results of an affine map at every point."""
+        dims = self.read(operands)
+        return [np.asarray(evaluate(expr, dims)) for expr in map.results]
+
+    def holds(self, map: AffineMapAttr | None, operands: Sequence[SSAValue]) -> Array | None:
+        """Where every expression of a mask is at least 0; None: everywhere."""
+        if map is None:
+            return None
+        mask: Array | None = None
+        for index in self.indices(map.data, operands):
+            holds = index >= 0
+            mask = holds if mask is None else mask & holds
+        return mask
+
+    def mask_of(self, op: MaskedOp) -> Array | None:
+        """Where `op` acts: its own mask and the active points; None: everywhere."""
+        mask = self.holds(op.mask, op.mask_operands)
+        if mask is not None and self.active is not None:
+            mask = mask & self.active
+        elif mask is None:
+            mask = self.active
+        return None if mask is None or mask.all() else mask
+
+
+def evaluate(expr: AffineExpr, dims: Sequence[Any]) -> Any:
+    """The value of `expr`, where its dimensions are integers or arrays of integers."""
+    match expr:
+        case AffineConstantExpr(value):
+            return value
+        case AffineDimExpr(position):
+            return dims[position]
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            return _BINARY[kind](evaluate(lhs, dims), evaluate(rhs, dims))
+        case _:
+            raise ValueError(f"not an affine expression over dimensions: {expr}")
+
+
+_BINARY: dict[AffineBinaryOpKind, Callable[[Any, Any], Any]] = {
+    AffineBinaryOpKind.Add: lambda a, b: a + b,
+    AffineBinaryOpKind.Mul: lambda a, b: a * b,
+    AffineBinaryOpKind.Mod: lambda a, b: a % b,
+    AffineBinaryOpKind.FloorDiv: lambda a, b: a // b,
+    AffineBinaryOpKind.CeilDiv: lambda a, b: -(-a // b),
+}

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Races: two threads touch one element, one of them writes, and no barrier stands between.
+
+Lockstep execution would hide a missing barrier, so every element remembers who wrote and who read
+it last, and in which epoch: the number of barriers its block had passed. Threads of other blocks
+are never ordered. Two threads that write the same value do no harm.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tilewright.interpreters.types import Array
+
+_NOBODY = -1
+_SEVERAL = -2
+
+
+class Who(NamedTuple):
+    """Thread, block and epoch of each of a list of accesses."""
+
+    thread: Array
+    block: Array
+    epoch: Array
+
+
+class _Last:
+    """For each element, who accessed it last."""
+
+    def __init__(self, size: int):
+        self.thread = np.full(size, _NOBODY)
+        self.block = np.full(size, _NOBODY)
+        self.epoch = np.full(size, _NOBODY)
+
+    def conflicts(self, elements: Array, who: Who) -> Array:
+        """Which accesses meet an unordered earlier one by another thread."""
+        thread, block = self.thread[elements], self.block[elements]
+        unordered = (block != who.block) | (self.epoch[elements] == who.epoch)
+        other = (thread != who.thread) | (block != who.block)
+        return (thread != _NOBODY) & other & unordered
+
+    def record(self, elements: Array, who: Who, shared: Array | None = None) -> None:
+        """
+        Remembers these accesses. Where several threads touch one element, now or (`shared`)
+        before, it is remembered as touched by several.
+        """
+        before = self.block[elements]
+        self.thread[elements] = who.thread
+        self.block[elements] = who.block
+        self.epoch[elements] = who.epoch
+        blocks = self.block[elements] != who.block
+        several = blocks | (self.thread[elements] != who.thread)
+        if shared is not None:
+            several |= shared
+            blocks |= shared & (before != who.block)
+        self.thread[elements[several]] = _SEVERAL
+        self.block[elements[blocks]] = _SEVERAL
+
+
+class Accesses:
+    """The last writes and reads of every element of a buffer."""
+
+    def __init__(self, size: int):
+        self.writes = _Last(size)
+        self.reads = _Last(size)
+
+    def read(self, elements: Array, who: Who) -> Array:
+        """Records reads; which of them race with an earlier write."""
+        races = self.writes.conflicts(elements, who)
+        again = self.reads.conflicts(elements, who)
+        self.reads.record(elements, who, again)
+        return races
+
+    def write(self, elements: Array, who: Who, changes: Array) -> Array:
+        """
+        Records writes, of which `changes` give their element another value than it had; which of
+        them race with an earlier access.
+        """
+        races = changes & (
+            self.writes.conflicts(elements, who) | self.reads.conflicts(elements, who)
+        )
+        self.writes.record(elements, who)
+        return races

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Tile IR on the vector machine: all axes of a launch are dimensions, whatever level they are bound
+to. A combine joins over dimensions; a stage has a slab for each block.
+"""
+
+from math import prod
+
+import numpy as np
+from xdsl.ir import BlockArgument, SSAValue
+
+from tilewright.dialects.tile import CombineOp, LaunchOp, Level, StageOp
+from tilewright.interpreters.buffer import Buffer
+from tilewright.interpreters.errors import fail
+from tilewright.interpreters.loop import identity
+from tilewright.interpreters.machine import Handlers, Machine
+from tilewright.interpreters.scalar import MONOIDS
+from tilewright.interpreters.types import Array
+
+_LAUNCH_LANES = 1 << 20
+"""Points of a launch taken at a time; beyond, a block axis that nothing joins is cut in pieces."""
+
+
+def _launch(machine: Machine, op: LaunchOp) -> None:
+    axes, extents = op.body.block.args, op.axis_extents()
+    steps = [range(extent) for extent in extents]
+    cut = _independent_axis(op)
+    if cut is None:
+        with machine.axes(axes, steps):
+            machine.run(op.body.block)
+        return
+    for taken in machine.steps(extents[cut], prod(extents) // extents[cut], _LAUNCH_LANES):
+        with machine.axes(axes, [*steps[:cut], taken, *steps[cut + 1 :]]):
+            machine.run(op.body.block)
+
+
+def _independent_axis(op: LaunchOp) -> int | None:
+    """The first block axis that no combine joins across."""
+    joined = {a for inner in op.walk() if isinstance(inner, CombineOp) for a in inner.axes}
+    blocks = op.axes_at(Level.BLOCK)
+    return next((axis.value.index for axis in blocks if axis.value not in joined), None)
+
+
+def _combine(machine: Machine, op: CombineOp) -> None:
+    join, dims = MONOIDS[op.monoid.data], tuple(_dimension(axis) for axis in op.axes)
+    mask = machine.holds(op.mask, op.mask_operands)
+    for value, result in zip(op.values, op.results_, strict=True):
+        array = machine.array(value)
+        if mask is not None and not mask.all():
+            array = np.where(mask, array, identity(machine, op, op.monoid, value.type))
+        machine.values[result] = join.reduce(_whole(machine, array, dims), dims, keepdims=True)
+
+
+def _dimension(axis: SSAValue) -> int:
+    """The dimension of a launch's axis, counted from the right: -1 is the last."""
+    assert isinstance(axis, BlockArgument)
+    return axis.index - len(axis.owner.args)
+
+
+def _whole(machine: Machine, array: Array, dims: tuple[int, ...]) -> Array:
+    """`array` with every step of `dims` present: joining counts each, also where it is constant."""
+    shape = [1] * (machine.rank - array.ndim) + list(array.shape)
+    for dim in dims:
+        shape[dim] = machine.shape[dim]
+    return np.broadcast_to(array, shape)
+
+
+def _stage(machine: Machine, op: StageOp) -> None:
+    shape, rank = machine.shape, machine.rank
+    extents = tuple(op.axis_extents())
+    machine.shape = _block_shape(machine, op)
+    with machine.axes(op.body.block.args, [range(extent) for extent in extents]):
+        machine.run(op.body.block)
+        value = _slab_value(machine, op)
+    machine.shape = shape
+    value = value.reshape((1,) * (rank + len(extents) - value.ndim) + value.shape)
+    copies = value.shape[len(extents) :]
+    if any(n not in (1, m) for n, m in zip(copies, _block_shape(machine, op), strict=True)):
+        raise fail(op, "the slab differs between the threads of a block")
+    value = np.broadcast_to(value, extents + copies)
+    slabs = np.moveaxis(value, range(len(extents)), range(-len(extents), 0))
+    slot = np.arange(prod(copies)).reshape(copies) * prod(extents)
+    machine.define(op, Buffer(extents, np.ascontiguousarray(slabs), slot=slot))
+
+
+def _block_shape(machine: Machine, op: StageOp) -> tuple[int, ...]:
+    """The extents of the axes in scope, with one step for those inside a block."""
+    launch = op.parent_op()
+    while launch is not None and not isinstance(launch, LaunchOp):
+        launch = launch.parent_op()
+    if launch is None:
+        raise fail(op, "a stage belongs in a tile.launch")
+    shape = list(machine.shape)
+    for axis in launch.bound_axes():
+        if axis.level is not Level.BLOCK:
+            shape[_dimension(axis.value)] = 1
+    return tuple(shape)
+
+
+def _slab_value(machine: Machine, op: StageOp) -> Array:
+    """What the body yields, zero where its mask fails."""
+    value = machine.array(op.yield_op.values[0])
+    mask = machine.holds(op.yield_op.mask, op.yield_op.mask_operands)
+    return value if mask is None else np.where(mask, value, value.dtype.type(0))
+
+
+TILE: Handlers = {LaunchOp: _launch, CombineOp: _combine, StageOp: _stage}
