@@ -15,7 +15,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import IRDLOperation, opt_prop_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.index import Range, dims_as_written, simplify
+from tilewright.dialects.index import Range, Ranges, dims_as_written, range_of, simplify
 from tilewright.dialects.types import memref_type
 
 Access = tuple[Sequence[AffineExpr], Sequence[SSAValue]]
@@ -88,11 +88,24 @@ def canonical_access(
 
 
 def optional_mask(mask: Access | None) -> tuple[list[SSAValue], AffineMapAttr | None]:
-    """The operands and the map of a mask, canonical; nothing for no mask."""
-    if mask is None or not mask[0]:
+    """
+    The operands and the map of a mask, canonical: without repetitions and without what the ranges
+    of its operands prove. Nothing for no mask.
+    """
+    if mask is None:
         return [], None
     map, operands = canonical_access(*mask)
+    ranges = [range_of_value(v) for v in operands]
+    needed = [e for e in dict.fromkeys(map.results) if not _is_proven(e, ranges)]
+    if not needed:
+        return [], None
+    map, operands = canonical_access(needed, operands)
     return operands, AffineMapAttr(map)
+
+
+def _is_proven(expr: AffineExpr, ranges: Ranges) -> bool:
+    known = range_of(expr, ranges)
+    return known is not None and known.low >= 0
 
 
 class MaskedOp(IRDLOperation, ABC):

@@ -316,7 +316,7 @@ class CombineOp(MaskedOp):
     ):
         mask_operands, mask = optional_mask(where)
         super().__init__(
-            operands=[mask_operands, values, axes],
+            operands=[values, axes, mask_operands],
             properties={"monoid": monoid, "mask": mask},
             result_types=[[v.type for v in values]],
         )

@@ -10,7 +10,16 @@ from xdsl.passes import ModulePass
 from tilewright.errors import UsageError
 
 # pass name -> "module:Class" below `tilewright.passes`, in the order they run
-_PASSES: dict[str, str] = {}
+_PASSES: dict[str, str] = {
+    "lift": "loop.lift:LiftPass",
+    "inline-elementwise": "loop.inline_elementwise:InlineElementwisePass",
+    "fuse-epilogue": "loop.fuse_epilogue:FuseEpiloguePass",
+    "fuse-reduction": "loop.fuse_reduction:FuseReductionPass",
+    "simplify-accesses": "loop.simplify_accesses:SimplifyAccessesPass",
+    "tileify": "tile.tileify:TileifyPass",
+    "cooperative-reduce": "tile.cooperative_reduce:CooperativeReducePass",
+    "blockify-launch": "tile.blockify_launch:BlockifyLaunchPass",
+}
 
 # Packages outside this repository announce their passes in this entry-point group.
 PLUGIN_GROUP = "tilewright.passes"

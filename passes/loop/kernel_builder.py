@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Building a `loop.kernel`: its arguments as they are first read, its nest, its stores."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import loop
+from tilewright.dialects.monoid import MonoidAttr
+
+_INDEX = IndexType()
+_AXIS_NAMES = "ijlpqrstuvw"
+_SYMBOL = re.compile(r"\W+")
+
+
+class KernelNames:
+    """Symbol names that are unique in a module and valid in C."""
+
+    def __init__(self, module: ModuleOp, without: Iterable[str] = ()):
+        names = (op.properties.get("sym_name") for op in module.ops)
+        self.taken = {name.data for name in names if isinstance(name, StringAttr)} - {*without}
+        self.next: dict[str, int] = {}
+
+    def unique(self, wanted: str) -> str:
+        """`wanted`, or `wanted_1`, `wanted_2`, ... when that is taken."""
+        stem = _SYMBOL.sub("_", wanted).strip("_") or "kernel"
+        stem = f"k{stem}" if stem[0].isdigit() else stem
+        name = stem
+        while name in self.taken:
+            self.next[stem] = self.next.get(stem, 0) + 1
+            name = f"{stem}_{self.next[stem]}"
+        self.taken.add(name)
+        return name
+
+
+class KernelBuilder:
+    """
+    A kernel whose free axes are the axes of `shape`, and whose outputs are stand-ins for
+    `buffers`. Ops are added to the innermost open body; the first load of a buffer makes it an
+    argument.
+    """
+
+    def __init__(self, shape: Sequence[int], buffers: Sequence[SSAValue]):
+        self.shape = shape
+        self.inputs: list[SSAValue] = []
+        """The buffers that the kernel reads, in the order of its arguments."""
+        self.arguments = Block()
+        self.outputs = Block(arg_types=[b.type for b in buffers])
+        self.nest = Block(arg_types=[_INDEX] * len(shape))
+        self.open: list[Block] = [self.nest]
+        for position, axis in enumerate(self.nest.args):
+            axis.name_hint = _AXIS_NAMES[position % len(_AXIS_NAMES)]
+        for output in self.outputs.args:
+            output.name_hint = "out"
+
+    @property
+    def coordinates(self) -> list[AffineExpr]:
+        """The free axes as affine dimensions; a reduction's axis is the dimension after them."""
+        return [AffineExpr.dimension(d) for d in range(len(self.shape))]
+
+    def dimension(self, axis: SSAValue) -> AffineExpr:
+        """The affine dimension that stands for `axis`."""
+        return AffineExpr.dimension(self._axes().index(axis))
+
+    def _axes(self) -> list[SSAValue]:
+        return [axis for block in self.open for axis in block.args]
+
+    def add(self, op: Operation) -> SSAValue:
+        """Append `op` to the innermost body; its first result."""
+        self.open[-1].add_op(op)
+        return op.results[0]
+
+    def load(self, buffer: SSAValue, subscripts: Sequence[AffineExpr]) -> SSAValue:
+        """The element of `buffer` at `subscripts`, expressions over the open axes."""
+        return self.add(loop.LoadOp(self._argument(buffer), (subscripts, self._axes())))
+
+    def _argument(self, buffer: SSAValue) -> BlockArgument:
+        if buffer not in self.inputs:
+            self.inputs.append(buffer)
+            argument = self.arguments.insert_arg(buffer.type, len(self.arguments.args))
+            argument.name_hint = buffer.name_hint
+        return self.arguments.args[self.inputs.index(buffer)]
+
+    def begin_reduce(self) -> BlockArgument:
+        """Open the body of a reduction; its axis."""
+        body = Block(arg_types=[_INDEX])
+        body.args[0].name_hint = "k"
+        self.open.append(body)
+        return body.args[0]
+
+    def end_reduce(
+        self, extent: int, monoid: MonoidAttr, values: Sequence[SSAValue]
+    ) -> list[SSAValue]:
+        """Close the body, which yields `values` for each of `extent` steps; what they fold to."""
+        body = self.open.pop()
+        body.add_op(loop.YieldOp(values))
+        reduction = loop.ReduceOp(extent, monoid, Region(body))
+        self.add(reduction)
+        return list(reduction.results)
+
+    def store(self, values: Sequence[SSAValue]) -> None:
+        """Write one value to each output, at the free axes."""
+        for value, output in zip(values, self.outputs.args, strict=True):
+            store = loop.StoreOp(value, output, (self.coordinates, self._axes()))
+            self.open[-1].add_op(store)
+
+    def finish(self, name: str) -> loop.KernelOp:
+        """The kernel; without free axes its body is not in a nest."""
+        body = Block(arg_types=[a.type for a in (*self.arguments.args, *self.outputs.args)])
+        if self.shape:
+            body.add_op(loop.ForOp(list(self.shape), Region(self.nest)))
+        else:
+            body.add_ops(_detached(self.nest))
+        stand_ins = (*self.arguments.args, *self.outputs.args)
+        for stand_in, argument in zip(stand_ins, body.args, strict=True):
+            argument.name_hint = stand_in.name_hint
+            stand_in.replace_all_uses_with(argument)
+        return loop.KernelOp(name, Region(body), len(self.outputs.args))
+
+
+def _detached(block: Block) -> list[Operation]:
+    ops = list(block.ops)
+    for op in ops:
+        op.detach()
+    return ops

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Rewrites subscripts and masks in canonical form, with what the ranges of their axes prove.
+
+    loop.for %i in 6, %j in 7 {
+      %0 = loop.load %x[(%i * 7 + %j) floordiv 7, %j] where [41 - %i * 7 - %j] ...
+
+becomes
+
+    loop.for %i in 6, %j in 7 {
+      %0 = loop.load %x[%i, %j] ...
+"""
+
+from collections.abc import Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import AffineMapAttr, ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Access, MaskedOp
+from tilewright.passes.trace import Rule, TracedPattern
+
+RULE = Rule("f", 4, "simplify_accesses")
+
+
+class SimplifyAccesses(RewritePattern):
+    """Build the op again, since building it makes its subscripts and mask canonical."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Match every op with subscripts or a mask."""
+        new = _rebuilt(op) if isinstance(op, MaskedOp) else None
+        if new is None or (new.properties == op.properties and new.operands == op.operands):
+            return
+        rewriter.replace(op, new)
+
+
+def _rebuilt(op: MaskedOp) -> Operation | None:
+    mask = _access(op.mask, op.mask_operands) if op.mask is not None else None
+    match op:
+        case loop.LoadOp():
+            return loop.LoadOp(op.memref, _access(op.map, op.indices), mask)
+        case loop.StoreOp():
+            return loop.StoreOp(op.value, op.memref, _access(op.map, op.indices), mask)
+        case loop.YieldOp():
+            return loop.YieldOp(op.values, mask)
+        case tile.CombineOp():
+            return tile.CombineOp(op.values, op.axes, op.monoid, mask)
+        case _:
+            return None
+
+
+def _access(map: AffineMapAttr, operands: Sequence[SSAValue]) -> Access:
+    return map.data.results, tuple(operands)
+
+
+class SimplifyAccessesPass(ModulePass):
+    """Make subscripts and masks canonical."""
+
+    name = "simplify-accesses"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Everywhere in the module."""
+        PatternRewriteWalker(TracedPattern(RULE, SimplifyAccesses())).rewrite_module(op)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Cloning loop bodies with other values, and other expressions, in the place of their own.
+
+Fusing puts the subscript `[%j * 4 + %v]` in the place of a producer's axis; splitting puts
+`%b * 128 + %t` in the place of a whole axis. Both clone the body through a `Substitution`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Access, MaskedOp
+
+
+@dataclass
+class Substitution:
+    """What stands for the values of the original."""
+
+    values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """Values by value; clones add their results."""
+
+    indices: dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]] = field(
+        default_factory=dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]]
+    )
+    """Axes by an affine expression over other indices."""
+
+    bounds: dict[SSAValue, Access] = field(default_factory=dict[SSAValue, Access])
+    """
+    Axes of the original that overrun, with what holds where they do not: loads and stores that use
+    such an axis are masked with it.
+    """
+
+    def value(self, value: SSAValue) -> SSAValue:
+        """What stands for `value`; itself if nothing does."""
+        return self.values.get(value, value)
+
+    def access(self, exprs: Iterable[AffineExpr], operands: Sequence[SSAValue]) -> Access:
+        """`exprs` over what stands for `operands`."""
+        dims: list[AffineExpr] = []
+        substituted: list[SSAValue] = []
+        for operand in operands:
+            expr, values = self.indices.get(
+                operand, (AffineExpr.dimension(0), (self.value(operand),))
+            )
+            shift = [AffineExpr.dimension(len(substituted) + d) for d in range(len(values))]
+            dims.append(expr.replace_dims_and_symbols(shift, ()))
+            substituted.extend(values)
+        return [e.replace_dims_and_symbols(dims, ()) for e in exprs], substituted
+
+    def mask(self, op: MaskedOp, axes: Sequence[SSAValue] = ()) -> Access | None:
+        """The mask of `op`, and the bounds of those of `axes` that overrun."""
+        masks = [self.bounds[axis] for axis in dict.fromkeys(axes) if axis in self.bounds]
+        if op.mask is not None:
+            masks.append(self.access(op.mask.data.results, op.mask_operands))
+        return conjunction(masks)
+
+    def clone(self, op: Operation) -> Operation:
+        """`op` with its operands, subscripts, masks and regions substituted."""
+        new = self._clone(op)
+        new.location = op.location
+        for old_result, new_result in zip(op.results, new.results, strict=True):
+            new_result.name_hint = old_result.name_hint
+            self.values[old_result] = new_result
+        return new
+
+    def _clone(self, op: Operation) -> Operation:
+        match op:
+            case loop.LoadOp():
+                subscripts = self.access(op.map.data.results, op.indices)
+                mask = self.mask(op, op.indices)
+                return loop.LoadOp(self.value(op.memref), subscripts, mask)
+            case loop.StoreOp():
+                subscripts = self.access(op.map.data.results, op.indices)
+                mask = self.mask(op, op.indices)
+                value, memref = self.value(op.value), self.value(op.memref)
+                return loop.StoreOp(value, memref, subscripts, mask)
+            case loop.YieldOp():
+                return loop.YieldOp([self.value(v) for v in op.values], self.mask(op))
+            case tile.CombineOp():
+                values = [self.value(v) for v in op.values]
+                axes = [self.value(v) for v in op.axes]
+                return tile.CombineOp(values, axes, op.monoid, self.mask(op))
+            case _:
+                return self._clone_with_regions(op)
+
+    def _clone_with_regions(self, op: Operation) -> Operation:
+        return type(op).create(
+            operands=[self.value(v) for v in op.operands],
+            result_types=op.result_types,
+            properties=op.properties.copy(),
+            attributes=op.attributes.copy(),
+            regions=[Region(self.clone_block(r.block)) for r in op.regions],
+        )
+
+    def clone_block(self, block: Block) -> Block:
+        """A block of clones, with arguments of its own."""
+        new = Block(arg_types=block.arg_types)
+        for old_arg, new_arg in zip(block.args, new.args, strict=True):
+            new_arg.name_hint = old_arg.name_hint
+            self.values[old_arg] = new_arg
+        new.add_ops(self.clone(op) for op in block.ops)
+        return new
+
+
+def conjunction(masks: Iterable[Access]) -> Access | None:
+    """The mask that holds where all of `masks` do; None for none."""
+    exprs: list[AffineExpr] = []
+    operands: list[SSAValue] = []
+    for mask_exprs, mask_operands in masks:
+        shift = [AffineExpr.dimension(len(operands) + d) for d in range(len(mask_operands))]
+        exprs.extend(e.replace_dims_and_symbols(shift, ()) for e in mask_exprs)
+        operands.extend(mask_operands)
+    return (exprs, operands) if exprs else None

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Shares each row among threads: they reduce parts of it and combine, then each writes its part.
+
+    tile.launch (%i = block 32 row) {
+      %s = loop.reduce %k in 2048 with add { ... %x[%i, %k] ... }
+      loop.for %j in 2048 { ... loop.store %0, %out[%i, %j] ... }
+    }
+
+becomes, with `cooperative-reduce{threads=256 rows=1}`,
+
+    tile.launch (%i = block 32 row, %t = thread 256 k) {
+      %p = loop.reduce %k in 8 with add { ... %x[%i, %k * 256 + %t] ... }
+      %s = tile.combine %p across %t with add : f32
+      loop.for %j in 8 { ... loop.store %0, %out[%i, %j * 256 + %t] ... }
+    }
+
+A block does `rows` rows. What does not depend on the shared axis is computed by every thread and
+stored by the first.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Access
+from tilewright.dialects.index import delinearize
+from tilewright.dialects.loop import Role
+from tilewright.dialects.tile import MAX_THREADS, Level
+from tilewright.passes.substitution import conjunction
+from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
+from tilewright.passes.tile.rows import is_contraction, row_length, shares_rows
+from tilewright.passes.trace import Rule, rewriting, skipped
+
+RULE = Rule("t", 4, "cooperative_reduce")
+
+
+def legal(launch: tile.LaunchOp) -> str | None:
+    """Why threads cannot share the rows of the launch, or None."""
+    if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
+        return "its axes are bound already"
+    if is_contraction(launch):
+        return "it is a contraction: every thread has elements of its own"
+    if not shares_rows(launch):
+        return f"its rows are short: {row_length(launch)} steps"
+    return None
+
+
+def choices(launch: tile.LaunchOp) -> tuple[int, int]:
+    """The best guess for (threads, rows): eight steps a thread, and blocks of 256 threads."""
+    threads = min(max(power_of_two(-(-row_length(launch) // 8)), 32), MAX_THREADS)
+    rows = power_of_two(total_extent(launch.bound_axes()))
+    return threads, max(1, min(256 // threads, rows))
+
+
+def apply(launch: tile.LaunchOp, threads: int, rows: int) -> None:
+    """Share each row among `threads` threads, `rows` rows a block."""
+    rebinding = Rebinding()
+    axes = launch.bound_axes()
+    total = total_extent(axes)
+    row = rebinding.add(NewAxis("rb", Level.BLOCK, -(-total // rows), Role.ROW))
+    if rows > 1:
+        row = row * rows + rebinding.add(NewAxis("rw", Level.THREAD, rows, Role.ROW))
+    thread = rebinding.add(NewAxis("t", Level.THREAD, threads, Role.K))
+    rebinding.substitute(axes, row, overruns=total % rows != 0)
+    sharing = _Sharing(rebinding, threads, thread)
+    rebinding.finish(launch, sharing.clone)
+
+
+class _Sharing:
+    """Clones the ops of a launch's body, their loops dealt out to threads."""
+
+    def __init__(self, rebinding: Rebinding, threads: int, thread: AffineExpr):
+        self.substitution = rebinding.substitution
+        self.threads = threads
+        self.thread = rebinding.body.args[-1]
+        self.is_first = rebinding.access(thread * -1)
+
+    def clone(self, op: Operation) -> Iterable[Operation]:
+        """What `op` becomes."""
+        match op:
+            case loop.ReduceOp():
+                return self._share_reduce(op)
+            case loop.ForOp():
+                return [self._share_for(op)]
+            case loop.StoreOp():
+                return [self._store_once(op)]
+            case _:
+                return [self.substitution.clone(op)]
+
+    def _share_reduce(self, op: loop.ReduceOp) -> list[Operation]:
+        extent = op.axis_extents()[0]
+        body, bound = self._deal(op.body.block, [extent])
+        terminator = op.yield_op
+        body.add_ops(self.substitution.clone(i) for i in op.body.block.ops if i is not terminator)
+        masks = [m for m in (self.substitution.mask(terminator), bound) if m is not None]
+        values = [self.substitution.value(v) for v in terminator.values]
+        body.add_op(loop.YieldOp(values, conjunction(masks)))
+        partial = loop.ReduceOp(-(-extent // self.threads), op.monoid, Region(body))
+        combine = tile.CombineOp(list(partial.results), [self.thread], op.monoid)
+        for old, new in zip(op.results, combine.results, strict=True):
+            new.name_hint = old.name_hint
+            self.substitution.values[old] = new
+        return [partial, combine]
+
+    def _share_for(self, op: loop.ForOp) -> Operation:
+        extents = list(op.axis_extents())
+        body, _ = self._deal(op.body.block, extents)
+        body.add_ops(self.substitution.clone(inner) for inner in op.body.block.ops)
+        return loop.ForOp([-(-prod(extents) // self.threads)], Region(body), [op.axis_roles()[0]])
+
+    def _deal(self, block: Block, extents: Sequence[int]) -> tuple[Block, Access | None]:
+        """
+        A body over steps in which `step * threads + thread` stands for the axes of `block`, and
+        the bound that holds while that does not overrun.
+        """
+        body = Block(arg_types=[block.args[0].type])
+        body.args[0].name_hint = block.args[0].name_hint
+        operands: list[SSAValue] = [body.args[0], self.thread]
+        index = AffineExpr.dimension(0) * self.threads + AffineExpr.dimension(1)
+        bound: Access | None = None
+        if prod(extents) % self.threads:
+            bound = ([index * -1 + (prod(extents) - 1)], operands)
+        for axis, expr in zip(block.args, delinearize(index, extents), strict=True):
+            self.substitution.indices[axis] = (expr, operands)
+            if bound is not None:
+                self.substitution.bounds[axis] = bound
+        return body, bound
+
+    def _store_once(self, op: loop.StoreOp) -> Operation:
+        cloned = self.substitution.clone(op)
+        assert isinstance(cloned, loop.StoreOp)
+        masks = [self.is_first]
+        if cloned.mask is not None:
+            masks.append((cloned.mask.data.results, cloned.mask_operands))
+        subscripts = (cloned.map.data.results, cloned.indices)
+        return loop.StoreOp(cloned.value, cloned.memref, subscripts, conjunction(masks))
+
+
+@dataclass(frozen=True)
+class CooperativeReducePass(ModulePass):
+    """Share rows among threads."""
+
+    name = "cooperative-reduce"
+
+    threads: int | None = None
+    """Threads that share a row."""
+    rows: int | None = None
+    """Rows that a block does."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Each launch of the module."""
+        for launch in [inner for inner in op.walk() if isinstance(inner, tile.LaunchOp)]:
+            if (reason := legal(launch)) is not None:
+                skipped(RULE, launch, reason)
+                continue
+            threads, rows = choices(launch)
+            threads, rows = self.threads or threads, self.rows or rows
+            if threads < 1 or rows < 1 or threads * rows > MAX_THREADS:
+                raise PassFailedException(
+                    f"cooperative-reduce: threads={threads} rows={rows} is {threads * rows} "
+                    f"threads; a block has 1 to {MAX_THREADS}"
+                )
+            kernel = launch.parent_op()
+            assert kernel is not None
+            with rewriting(RULE, kernel):
+                apply(launch, threads, rows)

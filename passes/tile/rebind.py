@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Binding a launch's axes anew: old axes become expressions of new ones, and the body is cloned.
+
+`%i = block 1000` split by 128 is `%b = block 8, %t = thread 128` with `%i := %b * 128 + %t`, which
+overruns: whatever is loaded or stored at `%i` gets `where [999 - %b * 128 - %t]`.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from math import prod
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import tile
+from tilewright.dialects.axes import Access
+from tilewright.dialects.index import delinearize
+from tilewright.dialects.loop import Role
+from tilewright.dialects.tile import AxisAttr, Level
+from tilewright.passes.substitution import Substitution
+
+_INDEX = IndexType()
+
+
+class NewAxis(NamedTuple):
+    """An axis to be made."""
+
+    name: str
+    level: Level
+    extent: int
+    role: Role
+
+
+class Rebinding:
+    """The new axes of a launch, and what stands for the old ones."""
+
+    def __init__(self) -> None:
+        self.body = Block()
+        self.axes: list[AxisAttr] = []
+        self.substitution = Substitution()
+
+    def add(self, axis: NewAxis) -> AffineExpr:
+        """Make an axis; the affine dimension that stands for it."""
+        value = self.body.insert_arg(_INDEX, len(self.body.args))
+        value.name_hint = axis.name
+        self.axes.append(AxisAttr.get(axis.level, axis.extent, axis.role))
+        return AffineExpr.dimension(len(self.axes) - 1)
+
+    def access(self, *exprs: AffineExpr) -> Access:
+        """`exprs` over the new axes."""
+        return list(exprs), list(self.body.args)
+
+    def substitute(
+        self, old: Sequence[tile.Axis], index: AffineExpr, *, overruns: bool
+    ) -> None:
+        """
+        The old axes become the parts of one linear `index` over the new axes, which reaches past
+        their product if it overruns.
+        """
+        extents = [axis.extent for axis in old]
+        bound = self.access(index * -1 + (prod(extents) - 1))
+        for axis, expr in zip(old, delinearize(index, extents), strict=True):
+            self.substitution.indices[axis.value] = (expr, self.body.args)
+            if overruns:
+                self.substitution.bounds[axis.value] = bound
+
+    def finish(
+        self,
+        launch: tile.LaunchOp,
+        clone: Callable[[Operation], Iterable[Operation]] | None = None,
+    ) -> None:
+        """Put the launch with the new axes in the place of the old; `clone` clones its ops."""
+        for op in launch.body.block.ops:
+            self.body.add_ops(clone(op) if clone is not None else [self.substitution.clone(op)])
+        block = launch.parent
+        assert block is not None
+        block.insert_op_before(tile.LaunchOp(self.axes, Region(self.body)), launch)
+        launch.detach()
+        launch.erase()
+
+
+def power_of_two(at_least: int) -> int:
+    """The smallest power of two that is no less."""
+    return 1 << max(at_least - 1, 0).bit_length()
+
+
+def total_extent(axes: Iterable[tile.Axis]) -> int:
+    """How many steps the axes take together."""
+    return prod(axis.extent for axis in axes)
+
+
+def values_of(axes: Iterable[tile.Axis]) -> list[SSAValue]:
+    """The SSA values of the axes."""
+    return [axis.value for axis in axes]

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What each free axis is to the reductions beneath it.
+
+A contraction is a reduction of which two loads vary with its own axis, each with a free axis that
+the other does not vary with. Axes that only the first varies with are `m`, those of only the others
+`n`, those of both `batch`. Anything else that reduces works on rows.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, SSAValue
+
+from tilewright.dialects import loop
+from tilewright.dialects.loop import Role
+
+
+def axis_roles(block: Block) -> list[Role]:
+    """The role of each axis of a nest, given its body."""
+    axes = block.args if isinstance(block.parent_op(), loop.ForOp) else ()
+    reductions = [op for op in block.ops if isinstance(op, loop.ReduceOp)]
+    if not reductions:
+        return [Role.FREE] * len(axes)
+    for reduction in reductions:
+        if (roles := _contraction_roles(reduction, axes)) is not None:
+            return roles
+    return [Role.ROW] * len(axes)
+
+
+def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> list[Role] | None:
+    loads = [op for op in reduction.body.walk() if isinstance(op, loop.LoadOp)]
+    varying = [set(op.indices) for op in loads if reduction.axis in op.indices]
+    used = [frozenset(axis for axis in axes if axis in indices) for indices in varying]
+    factors = [axes_of_load for axes_of_load in used if axes_of_load]
+    if not factors:
+        return None
+    left = factors[0]
+    right = frozenset[SSAValue]().union(*(factor for factor in factors if factor != left))
+    is_contraction = left - right and right - left and left | right == set(axes)
+    return [_role(axis in left, axis in right) for axis in axes] if is_contraction else None
+
+
+def _role(in_left: bool, in_right: bool) -> Role:
+    if in_left and in_right:
+        return Role.BATCH
+    return Role.M if in_left else Role.N

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Lifts the outermost free loops of a kernel into a launch: every step becomes a block's work.
+
+    loop.for %i in 32 {
+      %s = loop.reduce %k in 2048 with add { ... }
+      loop.for %j in 2048 { ... }
+    }
+
+becomes
+
+    tile.launch (%i = block 32 row) {
+      %s = loop.reduce %k in 2048 with add { ... }
+      loop.for %j in 2048 { ... }
+    }
+
+The roles of the axes are written down here: `m`, `n` and `batch` of a contraction, `row` where the
+body reduces otherwise.
+"""
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Region
+from xdsl.passes import ModulePass
+
+from tilewright.dialects import loop, tile
+from tilewright.passes.loop.nest import nest_block
+from tilewright.passes.tile.roles import axis_roles
+from tilewright.passes.trace import Rule, rewriting, skipped
+
+RULE = Rule("t", 1, "tileify")
+
+
+def legal(kernel: loop.KernelOp) -> str | None:
+    """Why the kernel cannot be tileified, or None."""
+    if isinstance(kernel.body.block.first_op, tile.LaunchOp):
+        return "it is a launch already"
+    return None
+
+
+def apply(kernel: loop.KernelOp) -> None:
+    """Replace the outermost nest, or the whole body when there is none, by a launch."""
+    block = nest_block(kernel)
+    roles = axis_roles(block)
+    extents = _extents(block)
+    body = Block(arg_types=block.arg_types if block is not kernel.body.block else ())
+    if block is not kernel.body.block:
+        for old, new in zip(block.args, body.args, strict=True):
+            new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
+    for op in tuple(block.ops):
+        op.detach()
+        body.add_op(op)
+    for op in tuple(kernel.body.block.ops):
+        op.detach()
+        op.erase()
+    axes = [
+        tile.AxisAttr.get(tile.Level.BLOCK, extent, role)
+        for extent, role in zip(extents, roles, strict=True)
+    ]
+    kernel.body.block.add_op(tile.LaunchOp(axes, Region(body)))
+
+
+def _extents(block: Block) -> list[int]:
+    nest = block.parent_op()
+    return list(nest.axis_extents()) if isinstance(nest, loop.ForOp) else []
+
+
+class TileifyPass(ModulePass):
+    """Turn every loop nest into a launch."""
+
+    name = "tileify"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Each kernel of the module."""
+        for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
+            if (reason := legal(kernel)) is not None:
+                skipped(RULE, kernel, reason)
+                continue
+            with rewriting(RULE, kernel):
+                apply(kernel)
