@@ -1,2 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The PTX simulator: runs compiled kernels where there is no GPU."""
+"""
+Runs CUDA kernels without a GPU: a SIMT interpreter for PTX in NumPy that checks what it runs.
+
+Every register is an array over all threads of many blocks, so one NumPy call executes one
+instruction for thousands of threads. Races, bounds, alignment, uninitialised reads, divergent
+barriers, wrong member masks and deadlocks are reported with the line of the CUDA text; bank
+conflicts and memory sectors are counted per line.
+
+Read in this order: `operands`, `ptx` (text to instructions), `registers`, `lanes`, `memory`,
+`instructions/`, `control` and `machine` (who runs next), `barriers` and `collectives` (who waits),
+`races` and `warp_order` (who is ordered before whom), `simulator` (a launch).
+"""
+
+from tilewright.codegen.simulator.counters import AccessCount, Counters
+from tilewright.codegen.simulator.findings import (
+    Finding,
+    Kind,
+    SimulationTooLarge,
+    SimulatorError,
+)
+from tilewright.codegen.simulator.simulator import Report, estimate, simulate
+
+__all__ = [
+    "AccessCount",
+    "Counters",
+    "Finding",
+    "Kind",
+    "Report",
+    "SimulationTooLarge",
+    "SimulatorError",
+    "estimate",
+    "simulate",
+]

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+NVRTC, NVIDIA's run-time compiler, through ctypes: CUDA text in, PTX or a cubin out.
+
+It is one shared library that needs neither a driver nor a GPU. The `nvidia-cuda-nvrtc` wheel brings
+it (`pip install 'tilewright[cuda]'`); a CUDA toolkit has it too (`use_toolkit`).
+Reference: NVRTC 13 user guide, https://docs.nvidia.com/cuda/nvrtc/.
+"""
+
+import ctypes
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from tilewright.errors import TilewrightError
+
+DEFAULT_TARGET = "sm_90a"
+STANDARD_OPTIONS = ("--std=c++17", "-lineinfo")
+"""`-lineinfo` makes the `.loc` directives by which the simulator names a source line."""
+
+_LIBRARY = "libnvrtc.so.13"
+_BUILTINS = "libnvrtc-builtins.so*"
+
+
+class NvrtcUnavailable(TilewrightError):
+    """NVRTC is not installed."""
+
+    def __init__(self, reason: str):
+        super().__init__(
+            f"compiling CUDA needs NVRTC, {reason}", remedy="pip install 'tilewright[cuda]'"
+        )
+
+
+class CudaCompileError(TilewrightError):
+    """NVRTC refused the source; `log` has its messages, each `name(line): error: ...`."""
+
+    def __init__(self, name: str, log: str):
+        self.log = log
+        first = re.search(r"^(.*)\((\d+)\): error: (.*)$", log, re.MULTILINE)
+        where = f"{first[1]}:{first[2]}" if first else name
+        message = f"CUDA does not compile: {first[3]}" if first else f"CUDA does not compile: {log}"
+        super().__init__(message, where=where)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """PTX text and the compiler's log (warnings; empty when there are none)."""
+
+    ptx: str
+    log: str
+
+
+@dataclass(frozen=True)
+class CompiledCubin:
+    """A cubin for one machine and the log, with registers, spills and shared memory per kernel."""
+
+    cubin: bytes
+    log: str
+
+
+_toolkits: list[Path] = []
+
+
+def use_toolkit(cuda_home: str | Path) -> None:
+    """Also look for NVRTC in this CUDA toolkit; it counts only until the library is loaded."""
+    _toolkits.append(Path(cuda_home))
+
+
+def available() -> bool:
+    """Whether NVRTC can be loaded here."""
+    try:
+        _load()
+    except NvrtcUnavailable:
+        return False
+    return True
+
+
+def version() -> tuple[int, int]:
+    """NVRTC's version, e.g. `(13, 0)`."""
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    _check(_load().nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
+    return major.value, minor.value
+
+
+def compile(
+    source: str,
+    target: str = DEFAULT_TARGET,
+    *,
+    name: str = "kernel.cu",
+    options: Sequence[str] = (),
+) -> Compiled:
+    """
+    CUDA text to PTX for the virtual architecture of `target` (`sm_90a` -> `compute_90a`).
+
+    `name` is what messages call the text. Raises `CudaCompileError`, `NvrtcUnavailable`.
+    """
+    architecture = target.replace("sm_", "compute_")
+    with _Program(source, name) as program:
+        log = program.compile([f"--gpu-architecture={architecture}", *STANDARD_OPTIONS, *options])
+        return Compiled(program.output("PTX").rstrip(b"\0").decode(), log)
+
+
+def compile_cubin(
+    source: str,
+    target: str = DEFAULT_TARGET,
+    *,
+    name: str = "kernel.cu",
+    options: Sequence[str] = (),
+) -> CompiledCubin:
+    """
+    CUDA text to machine code for `target`; the log has what `ptxas -v` says of each kernel.
+
+    Raises `CudaCompileError`, `NvrtcUnavailable`.
+    """
+    arguments = [f"--gpu-architecture={target}", *STANDARD_OPTIONS, "--ptxas-options=-v", *options]
+    with _Program(source, name) as program:
+        log = program.compile(arguments)
+        return CompiledCubin(program.output("CUBIN"), log)
+
+
+class _Program:
+    """An nvrtcProgram, destroyed at the end of its `with`."""
+
+    def __init__(self, source: str, name: str):
+        self.library = _load()
+        self.name = name
+        self.handle = ctypes.c_void_p()
+        _check(
+            self.library.nvrtcCreateProgram(
+                ctypes.byref(self.handle), source.encode(), name.encode(), 0, None, None
+            )
+        )
+
+    def __enter__(self) -> "_Program":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.library.nvrtcDestroyProgram(ctypes.byref(self.handle))
+
+    def compile(self, options: Sequence[str]) -> str:
+        array = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+        status = self.library.nvrtcCompileProgram(self.handle, len(options), array)
+        log = self.output("ProgramLog").rstrip(b"\0").decode().strip()
+        if status:
+            raise CudaCompileError(self.name, log or _status_text(status))
+        return log
+
+    def output(self, what: str) -> bytes:
+        """What `nvrtcGet<what>` hands back, whose size `nvrtcGet<what>Size` tells."""
+        size = ctypes.c_size_t()
+        _check(getattr(self.library, f"nvrtcGet{what}Size")(self.handle, ctypes.byref(size)))
+        buffer = ctypes.create_string_buffer(size.value)
+        _check(getattr(self.library, f"nvrtcGet{what}")(self.handle, buffer))
+        return buffer.raw
+
+
+def _check(status: int) -> None:
+    if status:
+        raise TilewrightError(f"NVRTC failed: {_status_text(status)}")
+
+
+def _status_text(status: int) -> str:
+    text = _load().nvrtcGetErrorString
+    text.restype = ctypes.c_char_p
+    return text(status).decode()
+
+
+def _folders() -> Iterator[Path]:
+    """Where the library may lie: the `nvidia` wheels, then the toolkits that were named."""
+    spec = find_spec("nvidia")
+    for entry in (spec.submodule_search_locations or []) if spec else []:
+        yield Path(entry) / "cu13" / "lib"
+    for home in _toolkits:
+        yield home / "lib64"
+        yield home / "lib"
+
+
+@cache
+def _load() -> ctypes.CDLL:
+    for folder in _folders():
+        if (folder / _LIBRARY).is_file():
+            return _open(folder)
+    try:
+        return ctypes.CDLL(_LIBRARY)
+    except OSError:
+        raise NvrtcUnavailable(f"and {_LIBRARY} is not found") from None
+
+
+def _open(folder: Path) -> ctypes.CDLL:
+    """Load the builtins first: NVRTC looks for them by name, and not in its own folder."""
+    try:
+        for builtins in sorted(folder.glob(_BUILTINS)):
+            ctypes.CDLL(str(builtins))
+        return ctypes.CDLL(str(folder / _LIBRARY))
+    except OSError as error:
+        raise NvrtcUnavailable(f"and {folder / _LIBRARY} does not load: {error}") from None

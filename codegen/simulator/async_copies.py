@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`cp.async`: copies from global to shared memory that land when their thread waits for them.
+
+A copy lands as late as the rules allow, so a kernel that forgets to wait reads what was there
+before. Each thread counts its commits; a copy belongs to the group that its thread commits next.
+PTX ISA 9.0, section 9.7.9.25.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.codegen.simulator.geometry import Geometry
+from tilewright.codegen.simulator.lanes import Integers, Lanes
+from tilewright.codegen.simulator.memory import Access, Block
+from tilewright.codegen.simulator.shared_memory import SharedMemory
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One cp.async of some lanes: `bytes_read` per lane, zeros fill the rest of `access.size`."""
+
+    lanes: Integers
+    target: Integers
+    source: Block
+    offsets: Integers
+    bytes_read: Integers
+    groups: Integers
+    access: Access
+    span: tuple[int, int]
+
+    def part(self, chosen: np.ndarray) -> "Copy":
+        return Copy(
+            self.lanes[chosen],
+            self.target[chosen],
+            self.source,
+            self.offsets[chosen],
+            self.bytes_read[chosen],
+            self.groups[chosen],
+            self.access,
+            self.span,
+        )
+
+
+class AsyncCopies:
+    """The copies in flight in a batch of blocks."""
+
+    def __init__(self, geometry: Geometry, shared: SharedMemory):
+        self._lanes = geometry.lanes
+        self._shared = shared
+        self.reset()
+
+    def reset(self) -> None:
+        self._committed = np.zeros(self._lanes, np.int64)
+        self._pending: list[Copy] = []
+
+    def start(
+        self,
+        lanes: Lanes,
+        target: Integers,
+        source: Block,
+        offsets: Integers,
+        bytes_read: Integers,
+        access: Access,
+    ) -> None:
+        groups = self._committed[lanes.index].copy()
+        span = self._shared.in_flight[-1] if self._shared.in_flight else (0, 0)
+        numbers = lanes.numbers()
+        self._pending.append(
+            Copy(numbers, target, source, offsets, bytes_read, groups, access, span)
+        )
+
+    def commit(self, lanes: Lanes) -> None:
+        self._committed[lanes.index] += 1
+
+    def wait(self, lanes: Lanes, newest: int) -> None:
+        """The lanes wait for all but their `newest` last groups."""
+        limit = np.full(self._lanes, -1, np.int64)
+        limit[lanes.index] = self._committed[lanes.index] - newest
+        self._land(limit)
+
+    def wait_all(self, lanes: Lanes) -> None:
+        """The lanes wait for every copy, committed or not."""
+        limit = np.full(self._lanes, -1, np.int64)
+        limit[lanes.index] = np.iinfo(np.int64).max
+        self._land(limit)
+
+    def _land(self, limit: Integers) -> None:
+        """Copies of groups below each lane's limit are done."""
+        left: list[Copy] = []
+        for copy in self._pending:
+            done = copy.groups < limit[copy.lanes]
+            if done.any():
+                self._write(copy if done.all() else copy.part(done))
+            if not done.all():
+                left.append(copy.part(~done))
+        self._pending = left
+        self._shared.in_flight = [copy.span for copy in left]
+
+    def _write(self, copy: Copy) -> None:
+        self._shared.land(copy.lanes, copy.target, copy.access)
+        size = copy.access.size
+        full = copy.bytes_read == size
+        target = self._shared.block
+        target.items(size)[copy.target[full] // size] = copy.source.items(size)[
+            copy.offsets[full] // size
+        ]
+        part = copy.part(~full)
+        for byte in range(size if len(part.lanes) else 0):
+            wanted = part.bytes_read > byte
+            target.data[part.target + byte] = 0
+            target.data[part.target[wanted] + byte] = part.source.data[part.offsets[wanted] + byte]

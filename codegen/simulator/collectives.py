@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Warp collectives: instructions that wait for the lanes of their member mask and exchange values.
+
+A group of lanes comes to the instruction; those whose members are all here go on at once, the
+others wait until the rest of their warp has come by whatever way it takes.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.codegen.simulator.findings import Findings, Kind
+from tilewright.codegen.simulator.geometry import Geometry
+from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers, Lanes
+from tilewright.codegen.simulator.operands import Instruction
+from tilewright.codegen.simulator.races import SharedRaces
+from tilewright.codegen.simulator.registers import Values
+from tilewright.codegen.simulator.warp_order import WarpOrder
+
+Masks = NDArray[np.uint32]
+ALL_MEMBERS = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, eq=False)
+class Collective:
+    """
+    One such instruction: values brought, member mask, and what happens when lanes meet.
+
+    `orders_memory`: what the members wrote before is seen by all of them after.
+    """
+
+    instruction: Instruction
+    sources: list[Values]
+    mask: NDArray[np.uint32]
+    meet: "Callable[[Meeting], None]"
+    orders_memory: bool = False
+
+
+class Meeting:
+    """Lanes that execute a collective, with what every lane brings."""
+
+    def __init__(
+        self, collective: Collective, lanes: Lanes, present: Booleans, brought: list[Values],
+        findings: Findings, geometry: Geometry,
+    ):
+        self._collective = collective
+        self._present = present
+        self._brought = brought
+        self._findings = findings
+        self._geometry = geometry
+        self.index = lanes.index
+        self.numbers = lanes.numbers()
+        self.lane_in_warp = self.numbers % WARP
+        self.members: Masks = collective.mask[lanes.index] & self._bits(present)
+
+    def _bits(self, holds: Booleans) -> Masks:
+        """Per lane, a bit for each lane of its warp for which something holds."""
+        return warp_bits(holds)[self.numbers // WARP]
+
+    def mine(self, source: int) -> Values:
+        """What the lanes themselves bring."""
+        return self._brought[source][self.index]
+
+    def of(self, source: int, lane: Integers) -> Values:
+        """What another lane of the warp brings."""
+        return self._brought[source][self.numbers - self.lane_in_warp + lane]
+
+    def ballot(self, source: int) -> Masks:
+        return self._bits(self._brought[source] & self._present) & self.members
+
+    @property
+    def member_table(self) -> Booleans:
+        """(lanes, 32): which lanes of the warp take part."""
+        return (self.members[:, None] >> np.arange(WARP, dtype=np.uint32) & 1).astype(np.bool_)
+
+    def table(self, source: int) -> Values:
+        """(lanes, 32): what each lane of the warp brings."""
+        return self._brought[source].reshape(-1, WARP)[self.numbers // WARP]
+
+    def check_source(self, source: Integers) -> None:
+        """A shuffle may read only from lanes that take part."""
+        missing = (self.members >> source.astype(np.uint32) & 1) == 0
+        if missing.any():
+            first = int(np.argmax(missing))
+            self._findings.add(
+                Kind.SHUFFLE,
+                self._collective.instruction.line,
+                f"{self._geometry.name(int(self.numbers[first]))} reads from lane "
+                f"{int(source[first])} of its warp, which takes no part",
+            )
+
+
+class Gathering:
+    """
+    The collectives of a batch of blocks: who waits, who may go on.
+
+    `alive` is the machine's own array of lanes that have not exited.
+    """
+
+    def __init__(
+        self, geometry: Geometry, findings: Findings, races: SharedRaces, alive: Booleans
+    ):
+        self._geometry = geometry
+        self._findings = findings
+        self._races = races
+        self._alive = alive
+        self._exists = warp_bits(alive)
+        self._waiting: list[tuple[int, Collective, Lanes]] = []
+
+    def come(self, place: int, collective: Collective, lanes: Lanes) -> Lanes | None:
+        """Lanes arrive at instruction `place`; returns those that go on at once."""
+        mask = collective.mask[lanes.index]
+        if lanes.whole and int(mask.min()) == ALL_MEMBERS:
+            self._meet(collective, lanes, self._alive, collective.sources)
+            self._join([(collective, lanes)])
+            return lanes
+        self._waiting.append((place, collective, lanes))
+        gone = self._execute(lambda other: other is lanes, warp_bits(self._alive))
+        return gone[0][1] if gone else None
+
+    def settle(self) -> list[tuple[int, Lanes]]:
+        """Nothing else can run: let those go on whose members wait too, else force them."""
+        gone = self._execute(lambda lanes: True, warp_bits(self._alive))
+        if gone or not self._waiting:
+            return gone
+        for _, collective, lanes in self._waiting:
+            self._complain_absent(collective, lanes)
+        return self._execute(lambda lanes: True, np.zeros_like(self._exists))
+
+    def _execute(
+        self, chosen: Callable[[Lanes], bool], needed: Masks
+    ) -> list[tuple[int, Lanes]]:
+        """Let the waiting lanes go on whose `needed` members (a word per warp) all wait too."""
+        going: list[tuple[int, Collective, Lanes]] = []
+        left: list[tuple[int, Collective, Lanes]] = []
+        waiting = self._waiting
+        for opcode in dict.fromkeys(item[1].instruction.opcode for item in waiting):
+            same = [item for item in waiting if item[1].instruction.opcode == opcode]
+            asked = [item for item in same if chosen(item[2])]
+            left += [item for item in same if not chosen(item[2])]
+            present = self._among([lanes for _, _, lanes in asked])
+            together: list[tuple[int, Collective, Lanes]] = []
+            for place, collective, lanes in asked:
+                done = self._complete(collective, lanes, present, needed)
+                go, stay = lanes.where(done), lanes.where(~done)
+                together += [(place, collective, go)] if go else []
+                left += [(place, collective, stay)] if stay else []
+            self._meet_all([(collective, lanes) for _, collective, lanes in together], present)
+            going += together
+        self._waiting = left
+        return [(place, lanes) for place, _, lanes in going]
+
+    def _among(self, groups: list[Lanes]) -> Booleans:
+        among = np.zeros(self._geometry.lanes, np.bool_)
+        for lanes in groups:
+            among[lanes.index] = True
+        return among
+
+    def _complete(
+        self, collective: Collective, lanes: Lanes, present: Booleans, needed: Masks
+    ) -> Booleans:
+        warp = lanes.numbers() // WARP
+        return (collective.mask[lanes.index] & needed[warp] & ~warp_bits(present)[warp]) == 0
+
+    def _meet_all(self, parties: list[tuple[Collective, Lanes]], present: Booleans) -> None:
+        if not parties:
+            return
+        brought = _brought(parties)
+        for collective, lanes in parties:
+            self._check_mask(collective, lanes)
+            self._meet(collective, lanes, present, brought)
+        self._join(parties)
+
+    def _meet(
+        self, collective: Collective, lanes: Lanes, present: Booleans, brought: list[Values]
+    ) -> None:
+        meeting = Meeting(collective, lanes, present, brought, self._findings, self._geometry)
+        collective.meet(meeting)
+
+    def _check_mask(self, collective: Collective, lanes: Lanes) -> None:
+        """The mask must name the lane itself, and no lane that has exited."""
+        mask, numbers = collective.mask[lanes.index], lanes.numbers()
+        outside = (mask >> (numbers % WARP).astype(np.uint32) & 1) == 0
+        if outside.any():
+            first = int(np.argmax(outside))
+            self._findings.add(
+                Kind.MASK,
+                collective.instruction.line,
+                f"{self._geometry.name(int(numbers[first]))} is not in its own member mask "
+                f"{int(mask[first]):#010x}",
+            )
+        exited = self._exists & ~warp_bits(self._alive)
+        if (mask & exited[numbers // WARP]).any():
+            self._complain_absent(collective, lanes)
+
+    def _complain_absent(self, collective: Collective, lanes: Lanes) -> None:
+        mask = collective.mask[lanes.index]
+        self._findings.add(
+            Kind.MASK,
+            collective.instruction.line,
+            f"{self._geometry.name(int(lanes.numbers()[0]))} waits for the lanes of the member "
+            f"mask {int(mask[0]):#010x}, and not all of them come",
+        )
+
+    def _join(self, parties: list[tuple[Collective, Lanes]]) -> None:
+        """Tell the race detector who has now synchronised with whom."""
+        self._join_order(self._races.executed, parties)
+        visibly = [(collective, lanes) for collective, lanes in parties if collective.orders_memory]
+        self._join_order(self._races.visible, visibly)
+
+    def _join_order(self, order: WarpOrder, parties: list[tuple[Collective, Lanes]]) -> None:
+        if not parties:
+            return
+        if len(parties) == 1 and parties[0][1].whole and parties[0][0].mask.min() == ALL_MEMBERS:
+            order.join_all(parties[0][1].index)
+            return
+        numbers = np.concatenate([lanes.numbers() for _, lanes in parties])
+        masks = np.concatenate([collective.mask[lanes.index] for collective, lanes in parties])
+        alive = warp_bits(self._alive)[numbers // WARP]
+        full = (masks & alive) == alive
+        if full.any():
+            order.join_all(numbers[full])
+        if not full.all():
+            order.join_some(numbers[~full], masks[~full])
+
+
+def warp_bits(holds: Booleans) -> Masks:
+    """One word per warp, a bit per lane for which something holds."""
+    return np.packbits(holds, bitorder="little").view(np.uint32)
+
+
+def _brought(parties: list[tuple[Collective, Lanes]]) -> list[Values]:
+    """Each lane's values; lanes that meet at different places bring them together."""
+    if len(parties) == 1:
+        return parties[0][0].sources
+    brought = [source.copy() for source in parties[0][0].sources]
+    for collective, lanes in parties[1:]:
+        for mine, source in zip(brought, collective.sources, strict=True):
+            mine[lanes.index] = source[lanes.index]
+    return brought

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Compiles a kernel for the machine: branches, exits, barriers, and predicates before instructions.
+
+PTX ISA 9.0, sections 9.7.12 (control flow) and 9.7.14 (barriers).
+"""
+
+import numpy as np
+
+from tilewright.codegen.simulator.barriers import Barrier
+from tilewright.codegen.simulator.collectives import Collective
+from tilewright.codegen.simulator.instructions import build
+from tilewright.codegen.simulator.instructions.warp import WARP_TOGETHER, synchronise
+from tilewright.codegen.simulator.lanes import Integers, Lanes, compact
+from tilewright.codegen.simulator.machine import Control, Machine
+from tilewright.codegen.simulator.operands import Instruction, Predicate, Symbol
+from tilewright.codegen.simulator.ptx import Kernel
+from tilewright.codegen.simulator.registers import Values
+from tilewright.codegen.simulator.unit import Step, Unit, modifiers, unknown
+
+_REDUCTIONS = ("popc", "and", "or")
+
+
+def compile_kernel(unit: Unit) -> Machine:
+    """Every instruction as a step or a control; raises `SimulatorError` at an unknown one."""
+    machine = Machine(unit)
+    for place, instruction in enumerate(unit.kernel.instructions):
+        control = _control(machine, place, instruction)
+        if control is not None:
+            machine.controls[place] = _guarded_control(machine, place, instruction, control)
+            machine.steps.append(_never)
+            continue
+        machine.steps.append(_guarded(unit, instruction.predicate, build(unit, instruction)))
+    return machine
+
+
+def _never(lanes: Lanes) -> None:
+    raise AssertionError("a control instruction is no step")
+
+
+def _holds(unit: Unit, predicate: Predicate, lanes: Lanes) -> Values:
+    value = unit.registers.source(predicate.register, "pred")[lanes.index]
+    return ~value if predicate.negated else value
+
+
+def _guarded(unit: Unit, predicate: Predicate | None, step: Step) -> Step:
+    """The step for the lanes whose predicate holds."""
+    if predicate is None:
+        return step
+
+    def run(lanes: Lanes) -> None:
+        chosen = lanes.where(_holds(unit, predicate, lanes))
+        if chosen is not None:
+            step(chosen)
+
+    return run
+
+
+def _guarded_control(
+    machine: Machine, place: int, instruction: Instruction, control: Control
+) -> Control:
+    predicate = instruction.predicate
+    if predicate is None:
+        return control
+
+    def run(lanes: Lanes) -> None:
+        holds = _holds(machine.unit, predicate, lanes)
+        machine.go(place + 1, lanes.where(~holds))
+        chosen = lanes.where(holds)
+        if chosen is not None:
+            control(chosen)
+
+    return run
+
+
+def _control(machine: Machine, place: int, instruction: Instruction) -> Control | None:
+    """The instruction as a control, or None if it acts on each lane by itself."""
+    unit, root = machine.unit, instruction.root
+    match root:
+        case "bra":
+            target = _label(unit.kernel, instruction)
+            return lambda lanes: machine.go(target, lanes)
+        case "brx":
+            return _indexed_branch(machine, instruction)
+        case "ret" | "exit":
+            return machine.exit
+        case "trap":
+            return lambda lanes: machine.trap(lanes, instruction)
+        case "activemask":
+            return _active_mask(machine, place, instruction)
+        case "bar" | "barrier" if "warp" not in instruction.parts:
+            barrier = _barrier(unit, instruction)
+            return lambda lanes: machine.wait(place, barrier, lanes)
+        case "bar":
+            return _together(machine, place, synchronise(unit, instruction))
+        case _ if root in WARP_TOGETHER:
+            return _together(machine, place, WARP_TOGETHER[root](unit, instruction))
+        case _:
+            return None
+
+
+def _together(machine: Machine, place: int, collective: Collective) -> Control:
+    return lambda lanes: machine.gather(place, collective, lanes)
+
+
+def _label(kernel: Kernel, instruction: Instruction) -> int:
+    (label,) = instruction.operands
+    if not isinstance(label, Symbol) or label.name not in kernel.labels:
+        raise unknown(instruction)
+    return kernel.labels[label.name]
+
+
+def _indexed_branch(machine: Machine, instruction: Instruction) -> Control:
+    index, table = instruction.operands
+    kernel = machine.unit.kernel
+    if not isinstance(table, Symbol) or table.name not in kernel.branch_tables:
+        raise unknown(instruction)
+    targets = [kernel.labels[name] for name in kernel.branch_tables[table.name]]
+    which = machine.unit.registers.source(index, "u32")
+
+    def run(lanes: Lanes) -> None:
+        chosen = which[lanes.index]
+        for number, target in enumerate(targets):
+            machine.go(target, lanes.where(chosen == number))
+
+    return run
+
+
+def _active_mask(machine: Machine, place: int, instruction: Instruction) -> Control:
+    """The lanes of the warp that happen to execute together."""
+    (target,) = instruction.operands
+    register = machine.unit.registers.target(target, "b32")
+
+    def run(lanes: Lanes) -> None:
+        numbers = lanes.numbers()
+        active = np.zeros(machine.unit.geometry.lanes, np.bool_)
+        active[numbers] = True
+        words = np.packbits(active, bitorder="little").view(np.uint32)
+        register[lanes.index] = words[numbers // 32]
+        machine.go(place + 1, lanes)
+
+    return run
+
+
+def _barrier(unit: Unit, instruction: Instruction) -> Barrier:
+    """`bar.sync id{, threads}` and `bar.red.op.type d, id{, threads}, p`."""
+    parts = modifiers(instruction, ("cta", "sync", "red", "aligned", *_REDUCTIONS), types=0 if
+                      instruction.type in ("sync", "aligned") else 1)
+    registers = unit.registers
+    operands = list(instruction.operands)
+    result = operands.pop(0) if "red" in parts else None
+    value = operands.pop() if "red" in parts else None
+    number = registers.source(operands[0], "u32")
+    threads = registers.source(operands[1], "u32") if len(operands) > 1 else None
+    if result is None or value is None:
+        return Barrier(instruction, number, threads, lambda lanes, blocks: None)
+    target = registers.target(result, instruction.type)
+    predicate = registers.source(value, "pred")
+    (operation,) = parts & set(_REDUCTIONS)
+
+    def reduce(lanes: Lanes, blocks: Integers) -> None:
+        total = np.bincount(blocks, weights=predicate[lanes.index])[blocks]
+        everyone = np.bincount(blocks)[blocks]
+        outcome = {"popc": total, "or": total > 0, "and": total == everyone}
+        target[lanes.index] = outcome[operation]
+
+    return Barrier(instruction, number, threads, reduce)

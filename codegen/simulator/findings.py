@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a simulation finds wrong with a kernel, and the errors that stop one."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tilewright.errors import TilewrightError
+
+
+class SimulatorError(TilewrightError):
+    """The simulator cannot run this PTX or this launch."""
+
+
+class SimulationTooLarge(SimulatorError):
+    """The launch needs more thread-instructions than its budget; `needed` estimates how many."""
+
+    def __init__(self, kernel: str, budget: int, needed: int):
+        self.budget = budget
+        self.needed = needed
+        super().__init__(
+            f"simulating {kernel} takes about {needed:.2e} thread-instructions, "
+            f"more than the {budget:.2e} allowed",
+            remedy="use smaller sizes or a GPU",
+        )
+
+
+class Kind(StrEnum):
+    """The kinds of findings."""
+
+    RACE = "race"
+    """Two threads touch one place, one of them writes, and nothing orders them."""
+    ASYNC_RACE = "async-race"
+    """A place is touched while a cp.async is still writing it."""
+    OUT_OF_BOUNDS = "out-of-bounds"
+    MISALIGNED = "misaligned"
+    READ_ONLY = "read-only"
+    """A store to an argument that the launch declared read-only, or to constant memory."""
+    UNINITIALISED = "uninitialised"
+    """A read of shared memory that nobody wrote."""
+    DIVERGENCE = "divergence"
+    """A block barrier that only a part of the threads reach together."""
+    DEADLOCK = "deadlock"
+    MASK = "mask"
+    """A warp collective whose member mask is not the set of lanes that execute it."""
+    SHUFFLE = "shuffle"
+    """A shuffle that reads from a lane that takes no part in it."""
+    TRAP = "trap"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing wrong; `line` is a line of the CUDA text, 0 where the PTX names none."""
+
+    kind: Kind
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.kind}: {self.message}"
+
+
+class Findings:
+    """Collects the first finding of each kind on each line."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Kind, int], Finding] = {}
+
+    def add(self, kind: Kind, line: int, message: str) -> None:
+        self._found.setdefault((kind, line), Finding(kind, line, message))
+
+    def sorted(self) -> list[Finding]:
+        """All findings by line, then kind."""
+        return sorted(self._found.values(), key=lambda found: (found.line, found.kind))

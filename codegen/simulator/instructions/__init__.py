@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The instructions that act on each lane by itself: opcode root -> builder.
+
+An instruction is added by a builder in one of this package's files and a row in its table. What
+moves control or makes lanes wait is in `control.py` of the simulator.
+"""
+
+from tilewright.codegen.simulator.instructions.async_copy import ASYNC_COPY
+from tilewright.codegen.simulator.instructions.atomics import ATOMICS
+from tilewright.codegen.simulator.instructions.bits import BITS
+from tilewright.codegen.simulator.instructions.convert import CONVERT
+from tilewright.codegen.simulator.instructions.floating import FLOATING
+from tilewright.codegen.simulator.instructions.integer import INTEGER
+from tilewright.codegen.simulator.instructions.memory_access import MEMORY_ACCESS
+from tilewright.codegen.simulator.instructions.select import SELECT
+from tilewright.codegen.simulator.operands import Instruction
+from tilewright.codegen.simulator.unit import Builder, Step, Unit, unknown
+
+
+def _nothing(unit: Unit, instruction: Instruction) -> Step:
+    return lambda lanes: None
+
+
+_NO_EFFECT = ("membar", "fence", "nanosleep", "prefetch", "prefetchu", "pmevent")
+"""Memory order between blocks is not simulated: each access acts at once."""
+_PLAIN: dict[str, Builder] = {
+    **BITS,
+    **CONVERT,
+    **SELECT,
+    **MEMORY_ACCESS,
+    **ATOMICS,
+    **ASYNC_COPY,
+    **dict.fromkeys(_NO_EFFECT, _nothing),
+}
+
+
+def build(unit: Unit, instruction: Instruction) -> Step:
+    """Compile one instruction; raises `SimulatorError` where it is unknown."""
+    by_type = FLOATING if instruction.type in ("f32", "f64") else INTEGER
+    builder = _PLAIN.get(instruction.root) or by_type.get(instruction.root)
+    if builder is None:
+        raise unknown(instruction)
+    try:
+        return builder(unit, instruction)
+    except (ValueError, KeyError, IndexError):
+        raise unknown(instruction) from None

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`atom` and `red`: updates that no other thread can come between. PTX ISA 9.0, section 9.7.13.
+
+Lanes that update one place do so one after the other, in the order of their numbers.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tilewright.codegen.simulator.instructions.elementwise import Function
+from tilewright.codegen.simulator.instructions.memory_access import Port
+from tilewright.codegen.simulator.lanes import Lanes
+from tilewright.codegen.simulator.memory import Access, Mode, Place
+from tilewright.codegen.simulator.operands import TYPES, Instruction, Register
+from tilewright.codegen.simulator.registers import Values
+from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
+
+_ACCUMULATE: dict[str, np.ufunc] = {
+    "add": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+_UPDATE: dict[str, Function] = {
+    **_ACCUMULATE,
+    "exch": lambda old, new: new,
+    "cas": lambda old, expected, new: np.where(old == expected, new, old),
+    "inc": lambda old, limit: np.where(old >= limit, 0, old + 1).astype(old.dtype),
+    "dec": lambda old, limit: np.where((old == 0) | (old > limit), limit, old - 1).astype(
+        old.dtype
+    ),
+}
+"""The old value and the operands to the new value."""
+_ALLOWED = (
+    *("global", "shared", "shared_cta", "relaxed", "acquire", "release", "acq_rel"),
+    *("cta", "cluster", "gpu", "sys", "noftz"),
+)
+
+
+def _is_read(unit: Unit, register: Register) -> bool:
+    """Whether any instruction uses the register's value."""
+    own = 0
+    for instruction in unit.kernel.instructions:
+        uses = instruction.operands[1:] if instruction.root != "st" else instruction.operands
+        own += register in uses or register.name in str(uses)
+    return own > 0
+
+
+def _atomic(unit: Unit, instruction: Instruction) -> Step:
+    parts = modifiers(instruction, (*_UPDATE, *_ALLOWED))
+    operations = [part for part in _UPDATE if part in parts]
+    if len(operations) != 1:
+        raise unknown(instruction)
+    operation = operations[0]
+    dtype = TYPES[instruction.type]
+    operands = list(instruction.operands)
+    result = operands.pop(0) if instruction.root == "atom" else None
+    keeps = isinstance(result, Register) and _is_read(unit, result)
+    target = unit.registers.target(result, dtype) if keeps and result is not None else None
+    access = Access(Mode.ATOMIC, dtype.itemsize, instruction.line)
+    port = Port(unit, instruction, operands[0], access)
+    values = [unit.registers.source(operand, dtype) for operand in operands[1:]]
+    accumulate = _ACCUMULATE.get(operation) if target is None else None
+
+    def run(lanes: Lanes) -> None:
+        for place in port.places(lanes):
+            index = place.lanes.index
+            mine = [value[index] for value in values]
+            items = place.block.items(dtype.itemsize).view(dtype)
+            if accumulate is not None:
+                accumulate.at(items, place.offsets // dtype.itemsize, mine[0])
+                continue
+            old = _one_after_the_other(items, place, _UPDATE[operation], mine)
+            if target is not None:
+                target[index] = old
+
+    return run
+
+
+def _one_after_the_other(
+    items: Values, place: Place, update: Function, values: list[Any]
+) -> Values:
+    """Apply the update lane by lane where lanes meet, all at once where they do not."""
+    cells = place.offsets // items.itemsize
+    old = np.empty(len(cells), items.dtype)
+    waiting = np.arange(len(cells))
+    while len(waiting):
+        turn = waiting[np.unique(cells[waiting], return_index=True)[1]]
+        where = cells[turn]
+        old[turn] = items[where]
+        items[where] = update(old[turn], *(value[turn] for value in values))
+        waiting = np.setdiff1d(waiting, turn, assume_unique=True)
+    return old
+
+
+ATOMICS: dict[str, Builder] = {"atom": _atomic, "red": _atomic}

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logic, shifts and bit fields. PTX ISA 9.0, sections 9.7.1 and 9.7.8."""
+
+from typing import Any
+
+import numpy as np
+
+from tilewright.codegen.simulator.instructions.elementwise import Function, step, uniform
+from tilewright.codegen.simulator.operands import TYPES, Immediate, Instruction
+from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
+
+
+def _typed(function: Function, result: str, *types: str) -> Builder:
+    """Operand types: `""` is the instruction's own."""
+
+    def build(unit: Unit, instruction: Instruction) -> Step:
+        modifiers(instruction, ())
+        target, *sources = instruction.operands
+        return step(
+            function,
+            unit.registers.target(target, result or instruction.type),
+            *(
+                unit.registers.source(source, type or instruction.type)
+                for source, type in zip(sources, types, strict=True)
+            ),
+        )
+
+    return build
+
+
+def _shift_left(x: Any, by: Any) -> Any:
+    return np.left_shift(x, np.minimum(by, 8 * x.itemsize).astype(x.dtype))
+
+
+def _shift_right(x: Any, by: Any) -> Any:
+    """Signed types fill with their sign; a long shift leaves nothing but it."""
+    return np.right_shift(x, np.minimum(by, 8 * x.itemsize).astype(x.dtype))
+
+
+def _length(x: Any) -> Any:
+    """The number of the highest set bit, from 1; 0 for 0."""
+    if x.itemsize == 8:
+        high = (x >> 32).astype(np.uint32)
+        return np.where(high > 0, _length(high) + 32, _length(x.astype(np.uint32)))
+    return np.frexp(x.astype(np.float64))[1]
+
+
+def _leading_zeros(x: Any) -> Any:
+    return 8 * x.itemsize - _length(x)
+
+
+def _reverse(x: Any) -> Any:
+    octets = x.reshape(-1, 1).view(np.uint8)
+    bits = np.unpackbits(octets, axis=1, bitorder="little")
+    return np.packbits(bits, axis=1, bitorder="big")[:, ::-1].copy().view(f">u{x.itemsize}")[:, 0]
+
+
+def _extract(x: Any, start: Any, length: Any) -> Any:
+    """`bfe`; a signed field takes the sign of its top bit within the word."""
+    bits = 8 * x.itemsize
+    start, length = start & 0xFF, length & 0xFF
+    unsigned = _shift_right(x.view(f"u{x.itemsize}"), start) & _ones(length, x)
+    if x.dtype.kind == "u":
+        return unsigned
+    top = np.minimum(start + length - (length > 0), bits - 1)
+    negative = (_shift_right(x.view(f"u{x.itemsize}"), top) & 1).astype(np.bool_) & (length > 0)
+    filled = np.minimum(length, np.maximum(bits - start.astype(np.int64), 0)).astype(np.uint32)
+    return np.where(negative, unsigned | ~_ones(filled, x), unsigned).astype(f"u{x.itemsize}").view(
+        x.dtype
+    )
+
+
+def _ones(count: Any, like: Any) -> Any:
+    unsigned = np.dtype(f"u{like.itemsize}")
+    return ~_shift_left(np.full(len(count), ~unsigned.type(0)), count)
+
+
+def _insert(field: Any, into: Any, start: Any, length: Any) -> Any:
+    """`bfi`."""
+    start = start & 0xFF
+    mask = _shift_left(_ones(length & 0xFF, into), start)
+    return (into & ~mask) | (_shift_left(field, start) & mask)
+
+
+def _permute(a: Any, b: Any, selector: Any) -> Any:
+    """`prmt`: each nibble picks one of eight bytes, or that byte's sign."""
+    octets = a.astype(np.uint64) | b.astype(np.uint64) << 32
+    result = np.zeros_like(a)
+    for place in range(4):
+        nibble = selector >> (4 * place)
+        octet = (octets >> (8 * (nibble & 7)).astype(np.uint64)) & 0xFF
+        sign = np.where(octet & 0x80, 0xFF, 0).astype(np.uint64)
+        octet = np.where(nibble & 8, sign, octet)
+        result |= octet.astype(np.uint32) << (8 * place)
+    return result
+
+
+def _funnel(unit: Unit, instruction: Instruction) -> Step:
+    """`shf`: shift the 64 bits `high:low` and keep the upper (left) or lower (right) half."""
+    parts = modifiers(instruction, ("l", "r", "wrap", "clamp"))
+
+    def compute(low: Any, high: Any, by: Any) -> Any:
+        by = (by & 31 if "wrap" in parts else np.minimum(by, 32)).astype(np.uint64)
+        both = low.astype(np.uint64) | high.astype(np.uint64) << 32
+        return (both << by) >> 32 if "l" in parts else both >> by
+
+    return _typed(_to(np.uint32, compute), "", "", "", "u32")(
+        unit, Instruction("shf.b32", instruction.operands, None, instruction.line)
+    )
+
+
+def _to(dtype: Any, function: Function) -> Function:
+    return lambda *values: function(*values).astype(dtype)
+
+
+def _find(unit: Unit, instruction: Instruction) -> Step:
+    """`bfind`: the highest bit that differs from the sign; all ones where there is none."""
+    distance = "shiftamt" in modifiers(instruction, ("shiftamt",))
+    bits = 8 * TYPES[instruction.type].itemsize
+
+    def compute(x: Any) -> Any:
+        if x.dtype.kind == "i":
+            x = np.where(x < 0, ~x, x).view(f"u{x.itemsize}")
+        place = _length(x).astype(np.int64) - 1
+        return np.where(place < 0, -1, bits - 1 - place if distance else place)
+
+    return _typed(compute, "u32", "")(
+        unit, Instruction(f"bfind.{instruction.type}", instruction.operands, None, instruction.line)
+    )
+
+
+def _table_logic(unit: Unit, instruction: Instruction) -> Step:
+    """`lop3`: any function of three bits, given as its table of eight results."""
+    *operands, table = instruction.operands
+    if not isinstance(table, Immediate) or instruction.opcode != "lop3.b32":
+        raise unknown(instruction)
+    rows = [row for row in range(8) if table.bits >> row & 1]
+
+    def compute(a: Any, b: Any, c: Any) -> Any:
+        result = np.zeros_like(a)
+        for row in rows:
+            result |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
+        return result
+
+    plain = Instruction("lop3.b32", tuple(operands), None, instruction.line)
+    return uniform(compute)(unit, plain)
+
+
+BITS: dict[str, Builder] = {
+    "and": uniform(np.bitwise_and),
+    "or": uniform(np.bitwise_or),
+    "xor": uniform(np.bitwise_xor),
+    "not": uniform(np.invert),
+    "cnot": uniform(lambda x: x == 0),
+    "shl": _typed(_shift_left, "", "", "u32"),
+    "shr": _typed(_shift_right, "", "", "u32"),
+    "shf": _funnel,
+    "bfe": _typed(_extract, "", "", "u32", "u32"),
+    "bfi": _typed(_insert, "", "", "", "u32", "u32"),
+    "bfind": _find,
+    "brev": uniform(_reverse),
+    "clz": _typed(_leading_zeros, "u32", ""),
+    "popc": _typed(np.bitwise_count, "u32", ""),
+    "prmt": uniform(_permute),
+    "lop3": _table_logic,
+}

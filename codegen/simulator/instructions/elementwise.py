@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps that compute each lane by itself: from arrays of operands to an array of results."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tilewright.codegen.simulator.lanes import Lanes
+from tilewright.codegen.simulator.operands import Instruction
+from tilewright.codegen.simulator.registers import Values
+from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers
+
+Function = Callable[..., Any]
+"""Arrays of operands to an array of results."""
+
+
+def step(function: Function, target: Values, *sources: Values) -> Step:
+    """`target = function(*sources)` for the lanes that execute; a ufunc writes in place."""
+    if isinstance(function, np.ufunc) and target.flags.c_contiguous:
+        return _in_place(function, target, sources)
+
+    def run(lanes: Lanes) -> None:
+        index = lanes.index
+        target[index] = function(*[source[index] for source in sources])
+
+    return run
+
+
+def _in_place(function: np.ufunc, target: Values, sources: tuple[Values, ...]) -> Step:
+    def run(lanes: Lanes) -> None:
+        if lanes.whole:
+            function(*sources, out=target)
+            return
+        index = lanes.index
+        target[index] = function(*[source[index] for source in sources])
+
+    return run
+
+
+def uniform(function: Function, allowed: str = "", result: str = "") -> Builder:
+    """
+    An instruction whose operands all have its type, with harmless modifiers `allowed`.
+
+    `result` is the result's type where it differs.
+    """
+
+    def build(unit: Unit, instruction: Instruction) -> Step:
+        modifiers(instruction, allowed.split())
+        target, *sources = instruction.operands
+        type = instruction.type
+        return step(
+            function,
+            unit.registers.target(target, result or type),
+            *(unit.registers.source(source, type) for source in sources),
+        )
+
+    return build

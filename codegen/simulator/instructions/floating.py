@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Floating-point arithmetic. PTX ISA 9.0, section 9.7.3.
+
+`.rn` and the directed roundings are exact. The `.approx` forms, which hardware gets right to one
+or two units in the last place, are correctly rounded here.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tilewright.codegen.simulator.instructions.elementwise import Function, step
+from tilewright.codegen.simulator.lanes import Lanes
+from tilewright.codegen.simulator.operands import Instruction
+from tilewright.codegen.simulator.rounding import directed, fma64, two_sum
+from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
+
+_ROUNDINGS = {"rn", "rz", "rm", "rp"}
+_SMALLEST_NORMAL = np.float32(2.0**-126)
+
+
+def _in_float64(function: Function) -> Function:
+    def compute(*values: Any) -> Any:
+        wide = function(*[value.astype(np.float64) for value in values])
+        return wide.astype(values[0].dtype)
+
+    return compute
+
+
+def _maximum(function: np.ufunc, bits: np.ufunc) -> Function:
+    """Max or min; of two zeros, +0 is the larger."""
+
+    def compute(a: Any, b: Any) -> Any:
+        result = function(a, b)
+        zeros = (result == 0) & (a == b)
+        if zeros.any():
+            integers = f"u{a.itemsize}"
+            signed = bits(a.view(integers), b.view(integers)).view(a.dtype)
+            result = np.where(zeros, signed, result)
+        return result
+
+    return compute
+
+
+def _reciprocal(x: Any) -> Any:
+    return x.dtype.type(1) / x
+
+
+
+EXACT: dict[str, Function] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "sqrt": np.sqrt,
+    "rcp": _reciprocal,
+    "neg": np.negative,
+    "abs": np.absolute,
+    "copysign": lambda sign, magnitude: np.copysign(magnitude, sign),
+}
+APPROXIMATE: dict[str, Function] = {
+    "div": np.divide,
+    "sqrt": np.sqrt,
+    "rcp": _reciprocal,
+    "rsqrt": _in_float64(lambda x: 1 / np.sqrt(x)),
+    "ex2": _in_float64(np.exp2),
+    "lg2": _in_float64(np.log2),
+    "sin": _in_float64(np.sin),
+    "cos": _in_float64(np.cos),
+    "tanh": _in_float64(np.tanh),
+}
+DIRECTED: dict[str, Function] = {
+    "add": lambda a, b: two_sum(a, b),
+    "sub": lambda a, b: two_sum(a, -b),
+    "mul": lambda a, b: (a * b, 0.0),
+    "fma": lambda a, b, c: two_sum(a * b, c),
+    "mad": lambda a, b, c: two_sum(a * b, c),
+    "div": lambda a, b: (a / b, 0.0),
+    "rcp": lambda a: (1 / a, 0.0),
+    "sqrt": lambda a: (np.sqrt(a), 0.0),
+}
+"""float32 results as a float64 and the error of that; a quotient or root that is no float32 is so
+far from every float32 that its own rounding cannot matter."""
+
+_MAXIMA: dict[tuple[str, bool], Function] = {
+    ("max", False): _maximum(np.fmax, np.bitwise_and),
+    ("max", True): _maximum(np.maximum, np.bitwise_and),
+    ("min", False): _maximum(np.fmin, np.bitwise_or),
+    ("min", True): _maximum(np.minimum, np.bitwise_or),
+}
+"""By root and whether a NaN wins."""
+
+
+def _function(instruction: Instruction, parts: set[str]) -> Function:
+    root, single = instruction.root, instruction.type == "f32"
+    rounding = parts & _ROUNDINGS or {"rn"}
+    if root in ("max", "min"):
+        return _MAXIMA[root, "NaN" in parts]
+    if root in APPROXIMATE and parts & {"approx", "full"}:
+        return APPROXIMATE[root]
+    if rounding == {"rn"} and root in EXACT:
+        return EXACT[root]
+    if single and root in DIRECTED:
+        (mode,) = rounding
+        return _directed(DIRECTED[root], mode)
+    if root in ("fma", "mad") and rounding == {"rn"}:
+        return fma64
+    raise unknown(instruction)
+
+
+def _directed(function: Function, mode: str) -> Function:
+    def compute(*values: Any) -> Any:
+        return directed(*function(*[value.astype(np.float64) for value in values]), mode)
+
+    return compute
+
+
+def _flushed(function: Function) -> Function:
+    """`.ftz`: subnormal operands and results become zeros of their sign."""
+
+    def flush(x: Any) -> Any:
+        return np.where(np.abs(x) < _SMALLEST_NORMAL, np.copysign(np.float32(0), x), x)
+
+    return lambda *values: flush(function(*[flush(value) for value in values]))
+
+
+def saturate(x: Any) -> Any:
+    """`.sat`: to [0, 1], NaN to +0."""
+    return np.where(x > 0, np.minimum(x, x.dtype.type(1)), x.dtype.type(0))
+
+
+def _arithmetic(unit: Unit, instruction: Instruction) -> Step:
+    allowed = _ROUNDINGS | {"ftz", "sat", "approx", "full", "NaN"}
+    parts = modifiers(instruction, allowed)
+    target, *sources = instruction.operands
+    type = instruction.type
+    result = unit.registers.target(target, type)
+    values = [unit.registers.source(source, type) for source in sources]
+    nearest = not parts - {"rn"}
+    if instruction.root in ("fma", "mad") and type == "f32" and nearest:
+        return _fused(unit, result, *values)
+    function = _function(instruction, parts)
+    if "ftz" in parts:
+        function = _flushed(function)
+    if "sat" in parts:
+        inner = function
+        function = lambda *operands: saturate(inner(*operands))  # noqa: E731
+    return step(function, result, *values)
+
+
+def _fused(unit: Unit, target: Any, a: Any, b: Any, c: Any) -> Step:
+    fma = unit.fma
+
+    def run(lanes: Lanes) -> None:
+        index = lanes.index
+        if isinstance(index, slice):
+            fma(a[index], b[index], c[index], target[index])
+            return
+        result = np.empty(lanes.count, np.float32)
+        fma(a[index], b[index], c[index], result)
+        target[index] = result
+
+    return run
+
+
+_TESTS: dict[str, Function] = {
+    "finite": np.isfinite,
+    "infinite": np.isinf,
+    "number": lambda x: ~np.isnan(x),
+    "notanumber": np.isnan,
+    "normal": lambda x: np.isfinite(x) & (np.abs(x) >= np.finfo(x.dtype).smallest_normal),
+    "subnormal": lambda x: (x != 0) & (np.abs(x) < np.finfo(x.dtype).smallest_normal),
+}
+
+
+def _test(unit: Unit, instruction: Instruction) -> Step:
+    (what,) = modifiers(instruction, _TESTS)
+    target, source = instruction.operands
+    return step(
+        _TESTS[what],
+        unit.registers.target(target, "pred"),
+        unit.registers.source(source, instruction.type),
+    )
+
+
+_ROOTS = sorted({*EXACT, *APPROXIMATE, *DIRECTED, "max", "min"})
+FLOATING: dict[str, Builder] = {**dict.fromkeys(_ROOTS, _arithmetic), "testp": _test}
+"""For the types f32 and f64."""

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Integer arithmetic; it wraps around as NumPy's does. PTX ISA 9.0, section 9.7.1."""
+
+from typing import Any
+
+import numpy as np
+
+from tilewright.codegen.simulator.instructions.elementwise import Function, step, uniform
+from tilewright.codegen.simulator.operands import TYPES, Instruction
+from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
+
+_WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
+
+
+def _divide(a: Any, b: Any) -> Any:
+    """Towards zero; by zero all ones, as NVIDIA's hardware gives."""
+    quotient = a // np.where(b == 0, 1, b)
+    if a.dtype.kind == "i":
+        quotient += ((a % np.where(b == 0, 1, b)) != 0) & ((a < 0) != (b < 0))
+    return np.where(b == 0, ~np.zeros_like(a), quotient)
+
+
+def _remainder(a: Any, b: Any) -> Any:
+    """With the sign of `a`; by zero `a` itself."""
+    return np.where(b == 0, a, np.fmod(a, np.where(b == 0, 1, b)))
+
+
+def _high(a: Any, b: Any) -> Any:
+    """The upper half of a product."""
+    bits = 8 * a.dtype.itemsize
+    if bits < 64:
+        wide = np.int64 if a.dtype.kind == "i" else np.uint64
+        return (a.astype(wide) * b.astype(wide) >> bits).astype(a.dtype)
+    high = _high_unsigned(a.view(np.uint64), b.view(np.uint64)).view(a.dtype)
+    if a.dtype.kind == "i":
+        high = high - np.where(a < 0, b, 0) - np.where(b < 0, a, 0)
+    return high
+
+
+def _high_unsigned(a: Any, b: Any) -> Any:
+    low_bits = np.uint64(0xFFFFFFFF)
+    a1, a0, b1, b0 = a >> 32, a & low_bits, b >> 32, b & low_bits
+    middle = a1 * b0 + (a0 * b0 >> 32)
+    return a1 * b1 + (middle >> 32) + ((a0 * b1 + (middle & low_bits)) >> 32)
+
+
+def _product(unit: Unit, instruction: Instruction) -> Step:
+    """`mul` and `mad`, of which the lower half, the upper half or all is kept."""
+    (half,) = modifiers(instruction, ("lo", "hi", "wide")) or {"lo"}
+    type = instruction.type
+    if half == "wide" and type not in _WIDER:
+        raise unknown(instruction)
+    result = _WIDER[type] if half == "wide" else type
+    target, a, b, *addend = instruction.operands
+    registers = unit.registers
+    return step(
+        _multiply_add(half, TYPES[result]) if addend else _multiply(half, TYPES[result]),
+        registers.target(target, result),
+        registers.source(a, type),
+        registers.source(b, type),
+        *(registers.source(c, result) for c in addend),
+    )
+
+
+def _multiply(half: str, result: np.dtype) -> Function:
+    if half == "wide":
+        return lambda a, b: a.astype(result) * b
+    return np.multiply if half == "lo" else _high
+
+
+def _multiply_add(half: str, result: np.dtype) -> Function:
+    multiply = _multiply(half, result)
+    return lambda a, b, c: multiply(a, b) + c
+
+
+INTEGER: dict[str, Builder] = {
+    "add": uniform(np.add),
+    "sub": uniform(np.subtract),
+    "mul": _product,
+    "mad": _product,
+    "div": uniform(_divide),
+    "rem": uniform(_remainder),
+    "neg": uniform(np.negative),
+    "abs": uniform(np.absolute),
+    "min": uniform(np.minimum),
+    "max": uniform(np.maximum),
+}
+"""For the integer types."""

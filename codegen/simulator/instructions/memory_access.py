@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ld` and `st` in all spaces. PTX ISA 9.0, sections 9.7.9.8 and 9.7.9.11."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tilewright.codegen.simulator.counters import Meter
+from tilewright.codegen.simulator.instructions.elementwise import step
+from tilewright.codegen.simulator.lanes import Integers, Lanes
+from tilewright.codegen.simulator.memory import Access, Block, Mode, Place, Space
+from tilewright.codegen.simulator.operands import (
+    TYPES,
+    Address,
+    Instruction,
+    Operand,
+    Symbol,
+    Vector,
+)
+from tilewright.codegen.simulator.registers import Values
+from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
+
+_SPACES = ("global", "shared", "shared_cta", "local", "const", "param")
+_HINTS = (
+    *("nc", "volatile", "relaxed", "weak", "acquire", "release", "cta", "cluster", "gpu", "sys"),
+    *("ca", "cg", "cs", "lu", "cv", "wb", "wt", "L2_64B", "L2_128B", "L2_256B"),
+    *("L1_evict_normal", "L1_evict_last", "L1_evict_first", "L1_no_allocate", "L1_evict_unchanged"),
+)
+"""What caches and memory order do is not simulated: each access acts at once."""
+_VECTORS = {"v2": 2, "v4": 4}
+
+
+def addresses(unit: Unit, operand: Operand) -> Callable[[Lanes], Integers]:
+    """The addresses that the lanes name by `[base + offset]`."""
+    if not isinstance(operand, Address):
+        raise TypeError(operand)
+    offset = np.int64(operand.offset)
+    width = unit.registers.width(operand.base)
+    base = unit.registers.source(operand.base, "u32" if width == 4 else "s64")
+
+    def compute(lanes: Lanes) -> Integers:
+        return np.add(base[lanes.index], offset, dtype=np.int64)
+
+    return compute
+
+
+def space_name(instruction: Instruction) -> str:
+    """The state space in the opcode; `generic` where it names none."""
+    names = [part for part in instruction.parts[1:] if part in _SPACES]
+    return names[0].removesuffix("_cta") if names else "generic"
+
+
+class Port:
+    """One instruction's way into a space: addresses, checks and counts."""
+
+    def __init__(self, unit: Unit, instruction: Instruction, operand: Operand, access: Access):
+        name = space_name(instruction)
+        self._addresses = addresses(unit, operand)
+        self._space: Space = unit.spaces[name]
+        self._access = access
+        self._meter: Meter | None = unit.meters.meter(
+            instruction.line, name, instruction.root, access.size
+        )
+
+    def places(self, lanes: Lanes) -> list[Place]:
+        found = list(self._space.places(lanes, self._addresses(lanes), self._access))
+        if self._meter is not None:
+            for place in found:
+                self._meter.add(place.lanes, place.offsets)
+        return found
+
+
+def _shape(instruction: Instruction) -> tuple[int, int]:
+    """How many elements per lane, and bytes of one."""
+    parts = modifiers(instruction, (*_SPACES, *_HINTS, *_VECTORS))
+    vector = [count for name, count in _VECTORS.items() if name in parts]
+    count, size = (vector or [1])[0], TYPES[instruction.type].itemsize
+    if count * size > 16:
+        raise unknown(instruction)
+    return count, size
+
+
+def _items(operand: Operand) -> tuple[Operand, ...]:
+    return operand.items if isinstance(operand, Vector) else (operand,)
+
+
+def _load(unit: Unit, instruction: Instruction) -> Step:
+    target, source = instruction.operands
+    if space_name(instruction) == "param":
+        return _load_parameter(unit, instruction)
+    count, size = _shape(instruction)
+    access = Access(Mode.LOAD, count * size, instruction.line)
+    port = Port(unit, instruction, source, access)
+    targets = [unit.registers.widened(item, instruction.type) for item in _items(target)]
+    element = TYPES[instruction.type]
+    if count == 1:
+        return _load_one(port, targets[0], element)
+
+    def run(lanes: Lanes) -> None:
+        for place in port.places(lanes):
+            items = _gather(place.block, place.offsets, access.size)
+            elements = items.view(element).reshape(-1, count)
+            for number, register in enumerate(targets):
+                register[place.lanes.index] = elements[:, number]
+
+    return run
+
+
+def _load_one(port: Port, target: Values, element: np.dtype) -> Step:
+    size = element.itemsize
+    direct = target.view(f"u{size}") if target.itemsize == size else None
+
+    def run(lanes: Lanes) -> None:
+        for place in port.places(lanes):
+            if direct is not None and place.lanes.whole:
+                index = place.offsets // size
+                np.take(place.block.items(size), index, out=direct, mode="clip")
+                continue
+            target[place.lanes.index] = _gather(place.block, place.offsets, size).view(element)
+
+    return run
+
+
+def _gather(block: Block, offsets: Integers, size: int) -> Values:
+    """Items at checked offsets; `clip` only spares NumPy a second check."""
+    return np.take(block.items(size), offsets // size, mode="clip")
+
+
+def _load_parameter(unit: Unit, instruction: Instruction) -> Step:
+    """Parameters are constants: each lane's register takes the same bytes."""
+    target, source = instruction.operands
+    assert isinstance(source, Address)
+    if not isinstance(source.base, Symbol) or source.base.name not in unit.parameters:
+        raise unknown(instruction)
+    dtype = TYPES[instruction.type]
+    steps: list[Step] = []
+    for number, item in enumerate(_items(target)):
+        start = source.offset + number * dtype.itemsize
+        data = unit.parameters[source.base.name][start : start + dtype.itemsize]
+        value = np.broadcast_to(data.view(dtype)[0], unit.registers.lanes)
+        steps.append(step(lambda x: x, unit.registers.widened(item, instruction.type), value))
+
+    def run(lanes: Lanes) -> None:
+        for each in steps:
+            each(lanes)
+
+    return run
+
+
+def _store(unit: Unit, instruction: Instruction) -> Step:
+    target, source = instruction.operands
+    count, size = _shape(instruction)
+    access = Access(Mode.STORE, count * size, instruction.line)
+    port = Port(unit, instruction, target, access)
+    element = np.dtype(f"u{size}")
+    values = [unit.registers.source(item, element) for item in _items(source)]
+
+    def run(lanes: Lanes) -> None:
+        for place in port.places(lanes):
+            index = place.lanes.index
+            elements = np.empty((place.lanes.count, count), element)
+            for number, value in enumerate(values):
+                elements[:, number] = value[index]
+            items = place.block.items(access.size)
+            items[place.offsets // access.size] = elements.view(items.dtype)[:, 0]
+
+    return run
+
+
+MEMORY_ACCESS: dict[str, Builder] = {"ld": _load, "ldu": _load, "st": _store}

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparing, choosing and moving values. PTX ISA 9.0, sections 9.7.6, 9.7.7 and 9.7.9."""
+
+from typing import Any
+
+import numpy as np
+
+from tilewright.codegen.simulator.instructions.elementwise import Function, step
+from tilewright.codegen.simulator.memory import LOCAL_WINDOW, SHARED_WINDOW
+from tilewright.codegen.simulator.operands import (
+    TYPES,
+    Instruction,
+    Pair,
+    Sink,
+    Vector,
+)
+from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
+
+_COMPARE: dict[str, Function] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "lo": np.less,
+    "ls": np.less_equal,
+    "hi": np.greater,
+    "hs": np.greater_equal,
+}
+_COMPARE_FLOATS: dict[str, Function] = {
+    **{name: _COMPARE[name] for name in ("eq", "lt", "le", "gt", "ge")},
+    "ne": lambda a, b: (a < b) | (a > b),
+    "equ": lambda a, b: ~((a < b) | (a > b)),
+    "neu": np.not_equal,
+    "ltu": lambda a, b: ~(a >= b),
+    "leu": lambda a, b: ~(a > b),
+    "gtu": lambda a, b: ~(a <= b),
+    "geu": lambda a, b: ~(a < b),
+    "num": lambda a, b: (a == a) & (b == b),
+    "nan": lambda a, b: (a != a) | (b != b),
+}
+"""Ordered comparisons are false for NaN, those that end in `u` are true."""
+_COMBINE: dict[str, Function] = {
+    "and": np.logical_and,
+    "or": np.logical_or,
+    "xor": np.logical_xor,
+}
+
+
+def _comparison(instruction: Instruction, types: int) -> tuple[Function, Function | None]:
+    name, *rest = instruction.parts[1:-types]
+    table = _COMPARE_FLOATS if instruction.type.startswith("f") else _COMPARE
+    combine = [part for part in rest if part != "ftz"]
+    if name not in table or not set(combine) <= set(_COMBINE):
+        raise unknown(instruction)
+    return table[name], _COMBINE[combine[0]] if combine else None
+
+
+def _set_predicate(unit: Unit, instruction: Instruction) -> Step:
+    """`setp`: `p = compare(a, b)`, maybe combined with `c`; `p|q` also gets the opposite."""
+    compare, combine = _comparison(instruction, types=1)
+    target, a, b, *c = instruction.operands
+    registers = unit.registers
+    both = target if isinstance(target, Pair) else Pair(target, Sink())
+    sources = [registers.source(x, instruction.type) for x in (a, b)]
+    sources += [registers.source(x, "pred") for x in c]
+    holds = step(_combined(compare, combine), registers.target(both.value, "pred"), *sources)
+    if isinstance(both.predicate, Sink):
+        return holds
+    opposite = _combined(lambda x, y: ~compare(x, y), combine)
+    fails = step(opposite, registers.target(both.predicate, "pred"), *sources)
+
+    def run(lanes: Any) -> None:
+        fails(lanes)
+        holds(lanes)
+
+    return run
+
+
+def _combined(compare: Function, combine: Function | None) -> Function:
+    return (lambda a, b, c: combine(compare(a, b), c)) if combine else compare
+
+
+def _set(unit: Unit, instruction: Instruction) -> Step:
+    """`set`: like `setp`, but into a register: 1.0 or all ones."""
+    compare, combine = _comparison(instruction, types=2)
+    result = instruction.parts[-2]
+    true = np.float32(1) if result == "f32" else TYPES[result].type(~np.int64(0))
+    target, a, b, *c = instruction.operands
+    sources = [unit.registers.source(x, instruction.type) for x in (a, b)]
+    sources += [unit.registers.source(x, "pred") for x in c]
+    test = _combined(compare, combine)
+
+    def compute(*values: Any) -> Any:
+        return np.where(test(*values), true, type(true)(0))
+
+    return step(compute, unit.registers.target(target, result), *sources)
+
+
+def _select(unit: Unit, instruction: Instruction) -> Step:
+    modifiers(instruction, ())
+    target, a, b, chooser = instruction.operands
+    registers, type = unit.registers, instruction.type
+    return step(
+        lambda p, x, y: np.where(p, x, y),
+        registers.target(target, type),
+        registers.source(chooser, "pred"),
+        registers.source(a, type),
+        registers.source(b, type),
+    )
+
+
+def _select_by_sign(unit: Unit, instruction: Instruction) -> Step:
+    """`slct`: the first where the third is not negative."""
+    type, chooser_type = instruction.parts[-2:]
+    target, a, b, chooser = instruction.operands
+    registers = unit.registers
+    return step(
+        lambda c, x, y: np.where(c >= 0, x, y),
+        registers.target(target, type),
+        registers.source(chooser, chooser_type),
+        registers.source(a, type),
+        registers.source(b, type),
+    )
+
+
+def _move(unit: Unit, instruction: Instruction) -> Step:
+    """`mov`, also between one register and the parts of it."""
+    modifiers(instruction, ())
+    target, source = instruction.operands
+    registers, type = unit.registers, instruction.type
+    if isinstance(source, Vector):
+        return _move_parts(unit, instruction, packing=True)
+    if isinstance(target, Vector):
+        return _move_parts(unit, instruction, packing=False)
+    return step(_same, registers.target(target, type), registers.source(source, type))
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+def _move_parts(unit: Unit, instruction: Instruction, *, packing: bool) -> Step:
+    whole, parts = instruction.operands if packing else reversed(instruction.operands)
+    assert isinstance(parts, Vector)
+    width = TYPES[instruction.type].itemsize // len(parts.items)
+    registers = unit.registers
+    steps: list[Step] = []
+    for place, item in enumerate(parts.items):
+        if isinstance(item, Sink):
+            continue
+        access = registers.target if packing else registers.source
+        pieces = access(whole, instruction.type).view(f"u{width}").reshape(registers.lanes, -1)
+        piece = pieces[:, place]
+        if packing:
+            steps.append(step(_same, piece, registers.source(item, f"b{8 * width}")))
+        else:
+            steps.append(step(_same, registers.target(item, f"b{8 * width}"), piece))
+
+    def run(lanes: Any) -> None:
+        for each in steps:
+            each(lanes)
+
+    return run
+
+
+_WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "global": 0, "const": 0, "param": 0}
+
+
+def _convert_address(unit: Unit, instruction: Instruction) -> Step:
+    """`cvta`: an address of a space to a generic one, or back (`.to`)."""
+    parts = [part for part in instruction.parts[1:-1] if not part.startswith("shared_")]
+    back = "to" in parts
+    space = next((part for part in parts if part in _WINDOWS), "shared")
+    offset = -_WINDOWS[space] if back else _WINDOWS[space]
+    target, source = instruction.operands
+    return step(
+        lambda address: address + np.int64(offset),
+        unit.registers.target(target, "s64"),
+        unit.registers.source(source, "s64"),
+    )
+
+
+SELECT: dict[str, Builder] = {
+    "setp": _set_predicate,
+    "set": _set,
+    "selp": _select,
+    "slct": _select_by_sign,
+    "mov": _move,
+    "cvta": _convert_address,
+}

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Runs a compiled kernel on a batch of blocks.
+
+All lanes start in one group. A branch on which lanes disagree splits their group; the group at the
+lowest instruction always runs first, so that groups meet again where their ways join. Lanes that
+wait (at a barrier, for the rest of their warp) are set aside until nothing else can run.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tilewright.codegen.simulator.barriers import Barrier, Hall
+from tilewright.codegen.simulator.collectives import Collective, Gathering
+from tilewright.codegen.simulator.findings import Kind
+from tilewright.codegen.simulator.lanes import Lanes, all_lanes, compact, merge
+from tilewright.codegen.simulator.operands import Instruction
+from tilewright.codegen.simulator.unit import Step, Unit
+
+Control = Callable[[Lanes], None]
+"""An instruction that decides where its lanes go next."""
+
+
+class OutOfBudget(Exception):
+    """The batch has executed all the thread-instructions that it may."""
+
+
+class Machine:
+    """
+    The program and the groups of lanes that run it.
+
+    `steps` has one entry per instruction, `None` for those in `controls`. `executed` counts
+    thread-instructions: one for each lane of the group that comes to an instruction, also where a
+    predicate keeps the lane from acting.
+    """
+
+    def __init__(self, unit: Unit):
+        self.unit = unit
+        self.steps: list[Step] = []
+        self.controls: dict[int, Control] = {}
+        self.executed = 0
+        self._groups: dict[int, list[Lanes]] = {}
+
+    def run(self, budget: int) -> None:
+        """Run the batch that the geometry is set to; raises `OutOfBudget`."""
+        geometry, findings = self.unit.geometry, self.unit.findings
+        live = geometry.live()
+        self._alive = live.copy()
+        self._hall = Hall(geometry, findings, self._alive)
+        self._gathering = Gathering(geometry, findings, self.unit.shared.races, self._alive)
+        everyone = bool(live.all())
+        self._groups = {0: [all_lanes(geometry.lanes) if everyone else compact(np.flatnonzero(live))]}
+        stops = self._stops()
+        with np.errstate(all="ignore"):
+            while self._groups or self._settle():
+                self._run_lowest(stops)
+                if self.executed > budget:
+                    raise OutOfBudget
+
+    def _stops(self) -> list[int]:
+        """For each instruction, the next one that is a control."""
+        stops: list[int] = [0] * len(self.steps)
+        nearest = len(self.steps)
+        for place in reversed(range(len(self.steps))):
+            nearest = place if place in self.controls else nearest
+            stops[place] = nearest
+        return stops
+
+    def _run_lowest(self, stops: list[int]) -> None:
+        place = min(self._groups)
+        lanes = merge(self._groups.pop(place), self.unit.geometry.lanes)
+        if place == len(self.steps):
+            self.exit(lanes)
+            return
+        stop = min([stops[place], *self._groups]) if self._groups else stops[place]
+        for step in self.steps[place:stop]:
+            step(lanes)
+        self.executed += (stop - place) * lanes.count
+        if stop in self.controls and stop not in self._groups:
+            self.executed += lanes.count
+            self.controls[stop](lanes)
+        else:
+            self.go(stop, lanes)
+
+    def go(self, place: int, lanes: Lanes | None) -> None:
+        """The lanes continue at an instruction."""
+        if lanes is not None:
+            self._groups.setdefault(place, []).append(lanes)
+
+    def exit(self, lanes: Lanes) -> None:
+        self._alive[lanes.index] = False
+
+    def trap(self, lanes: Lanes, instruction: Instruction) -> None:
+        name = self.unit.geometry.name(int(lanes.numbers()[0]))
+        self.unit.findings.add(Kind.TRAP, instruction.line, f"{name} executes a trap")
+        self.exit(lanes)
+
+    def wait(self, place: int, barrier: Barrier, lanes: Lanes) -> None:
+        self._hall.come(place + 1, barrier, lanes)
+
+    def gather(self, place: int, collective: Collective, lanes: Lanes) -> None:
+        self.go(place + 1, self._gathering.come(place + 1, collective, lanes))
+
+    def _settle(self) -> bool:
+        """No group can run: let waiting lanes go on. False when all have exited."""
+        gone = self._gathering.settle()
+        if not gone:
+            gone = self._hall.settle()
+            self._pass_barrier([lanes for _, lanes in gone])
+        for place, lanes in gone:
+            self.go(place, lanes)
+        if gone:
+            return True
+        stuck = self._hall.stuck()
+        if stuck is not None:
+            self.exit(stuck)
+        return False
+
+    def _pass_barrier(self, gone: list[Lanes]) -> None:
+        """A barrier orders all accesses of its block, before and after."""
+        if not gone:
+            return
+        lanes = merge(gone, self.unit.geometry.lanes)
+        everybody = lanes.count == np.count_nonzero(self._alive)
+        self.unit.shared.races.barrier(lanes.index, everybody)
+        self.unit.global_memory.barrier(lanes.index)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Single rounding to float32 of sums and products computed in float64.
+
+A product of two float32 is exact in float64. A sum is rounded once to 53 bits and then to 24; that
+differs from one rounding only where the first falls on the middle between two float32, so those
+cases are nudged to the side of the exact sum (its error by Knuth's TwoSum). What remains: a
+subnormal result may be off by its last bit, in about one of 2**29 cases.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+
+_LOW_BITS = np.int64(0x1FFFFFFF)
+_MIDDLE = np.int64(0x10000000)
+
+
+class FusedMultiplyAdd:
+    """`a * b + c` in float32 with one rounding, to nearest even; holds the scratch memory."""
+
+    def __init__(self, lanes: int):
+        self._sum = np.empty(lanes, np.float64)
+        self._bits = np.empty(lanes, np.int64)
+        self._tie = np.empty(lanes, np.bool_)
+
+    def __call__(self, a: Float32, b: Float32, c: Float32, out: Float32) -> None:
+        count = len(a)
+        total, bits, tie = self._sum[:count], self._bits[:count], self._tie[:count]
+        np.multiply(a, b, out=total, dtype=np.float64)
+        np.add(total, c, out=total)
+        np.bitwise_and(total.view(np.int64), _LOW_BITS, out=bits)
+        np.equal(bits, _MIDDLE, out=tie)
+        if tie.any():
+            total[tie] = _nudged(a[tie], b[tie], c[tie])
+        np.copyto(out, total, casting="same_kind")
+
+
+def _nudged(a: Float32, b: Float32, c: Float32) -> Float64:
+    total, error = two_sum(np.multiply(a, b, dtype=np.float64), c.astype(np.float64))
+    side = np.where(error > 0, np.inf, -np.inf)
+    return np.where(error == 0, total, np.nextafter(total, side))
+
+
+def two_sum(a: Float64, b: Float64) -> tuple[Float64, Float64]:
+    """`a + b` rounded, and what rounding left out, exactly."""
+    total = a + b
+    back = total - a
+    return total, (a - (total - back)) + (b - back)
+
+
+def directed(total: Float64, error: Float64 | float, mode: str) -> Float32:
+    """`total + error` to float32: `rz` towards zero, `rm` down, `rp` up, `rn` to nearest."""
+    nearest = total.astype(np.float32)
+    if mode == "rn":
+        return nearest
+    excess = (nearest.astype(np.float64) - total) - error
+    down = {"rm": np.bool_(True), "rp": np.bool_(False), "rz": total > 0}[mode]
+    finite = np.isfinite(total)
+    below = np.nextafter(nearest, np.float32(-np.inf))
+    above = np.nextafter(nearest, np.float32(np.inf))
+    nearest = np.where(finite & down & (excess > 0), below, nearest)
+    return np.where(finite & ~down & (excess < 0), above, nearest)
+
+
+def fma64(a: Float64, b: Float64, c: Float64) -> Float64:
+    """`a * b + c` in float64, the product's error kept (Dekker): the last bit is nearly sure."""
+    product = a * b
+    total, error = two_sum(product, c)
+    correction = error + _product_error(a, b, product)
+    return np.where(np.isfinite(correction), total + correction, a * b + c)
+
+
+def _product_error(a: Any, b: Any, product: Any) -> Any:
+    def split(x: Any) -> tuple[Any, Any]:
+        scaled = x * 134217729.0
+        high = scaled - (scaled - x)
+        return high, x - high
+
+    (a1, a2), (b1, b2) = split(a), split(b)
+    return ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2

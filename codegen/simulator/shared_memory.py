@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The shared memory of a batch of blocks, with copies that are still in flight.
+
+Each static array is followed by a gap, so that running over its end is seen. Memory starts as a
+NaN of a peculiar pattern: a loaded value that looks like it is checked for having been written.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.codegen.simulator.findings import Findings, Kind
+from tilewright.codegen.simulator.geometry import Geometry
+from tilewright.codegen.simulator.lanes import Integers, Lanes
+from tilewright.codegen.simulator.memory import (
+    Access,
+    Block,
+    Complaints,
+    Mode,
+    Place,
+    aligned,
+    choose,
+)
+from tilewright.codegen.simulator.ptx import Variable
+from tilewright.codegen.simulator.races import SharedRaces, Touch
+
+_POISON = np.uint32(0x7FC0DEAD)
+_GAP = 1024
+_DYNAMIC_ALIGN = 1024
+
+
+class SharedLayout:
+    """Where each variable lies, in bytes from the start of a block's shared memory."""
+
+    def __init__(self, variables: list[Variable], dynamic_bytes: int):
+        self.addresses: dict[str, int] = {}
+        self.ranges: list[tuple[int, int]] = []
+        end = 0
+        for variable in variables:
+            if variable.size:
+                start = -(-end // variable.align) * variable.align
+                self.addresses[variable.name] = start
+                self.ranges.append((start, start + variable.size))
+                end = start + -(-(variable.size + _GAP) // _GAP) * _GAP
+        start = -(-end // _DYNAMIC_ALIGN) * _DYNAMIC_ALIGN
+        self.addresses.update({variable.name: start for variable in variables if not variable.size})
+        if dynamic_bytes:
+            self.ranges.append((start, start + dynamic_bytes))
+        self.size = -(-(start + dynamic_bytes) // 128) * 128 if self.ranges else 0
+
+
+class SharedMemory:
+    """The shared space; `granule` is the smallest access of the kernel (at most 4 bytes)."""
+
+    def __init__(
+        self,
+        layout: SharedLayout,
+        granule: int,
+        geometry: Geometry,
+        findings: Findings,
+        complaints: Complaints,
+    ):
+        self.layout = layout
+        self.checks = True
+        self._granule = granule
+        self._geometry = geometry
+        self._findings = findings
+        self._complaints = complaints
+        self._base = geometry.block_of * layout.size
+        self.block = Block(np.zeros(layout.size * geometry.blocks, np.uint8))
+        """`in_flight` has the byte ranges that copies may still be writing, within a block."""
+        self._cells = layout.size * geometry.blocks // granule
+        self.reset()
+
+    def reset(self) -> None:
+        """Start a batch: nothing is written yet."""
+        self.block.items(4)[:] = _POISON
+        self.races = SharedRaces(self._cells, self._geometry, self._findings)
+        self._copier = np.zeros(self._cells, np.int32)
+        self.in_flight: list[tuple[int, int]] = []
+
+    def places(self, lanes: Lanes, addresses: Integers, access: Access) -> Iterator[Place]:
+        low, high = int(addresses.min()), int(addresses.max()) + access.size
+        inside = any(start <= low and high <= end for start, end in self.layout.ranges)
+        if not inside or not aligned(addresses, access.size):
+            good = self._complain(lanes, addresses, access)
+            if not good.any():
+                return
+            lanes, addresses = choose(lanes, good), addresses[good]
+            low, high = int(addresses.min()), int(addresses.max()) + access.size
+        offsets = addresses + self._base[lanes.index]
+        if self.checks:
+            touch = self._touch(lanes.numbers(), offsets, low, high, access)
+            self._check(touch, access.mode)
+        yield Place(lanes, self.block, offsets)
+
+    def _complain(self, lanes: Lanes, addresses: Integers, access: Access) -> NDArray[np.bool_]:
+        inside = np.zeros(lanes.count, np.bool_)
+        for start, end in self.layout.ranges:
+            inside |= (addresses >= start) & (addresses + access.size <= end)
+        straight = addresses % access.size == 0
+        numbers = lanes.numbers()
+        if not inside.all():
+            first = int(np.argmin(inside))
+            address = int(addresses[first])
+            before = [r for r in self.layout.ranges if r[0] <= address] or [(0, 0)]
+            start, end = before[-1]
+            self._complaints.out_of_bounds(
+                int(numbers[first]), address - start, access, "a shared array", end - start
+            )
+        if not (straight | ~inside).all():
+            first = int(np.argmax(inside & ~straight))
+            self._complaints.misaligned(
+                int(numbers[first]), int(addresses[first]), access, "shared memory"
+            )
+        return inside & straight
+
+    def _touch(
+        self, lanes: Integers, offsets: Integers, low: int, high: int, access: Access
+    ) -> Touch:
+        first = offsets // self._granule
+        parts = np.arange(max(1, access.size // self._granule))
+        return Touch(lanes, first[:, None] + parts, low, high, access.line)
+
+    def _check(self, touch: Touch, mode: Mode) -> None:
+        if any(low < touch.high and touch.low < high for low, high in self.in_flight):
+            self._check_in_flight(touch)
+        if mode is Mode.LOAD:
+            self._check_written(touch)
+            self.races.read(touch)
+            return
+        if mode is Mode.ATOMIC:
+            self._check_written(touch)
+        self.races.write(touch, atomic=mode is Mode.ATOMIC, copying=mode is Mode.COPY)
+        if mode is Mode.COPY:
+            self._start_copy(touch)
+
+    def _check_written(self, touch: Touch) -> None:
+        """Values first: reading them is quicker than asking who wrote each cell."""
+        words = self.block.items(4)[touch.cells * self._granule >> 2]
+        if not (words == _POISON).any():
+            return
+        unwritten = self.races.written[touch.cells] == 0
+        if not unwritten.any():
+            return
+        row = int(np.nonzero(unwritten)[0][0])
+        lane = int(touch.lanes[row])
+        offset = int(touch.cells[row, 0]) * self._granule - int(self._base[lane])
+        self._findings.add(
+            Kind.UNINITIALISED,
+            touch.line,
+            f"{self._geometry.name(lane)} reads byte {offset} of shared memory, "
+            "which no thread wrote",
+        )
+
+    def _check_in_flight(self, touch: Touch) -> None:
+        copier = self._copier[touch.cells]
+        if not copier.any():
+            return
+        row = int(np.nonzero(copier)[0][0])
+        self._findings.add(
+            Kind.ASYNC_RACE,
+            touch.line,
+            f"{self._geometry.name(int(touch.lanes[row]))} touches shared memory that a cp.async of "
+            f"{self._geometry.name(int(copier[copier != 0][0]) - 1)} is still filling",
+        )
+
+    def _start_copy(self, touch: Touch) -> None:
+        self._copier[touch.cells] = touch.lanes[:, None] + 1
+        if (self._copier[touch.cells] != touch.lanes[:, None] + 1).any():
+            self._findings.add(
+                Kind.ASYNC_RACE, touch.line, "two threads fill one place by one cp.async"
+            )
+        self.in_flight.append((touch.low, touch.high))
+
+    def land(self, lanes: Integers, offsets: Integers, access: Access) -> None:
+        """Copies to `offsets` (within the batch) are done: their threads have waited for them."""
+        if not self.checks:
+            return
+        within = offsets - self._base[lanes]
+        low, high = int(within.min()), int(within.max()) + access.size
+        touch = self._touch(lanes, offsets, low, high, access)
+        self._copier[touch.cells] = 0
+        self.races.record_write(touch)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an instruction is compiled against: registers, memory and the shape of the launch."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.codegen.simulator.async_copies import AsyncCopies
+from tilewright.codegen.simulator.counters import Meters
+from tilewright.codegen.simulator.findings import Findings, SimulatorError
+from tilewright.codegen.simulator.geometry import Geometry
+from tilewright.codegen.simulator.global_memory import GlobalMemory
+from tilewright.codegen.simulator.lanes import Lanes
+from tilewright.codegen.simulator.memory import Space
+from tilewright.codegen.simulator.operands import Instruction
+from tilewright.codegen.simulator.ptx import Kernel
+from tilewright.codegen.simulator.registers import Registers
+from tilewright.codegen.simulator.rounding import FusedMultiplyAdd
+from tilewright.codegen.simulator.shared_memory import SharedMemory
+
+Step = Callable[[Lanes], None]
+"""One instruction, ready to be executed by a group of lanes."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Everything that a kernel's instructions act on, for one launch."""
+
+    kernel: Kernel
+    geometry: Geometry
+    registers: Registers
+    parameters: dict[str, NDArray[np.uint8]]
+    spaces: dict[str, Space]
+    """By PTX name; `generic` for an instruction that names no space."""
+    global_memory: GlobalMemory
+    shared: SharedMemory
+    copies: AsyncCopies
+    meters: Meters
+    findings: Findings
+    fma: FusedMultiplyAdd
+
+
+Builder = Callable[[Unit, Instruction], Step]
+"""Compiles one instruction."""
+
+
+def unknown(instruction: Instruction) -> SimulatorError:
+    """The error for an instruction that the simulator does not know."""
+    where = f"line {instruction.line}" if instruction.line else ""
+    return SimulatorError(f"the simulator does not know {instruction.opcode!r}", where=where)
+
+
+def modifiers(instruction: Instruction, allowed: Collection[str], types: int = 1) -> set[str]:
+    """The parts of the opcode between its root and its `types` types; all must be allowed."""
+    parts = set(instruction.parts[1:-types] if types else instruction.parts[1:])
+    if not parts <= set(allowed):
+        raise unknown(instruction)
+    return parts

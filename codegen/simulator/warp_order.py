@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What warp-level synchronisation orders within a warp, as vector clocks.
+
+Each lane counts its synchronisations. A lane *knows* another lane's accesses up to the count that
+the other had when the two last synchronised. Lanes of different warps know nothing of each other
+here: block barriers are told apart by epochs, see `races.py`.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers
+
+Clocks = NDArray[np.int32]
+
+
+class WarpOrder:
+    """The clocks of `lanes` lanes; `clock` is replaced, never changed, so it may be kept."""
+
+    def __init__(self, lanes: int):
+        self.clock: Clocks = np.ones(lanes, np.int32)
+        self._by_all: Clocks = np.zeros(lanes, np.int32)
+        self._by_pair: Clocks | None = None
+
+    def join_all(self, lanes: slice | Integers) -> None:
+        """All running lanes of their warps synchronise."""
+        self._by_all[lanes] = self.clock[lanes]
+        self._tick(lanes)
+
+    def join_some(self, lanes: Integers, masks: NDArray[np.uint32]) -> None:
+        """Each lane synchronises with the lanes of its warp that its mask names."""
+        if self._by_pair is None:
+            self._by_pair = np.zeros((len(self.clock), WARP), np.int32)
+        teams = np.unique(np.stack([lanes // WARP, masks.astype(np.int64)]), axis=1)
+        for warp, mask in teams.T.tolist():
+            members = lanes[(lanes // WARP == warp) & (masks == mask)]
+            known = self._known_rows(members)
+            known[:, members % WARP] = self.clock[members]
+            self._by_pair[members] = known.max(axis=0)
+        self._tick(lanes)
+
+    def ordered(self, now: Integers, then: Integers, clock: Clocks) -> Booleans:
+        """Whether lane `now` knows what lane `then` did at `clock` (elementwise)."""
+        known = self._by_all[then]
+        if self._by_pair is not None:
+            known = np.maximum(known, self._by_pair[now, then % WARP])
+        return (now // WARP == then // WARP) & (known >= clock)
+
+    def ordered_after_warp(self, now: Integers, warp: Integers, clock: Clocks) -> Booleans:
+        """Whether lane `now` knows what every lane of `warp`, its own, did up to `clock`."""
+        everyone = warp[:, None] * WARP + np.arange(WARP)
+        rows = np.broadcast_to(now[:, None], everyone.shape)
+        known = self.ordered(rows, everyone, np.broadcast_to(clock[:, None], everyone.shape))
+        return (known | (everyone == rows) | (self.clock[everyone] < clock[:, None])).all(axis=1)
+
+    def _known_rows(self, members: Integers) -> Clocks:
+        everyone = (members // WARP)[:, None] * WARP + np.arange(WARP)
+        assert self._by_pair is not None
+        return np.maximum(self._by_pair[members], self._by_all[everyone])
+
+    def _tick(self, lanes: slice | Integers) -> None:
+        self.clock = self.clock.copy()
+        self.clock[lanes] += 1
