@@ -19,6 +19,7 @@ _PASSES: dict[str, str] = {
     "tileify": "tile.tileify:TileifyPass",
     "cooperative-reduce": "tile.cooperative_reduce:CooperativeReducePass",
     "blockify-launch": "tile.blockify_launch:BlockifyLaunchPass",
+    "convert-tile-to-kernel": "kernel.convert_tile_to_kernel:ConvertTileToKernelPass",
 }
 
 # Packages outside this repository announce their passes in this entry-point group.

@@ -114,7 +114,9 @@ def _fuse(
             axis: (store.map.data.results[position], store.indices)
             for axis, position in zip(epilogue.axes, order, strict=True)
         }
-        substitution = Substitution({**values, **{load.result: store.value for load in loads}}, axes)
+        substitution = Substitution(
+            {**values, **{load.result: store.value for load in loads}}, axes
+        )
         rest = [op for op in epilogue.body if op not in loads]
         rewriter.replace(store, [substitution.clone(op) for op in (*rest, epilogue.store)], [])
     arguments.relaunch(rewriter, joined_name(consumer, producer), instead_of=consumer_launch)

@@ -33,6 +33,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilewright.dialects import loop
+from tilewright.passes.loop.naming import joined_name
 from tilewright.passes.loop.nest import FlatNest, flat_nest
 from tilewright.passes.loop.plan import (
     KernelArguments,
@@ -43,7 +44,6 @@ from tilewright.passes.loop.plan import (
     loads_of,
     readers,
 )
-from tilewright.passes.loop.naming import joined_name
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.trace import Rule, TracedPattern, skipped
 

@@ -29,8 +29,14 @@ from typing import NamedTuple, cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, math, memref
-from xdsl.dialects.builtin import FloatAttr, FunctionType, IntegerAttr, MemRefType, ModuleOp
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import (
+    FloatAttr,
+    FunctionType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    TensorType,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.passes import ModulePass
@@ -118,9 +124,7 @@ class _Lifting:
             case func.ReturnOp():
                 self._lift_return(op)
             case _:
-                raise PassFailedException(
-                    f"lift: '{op.name}' is no Tensor IR; run to-tensor first"
-                )
+                raise PassFailedException(f"lift: '{op.name}' is no Tensor IR; run to-tensor first")
 
     def _lift_elementwise(self, op: prim.ElementwiseOp) -> None:
         with self._kernel(op.result) as kernel:

@@ -18,4 +18,6 @@ def joined_name(*kernels: loop.KernelOp) -> str:
     parts = [part for name in names for part in name.split("_") if not part.isdigit()]
     module = kernels[0].parent_op()
     assert isinstance(module, ModuleOp)
-    return KernelNames(module, without=names).unique("_".join(list(dict.fromkeys(parts))[:_MAX_PARTS]))
+    return KernelNames(module, without=names).unique(
+        "_".join(list(dict.fromkeys(parts))[:_MAX_PARTS])
+    )

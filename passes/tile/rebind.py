@@ -52,9 +52,7 @@ class Rebinding:
         """`exprs` over the new axes."""
         return list(exprs), list(self.body.args)
 
-    def substitute(
-        self, old: Sequence[tile.Axis], index: AffineExpr, *, overruns: bool
-    ) -> None:
+    def substitute(self, old: Sequence[tile.Axis], index: AffineExpr, *, overruns: bool) -> None:
         """
         The old axes become the parts of one linear `index` over the new axes, which reaches past
         their product if it overruns.

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Tile IR to Kernel IR: what a launch does becomes what one thread does.
+
+    tile.launch (%rb = block 8 row, %t = thread 32 k) {
+      %p = loop.reduce %k in 4 with add { ... loop.yield %0 where [99 - %k * 32 - %t] : f32 } : f32
+      %s = tile.combine %p across %t with add : f32
+      ...
+
+becomes
+
+    kernel.func grid 8 block 32 @sum(...) -> (...) {
+      %rb = kernel.block_id
+      %t = kernel.thread_id
+      %p = scf.for %k = ... iter_args(%acc = %zero) { ... arith.select ... arith.addf ... }
+      %1 = kernel.shuffle xor %p, 16 width 32 : f32
+      ...
+
+Block and thread axes become ids and indices made of them, a register axis one copy of each op for
+each of its steps. A mask stays on its load or store; where it guards a value it becomes a select.
+"""
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from tilewright.dialects import kernel, loop, tile
+from tilewright.dialects.axes import Access, MaskedOp
+from tilewright.dialects.index import delinearize
+from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.dialects.tile import Axis, Level
+from tilewright.dialects.types import memref_type
+from tilewright.passes.kernel.combine import ThreadCombine
+from tilewright.passes.kernel.emitter import Emitter
+from tilewright.passes.kernel.register_axes import Point, RegisterAxes
+from tilewright.passes.substitution import Substitution
+from tilewright.passes.trace import Rule, rewriting
+
+RULE = Rule("k", 1, "convert_tile_to_kernel")
+
+_MAX_GRID = 2**31 - 1
+"""Blocks in a grid along x (CUDA C++ Programming Guide, technical specifications)."""
+
+_ZERO = AffineExpr.constant(0)
+
+
+class _Lowering:
+    """One walk over a launch."""
+
+    def __init__(self, source: loop.KernelOp, launch: tile.LaunchOp):
+        self.source, self.launch = source, launch
+        self.body = Block(arg_types=source.body.block.arg_types)
+        # the function exists before its body: ids take their ranges from it
+        self.function = kernel.FuncOp(
+            source.sym_name.data,
+            Region(self.body),
+            len(source.outputs),
+            grid=launch.num_blocks,
+            block=launch.num_threads,
+        )
+        self.emit = Emitter(self.body)
+        self.registers = RegisterAxes(launch)
+        self.values: dict[tuple[SSAValue, tuple[int, ...]], SSAValue] = {}
+        """What each value has become, at each point of the register axes that it depends on."""
+        self.indices: dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]] = {}
+        """Axes with one step, and slab coordinates."""
+
+    def run(self) -> kernel.FuncOp:
+        """The kernel function that does what the launch does."""
+        for old, new in zip(self.source.body.block.args, self.body.args, strict=True):
+            new.name_hint = old.name_hint
+            self.values[old, ()] = new
+        block = self.emit.value(kernel.BlockIdOp(), "block")
+        self.thread = self.emit.value(kernel.ThreadIdOp(), "thread")
+        self._bind(self.launch.axes_at(Level.BLOCK), block)
+        self._bind(self.launch.thread_axes(), self.thread)
+        self.threads = ThreadCombine(self.emit, self.thread, self.launch.thread_axes())
+        self._lower_block(self.launch.body.block)
+        return self.function
+
+    def _bind(self, axes: Sequence[Axis], id: SSAValue) -> None:
+        """Make the axes out of a linear id, the last axis fastest."""
+        parts = delinearize(AffineExpr.dimension(0), [axis.extent for axis in axes])
+        for axis, part in zip(axes, parts, strict=True):
+            if axis.extent == 1:
+                self.indices[axis.value] = (_ZERO, ())
+            elif len(axes) == 1:
+                id.name_hint = axis.value.name_hint
+                self.values[axis.value, ()] = id
+            elif axis.value.uses:
+                index = kernel.IndexOp(([part], [id]))
+                self.values[axis.value, ()] = self.emit.value(index, axis.value.name_hint)
+
+    def _lower_block(self, block: Block) -> None:
+        for op in block.ops:
+            self._lower(op)
+
+    def _lower(self, op: Operation) -> None:
+        match op:
+            case loop.ReduceOp():
+                self._lower_reduce(op)
+            case loop.ForOp():
+                self._lower_for(op, [])
+            case tile.CombineOp():
+                self._lower_combine(op)
+            case tile.StageOp():
+                self._lower_stage(op)
+            case loop.YieldOp():
+                pass
+            case _:
+                self._copy(op)
+
+    def _copy(self, op: Operation) -> None:
+        """One copy for each point of the register axes that the op depends on."""
+        for point in self.registers.points(self.registers.of(op.operands)):
+            clone = self.emit.op(self._substitution(point, op.operands).clone(op))
+            self._define(op.results, point, clone.results)
+
+    def _define(self, old: Sequence[SSAValue], point: Point, new: Sequence[SSAValue]) -> None:
+        for old_value, new_value in zip(old, new, strict=True):
+            new_value.name_hint = new_value.name_hint or old_value.name_hint
+            self.values[old_value, self.registers.restrict(old_value, point)] = new_value
+
+    def _substitution(self, point: Point, operands: Sequence[SSAValue]) -> Substitution:
+        steps = {axis: (AffineExpr.constant(step), ()) for axis, step in point.items()}
+        indices = {**self.indices, **steps}
+        values = {v: self._value(v, point) for v in operands if v not in indices}
+        return Substitution(values, dict(indices))
+
+    def _value(self, value: SSAValue, point: Point) -> SSAValue:
+        return self.values[value, self.registers.restrict(value, point)]
+
+    def _mask(self, op: MaskedOp, point: Point) -> Access | None:
+        return self._substitution(point, op.mask_operands).mask(op)
+
+    def _lower_reduce(self, op: loop.ReduceOp) -> None:
+        slots = [
+            (value, point)
+            for point in self.registers.points(self.registers.of(op.yield_op.operands))
+            for value in range(len(op.results))
+        ]
+
+        def yielded() -> list[SSAValue]:
+            self._lower_block(op.body.block)
+            return [self._yielded(op.yield_op, op.monoid, *slot) for slot in slots]
+
+        if op.axis_extents()[0] == 1:
+            self.indices[op.axis] = (_ZERO, ())
+            results = yielded()
+        else:
+            results = self._fold_loop(op, [op.results[value] for value, _ in slots], yielded)
+        for (value, point), result in zip(slots, results, strict=True):
+            self._define([op.results[value]], point, [result])
+
+    def _fold_loop(
+        self, op: loop.ReduceOp, like: Sequence[SSAValue], yielded: Callable[[], list[SSAValue]]
+    ) -> list[SSAValue]:
+        def step(axis: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
+            self.values[op.axis, ()] = axis
+            joined = zip(carried, yielded(), strict=True)
+            return [self.emit.join(op.monoid, left, right) for left, right in joined]
+
+        start = [self.emit.identity(op.monoid, value) for value in like]
+        return self.emit.loop(op.axis_extents()[0], start, step, op.axis.name_hint)
+
+    def _yielded(
+        self, op: loop.YieldOp, monoid: MonoidAttr, position: int, point: Point
+    ) -> SSAValue:
+        value = self._value(op.values[position], point)
+        return self.emit.masked(value, self._mask(op, point), monoid)
+
+    def _lower_for(self, op: loop.ForOp, bound: Sequence[SSAValue]) -> None:
+        """Nested loops, outermost axis first; `bound` are the axes that have their loop."""
+        if len(bound) == len(op.body.block.args):
+            self._lower_block(op.body.block)
+            return
+        axis = op.body.block.args[len(bound)]
+        extent = op.axis_extents()[len(bound)]
+        if extent == 1:
+            self.indices[axis] = (_ZERO, ())
+            self._lower_for(op, [*bound, axis])
+            return
+
+        def step(index: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            self.values[axis, ()] = index
+            self._lower_for(op, [*bound, axis])
+            return ()
+
+        self.emit.loop(extent, (), step, axis.name_hint)
+
+    def _lower_combine(self, op: tile.CombineOp) -> None:
+        between_blocks = [
+            axis
+            for axis in self.launch.axes_at(Level.BLOCK)
+            if axis.value in op.axes and axis.extent > 1
+        ]
+        if between_blocks:
+            name = between_blocks[0].value.name_hint
+            raise PassFailedException(
+                f"convert-tile-to-kernel: tile.combine across the block axis %{name} joins "
+                "different blocks; combine across thread and register axes"
+            )
+        registers = self.registers.of(op.axes)
+        for point in self.registers.points(self.registers.of(op.operands) - registers):
+            joined = [self._join_registers(op, v, point, registers) for v in op.values]
+            results = [self.threads.combine(op.monoid, v, list(op.axes)) for v in joined]
+            self._define(op.results, point, results)
+
+    def _join_registers(
+        self, op: tile.CombineOp, value: SSAValue, point: Point, axes: frozenset[SSAValue]
+    ) -> SSAValue:
+        """One value for the thread: its register copies joined, each masked."""
+        joined: SSAValue | None = None
+        for step in self.registers.points(axes):
+            at = {**point, **step}
+            copy = self.emit.masked(self._value(value, at), self._mask(op, at), op.monoid)
+            joined = copy if joined is None else self.emit.join(op.monoid, joined, copy)
+        assert joined is not None
+        return joined
+
+    def _lower_stage(self, op: tile.StageOp) -> None:
+        """Every thread computes each so-manieth element of the slab, in row-major order."""
+        slab = self.emit.value(kernel.SharedOp(memref_type(op.slab)), op.slab.name_hint)
+        self.values[op.slab, ()] = slab
+        if self.emit.depth:
+            self.emit.op(kernel.BarrierOp())
+        extents, threads = list(op.axis_extents()), self.launch.num_threads
+
+        def step(index: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            operands = [index, self.thread]
+            element = AffineExpr.dimension(0) * threads + AffineExpr.dimension(1)
+            coordinates = delinearize(element, extents)
+            for axis, coordinate in zip(op.body.block.args, coordinates, strict=True):
+                self.indices[axis] = (coordinate, operands)
+            with self.emit.guarded(([element * -1 + (prod(extents) - 1)], operands)):
+                self._lower_block(op.body.block)
+                value = self._yielded(op.yield_op, MonoidAttr(Monoid.ADD), 0, {})
+                self.emit.op(loop.StoreOp(value, slab, (coordinates, operands)))
+            return ()
+
+        self.emit.loop(-(-prod(extents) // threads), (), step, "e")
+        self.emit.op(kernel.BarrierOp())
+
+
+def legal(source: loop.KernelOp) -> str | None:
+    """Why the kernel cannot be lowered, or None."""
+    launch = source.body.block.first_op
+    if not isinstance(launch, tile.LaunchOp) or launch is not source.body.block.last_op:
+        return "it is not one tile.launch; run to-tile first"
+    if launch.num_blocks > _MAX_GRID:
+        return f"{launch.num_blocks} blocks; a grid has at most {_MAX_GRID}"
+    return None
+
+
+class ConvertTileToKernelPass(ModulePass):
+    """Turn every launch into a kernel function."""
+
+    name = "convert-tile-to-kernel"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Each kernel of the module."""
+        for source in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
+            if (reason := legal(source)) is not None:
+                raise PassFailedException(
+                    f"convert-tile-to-kernel: cannot lower @{source.sym_name.data}: {reason}"
+                )
+            launch = source.body.block.first_op
+            assert isinstance(launch, tile.LaunchOp)
+            with rewriting(RULE, op, source.sym_name.data):
+                function = _Lowering(source, launch).run()
+                op.body.block.insert_op_before(function, source)
+                source.detach()
+                source.erase()

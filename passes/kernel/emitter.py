@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Appending Kernel IR: ops into nested bodies, index constants, joins, predicates and loops."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tilewright.dialects import kernel
+from tilewright.dialects.axes import Access, optional_mask
+from tilewright.dialects.monoid import Monoid, MonoidAttr
+
+_INDEX = IndexType()
+
+_JOINS: dict[Monoid, type[Operation]] = {
+    Monoid.ADD: arith.AddfOp,
+    Monoid.MUL: arith.MulfOp,
+    Monoid.MAX: arith.MaximumfOp,
+    Monoid.MIN: arith.MinimumfOp,
+}
+
+
+class Emitter:
+    """Adds ops at the end of the body that is open."""
+
+    def __init__(self, block: Block):
+        self.block = block
+        self.depth = 0
+        """How many loops are open."""
+
+    def op(self, op: Operation) -> Operation:
+        """Append `op`."""
+        self.block.add_op(op)
+        return op
+
+    def value(self, op: Operation, hint: str | None = None) -> SSAValue:
+        """Append `op`; its only result, named by `hint`."""
+        self.block.add_op(op)
+        op.results[0].name_hint = hint
+        return op.results[0]
+
+    def constant(self, value: int) -> SSAValue:
+        """An index constant."""
+        return self.value(arith.ConstantOp(IntegerAttr(value, _INDEX)))
+
+    def identity(self, monoid: MonoidAttr, like: SSAValue) -> SSAValue:
+        """The identity of `monoid`, in the type of `like`."""
+        return self.value(arith.ConstantOp(monoid.identity(like.type)))
+
+    def join(self, monoid: MonoidAttr, left: SSAValue, right: SSAValue) -> SSAValue:
+        """Two values joined."""
+        return self.value(_JOINS[monoid.data](left, right))
+
+    def masked(self, value: SSAValue, where: Access | None, monoid: MonoidAttr) -> SSAValue:
+        """`value` where the mask holds, else the identity."""
+        if (predicate := self.predicate(where)) is None:
+            return value
+        return self.value(arith.SelectOp(predicate, value, self.identity(monoid, value)))
+
+    def predicate(self, where: Access | None) -> SSAValue | None:
+        """The mask as a value; None when it always holds."""
+        operands, mask = optional_mask(where)
+        if mask is None:
+            return None
+        return self.value(kernel.PredicateOp((mask.data.results, operands)))
+
+    def loop(
+        self,
+        extent: int,
+        carried: Sequence[SSAValue],
+        body: Callable[[SSAValue, Sequence[SSAValue]], Sequence[SSAValue]],
+        hint: str | None = None,
+    ) -> list[SSAValue]:
+        """
+        `body(index, carried)` for `extent` steps, each with what the last one returned; what the
+        last step returns.
+        """
+        low, high, step = self.constant(0), self.constant(extent), self.constant(1)
+        inner = Block(arg_types=[_INDEX, *(v.type for v in carried)])
+        inner.args[0].name_hint = hint
+        outer_block = self.block
+        loop = scf.ForOp(low, high, step, carried, Region(inner))
+        self.op(loop)
+        with self._inside(inner):
+            results = body(inner.args[0], inner.args[1:])
+            self.op(scf.YieldOp(*results))
+        assert self.block is outer_block
+        return list(loop.results)
+
+    @contextmanager
+    def _inside(self, block: Block) -> Iterator[None]:
+        outer, self.block = self.block, block
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.block = outer
+
+    @contextmanager
+    def guarded(self, where: Access) -> Iterator[None]:
+        """Only where the mask holds: what is appended in the block goes into an `scf.if`."""
+        predicate = self.predicate(where)
+        if predicate is None:
+            yield
+            return
+        body = Block()
+        self.op(scf.IfOp(predicate, (), Region(body)))
+        outer, self.block = self.block, body
+        yield
+        self.op(scf.YieldOp())
+        self.block = outer
