@@ -2,7 +2,7 @@
 """Arguments from outside: as many as the signature has, each of its shape and dtype."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import MemRefType, TensorType
@@ -15,7 +15,7 @@ from tilewright.interpreters.types import Array, ElementTypes
 def checked_arguments(
     name: str, types: Sequence[Attribute], arrays: Sequence[Any], elements: ElementTypes
 ) -> list[Array]:
-    """The arguments of `@name` as arrays in the dtypes of `elements`; `UsageError` if they misfit."""
+    """The arguments of `@name` in the dtypes of `elements`; `UsageError` where one misfits."""
     if len(types) != len(arrays):
         raise UsageError(f"@{name} takes {len(types)} argument(s), got {len(arrays)}")
     return [
@@ -37,7 +37,8 @@ def _checked(what: str, type: Attribute, array: Array, elements: ElementTypes) -
 def shape_and_element(type: Attribute) -> tuple[tuple[int, ...], Attribute]:
     """The shape and element type of a tensor, memref or scalar type."""
     if isinstance(type, TensorType | MemRefType):
-        if any(size < 0 for size in type.get_shape()):
+        shaped = cast(TensorType[Attribute] | MemRefType[Attribute], type)
+        if any(size < 0 for size in shaped.get_shape()):
             raise UnsupportedError(f"the interpreters take static shapes, not {type}")
-        return tuple(type.get_shape()), type.get_element_type()
+        return tuple(shaped.get_shape()), shaped.element_type
     return (), type

@@ -55,17 +55,20 @@ def interpret(
     arguments = checked_arguments(function, inputs, arrays, types)
     with np.errstate(all="ignore"):
         results = _call(callee, list(map(_passed, arguments, inputs)), types)
-    assert (terminator := callee.body.block.last_op) is not None
-    return [_returned(terminator, *pair) for pair in zip(terminator.operands, results, strict=True)]
+    return [_returned(callee, position, result) for position, result in enumerate(results)]
 
 
 def _passed(array: Array, type: Attribute) -> Array | Buffer:
     return Buffer.of(array) if isinstance(type, MemRefType) else array
 
 
-def _returned(op: Operation, value: SSAValue, result: Array | Buffer) -> Array:
+def _returned(callee: func.FuncOp, position: int, result: Array | Buffer) -> Array:
     """A result for the world outside: an array of its own, not a view of others."""
-    return np.array(_contents(op, value, result) if isinstance(result, Buffer) else result)
+    if not isinstance(result, Buffer):
+        return np.array(result)
+    if result.unwritten() is not None:
+        raise fail(callee, f"result {position} is returned before anything is written to it")
+    return np.array(result.array())
 
 
 def _find(module: ModuleOp, name: str) -> Operation:

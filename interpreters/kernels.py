@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.kernel import FuncOp
 from tilewright.dialects.loop import KernelOp
@@ -56,7 +56,9 @@ def _output(type: Any, types: ElementTypes) -> Buffer:
 def _run(
     op: KernelOp | FuncOp, inputs: list[Buffer], outputs: list[Buffer], types: ElementTypes
 ) -> None:
-    buffers = dict(zip(op.body.block.args, [*inputs, *outputs], strict=True))
+    buffers: dict[SSAValue, Buffer] = dict(
+        zip(op.body.block.args, [*inputs, *outputs], strict=True)
+    )
     if isinstance(op, FuncOp):
         run_threads(op, buffers, types)
         return

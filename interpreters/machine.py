@@ -12,7 +12,7 @@ values from outside need no change:
 A dialect's meaning is a table from op classes to handlers.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
 from typing import Any
@@ -34,7 +34,9 @@ from tilewright.interpreters.errors import fail
 from tilewright.interpreters.race import Who
 from tilewright.interpreters.types import Array, ElementTypes
 
-Handler = Callable[["Machine", Any], None]
+Handler = Callable[[Any, Any], None]
+"""Runs one op of a class on a machine."""
+
 Handlers = Mapping[type[Operation], Handler]
 
 STEP_LANES = 1 << 18
@@ -85,7 +87,7 @@ class Machine:
         return prod(self.shape)
 
     @contextmanager
-    def axes(self, axes: Sequence[SSAValue], steps: Sequence[range]) -> Iterator[None]:
+    def axes(self, axes: Sequence[SSAValue], steps: Sequence[range]) -> Generator[None]:
         """Brings `axes` into scope on the left, each taking the given steps."""
         outer = self.shape
         self.shape = (*map(len, steps), *outer)

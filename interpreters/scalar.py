@@ -8,7 +8,7 @@ functions keep the dtype of their operands.
 
 import math as scalar_math
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from xdsl.dialects import arith, math
@@ -19,6 +19,7 @@ from tilewright.dialects.prim import ScalarFunction
 from tilewright.interpreters.types import Array
 
 Function = Callable[..., Array]
+Binary = Callable[[Array, Array], Array]
 
 
 def erf(x: Array) -> Array:
@@ -40,7 +41,7 @@ def _round_half_away(x: Array) -> Array:
     return np.copysign(np.floor(np.abs(x) + 0.5), x)
 
 
-def _modular(function: Function, on_bits: Function) -> Function:
+def _modular(function: Binary, on_bits: Binary) -> Binary:
     """Integer arithmetic that wraps, also where the integers are single bits."""
     return lambda a, b: on_bits(a, b) if a.dtype == np.bool_ else function(a, b)
 
@@ -148,25 +149,32 @@ def _unordered(a: Array, b: Array) -> Array:
     return np.isnan(a) | np.isnan(b)
 
 
-def _ordered_and(compare: Function) -> Function:
+def _ordered_and(compare: Binary) -> Binary:
     return lambda a, b: ~_unordered(a, b) & compare(a, b)
 
 
-def _unordered_or(compare: Function) -> Function:
+def _unordered_or(compare: Binary) -> Binary:
     return lambda a, b: _unordered(a, b) | compare(a, b)
 
 
-def _unsigned(compare: Function) -> Function:
-    def compare_bits(a: Any, b: Any) -> Array:
-        bits = np.dtype(f"u{np.result_type(a, b).itemsize}")
-        return compare(np.asarray(a).astype(bits), np.asarray(b).astype(bits))
+def _unsigned(compare: Binary) -> Binary:
+    def compare_bits(a: Array, b: Array) -> Array:
+        bits = np.dtype(f"u{a.itemsize}")
+        return compare(a.astype(bits), b.astype(bits))
 
     return compare_bits
 
 
-_COMPARISONS = (np.equal, np.greater, np.greater_equal, np.less, np.less_equal, np.not_equal)
+_COMPARISONS: tuple[Binary, ...] = (
+    np.equal,
+    np.greater,
+    np.greater_equal,
+    np.less,
+    np.less_equal,
+    np.not_equal,
+)
 
-COMPARE_FLOATS: tuple[Function, ...] = (
+COMPARE_FLOATS: tuple[Binary, ...] = (
     lambda a, b: np.zeros(np.broadcast_shapes(a.shape, b.shape), bool),
     *(_ordered_and(compare) for compare in _COMPARISONS),
     lambda a, b: ~_unordered(a, b),
@@ -176,7 +184,7 @@ COMPARE_FLOATS: tuple[Function, ...] = (
 )
 """By the predicate number of `arith.cmpf`: false, o.., ord, u.., uno, true."""
 
-COMPARE_INTEGERS: tuple[Function, ...] = (
+COMPARE_INTEGERS: tuple[Binary, ...] = (
     np.equal,
     np.not_equal,
     np.less,

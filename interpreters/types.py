@@ -6,7 +6,7 @@ A program is run with its own types, or with every float widened to one dtype: t
 float64 is a reference whose rounding does not hide mistakes.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ class ElementTypes:
         elif isinstance(type, IndexType):
             found = _INTEGERS[64]
         else:
-            found = _INTEGERS.get(type.width.data) if isinstance(type, IntegerType) else None
+            found = _INTEGERS.get(type.bitwidth) if isinstance(type, IntegerType) else None
         if found is None:
             raise UnsupportedError(f"the interpreters know no elements of type {type}")
         return found
@@ -62,4 +62,5 @@ class ElementTypes:
         """The number that an attribute holds, in its type's dtype."""
         if not isinstance(attr, FloatAttr | IntegerAttr):
             raise UnsupportedError(f"the interpreters know no constant {attr}")
-        return np.asarray(attr.value.data, dtype=self[attr.type])
+        type = cast(FloatAttr[AnyFloat] | IntegerAttr[IntegerType], attr).type
+        return np.asarray(attr.value.data, dtype=self[type])
