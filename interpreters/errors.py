@@ -4,7 +4,7 @@
 from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Operation
 
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, UnsupportedError
 
 
 class InterpreterError(TilewrightError):
@@ -18,6 +18,11 @@ class TooLargeError(TilewrightError):
 def fail(op: Operation, message: str, *, remedy: str = "") -> InterpreterError:
     """The error `message` at `op`, to be raised."""
     return InterpreterError(message, where=place_of(op), remedy=remedy)
+
+
+def unknown(op: Operation, message: str) -> UnsupportedError:
+    """The error for what is no mistake, but what the interpreters cannot run."""
+    return UnsupportedError(message, where=place_of(op))
 
 
 def place_of(op: Operation) -> str:

@@ -21,7 +21,7 @@ from tilewright.errors import UnsupportedError, UsageError
 from tilewright.interpreters.arguments import checked_arguments, shape_and_element
 from tilewright.interpreters.arithmetic import ARITHMETIC
 from tilewright.interpreters.buffer import Buffer
-from tilewright.interpreters.errors import fail, symbol_of
+from tilewright.interpreters.errors import fail, symbol_of, unknown
 from tilewright.interpreters.kernels import interpret_kernel, run_kernel
 from tilewright.interpreters.machine import Handlers, Machine
 from tilewright.interpreters.prim import PRIM_OPS
@@ -104,7 +104,7 @@ def _call(
 ) -> list[Any]:
     """The results of `callee`; tensors and scalars are arrays, memrefs are buffers."""
     if len(callee.body.blocks) != 1:
-        raise fail(callee, "the interpreter runs functions with a body of one block")
+        raise unknown(callee, "the interpreter runs functions with a body of one block")
     machine, body = _Host(types, [*callers, callee]), callee.body.block
     machine.values.update(zip(body.args, arguments, strict=True))
     machine.run(body)
@@ -125,7 +125,7 @@ def _func_call(machine: _Host, op: func.CallOp) -> None:
 def _launch(machine: _Host, op: LaunchOp) -> None:
     kernel = SymbolTable.lookup_symbol(op, op.kernel)
     if not isinstance(kernel, KernelOp | FuncOp):
-        raise fail(op, f"{op.kernel} is no kernel that can be interpreted")
+        raise unknown(op, f"{op.kernel} is no kernel that can be interpreted")
     inputs = [_contents(op, value, machine.values[value]) for value in op.inputs]
     outputs = run_kernel(kernel, inputs, machine.types)
     for value, result in zip(op.outputs, outputs, strict=True):

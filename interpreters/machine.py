@@ -30,7 +30,7 @@ from xdsl.ir.affine import (
 )
 
 from tilewright.dialects.axes import MaskedOp
-from tilewright.interpreters.errors import fail
+from tilewright.interpreters.errors import unknown
 from tilewright.interpreters.race import Who
 from tilewright.interpreters.types import Array, ElementTypes
 
@@ -61,7 +61,7 @@ class Machine:
         for op in block.ops:
             handler = self.handlers.get(type(op))
             if handler is None:
-                raise fail(op, f"the interpreter does not know '{op.name}' here")
+                raise unknown(op, f"the interpreter does not know '{op.name}' here")
             handler(self, op)
 
     def read(self, values: Sequence[SSAValue]) -> list[Any]:

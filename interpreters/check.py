@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Checks a pass by running the program before and after it on the same random inputs.
+
+Both run in float64: then what a pass may change, the order of a sum, moves a result by about
+1e-16 times the number of terms, and what a mistake changes stands out against it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation
+
+from tilewright.dialects.kernel import FuncOp
+from tilewright.dialects.loop import KernelOp
+from tilewright.errors import TilewrightError, UnsupportedError
+from tilewright.interpreters.arguments import shape_and_element
+from tilewright.interpreters.errors import TooLargeError, symbol_of
+from tilewright.interpreters.host import interpret
+from tilewright.interpreters.types import Array, ElementTypes
+from tilewright.interpreters.work import scalar_operations
+
+TOLERANCE = 1e-9
+"""Relative to the largest element: float64's 1e-16 times a million terms, with room."""
+
+CONSTANT_TOLERANCE = 1e-6
+"""Where the torch level is lowered: its exact numbers become float32 constants (eps 6e-8)."""
+
+MAX_WORK = 1 << 32
+"""Scalar operations that a check is worth: some seconds."""
+
+
+class PassCheckError(TilewrightError):
+    """A pass changed what the program computes."""
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What was compared, by symbol, and a sentence for each thing that was not."""
+
+    compared: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """The worst element of one result."""
+
+    result: int
+    element: tuple[int, ...]
+    before: float
+    after: float
+    count: int
+
+    def __str__(self) -> str:
+        return (
+            f"element {list(self.element)} of result {self.result} is {self.after:.9g}, "
+            f"was {self.before:.9g}; {self.count} element(s) differ"
+        )
+
+
+def check_pass(
+    before: ModuleOp, after: ModuleOp, pass_name: str, *, seed: int = 0, max_work: int = MAX_WORK
+) -> CheckReport:
+    """
+    Compares `@main` before and after a pass, or each kernel and function where there is no `@main`.
+
+    Raises `PassCheckError` where a result or a signature differs, or where one of the two programs
+    does something that has no meaning. What cannot be run, or would take more than `max_work`
+    scalar operations, is named in the report's notes.
+    """
+    old, new = _functions(before), _functions(after)
+    names = ["main"] if "main" in old else list(old)
+    compared: list[str] = []
+    notes: list[str] = []
+    for name in names:
+        if (reason := _why_not(name, old, new, max_work)) is not None:
+            notes.append(f"pass '{pass_name}' is not checked at @{name}: {reason}")
+            continue
+        try:
+            difference = _difference(name, before, after, pass_name, seed)
+        except (UnsupportedError, TooLargeError) as err:
+            notes.append(f"pass '{pass_name}' is not checked at @{name}: {err}")
+            continue
+        if difference is not None:
+            raise _changed(name, difference, before, after, pass_name, seed)
+        compared.append(name)
+    return CheckReport(tuple(compared), tuple(notes))
+
+
+def _functions(module: ModuleOp) -> dict[str, Operation]:
+    kinds = (func.FuncOp, KernelOp, FuncOp)
+    return {symbol_of(op) or "": op for op in module.ops if isinstance(op, kinds)}
+
+
+def _why_not(
+    name: str, old: dict[str, Operation], new: dict[str, Operation], max_work: int
+) -> str | None:
+    if name not in new:
+        return "the pass removed it"
+    work = max(scalar_operations(old[name]), scalar_operations(new[name]))
+    if work > max_work:
+        return f"about {work:.1e} scalar operations are too many; use smaller shapes"
+    return None
+
+
+def _signature(op: Operation) -> tuple[list[Attribute], list[Attribute]]:
+    """The types of inputs and outputs."""
+    if isinstance(op, func.FuncOp):
+        return list(op.function_type.inputs), list(op.function_type.outputs)
+    assert isinstance(op, KernelOp | FuncOp)
+    return [v.type for v in op.inputs], [v.type for v in op.outputs]
+
+
+def _difference(
+    name: str, before: ModuleOp, after: ModuleOp, pass_name: str, seed: int
+) -> _Difference | None:
+    """The worst difference between `@name` before and after, None if it computes the same."""
+    types, outputs = _signature(_functions(before)[name])
+    new_types, new_outputs = _signature(_functions(after)[name])
+    if [*map(shape_and_element, [*types, *outputs])] != [
+        *map(shape_and_element, [*new_types, *new_outputs])
+    ]:
+        raise PassCheckError(f"pass '{pass_name}' changed the signature of @{name}")
+    tolerance = CONSTANT_TOLERANCE if _is_torch(before) else TOLERANCE
+    for is_positive in (False, True):
+        inputs = _random_inputs(types, seed, is_positive)
+        expected = _run(before, name, inputs, f"before pass '{pass_name}'")
+        actual = _run(after, name, inputs, f"after pass '{pass_name}'")
+        for position, pair in enumerate(zip(expected, actual, strict=True)):
+            if (found := _worst(position, *pair, tolerance)) is not None:
+                return found
+        if not any(np.isnan(result).any() for result in expected):
+            break  # else: once more inside the domain of logarithms and roots
+    return None
+
+
+def _is_torch(module: ModuleOp) -> bool:
+    return any(op.name.startswith("torch.") for op in module.walk())
+
+
+def _random_inputs(types: Sequence[Attribute], seed: int, is_positive: bool) -> list[Array]:
+    rng = np.random.default_rng(seed)
+    elements = ElementTypes(np.float64)
+    inputs: list[Array] = []
+    for type in types:
+        shape, element_type = shape_and_element(type)
+        dtype = elements[element_type]
+        if dtype.kind != "f":
+            inputs.append(rng.integers(0, 2, shape).astype(dtype))
+            continue
+        values = rng.standard_normal(shape)
+        inputs.append(np.abs(values) + 0.1 if is_positive else np.asarray(values))
+    return inputs
+
+
+def _run(module: ModuleOp, name: str, inputs: list[Array], when: str) -> list[Array]:
+    try:
+        return interpret(module, *inputs, function=name, dtype=np.float64)
+    except (UnsupportedError, TooLargeError):
+        raise
+    except TilewrightError as err:
+        raise PassCheckError(f"{when} the program is wrong: {err}") from err
+
+
+def _worst(position: int, before: Array, after: Array, tolerance: float) -> _Difference | None:
+    old, new = (np.asarray(a, np.float64) for a in (before, after))
+    finite = np.abs(old[np.isfinite(old)])
+    scale = finite.max() if finite.size else 0.0
+    with np.errstate(invalid="ignore"):
+        distance = np.where((old == new) | (np.isnan(old) & np.isnan(new)), 0.0, np.abs(old - new))
+    distance = np.where(np.isnan(distance), np.inf, distance)
+    wrong = distance > tolerance * scale
+    if not wrong.any():
+        return None
+    element = tuple(map(int, np.unravel_index(int(np.argmax(distance)), old.shape)))
+    return _Difference(
+        position, element, float(old[element]), float(new[element]), int(wrong.sum())
+    )
+
+
+def _changed(
+    name: str,
+    difference: _Difference,
+    before: ModuleOp,
+    after: ModuleOp,
+    pass_name: str,
+    seed: int,
+) -> PassCheckError:
+    """The error, with the smallest kernel that shows the difference by itself, if one does."""
+    message = f"pass '{pass_name}' changed what @{name} computes: {difference}"
+    old, new = _functions(before), _functions(after)
+    kernels = [k for k, op in old.items() if k != name and k in new and type(op) is not func.FuncOp]
+    for kernel in sorted(kernels, key=lambda k: scalar_operations(old[k])):
+        try:
+            alone = _difference(kernel, before, after, pass_name, seed)
+        except TilewrightError:
+            continue
+        if alone is not None:
+            return PassCheckError(message, remedy=f"kernel @{kernel} alone shows it: {alone}")
+    return PassCheckError(message)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much work it is to interpret a program: scalar operations, counted without running it."""
+
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import Any
+
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import ShapedType
+from xdsl.ir import Attribute, Block, Operation
+from xdsl.traits import SymbolTable
+
+from tilewright.dialects.axes import AxesOp, range_of_value
+from tilewright.dialects.kernel import FuncOp
+from tilewright.dialects.loop import LaunchOp
+
+
+def scalar_operations(root: Operation) -> int:
+    """
+    Scalar operations done by running `root`, a function or kernel: each op counts once for every
+    point of the axes around it, or once for every element of its result. An upper estimate: the
+    interpreters compute what does not vary along an axis once.
+    """
+    return sum(_of_block(block) for region in root.regions for block in region.blocks) * _points(
+        root
+    )
+
+
+def _of_block(block: Block) -> int:
+    return sum(_of_op(op) for op in block.ops)
+
+
+def _of_op(op: Operation) -> int:
+    if isinstance(op, func.CallOp | LaunchOp):
+        name = op.callee if isinstance(op, func.CallOp) else op.kernel
+        callee = SymbolTable.lookup_symbol(op, name)
+        return 0 if callee is None else scalar_operations(callee)
+    if op.regions:
+        return scalar_operations(op)
+    return max((_elements(result.type) for result in op.results), default=1)
+
+
+def _elements(type: Attribute) -> int:
+    return prod(type.get_shape()) if isinstance(type, ShapedType) else 1
+
+
+def _points(op: Operation) -> int:
+    if isinstance(op, AxesOp):
+        return prod(op.axis_extents())
+    for kind, points in _POINTS.items():
+        if isinstance(op, kind):
+            return points(op)
+    return 1
+
+
+def _trips(op: scf.ForOp) -> int:
+    low, high, step = map(range_of_value, (op.lb, op.ub, op.step))
+    if low is None or high is None or step is None:
+        return 1
+    return max(0, -(-(high.high - low.low) // max(step.low, 1)))
+
+
+_POINTS: Mapping[type[Operation], Callable[[Any], int]] = {
+    FuncOp: lambda op: op.grid.value.data * op.block.value.data,
+    scf.ForOp: _trips,
+}
