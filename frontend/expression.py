@@ -14,13 +14,15 @@ at random is refused at capture.
 
 import ast
 import linecache
+import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
 from tilewright.errors import UsageError
-from tilewright.frontend.partition import FILE, Partition, check_result, place_of
+from tilewright.frontend.names import names_of
+from tilewright.frontend.partition import FILE, Partition, place_of
 from tilewright.frontend.source import Place, error_at, error_of
 
 
@@ -44,7 +46,8 @@ def parse_expression(text: str, fake: bool = False, seed: int = 0) -> Expression
     statements, result = _parse(text)
     partition = Partition()
     partition.reserved |= {n.id for s in (*statements, result) for n in _names_in(s)}
-    with _evaluation(fake, seed):
+    # stdout is for the compiler: what the text prints goes to stderr.
+    with _evaluation(fake, seed), redirect_stdout(sys.stderr):
         try:
             for statement in (*statements, result):
                 partition.read(statement)
@@ -52,7 +55,7 @@ def parse_expression(text: str, fake: bool = False, seed: int = 0) -> Expression
             raise
         except Exception as error:
             raise error_of(error) from error
-        check_result(partition, result)
+        _check_result(partition, result)
     return _expression(partition)
 
 
@@ -93,6 +96,26 @@ def _parse(text: str) -> tuple[list[ast.stmt], ast.Return]:
     if not isinstance(last, ast.Expr):
         raise error_at(place_of(last), "the text must end in an expression: its value is compiled")
     return statements, ast.copy_location(ast.Return(last.value), last)
+
+
+def _check_result(partition: Partition, result: ast.Return) -> None:
+    """Refuse a result that is known not to be a tensor: a module, a number."""
+    assert result.value is not None
+    if partition.is_dynamic(names_of(result.value)):
+        return
+    value = partition.evaluate(result.value)
+    if _holds_tensor(value):
+        return
+    kind = type(value).__name__
+    remedy = "call it on an input" if callable(value) else "compute with a tensor"
+    raise error_at(place_of(result), f"the value is of type {kind}, not a tensor: {remedy}")
+
+
+def _holds_tensor(value: Any) -> bool:
+    import torch
+    from torch.utils import _pytree as pytree
+
+    return any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(value))
 
 
 def _expression(partition: Partition) -> Expression:

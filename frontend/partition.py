@@ -244,23 +244,3 @@ class _Hoist(ast.NodeTransformer):
         name = self.partition.fresh_name(type(value).__name__.lower())
         self.partition.outside[name] = value
         return name
-
-
-def check_result(partition: Partition, result: ast.Return) -> None:
-    """Refuse a result that is known not to be a tensor: a module, a number."""
-    assert result.value is not None
-    if partition.is_dynamic(names_of(result.value)):
-        return
-    value = partition.evaluate(result.value)
-    if _holds_tensor(value):
-        return
-    kind = type(value).__name__
-    remedy = "call it on an input" if callable(value) else "compute with a tensor"
-    raise error_at(place_of(result), f"the value is of type {kind}, not a tensor: {remedy}")
-
-
-def _holds_tensor(value: Any) -> bool:
-    import torch
-    from torch.utils import _pytree as pytree
-
-    return any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(value))

@@ -26,12 +26,20 @@ class Place:
         return f"{place}:{self.column}" if self.column else place
 
 
+_ROOT = Path(__file__).parents[1]
+_OURS = tuple(_ROOT / name for name in ("frontend", "tools", "tilewright", "__init__.py"))
+
+
 def _is_foreign(file: str) -> bool:
     """Whether a file is PyTorch's, Python's or ours, rather than the user's."""
     import torch
 
-    own = (Path(torch.__file__).parent, Path(traceback.__file__).parent, Path(__file__).parent)
-    return file.startswith("<frozen") or any(file.startswith(str(folder)) for folder in own)
+    if file.startswith("<frozen"):
+        return True
+    path = Path(file)
+    if path.is_relative_to(Path(traceback.__file__).parent) and "site-packages" not in path.parts:
+        return True
+    return any(path.is_relative_to(folder) for folder in (Path(torch.__file__).parent, *_OURS))
 
 
 def place_of_node(node: Any) -> Place | None:

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an exported program may not contain; each refusal names what, where and what to do."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from tilewright.errors import UnsupportedError
+from tilewright.frontend.aten import dtype_name, op_of_call
+from tilewright.frontend.source import place_of_node
+
+
+def calls_of(exported: Any) -> list[Any]:
+    """The nodes that compute something: the dead and the mere assertions about dtypes are out."""
+    import torch
+
+    asserts = torch.ops.aten._assert_tensor_metadata.default
+    calls = [node for node in exported.graph.nodes if node.op not in ("placeholder", "output")]
+    return [n for n in calls if n.target is not asserts and (n.users or n.is_impure())]
+
+
+def _tensors(value: Any) -> list[Any]:
+    """The tensors of a node's `val`: itself, or those in its tuple."""
+    import torch
+
+    values = cast(Sequence[Any], value if isinstance(value, tuple | list) else [value])
+    return [v for v in values if isinstance(v, torch.Tensor)]
+
+
+def check(exported: Any) -> None:
+    """Raise `UnsupportedError` for what the compiler cannot do with an exported program."""
+    _check_mutations(exported)
+    _check_sizes(exported)
+    _check_ops(exported)
+    _check_dtypes(exported)
+
+
+def _check_mutations(exported: Any) -> None:
+    from torch.export.graph_signature import OutputKind
+
+    for spec in exported.graph_signature.output_specs:
+        if spec.kind is OutputKind.USER_OUTPUT:
+            continue
+        written = "input" if spec.kind is OutputKind.USER_INPUT_MUTATION else "buffer"
+        raise UnsupportedError(
+            f"the program writes to its {written} {spec.target!r}",
+            remedy="return the new value instead of writing in place",
+        )
+
+
+def _check_sizes(exported: Any) -> None:
+    """Every value is a tensor whose sizes are known."""
+    import torch
+
+    for node in exported.graph.nodes:
+        value = node.meta.get("val")
+        sizes = [size for tensor in _tensors(value) for size in tensor.shape]
+        symbols = [v for v in (value, *sizes) if isinstance(v, torch.SymInt | torch.SymFloat)]
+        symbols += [v for v in (value,) if isinstance(v, torch.SymBool)]
+        if symbols:
+            raise UnsupportedError(
+                f"the shape or value of {node.name} is only known when the program runs",
+                where=str(place_of_node(node) or ""),
+                remedy="shapes must follow from the inputs' shapes alone",
+            )
+
+
+def _check_ops(exported: Any) -> None:
+    """Every call is an op of the dialect, or all that are not are named in one error."""
+    import operator
+
+    import torch
+
+    calls = [n for n in calls_of(exported) if n.target is not operator.getitem]
+    unknown = [n for n in calls if op_of_call(n.target, n.args) is None]
+    random = [
+        n for n in unknown if torch.Tag.nondeterministic_seeded in getattr(n.target, "tags", ())
+    ]
+    if random:
+        raise UnsupportedError(
+            f"random numbers are drawn inside the program: {_named(random)}",
+            remedy="draw them outside and pass them in as an input, or switch off training=True",
+        )
+    if unknown:
+        raise UnsupportedError(f"PyTorch operators that are not supported: {_named(unknown)}")
+
+
+def _named(nodes: Sequence[Any]) -> str:
+    """Calls by operator, node and line; an operator that occurs again is only counted."""
+    by_target: dict[str, list[Any]] = {}
+    for node in nodes:
+        by_target.setdefault(str(node.target), []).append(node)
+    return ", ".join(
+        f"{target} (node {first.name}{_at(first)}{f' and {len(more)} more' if more else ''})"
+        for target, (first, *more) in by_target.items()
+    )
+
+
+def _at(node: Any) -> str:
+    place = place_of_node(node)
+    return f" at {place}" if place else ""
+
+
+def _check_dtypes(exported: Any) -> None:
+    """Every tensor that is used is float32."""
+    arguments = [n for n in exported.graph.nodes if n.op == "placeholder" and n.users]
+    for node in (*arguments, *calls_of(exported)):
+        for tensor in _tensors(node.meta.get("val")):
+            if dtype_name(tensor.dtype) == "float32":
+                continue
+            what = "the input" if node.op == "placeholder" else "the result of node"
+            raise UnsupportedError(
+                f"{what} {node.name!r} has dtype {tensor.dtype}; only torch.float32 is supported",
+                where=str(place_of_node(node) or ""),
+            )
