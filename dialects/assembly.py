@@ -257,7 +257,8 @@ class Signature(CustomDirective):
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         name, body = self.sym_name.get(op), self.body.get(op)
         num_outputs = self.num_outputs.get(op)
-        assert name is not None and isinstance(num_outputs, IntegerAttr)
+        assert name is not None
+        assert isinstance(num_outputs, IntegerAttr)
         state.print_whitespace(printer)
         self.sym_name.print_attr(printer, name)
         arguments = body.block.args

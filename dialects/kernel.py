@@ -54,6 +54,7 @@ from tilewright.dialects.assembly import Signature, Subscripts
 from tilewright.dialects.axes import Access, RangedIndex, canonical_access, range_of_value
 from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.tile import MAX_THREADS, SHARED
+from tilewright.dialects.types import memref_type
 
 WARP_SIZE = 32
 """Lanes in a warp, on every target."""
@@ -263,7 +264,7 @@ class SharedOp(IRDLOperation):
         super().__init__(result_types=[type])
 
     def verify_(self) -> None:
-        assert isinstance(type := self.memref.type, MemRefType)
+        type = memref_type(self.memref)
         if type.memory_space != SHARED:
             raise VerifyException(f"shared memory is memory space 3; {type} is not in it")
 

@@ -358,7 +358,8 @@ class StageOp(AxesOp):
     assembly_format = "custom<SlabAxes>($extents, $body) attr-dict `:` type($slab)"
 
     def __init__(self, extents: Sequence[int], body: Region):
-        assert isinstance(terminator := body.block.last_op, YieldOp)
+        terminator = body.block.last_op
+        assert isinstance(terminator, YieldOp)
         slab = MemRefType(terminator.values[0].type, extents, memory_space=SHARED)
         super().__init__(
             properties={"extents": DenseArrayBase.from_list(i64, extents)},
@@ -369,7 +370,8 @@ class StageOp(AxesOp):
     @property
     def yield_op(self) -> YieldOp:
         """The terminator of the body."""
-        assert isinstance(terminator := self.body.block.last_op, YieldOp)
+        terminator = self.body.block.last_op
+        assert isinstance(terminator, YieldOp)
         return terminator
 
     def axis_extents(self) -> Sequence[int]:

@@ -8,7 +8,7 @@ where it declines. Nobody listens by default, and then both cost next to nothing
 wants to know runs the passes inside `with listening(listener)`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, Protocol
@@ -44,7 +44,7 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
+def listening(listener: Listener) -> Generator[None]:
     """Tell `listener` of everything that passes do in this block."""
     token = _listener.set(listener)
     try:
@@ -54,7 +54,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 @contextmanager
-def rewriting(rule: Rule, site: Operation, name: str | None = None) -> Iterator[None]:
+def rewriting(rule: Rule, site: Operation, name: str | None = None) -> Generator[None]:
     """Report the change that the block makes to `site`, a function, a kernel or the module."""
     listener = _listener.get()
     if listener is None:

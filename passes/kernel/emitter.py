@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Appending Kernel IR: ops into nested bodies, index constants, joins, predicates and loops."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import arith, scf
@@ -14,7 +14,7 @@ from tilewright.dialects.monoid import Monoid, MonoidAttr
 
 _INDEX = IndexType()
 
-_JOINS: dict[Monoid, type[Operation]] = {
+_JOINS: dict[Monoid, Callable[[SSAValue, SSAValue], Operation]] = {
     Monoid.ADD: arith.AddfOp,
     Monoid.MUL: arith.MulfOp,
     Monoid.MAX: arith.MaximumfOp,
@@ -90,7 +90,7 @@ class Emitter:
         return list(loop.results)
 
     @contextmanager
-    def _inside(self, block: Block) -> Iterator[None]:
+    def _inside(self, block: Block) -> Generator[None]:
         outer, self.block = self.block, block
         self.depth += 1
         yield
@@ -98,7 +98,7 @@ class Emitter:
         self.block = outer
 
     @contextmanager
-    def guarded(self, where: Access) -> Iterator[None]:
+    def guarded(self, where: Access) -> Generator[None]:
         """Only where the mask holds: what is appended in the block goes into an `scf.if`."""
         predicate = self.predicate(where)
         if predicate is None:

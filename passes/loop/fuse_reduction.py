@@ -160,7 +160,8 @@ def _nest_over(
     axes: Sequence[SSAValue], nest: loop.ForOp, values: dict[SSAValue, SSAValue]
 ) -> loop.ForOp:
     """An empty nest over some of the axes of `nest`; `values` takes the old axes to the new."""
-    positions = [list(nest.body.block.args).index(axis) for axis in axes]
+    all_axes: list[SSAValue] = list(nest.body.block.args)
+    positions = [all_axes.index(axis) for axis in axes]
     body = Block(arg_types=[axis.type for axis in axes])
     for old, new in zip(axes, body.args, strict=True):
         new.name_hint = old.name_hint

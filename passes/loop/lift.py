@@ -164,7 +164,9 @@ class _Lifting:
 
     def _replace_function(self) -> None:
         returned = self.plan.last_op
-        assert returned is not None and (parent := self.function.parent) is not None
+        parent = self.function.parent
+        assert returned is not None
+        assert parent is not None
         lifted = func.FuncOp(
             self.function.sym_name.data,
             FunctionType.from_lists(

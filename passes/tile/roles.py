@@ -36,7 +36,7 @@ def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> li
         return None
     left = factors[0]
     right = frozenset[SSAValue]().union(*(factor for factor in factors if factor != left))
-    is_contraction = left - right and right - left and left | right == set(axes)
+    is_contraction = left - right and right - left and left | right == frozenset(axes)
     return [_role(axis in left, axis in right) for axis in axes] if is_contraction else None
 
 
