@@ -8,15 +8,17 @@ every expression is at least 0. Tile IR uses the same bodies.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
+    ContainerType,
     DenseArrayBase,
     IndexType,
     IntegerAttr,
     MemRefType,
+    ShapedType,
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
@@ -24,6 +26,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
+    Attribute,
     BlockArgument,
     Dialect,
     Operation,
@@ -222,6 +225,14 @@ class KernelOp(IRDLOperation):
                 raise VerifyException(f"kernel arguments are memrefs, not {argument.type}")
 
 
+def _takes(parameter: Attribute, buffer: SSAValue) -> bool:
+    """A pointer, which has elements but no shape, takes any buffer of its elements."""
+    if not isinstance(parameter, ContainerType) or isinstance(parameter, ShapedType):
+        return parameter == buffer.type
+    pointer = cast(ContainerType[Attribute], parameter)
+    return pointer.get_element_type() == memref_type(buffer).element_type
+
+
 class LaunchCallsKernel(SymbolUserOpInterface):
     """The callee exists and takes what the launch passes."""
 
@@ -231,7 +242,7 @@ class LaunchCallsKernel(SymbolUserOpInterface):
         if callee is None:
             raise VerifyException(f"no kernel {op.kernel} in this module")
         expected = [argument.type for argument in callee.regions[0].block.args]
-        if expected != [v.type for v in op.operands]:
+        if len(expected) != len(op.operands) or not all(map(_takes, expected, op.operands)):
             raise VerifyException(
                 f"kernel {op.kernel} takes ({', '.join(str(t) for t in expected)}), "
                 f"the launch passes ({', '.join(str(v.type) for v in op.operands)})"
@@ -340,7 +351,8 @@ class ReduceOp(AxesOp):
     assembly_format = "custom<ReduceAxis>($extent, $monoid, $body) attr-dict `:` type($results_)"
 
     def __init__(self, extent: int, monoid: MonoidAttr, body: Region):
-        assert isinstance(terminator := body.block.last_op, YieldOp)
+        terminator = body.block.last_op
+        assert isinstance(terminator, YieldOp)
         super().__init__(
             properties={"extent": IntegerAttr(extent, i64), "monoid": monoid},
             regions=[body],
@@ -355,7 +367,8 @@ class ReduceOp(AxesOp):
     @property
     def yield_op(self) -> "YieldOp":
         """The terminator of the body."""
-        assert isinstance(terminator := self.body.block.last_op, YieldOp)
+        terminator = self.body.block.last_op
+        assert isinstance(terminator, YieldOp)
         return terminator
 
     def axis_extents(self) -> Sequence[int]:

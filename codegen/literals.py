@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Constants as C++ text: the shortest that reads back as the same value."""
+
+import struct
+from math import copysign, isinf, isnan
+
+from xdsl.dialects.builtin import Float32Type, FloatAttr, IntegerAttr, IntegerType
+
+
+def literal(value: IntegerAttr | FloatAttr) -> str:
+    """`1.0f`, `0.1`, `-3`, `5LL`, `true`; infinity and NaN are functions of the prelude."""
+    if isinstance(value, FloatAttr):
+        return _float(value.value.data, isinstance(value.type, Float32Type))
+    type = value.type
+    assert isinstance(type, IntegerType)
+    return _integer(value.value.data, type.width.data)
+
+
+def _integer(value: int, width: int) -> str:
+    if width == 1:
+        return "true" if value else "false"
+    suffix = "LL" if width == 64 else ""
+    if value == -(2 ** (width - 1)):  # the number without its sign would not fit
+        return f"({value + 1}{suffix} - 1)"
+    return f"{value}{suffix}"
+
+
+def _float(value: float, is_single: bool) -> str:
+    if isnan(value):
+        return "quiet_nan()"
+    if isinf(value):
+        return "infinity()" if value > 0 else "-infinity()"
+    if value == 0:
+        return ("-" if copysign(1.0, value) < 0 else "") + ("0.0f" if is_single else "0.0")
+    text = _shortest_single(value) if is_single else repr(value)
+    if not any(mark in text for mark in ".en"):
+        text += ".0"
+    return f"{text}f" if is_single else text
+
+
+def _shortest_single(value: float) -> str:
+    exact = struct.pack("<f", value)
+    texts = (f"{value:.{digits}g}" for digits in range(1, 10))
+    return next(text for text in texts if struct.pack("<f", float(text)) == exact)

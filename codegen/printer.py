@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+CUDA IR as CUDA C++ text, which NVRTC and nvcc compile as it is: the prelude as far as it is used,
+then the kernels. The host function, which launches them, is not part of the text.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import singledispatchmethod
+from io import StringIO
+from typing import IO, NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import FloatAttr, ModuleOp, f32, f64, i1, i8, i16, i32, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.base_printer import BasePrinter
+from xdsl.utils.target import Target
+
+from tilewright.codegen.literals import literal
+from tilewright.codegen.names import ScopedNames
+from tilewright.codegen.prelude import prelude
+from tilewright.dialects import cuda, loop
+from tilewright.dialects import cuda_expressions as expr
+from tilewright.dialects import cuda_statements as stmt
+from tilewright.dialects.cuda_expressions import BinaryOperator, Builtin, Comparison, PointerType
+from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
+from tilewright.errors import UsageError
+
+MAX_COLUMNS = 100
+
+C_TYPES: dict[Attribute, str] = {
+    i1: "bool",
+    i8: "signed char",
+    i16: "short",
+    i32: "int",
+    i64: "long long",
+    f32: "float",
+    f64: "double",
+}
+"""The types of values, as C++ writes them."""
+
+# How tightly operators bind, as in C++; what binds no tighter than its surroundings needs parens.
+_TERNARY, _OR, _AND, _EQUALITY, _RELATION, _SUM, _PRODUCT, _PREFIX, _POSTFIX = range(9)
+
+_BINARY = {
+    BinaryOperator.ADD: ("+", _SUM),
+    BinaryOperator.SUB: ("-", _SUM),
+    BinaryOperator.MUL: ("*", _PRODUCT),
+    BinaryOperator.DIV: ("/", _PRODUCT),
+    BinaryOperator.REM: ("%", _PRODUCT),
+    BinaryOperator.AND: ("&&", _AND),
+    BinaryOperator.OR: ("||", _OR),
+}
+
+_COMPARISON = {
+    Comparison.LT: ("<", _RELATION),
+    Comparison.LE: ("<=", _RELATION),
+    Comparison.GT: (">", _RELATION),
+    Comparison.GE: (">=", _RELATION),
+    Comparison.EQ: ("==", _EQUALITY),
+    Comparison.NE: ("!=", _EQUALITY),
+}
+
+_BUILTIN = {Builtin.BLOCK: "blockIdx.x", Builtin.THREAD: "threadIdx.x"}
+
+_SHUFFLE = {ShuffleMode.XOR: "__shfl_xor_sync", ShuffleMode.IDX: "__shfl_sync"}
+
+
+class Text(NamedTuple):
+    """An expression's text, and how tightly its outermost operator binds."""
+
+    text: str
+    binding: int
+
+    def within(self, binding: int) -> str:
+        """The text where something that binds like `binding` surrounds it."""
+        return self.text if self.binding > binding else f"({self.text})"
+
+
+@dataclass(eq=False, repr=False)
+class CudaPrinter(BasePrinter):
+    """Prints kernels, statement by statement."""
+
+    names: ScopedNames = field(default_factory=ScopedNames, init=False)
+
+    def line(self, text: str) -> None:
+        """One line, indented."""
+        self.print_string(f"\n{text}")
+
+    def kernel(self, op: cuda.FuncOp) -> None:
+        """A kernel, with its launch above it."""
+        grid, block = op.grid.value.data, op.block.value.data
+        self.line(f"// grid {grid}, block {block}")
+        with self.names.scope():
+            parameters = [_parameter(a.type, self.names.declare(a)) for a in op.body.block.args]
+            self._signature(f"__launch_bounds__({block}) {op.sym_name.data}(", parameters)
+            self._body(op.body.block)
+        self.line("}\n")
+
+    def _signature(self, name: str, parameters: list[str]) -> None:
+        head = f'extern "C" __global__ void {name}'
+        whole = f"{head}{', '.join(parameters)}) {{"
+        if len(whole) <= MAX_COLUMNS:
+            self.line(whole)
+            return
+        self.line(head)
+        with self.indented(2):
+            self.line(",\n".join(parameters) + ") {")
+
+    def _body(self, block: Block) -> None:
+        with self.indented(), self.names.scope():
+            for op in block.ops:
+                self.statement(op)
+
+    @singledispatchmethod
+    def statement(self, op: Operation) -> None:
+        """A statement; expressions print nothing of their own."""
+        assert isinstance(op, expr.ExpressionOp), f"'{op.name}' has no C++ text"
+
+    @statement.register
+    def _(self, op: stmt.LetOp) -> None:
+        value = self.text(op.value)
+        self.line(f"const {C_TYPES[op.result.type]} {self.names.declare(op.result)} = {value};")
+
+    @statement.register
+    def _(self, op: stmt.VarOp) -> None:
+        initial = "" if op.initial is None else f" = {self.text(op.initial)}"
+        type = op.variable.type
+        assert isinstance(type, expr.VariableType)
+        self.line(f"{C_TYPES[type.element]} {self.names.declare(op.variable)}{initial};")
+
+    @statement.register
+    def _(self, op: stmt.AssignOp) -> None:
+        self.line(f"{self.text(op.variable)} = {self.text(op.value)};")
+
+    @statement.register
+    def _(self, op: stmt.StoreOp) -> None:
+        self.line(f"{self.text(op.pointer)}[{self.text(op.index)}] = {self.text(op.value)};")
+
+    @statement.register
+    def _(self, op: stmt.IfOp) -> None:
+        self.line(f"if ({self.text(op.condition)}) {{")
+        self._body(op.then_body.block)
+        if op.else_body is not None:
+            self.line("} else {")
+            self._body(op.else_body.block)
+        self.line("}")
+
+    @statement.register
+    def _(self, op: stmt.ForOp) -> None:
+        low, high = self.text(op.low), self.expression(op.high).within(_RELATION)
+        step = op.step.value.data
+        with self.names.scope():
+            k = self.names.declare(op.counter)
+            advance = f"++{k}" if step == 1 else f"{k} += {step}"
+            if op.unroll is not None:
+                self.line("#pragma unroll")
+            type = C_TYPES[op.counter.type]
+            self.line(f"for ({type} {k} = {low}; {k} < {high}; {advance}) {{")
+            self._body(op.body.block)
+        self.line("}")
+
+    @statement.register
+    def _(self, op: stmt.SharedOp) -> None:
+        type = op.pointer.type
+        assert isinstance(type, PointerType)
+        name = self.names.declare(op.pointer)
+        self.line(f"__shared__ {C_TYPES[type.element]} {name}[{op.size.value.data}];")
+
+    @statement.register
+    def _(self, op: stmt.SyncthreadsOp) -> None:
+        self.line("__syncthreads();")
+
+    @statement.register
+    def _(self, op: stmt.ShuffleOp) -> None:
+        width = op.width.value.data
+        arguments = f"0xffffffff, {self.text(op.value)}, {op.offset.value.data}"
+        if width != WARP_SIZE:
+            arguments += f", {width}"
+        call = f"{_SHUFFLE[op.mode.data]}({arguments})"
+        self.line(f"const {C_TYPES[op.result.type]} {self.names.declare(op.result)} = {call};")
+
+    def text(self, value: SSAValue) -> str:
+        """An expression where nothing surrounds it."""
+        return self.expression(value).text
+
+    def expression(self, value: SSAValue) -> Text:
+        """A name, or the expression that makes `value`."""
+        if isinstance(owner := value.owner, expr.ExpressionOp):
+            return self.made_by(owner)
+        return Text(self.names[value], _POSTFIX)
+
+    @singledispatchmethod
+    def made_by(self, op: expr.ExpressionOp) -> Text:
+        """The text of an expression."""
+        raise NotImplementedError(f"'{op.name}' has no C++ text")
+
+    @made_by.register
+    def _(self, op: expr.LiteralOp) -> Text:
+        text = literal(op.value)
+        return Text(text, _PREFIX if text.startswith("-") else _POSTFIX)
+
+    @made_by.register
+    def _(self, op: expr.BuiltinOp) -> Text:
+        return Text(_BUILTIN[op.variable.data], _POSTFIX)
+
+    @made_by.register
+    def _(self, op: expr.BinaryOp) -> Text:
+        symbol, binding = _BINARY[op.operator.data]
+        lhs = self.expression(op.lhs)
+        # `a && b || c` means what it seems to, but compilers warn of it.
+        is_mixed = binding == _OR and lhs.binding == _AND
+        left = f"({lhs.text})" if is_mixed else lhs.within(binding - 1)
+        return Text(f"{left} {symbol} {self._right(op.rhs, binding)}", binding)
+
+    @made_by.register
+    def _(self, op: expr.CompareOp) -> Text:
+        symbol, binding = _COMPARISON[op.comparison.data]
+        left, right = self.expression(op.lhs), self.expression(op.rhs)
+        return Text(f"{left.within(_RELATION)} {symbol} {right.within(_RELATION)}", binding)
+
+    def _right(self, value: SSAValue, binding: int) -> str:
+        """The right operand of an operator: `a - (b - c)`, `a - (-b)`."""
+        operand = self.expression(value)
+        is_signed = operand.text.startswith("-")
+        is_mixed = binding == _OR and operand.binding == _AND
+        return f"({operand.text})" if is_signed or is_mixed else operand.within(binding)
+
+    @made_by.register
+    def _(self, op: expr.NegOp) -> Text:
+        return self._prefixed("-", op.value)
+
+    @made_by.register
+    def _(self, op: expr.NotOp) -> Text:
+        return self._prefixed("!", op.value)
+
+    @made_by.register
+    def _(self, op: expr.CastOp) -> Text:
+        return self._prefixed(f"({C_TYPES[op.result.type]})", op.value)
+
+    def _prefixed(self, operator: str, value: SSAValue) -> Text:
+        return Text(f"{operator}{self.expression(value).within(_PREFIX)}", _PREFIX)
+
+    @made_by.register
+    def _(self, op: expr.CallOp) -> Text:
+        arguments = ", ".join(self.text(a) for a in op.arguments)
+        return Text(f"{op.callee.string_value()}({arguments})", _POSTFIX)
+
+    @made_by.register
+    def _(self, op: expr.TernaryOp) -> Text:
+        condition = self.expression(op.condition).within(_TERNARY)
+        then_text = self.expression(op.then_value).within(_TERNARY)
+        else_text = self.expression(op.else_value).within(_TERNARY)
+        return Text(f"{condition} ? {then_text} : {else_text}", _TERNARY)
+
+    @made_by.register
+    def _(self, op: expr.SubscriptOp) -> Text:
+        pointer = self.expression(op.pointer)
+        return Text(f"{pointer.within(_PREFIX)}[{self.text(op.index)}]", _POSTFIX)
+
+    @made_by.register
+    def _(self, op: expr.ReadOp) -> Text:
+        return self.expression(op.variable)
+
+
+def _parameter(type: Attribute, name: str) -> str:
+    assert isinstance(type, PointerType)
+    const = "const " if type.is_const else ""
+    return f"{const}{C_TYPES[type.element]} *__restrict__ {name}"
+
+
+def kernels_of(module: ModuleOp) -> list[cuda.FuncOp]:
+    """The kernels of a module; `UsageError` if something in it is not lowered yet."""
+    for op in module.ops:
+        if not isinstance(op, cuda.FuncOp | func.FuncOp):
+            raise _not_lowered(op)
+        if isinstance(op, func.FuncOp):
+            _check_host(op)
+    return [op for op in module.ops if isinstance(op, cuda.FuncOp)]
+
+
+_HIGHER = {"torch", "prim", "loop", "tile", "kernel"}
+
+
+def _check_host(function: func.FuncOp) -> None:
+    for op in function.walk():
+        dialect = op.name.partition(".")[0]
+        if dialect in _HIGHER and not isinstance(op, loop.LaunchOp):
+            raise _not_lowered(op)
+
+
+def _not_lowered(op: Operation) -> UsageError:
+    return UsageError(f"'{op.name}' is not CUDA IR", remedy="run the pass 'to-cuda' before")
+
+
+def _called(kernels: list[cuda.FuncOp]) -> Iterator[str]:
+    """The functions that the text of `kernels` calls."""
+    for kernel in kernels:
+        for op in kernel.walk():
+            if isinstance(op, expr.CallOp):
+                yield op.callee.string_value()
+            if isinstance(op, expr.LiteralOp) and isinstance(op.value, FloatAttr):
+                yield literal(op.value).strip("-()")
+
+
+def cuda_source(module: ModuleOp) -> str:
+    """The CUDA C++ text of a module of CUDA IR."""
+    kernels = kernels_of(module)
+    stream = StringIO()
+    stream.write(prelude(_called(kernels)) and prelude(_called(kernels)) + "\n")
+    for kernel in kernels:
+        CudaPrinter(stream).kernel(kernel)
+    return stream.getvalue().lstrip("\n")
+
+
+@dataclass(frozen=True)
+class CudaTarget(Target):
+    """`-t cuda`: the text that NVRTC and nvcc compile."""
+
+    name = "cuda"
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        output.write(cuda_source(module))

@@ -1,0 +1,484 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The expressions of CUDA IR: pure ops, each printed inside the one statement that uses it.
+
+Values have C++ types: `i1` is bool, `i32` int, `i64` long long, `f32` float, `f64`
+double. What is needed twice is named by `cuda.let` (`dialects/cuda.py`).
+"""
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    AnyFloatConstr,
+    ContainerType,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    NoneAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import (
+    Attribute,
+    ParametrizedAttribute,
+    SpacedOpaqueSyntaxAttribute,
+    SSAValue,
+    TypeAttribute,
+)
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    ParamAttrConstraint,
+    VarConstraint,
+    base,
+    eq,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryReadEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects.cuda_names import FUNCTIONS
+
+
+@irdl_attr_definition
+class PointerType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]):
+    """`!cuda.ptr<f32, const>` is `const float *`, `!cuda.ptr<f32>` is `float *`."""
+
+    name = "cuda.ptr"
+
+    element: Attribute
+    qualifier: UnitAttr | NoneAttr
+
+    @staticmethod
+    def get(element: Attribute, *, const: bool = False) -> "PointerType":
+        """The pointer to `element`."""
+        return PointerType(element, UnitAttr() if const else NoneAttr())
+
+    @property
+    def is_const(self) -> bool:
+        """Whether nothing is stored through this pointer."""
+        return isinstance(self.qualifier, UnitAttr)
+
+    def get_element_type(self) -> Attribute:
+        return self.element
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            element = parser.parse_type()
+            if parser.parse_optional_punctuation(",") is None:
+                return element, NoneAttr()
+            parser.parse_keyword("const")
+            return element, UnitAttr()
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.element)
+            if self.is_const:
+                printer.print_string(", const")
+
+
+@irdl_attr_definition
+class VariableType(ParametrizedAttribute, TypeAttribute):
+    """A variable that assignments change: `!cuda.var<f32>`."""
+
+    name = "cuda.var"
+
+    element: Attribute
+
+
+class ExpressionOp(IRDLOperation, ABC):
+    """A C++ expression: its one result is printed where it is used, which is at most once."""
+
+    def reads(self) -> SSAValue | None:
+        """The pointer or variable whose content this expression depends on."""
+        return None
+
+
+@irdl_op_definition
+class LiteralOp(ExpressionOp):
+    """
+    A constant: `1.0f`, `128`, `true`.
+
+    ```mlir
+    %0 = cuda.literal 128 : i32
+    ```
+    """
+
+    name = "cuda.literal"
+
+    T: ClassVar = VarConstraint("T", base(IntegerType) | AnyFloatConstr)
+
+    value = prop_def(
+        IntegerAttr.constr(base(IntegerType) & T) | ParamAttrConstraint(FloatAttr, (AnyAttr(), T))
+    )
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+    assembly_format = "$value attr-dict"
+
+    def __init__(self, value: IntegerAttr[IntegerType] | FloatAttr):
+        super().__init__(properties={"value": value}, result_types=[value.get_type()])
+
+
+class Builtin(StrEnum):
+    """A variable of CUDA's (CUDA C++ Programming Guide, built-in variables)."""
+
+    BLOCK = "block_idx"
+    THREAD = "thread_idx"
+
+
+@irdl_attr_definition
+class BuiltinAttr(EnumAttribute[Builtin], SpacedOpaqueSyntaxAttribute):
+    """A variable of CUDA's."""
+
+    name = "cuda.builtin_variable"
+
+
+@irdl_op_definition
+class BuiltinOp(ExpressionOp):
+    """
+    `blockIdx.x` or `threadIdx.x`. They are unsigned: only `cuda.let`, which gives them the type of
+    the result, may use them.
+
+    ```mlir
+    %0 = cuda.builtin thread_idx : i32
+    ```
+    """
+
+    name = "cuda.builtin"
+
+    variable = prop_def(BuiltinAttr)
+    result = result_def(eq(i32) | eq(i64))
+
+    traits = traits_def(Pure())
+    assembly_format = "$variable attr-dict `:` type($result)"
+
+    def __init__(self, variable: Builtin, type: IntegerType):
+        super().__init__(properties={"variable": BuiltinAttr(variable)}, result_types=[type])
+
+    def verify_(self) -> None:
+        if any(use.operation.name != "cuda.let" for use in self.result.uses):
+            raise VerifyException("name it with cuda.let first: the variable itself is unsigned")
+
+
+class BinaryOperator(StrEnum):
+    """An operator on two values of one type."""
+
+    ADD = "add"
+    SUB = "sub"
+    MUL = "mul"
+    DIV = "div"
+    REM = "rem"
+    AND = "and"
+    OR = "or"
+
+
+@irdl_attr_definition
+class BinaryOperatorAttr(EnumAttribute[BinaryOperator], SpacedOpaqueSyntaxAttribute):
+    """An operator on two values of one type."""
+
+    name = "cuda.binary_operator"
+
+
+@irdl_op_definition
+class BinaryOp(ExpressionOp):
+    """
+    `a + b`, `a - b`, `a * b`, `a / b`, `a % b`; on bool `a && b`, `a || b`.
+
+    ```mlir
+    %2 = cuda.binary add %0, %1 : f32
+    ```
+    """
+
+    name = "cuda.binary"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    operator = prop_def(BinaryOperatorAttr)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+    assembly_format = "$operator $lhs `,` $rhs attr-dict `:` type($result)"
+
+    def __init__(self, operator: BinaryOperator, lhs: SSAValue, rhs: SSAValue):
+        super().__init__(
+            operands=[lhs, rhs],
+            properties={"operator": BinaryOperatorAttr(operator)},
+            result_types=[lhs.type],
+        )
+
+    def verify_(self) -> None:
+        operator = self.operator.data
+        is_logical = operator in (BinaryOperator.AND, BinaryOperator.OR)
+        if is_logical != (self.result.type == i1):
+            raise VerifyException(f"'{operator}' does not take {self.result.type}")
+        if operator is BinaryOperator.REM and not isinstance(self.result.type, IntegerType):
+            raise VerifyException("'rem' takes integers; call fmodf for floats")
+
+
+class Comparison(StrEnum):
+    """An ordered comparison, except that `ne` holds for NaN."""
+
+    LT = "lt"
+    LE = "le"
+    GT = "gt"
+    GE = "ge"
+    EQ = "eq"
+    NE = "ne"
+
+
+@irdl_attr_definition
+class ComparisonAttr(EnumAttribute[Comparison], SpacedOpaqueSyntaxAttribute):
+    """A comparison."""
+
+    name = "cuda.comparison"
+
+
+@irdl_op_definition
+class CompareOp(ExpressionOp):
+    """
+    `a < b` and its kin.
+
+    ```mlir
+    %2 = cuda.compare lt %0, %1 : i32
+    ```
+    """
+
+    name = "cuda.compare"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    comparison = prop_def(ComparisonAttr)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    result = result_def(i1)
+
+    traits = traits_def(Pure())
+    assembly_format = "$comparison $lhs `,` $rhs attr-dict `:` type($lhs)"
+
+    def __init__(self, comparison: Comparison, lhs: SSAValue, rhs: SSAValue):
+        super().__init__(
+            operands=[lhs, rhs],
+            properties={"comparison": ComparisonAttr(comparison)},
+            result_types=[i1],
+        )
+
+
+class UnaryOp(ExpressionOp, ABC):
+    """A prefix operator."""
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    value = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+    assembly_format = "$value attr-dict `:` type($value)"
+
+    def __init__(self, value: SSAValue):
+        super().__init__(operands=[value], result_types=[value.type])
+
+
+@irdl_op_definition
+class NegOp(UnaryOp):
+    """
+    `-a`.
+
+    ```mlir
+    %1 = cuda.neg %0 : f32
+    ```
+    """
+
+    name = "cuda.neg"
+
+
+@irdl_op_definition
+class NotOp(UnaryOp):
+    """
+    `!a`.
+
+    ```mlir
+    %1 = cuda.not %0 : i1
+    ```
+    """
+
+    name = "cuda.not"
+
+    def verify_(self) -> None:
+        if self.value.type != i1:
+            raise VerifyException(f"'!' takes a bool, not {self.value.type}")
+
+
+@irdl_op_definition
+class CallOp(ExpressionOp):
+    """
+    A call of a pure function: CUDA's math API, or the prelude.
+
+    ```mlir
+    %1 = cuda.call @expf(%0) : (f32) -> f32
+    ```
+    """
+
+    name = "cuda.call"
+
+    callee = prop_def(base(SymbolRefAttr))
+    arguments = var_operand_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $result)"
+    )
+
+    def __init__(self, callee: str, arguments: Sequence[SSAValue], result: Attribute):
+        super().__init__(
+            operands=[arguments],
+            properties={"callee": SymbolRefAttr(callee)},
+            result_types=[result],
+        )
+
+    def verify_(self) -> None:
+        if self.callee.string_value() not in FUNCTIONS:
+            raise VerifyException(
+                f"{self.callee} is neither a function of the prelude nor of CUDA's math API"
+            )
+
+
+@irdl_op_definition
+class TernaryOp(ExpressionOp):
+    """
+    `c ? a : b`, which evaluates one of `a`, `b`.
+
+    ```mlir
+    %3 = cuda.ternary %0, %1, %2 : f32
+    ```
+    """
+
+    name = "cuda.ternary"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    condition = operand_def(i1)
+    then_value = operand_def(T)
+    else_value = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+    assembly_format = "$condition `,` $then_value `,` $else_value attr-dict `:` type($result)"
+
+    def __init__(self, condition: SSAValue, then_value: SSAValue, else_value: SSAValue):
+        super().__init__(
+            operands=[condition, then_value, else_value], result_types=[then_value.type]
+        )
+
+
+@irdl_op_definition
+class CastOp(ExpressionOp):
+    """
+    `(float)a`.
+
+    ```mlir
+    %1 = cuda.cast %0 : i32 to f32
+    ```
+    """
+
+    name = "cuda.cast"
+
+    value = operand_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+    assembly_format = "$value attr-dict `:` type($value) `to` type($result)"
+
+    def __init__(self, value: SSAValue, type: Attribute):
+        super().__init__(operands=[value], result_types=[type])
+
+
+@irdl_op_definition
+class SubscriptOp(ExpressionOp):
+    """
+    Reads `p[i]`.
+
+    ```mlir
+    %0 = cuda.subscript %p[%i] : !cuda.ptr<f32, const>, i32
+    ```
+    """
+
+    name = "cuda.subscript"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    pointer = operand_def(ParamAttrConstraint(PointerType, (T, AnyAttr())))
+    index = operand_def(eq(i32) | eq(i64))
+    result = result_def(T)
+
+    traits = traits_def(MemoryReadEffect())
+    assembly_format = "$pointer `[` $index `]` attr-dict `:` type($pointer) `,` type($index)"
+
+    def __init__(self, pointer: SSAValue, index: SSAValue):
+        assert isinstance(pointer.type, PointerType)
+        super().__init__(operands=[pointer, index], result_types=[pointer.type.element])
+
+    def reads(self) -> SSAValue | None:
+        return self.pointer
+
+
+@irdl_op_definition
+class ReadOp(ExpressionOp):
+    """
+    The value that a variable has now.
+
+    ```mlir
+    %0 = cuda.read %sum : !cuda.var<f32>
+    ```
+    """
+
+    name = "cuda.read"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    variable = operand_def(ParamAttrConstraint(VariableType, (T,)))
+    result = result_def(T)
+
+    traits = traits_def(MemoryReadEffect())
+    assembly_format = "$variable attr-dict `:` type($variable)"
+
+    def __init__(self, variable: SSAValue):
+        assert isinstance(variable.type, VariableType)
+        super().__init__(operands=[variable], result_types=[variable.type.element])
+
+    def reads(self) -> SSAValue | None:
+        return self.variable
+
+
+EXPRESSIONS: list[type[ExpressionOp]] = [
+    LiteralOp,
+    BuiltinOp,
+    BinaryOp,
+    CompareOp,
+    NegOp,
+    NotOp,
+    CallOp,
+    TernaryOp,
+    CastOp,
+    SubscriptOp,
+    ReadOp,
+]

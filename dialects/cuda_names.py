@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Names that CUDA C++ text may use: which are taken by the language, and how any hint becomes one
+that is not.
+"""
+
+import re
+
+KEYWORDS = frozenset(
+    """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
+    char32_t class co_await co_return co_yield compl concept const const_cast consteval constexpr
+    constinit continue decltype default delete do double dynamic_cast else enum explicit export
+    extern false final float for friend goto if import inline int long module mutable namespace new
+    noexcept not not_eq nullptr operator or or_eq override private protected public register
+    reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast
+    struct switch template this thread_local throw true try typedef typeid typename typeof union
+    unsigned using virtual void volatile wchar_t while xor xor_eq
+    """.split()
+)
+"""C++20 (working draft N4861, section 5.11), and `restrict`, `typeof` of GNU C++."""
+
+_CUDA = frozenset(
+    """
+    threadIdx blockIdx blockDim gridDim warpSize dim3 cuda nvcuda std main printf puts malloc free
+    memcpy memset memcmp memmove assert clock clock64 alloca abort exit trap brkpt prof div
+    cudaError cudaStream_t size_t ptrdiff_t nullptr_t va_list
+    NULL NAN INFINITY HUGE_VAL EOF FLT_MAX DBL_MAX INT_MAX INT_MIN linux unix i386 errno
+    """.split()
+)
+"""Names and macros that CUDA or a host compiler's headers bring into every file."""
+
+_VECTORS = frozenset(
+    f"{scalar}{lanes}"
+    for scalar in "char uchar short ushort int uint long ulong longlong ulonglong float double "
+    "half bfloat16".split()
+    for lanes in ("", 1, 2, 3, 4)
+)
+
+_MATH = frozenset(
+    f"{name}{suffix}"
+    for name in """
+    abs acos acosh acospi asin asinh asinpi atan atan2 atanh cbrt ceil copysign cos cosh cospi
+    cyl_bessel_i0 cyl_bessel_i1 erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fdim
+    fdivide finite floor fma fmax fmin fmod frexp hypot ilogb isfinite isinf isnan isnormal j0 j1 jn
+    labs ldexp lgamma llabs llmax llmin llrint llround log log10 log1p log2 logb lrint lround max
+    min modf nan nearbyint nextafter nexttoward norm norm3d norm4d normcdf normcdfinv pow powi rcbrt
+    remainder remquo rhypot rint rnorm rnorm3d rnorm4d round rsqrt saturate scalb scalbln scalbn
+    signbit significand sin sincos sincospi sinh sinpi sqrt tan tanh tgamma gamma trunc umax umin
+    ullmax ullmin y0 y1 yn
+    """.split()
+    for suffix in ("", "f", "l")
+)
+"""The math library (CUDA math API): a kernel of such a name would clash with it."""
+
+PRELUDE = frozenset(
+    """
+    ceil_div differ floor_div floor_mod infinity max_nan min_nan quiet_nan
+    """.split()
+)
+"""The functions of `codegen/prelude.cuh`."""
+
+FUNCTIONS = _MATH | PRELUDE
+"""What an expression may call."""
+
+RESERVED = KEYWORDS | _CUDA | _VECTORS | _MATH | PRELUDE
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def is_identifier(name: str) -> bool:
+    """
+    Whether `name` may be declared. Double underscores, and one before a capital, belong to the
+    compiler.
+    """
+    shaped = _IDENTIFIER.fullmatch(name) and "__" not in name
+    return bool(shaped) and not re.match(r"_[A-Z]", name) and name not in RESERVED
+
+
+def identifier(hint: str) -> str:
+    """`hint` as a name that may be declared; itself if it is one."""
+    if is_identifier(hint):
+        return hint
+    name = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9]", "_", hint)).strip("_") or "v"
+    if name[0].isdigit():
+        name = f"v{name}"
+    return f"{name}_" if name in RESERVED else name
