@@ -11,6 +11,11 @@ from tilewright.errors import UsageError
 
 # pass name -> "module:Class" below `tilewright.passes`, in the order they run
 _PASSES: dict[str, str] = {
+    "to-tensor": "pipelines:ToTensorPass",
+    "to-loop": "pipelines:ToLoopPass",
+    "to-tile": "pipelines:ToTilePass",
+    "to-kernel": "pipelines:ToKernelPass",
+    "to-cuda": "pipelines:ToCudaPass",
     "lift": "loop.lift:LiftPass",
     "inline-elementwise": "loop.inline_elementwise:InlineElementwisePass",
     "fuse-epilogue": "loop.fuse_epilogue:FuseEpiloguePass",

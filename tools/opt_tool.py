@@ -30,6 +30,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 import tilewright
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.passes.pipeline_string import configure, parse_pipeline
+from tilewright.passes.pipelines import expanded
 from tilewright.passes.verification import InvalidOpError, verify_module
 from tilewright.tools.diagnostics import explain, one_line
 from tilewright.tools.mlir_source import SourceParser, placed, read_bytes, write_text
@@ -141,7 +142,8 @@ class OptTool(xDSLOptMain):
 
     def setup_pipeline(self) -> None:
         """Understand the passes and the target before any work is done."""
-        self.pipeline = PassPipeline(parse_pipeline(self.args.passes, self.available_passes))
+        passes = parse_pipeline(self.args.passes, self.available_passes)
+        self.pipeline = PassPipeline(expanded(passes))
         target = parse_spec(self.args.target)
         factory = cast(Callable[[], type[Target]], self.available_targets[target.name])
         configure(factory(), target, "target")

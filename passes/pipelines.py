@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The compiler's table of contents: which passes take a program from each level to the next.
+
+    torch --to-tensor--> tensor --to-loop--> loop --to-tile--> tile --to-kernel--> kernel
+          --to-cuda--> cuda
+
+Each row is a pipeline that `opt-tool -p` understands, and a pass of its own by the row's name.
+"""
+
+from abc import ABC
+from collections.abc import Callable, Iterable, Mapping
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.transforms import get_all_passes as get_xdsl_passes
+
+from tilewright.passes import get_all_passes
+from tilewright.passes.pipeline_string import parse_pipeline
+from tilewright.passes.verification import verify_module
+
+TO_TENSOR = "decompose,cse"
+
+TO_LOOP = (
+    "lift,inline-elementwise,fuse-epilogue,fuse-reduction,fuse-epilogue,simplify-accesses,cse"
+)
+
+TO_TILE = "tileify,blockify-launch,cooperative-reduce,simplify-accesses"
+
+TO_KERNEL = "convert-tile-to-kernel,canonicalize,cse"
+
+TO_CUDA = "convert-kernel-to-cuda"
+
+
+def available_passes() -> Mapping[str, Callable[[], type[ModulePass]]]:
+    """Our passes, those of installed packages, and xDSL's."""
+    return {**get_xdsl_passes(), **get_all_passes()}
+
+
+class NamedPipeline(ModulePass, ABC):
+    """A pass that is a pipeline of others."""
+
+    PIPELINE: ClassVar[str]
+
+    def passes(self) -> tuple[ModulePass, ...]:
+        """The passes that it runs, in order."""
+        return parse_pipeline(self.PIPELINE, available_passes())
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Run them, verifying what each leaves behind."""
+        for step in self.passes():
+            step.apply(ctx, op)
+            verify_module(op)
+
+
+class ToTensorPass(NamedPipeline):
+    """Torch IR to Tensor IR."""
+
+    name = "to-tensor"
+    PIPELINE: ClassVar[str] = TO_TENSOR
+
+
+class ToLoopPass(NamedPipeline):
+    """Tensor IR to Loop IR."""
+
+    name = "to-loop"
+    PIPELINE: ClassVar[str] = TO_LOOP
+
+
+class ToTilePass(NamedPipeline):
+    """Loop IR to Tile IR."""
+
+    name = "to-tile"
+    PIPELINE: ClassVar[str] = TO_TILE
+
+
+class ToKernelPass(NamedPipeline):
+    """Tile IR to Kernel IR."""
+
+    name = "to-kernel"
+    PIPELINE: ClassVar[str] = TO_KERNEL
+
+
+class ToCudaPass(NamedPipeline):
+    """Kernel IR to CUDA IR."""
+
+    name = "to-cuda"
+    PIPELINE: ClassVar[str] = TO_CUDA
+
+
+def expanded(passes: Iterable[ModulePass]) -> tuple[ModulePass, ...]:
+    """`passes` with the passes of each named pipeline in its place."""
+    flat: list[ModulePass] = []
+    for step in passes:
+        flat.extend(expanded(step.passes()) if isinstance(step, NamedPipeline) else [step])
+    return tuple(flat)
