@@ -3,6 +3,7 @@
 
 import re
 from io import StringIO
+from typing import Any, cast
 
 import pytest
 from xdsl.context import Context
@@ -55,32 +56,42 @@ def test_example_round_trips(op: type[TorchOp]):
     assert str(parse(generic.getvalue())) == str(module)
 
 
+def schema_of(op: type[TorchOp]) -> list[Any]:
+    """The arguments of the overload that an op stands for."""
+    import torch
+
+    operator, _, overload = op.ATEN.partition(".")
+    return getattr(getattr(torch.ops.aten, operator), overload or "default")._schema.arguments
+
+
+def default_of(argument: Any) -> Any:
+    """The default that a schema gives, as a property's Python value."""
+    value = argument.default_value
+    if argument.name == "memory_format" and value is not None:
+        return {0: "contiguous_format"}[value]
+    return tuple(cast(list[Any], value)) if isinstance(value, list) else value
+
+
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
 def test_declaration_is_the_schema(op: type[TorchOp]):
-    torch = pytest.importorskip("torch")
-    operator, _, overload = op.ATEN.partition(".")
-    schema = getattr(getattr(torch.ops.aten, operator), overload or "default")._schema
+    """Same arguments, each a tensor or not, optional or not, with the same default."""
     definition = op.get_irdl_definition()
-    operands, properties = dict(definition.operands), definition.properties
-    for argument in schema.arguments:
-        name, type = argument.name.replace("self", "input"), str(argument.type)
-        if type in ("Tensor", "Optional[Tensor]"):
-            optional = isinstance(operands.pop(name), OptOperandDef)
-            assert optional == (type != "Tensor"), name
+    operands, properties = dict(definition.operands), dict(definition.properties)
+    properties.pop("operandSegmentSizes", None)
+    for argument in schema_of(op):
+        name = "input" if argument.name == "self" else argument.name
+        is_optional = str(argument.type).startswith("Optional")
+        if "Tensor" in str(argument.type):
+            assert isinstance(operands.pop(name), OptOperandDef) == is_optional
             continue
-        declared = properties[name]
+        declared = properties.pop(name)
         if declared.default_value is not None:
-            default = python_value(declared.default_value)
-            expected = argument.default_value
-            assert default == (tuple(expected) if isinstance(expected, list) else expected) or (
-                name == "memory_format"
-            )
-        else:
-            assert isinstance(declared, OptionalDef) == type.startswith("Optional")
-            assert not argument.has_default_value() or argument.default_value is None
+            assert python_value(declared.default_value) == default_of(argument)
+            continue
+        assert isinstance(declared, OptionalDef) == is_optional
+        assert default_of(argument) is None
     assert not operands
-    names = {a.name.replace("self", "input") for a in schema.arguments}
-    assert {*properties} - {"operandSegmentSizes"} <= names
+    assert not properties
 
 
 def test_names_drop_only_tensor_and_default():

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The float64 reference: every float32 is promoted, and nothing else changes."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from tilewright.frontend.capture import Captured, capture
+from tilewright.frontend.expression import parse_expression
+from tilewright.frontend.reference import eager, reference
+
+
+def captured_text(text: str) -> tuple[Captured, list[Any]]:
+    expression = parse_expression(text, seed=3)
+    captured = capture(expression.module, expression.args)
+    return captured, [i.tensor for i in captured.inputs]
+
+
+def test_rms_norm_keeps_the_eps_of_its_dtype():
+    """At |x| ~ 1e-4 the mean square is near float32's eps, and far above float64's."""
+    captured, inputs = captured_text("nn.RMSNorm(64)(torch.rand(4, 64) * 1e-4)")
+    x = inputs[-1].double().numpy() * 1e-4
+    (result,) = reference(captured, inputs)
+    eps = np.finfo(np.float32).eps
+    expected = x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)
+    np.testing.assert_allclose(result, expected, rtol=1e-6)
+    assert result.dtype == np.float64
+
+
+def test_dtype_arguments_are_promoted():
+    captured, inputs = captured_text("torch.rand(9, 999).sum(1, dtype=torch.float32).softmax(0)")
+    (result,) = reference(captured, inputs)
+    sums = inputs[0].double().sum(1)
+    np.testing.assert_allclose(result, sums.softmax(0).numpy(), rtol=1e-14)
+
+
+def test_eager_is_what_pytorch_computes():
+    text = "x = torch.randn(3, 8); m = nn.Linear(8, 5); {'a': m(x), 'b': (2, x)}"
+    captured, inputs = captured_text(text)
+    expression = parse_expression(text, seed=3)
+    expected = expression.module(*expression.args)
+    a, b = eager(captured, [i.detach().numpy() for i in inputs])
+    assert a.dtype == np.float32
+    np.testing.assert_array_equal(a, expected["a"].detach().numpy())
+    np.testing.assert_array_equal(b, expected["b"][1].numpy())
+
+
+def test_other_values_than_at_capture():
+    captured, inputs = captured_text("nn.Linear(4, 3, bias=False)(torch.randn(2, 4))")
+    weight, x = inputs[0] * 2, torch.ones(2, 4)
+    (result,) = reference(captured, [weight, x])
+    expected = (x.double() @ weight.double().T).detach().numpy()
+    np.testing.assert_allclose(result, expected, rtol=1e-14)
+
+
+def test_constants_are_promoted():
+    table = torch.full((3,), 0.1)
+    captured = capture(lambda x: x * table, (torch.ones(3),))  # pyright: ignore
+    inputs = [i.tensor for i in captured.inputs]
+    assert len(inputs) == 2
+    (result,) = reference(captured, inputs)
+    np.testing.assert_array_equal(result, np.full(3, np.float64(np.float32(0.1))))
