@@ -182,15 +182,15 @@ def _folders() -> Iterator[Path]:
 def _load() -> ctypes.CDLL:
     for folder in _folders():
         if (folder / _LIBRARY).is_file():
-            return _open(folder)
+            return open_library(folder)
     try:
         return ctypes.CDLL(_LIBRARY)
     except OSError:
         raise NvrtcUnavailable(f"and {_LIBRARY} is not found") from None
 
 
-def _open(folder: Path) -> ctypes.CDLL:
-    """Load the builtins first: NVRTC looks for them by name, and not in its own folder."""
+def open_library(folder: Path) -> ctypes.CDLL:
+    """Load NVRTC from a folder; the builtins first, which it looks for by name alone."""
     try:
         for builtins in sorted(folder.glob(_BUILTINS)):
             ctypes.CDLL(str(builtins))

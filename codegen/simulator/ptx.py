@@ -161,16 +161,17 @@ class _Body:
     def parse(self) -> None:
         lines = SourceLines()
         pending: list[tuple[Scope, int, re.Match[str]]] = []
+        tables: list[tuple[Scope, str, str]] = []
         for scope, statement in self.statements():
             if statement.endswith(":"):
                 label = self.declare(scope, statement[:-1])
                 self.kernel.labels[label] = len(pending)
-            elif statement.startswith(".loc"):
+            elif statement.split(None, 1)[0] == ".loc":
                 lines.read(statement)
             elif statement.startswith(".reg"):
                 self.declare_registers(scope, statement)
             elif statement.startswith(".branchtargets"):
-                self.branch_table(statement)
+                tables.append((scope, list(self.kernel.labels)[-1], statement))
             elif statement.startswith("."):
                 _add_variable(self.kernel, statement)
             elif match := _INSTRUCTION.match(statement):
@@ -178,6 +179,10 @@ class _Body:
             else:
                 raise SimulatorError(f"cannot read the PTX statement {statement!r}")
         self.kernel.instructions = [self.instruction(*item) for item in pending]
+        for scope, label, statement in tables:
+            targets = [target.strip() for target in statement.split(None, 1)[1].split(",")]
+            names = [self.resolve(scope, target) or target for target in targets]
+            self.kernel.branch_tables[label] = names
 
     def statements(self) -> Iterator[tuple[Scope, str]]:
         """Each statement without its `;`, each label with its `:`, and the scope it stands in."""
@@ -214,10 +219,6 @@ class _Body:
             all_names = [f"{ranged[1]}{i}" for i in range(int(ranged[2]))] if ranged else [name]
             for each in all_names:
                 self.kernel.registers[self.declare(scope, each)] = type
-
-    def branch_table(self, statement: str) -> None:
-        targets = [target.strip() for target in statement.split(None, 1)[1].split(",")]
-        self.kernel.branch_tables[list(self.kernel.labels)[-1]] = targets
 
     def resolve(self, scope: Scope, name: str) -> str | None:
         for depth in range(len(scope), -1, -1):

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NVRTC through ctypes: PTX, cubins, logs and errors."""
+
+from pathlib import Path
+
+import pytest
+
+from tilewright.codegen import nvrtc
+from tilewright.errors import TilewrightError
+
+_SCALE = 'extern "C" __global__ void scale(float* x) {\n  x[threadIdx.x] *= 2.0f;\n}\n'
+
+
+def test_nvrtc_is_installed():
+    """The CUDA tests are worth nothing if they are skipped: a test machine must have NVRTC."""
+    assert nvrtc.available(), "pip install 'tilewright[cuda]'"
+    assert nvrtc.version() >= (13, 0)
+
+
+def test_ptx_has_the_kernel_its_target_and_source_lines():
+    compiled = nvrtc.compile(_SCALE, "sm_90a")
+    assert ".entry scale(" in compiled.ptx
+    assert ".target sm_90a" in compiled.ptx
+    assert ".loc\t1 2 " in compiled.ptx
+    assert compiled.log == ""
+
+
+def test_another_target():
+    assert ".target sm_80" in nvrtc.compile(_SCALE, "sm_80").ptx
+
+
+def test_the_log_keeps_warnings():
+    source = 'extern "C" __global__ void k(float* x) { int unused; x[0] = 1; }'
+    assert "unused" in nvrtc.compile(source).log
+
+
+def test_a_cubin_comes_with_registers_and_shared_memory():
+    source = 'extern "C" __global__ void k(float* x) { __shared__ float s[64];\n'
+    source += "s[threadIdx.x] = x[threadIdx.x]; __syncthreads(); x[threadIdx.x] = s[0]; }"
+    compiled = nvrtc.compile_cubin(source)
+    assert compiled.cubin.startswith(b"\x7fELF")
+    assert "registers" in compiled.log
+    assert "256 bytes smem" in compiled.log
+
+
+def test_an_error_names_its_file_and_line():
+    source = 'extern "C" __global__ void k(float* x) {\n  x[0] = y;\n}'
+    with pytest.raises(nvrtc.CudaCompileError, match=r'rms_norm\.cu:2: .*"y" is undefined') as caught:
+        nvrtc.compile(source, name="rms_norm.cu")
+    assert "rms_norm.cu(2): error" in caught.value.log
+    assert isinstance(caught.value, TilewrightError)
+
+
+def test_an_unknown_target_is_an_error_of_ours():
+    with pytest.raises(nvrtc.CudaCompileError, match="gpu-architecture"):
+        nvrtc.compile(_SCALE, "sm_1")
+
+
+def test_options_reach_the_compiler():
+    source = 'extern "C" __global__ void k(int* x) { x[0] = N; }'
+    assert "12345" in nvrtc.compile(source, options=["-DN=12345"]).ptx
+
+
+def test_a_broken_library_says_how_to_install(tmp_path: Path):
+    (tmp_path / "libnvrtc.so.13").write_text("no library")
+    with pytest.raises(nvrtc.NvrtcUnavailable, match=r"pip install 'tilewright\[cuda\]'"):
+        nvrtc.open_library(tmp_path)
