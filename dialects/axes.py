@@ -10,16 +10,37 @@ from collections.abc import Sequence
 from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import BlockArgument, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
-from xdsl.irdl import IRDLOperation, opt_prop_def, var_operand_def
+from xdsl.irdl import IRDLOperation, irdl_attr_definition, opt_prop_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.index import Range, Ranges, dims_as_written, range_of, simplify
 from tilewright.dialects.types import memref_type
 
 Access = tuple[Sequence[AffineExpr], Sequence[SSAValue]]
 """Affine expressions and the values of their dimensions."""
+
+
+class Role(StrEnum):
+    """What an axis is to a contraction; written down when the axis is made."""
+
+    FREE = "free"
+    BATCH = "batch"
+    M = "m"
+    N = "n"
+    K = "k"
+    ROW = "row"
+    SPLIT = "split"
+
+
+@irdl_attr_definition
+class RoleAttr(EnumAttribute[Role], SpacedOpaqueSyntaxAttribute):
+    """The role of an axis."""
+
+    name = "loop.role"
 
 
 class AxesOp(IRDLOperation, ABC):

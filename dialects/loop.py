@@ -24,14 +24,12 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     i64,
 )
-from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
     Attribute,
     BlockArgument,
     Dialect,
     Operation,
     Region,
-    SpacedOpaqueSyntaxAttribute,
     SSAValue,
 )
 from xdsl.irdl import (
@@ -43,7 +41,6 @@ from xdsl.irdl import (
     VarConstraint,
     base,
     eq,
-    irdl_attr_definition,
     irdl_op_definition,
     lazy_traits_def,
     operand_def,
@@ -54,16 +51,6 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.irdl.declarative_assembly_format import (
-    AttributeVariable,
-    CustomDirective,
-    ParsingState,
-    PrintingState,
-    RegionVariable,
-    irdl_custom_directive,
-)
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import (
     IsolatedFromAbove,
     IsTerminator,
@@ -78,99 +65,21 @@ from xdsl.traits import (
     SymbolUserOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.assembly import Signature, Subscripts, Where
 from tilewright.dialects.axes import (
     Access,
     AxesOp,
     MaskedOp,
+    Role,
+    RoleAttr,
     canonical_access,
     optional_mask,
     verify_subscripts,
 )
-from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.dialects.loop_syntax import ForAxes, ReduceAxis
+from tilewright.dialects.monoid import MonoidAttr
 from tilewright.dialects.types import memref_type
-
-_INDEX = IndexType()
-
-
-class Role(StrEnum):
-    """What an axis is to a contraction; written down when the axis is made."""
-
-    FREE = "free"
-    BATCH = "batch"
-    M = "m"
-    N = "n"
-    K = "k"
-    ROW = "row"
-    SPLIT = "split"
-
-
-@irdl_attr_definition
-class RoleAttr(EnumAttribute[Role], SpacedOpaqueSyntaxAttribute):
-    """The role of an axis."""
-
-    name = "loop.role"
-
-
-@irdl_custom_directive
-class ForAxes(CustomDirective):
-    """`%i in 16 m, %j in 64 { ... }`: axes named in the header; the role `free` is not written."""
-
-    extents: AttributeVariable
-    roles: AttributeVariable
-    body: RegionVariable
-
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        axes = parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: _parse_axis(parser))
-        self.extents.set(state, DenseArrayBase.from_list(i64, [extent for _, extent, _ in axes]))
-        self.roles.set(state, ArrayAttr(RoleAttr(role) for _, _, role in axes))
-        self.body.set(state, parser.parse_region([name.resolve(_INDEX) for name, _, _ in axes]))
-
-    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        assert isinstance(op, ForOp)
-        state.print_whitespace(printer)
-        axes = zip(op.body.block.args, op.axis_extents(), op.axis_roles(), strict=True)
-        printer.print_list(axes, lambda axis: _print_axis(printer, *axis))
-        printer.print_string(" ")
-        printer.print_region(op.body, print_entry_block_args=False)
-
-
-def _parse_axis(parser: Parser) -> tuple[Parser.UnresolvedArgument, int, Role]:
-    name = parser.parse_argument(expect_type=False)
-    parser.parse_keyword("in")
-    extent = parser.parse_integer(allow_negative=False)
-    return name, extent, Role(parser.parse_optional_keyword_in(list(Role)) or Role.FREE)
-
-
-def _print_axis(printer: Printer, axis: SSAValue, extent: int, role: Role) -> None:
-    printer.print_ssa_value(axis)
-    printer.print_string(f" in {extent}" + (f" {role}" if role is not Role.FREE else ""))
-
-
-@irdl_custom_directive
-class ReduceAxis(CustomDirective):
-    """`%k in 64 with add { ... }`."""
-
-    extent: AttributeVariable
-    monoid: AttributeVariable
-    body: RegionVariable
-
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        axis = parser.parse_argument(expect_type=False)
-        parser.parse_keyword("in")
-        self.extent.set(state, IntegerAttr(parser.parse_integer(allow_negative=False), i64))
-        parser.parse_keyword("with")
-        self.monoid.set(state, MonoidAttr(parser.parse_str_enum(Monoid)))
-        self.body.set(state, parser.parse_region([axis.resolve(_INDEX)]))
-
-    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        assert isinstance(op, ReduceOp)
-        state.print_whitespace(printer)
-        printer.print_ssa_value(op.axis)
-        printer.print_string(f" in {op.axis_extents()[0]} with {op.monoid.data} ")
-        printer.print_region(op.body, print_entry_block_args=False)
 
 
 @irdl_op_definition

@@ -68,8 +68,8 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.assembly import SlabAxes, Where, WithMonoid
-from tilewright.dialects.axes import Access, AxesOp, MaskedOp, optional_mask
-from tilewright.dialects.loop import KernelOp, Role, RoleAttr, StoreOp, YieldOp
+from tilewright.dialects.axes import Access, AxesOp, MaskedOp, Role, RoleAttr, optional_mask
+from tilewright.dialects.loop import KernelOp, StoreOp, YieldOp
 from tilewright.dialects.monoid import MonoidAttr
 
 _INDEX = IndexType()

@@ -21,7 +21,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import tile
-from tilewright.dialects.loop import Role
+from tilewright.dialects.axes import Role
 from tilewright.dialects.tile import MAX_THREADS, Axis, Level
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
 from tilewright.passes.tile.rows import is_contraction, shares_rows

@@ -31,9 +31,8 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.axes import Access
+from tilewright.dialects.axes import Access, Role
 from tilewright.dialects.index import delinearize
-from tilewright.dialects.loop import Role
 from tilewright.dialects.tile import MAX_THREADS, Level
 from tilewright.passes.substitution import conjunction
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent

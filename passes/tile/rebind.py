@@ -15,9 +15,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import tile
-from tilewright.dialects.axes import Access
+from tilewright.dialects.axes import Access, Role
 from tilewright.dialects.index import delinearize
-from tilewright.dialects.loop import Role
 from tilewright.dialects.tile import AxisAttr, Level
 from tilewright.passes.substitution import Substitution
 

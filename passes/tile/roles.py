@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects import loop
-from tilewright.dialects.loop import Role
+from tilewright.dialects.axes import Role
 
 
 def axis_roles(block: Block) -> list[Role]:

@@ -4,7 +4,7 @@
 from math import prod
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.loop import Role
+from tilewright.dialects.axes import Role
 
 SHORT_ROW = 32
 """A row shorter than a warp is done by one thread."""

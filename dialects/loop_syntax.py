@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the loops of Loop IR are written: `%i in 16 m, %j in 64 { ... }`, `%k in 64 with add`."""
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, IntegerAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    RegionVariable,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.hints import isa
+
+from tilewright.dialects.axes import Role, RoleAttr
+from tilewright.dialects.monoid import Monoid, MonoidAttr
+
+_INDEX = IndexType()
+
+
+@irdl_custom_directive
+class ForAxes(CustomDirective):
+    """`%i in 16 m, %j in 64 { ... }`: axes named in the header; the role `free` is not written."""
+
+    extents: AttributeVariable
+    roles: AttributeVariable
+    body: RegionVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        axes = parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: _parse_axis(parser))
+        self.extents.set(state, DenseArrayBase.from_list(i64, [extent for _, extent, _ in axes]))
+        self.roles.set(state, ArrayAttr(RoleAttr(role) for _, _, role in axes))
+        self.body.set(state, parser.parse_region([name.resolve(_INDEX) for name, _, _ in axes]))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        extents, roles, body = self.extents.get(op), self.roles.get(op), self.body.get(op)
+        assert isinstance(extents, DenseArrayBase)
+        assert isa(roles, ArrayAttr[RoleAttr])
+        state.print_whitespace(printer)
+        axes = zip(body.block.args, extents.get_values(), roles, strict=True)
+        printer.print_list(axes, lambda axis: _print_axis(printer, *axis))
+        printer.print_string(" ")
+        printer.print_region(body, print_entry_block_args=False)
+
+
+def _parse_axis(parser: Parser) -> tuple[Parser.UnresolvedArgument, int, Role]:
+    name = parser.parse_argument(expect_type=False)
+    parser.parse_keyword("in")
+    extent = parser.parse_integer(allow_negative=False)
+    return name, extent, Role(parser.parse_optional_keyword_in(list(Role)) or Role.FREE)
+
+
+def _print_axis(printer: Printer, axis: SSAValue, extent: int | float, role: RoleAttr) -> None:
+    printer.print_ssa_value(axis)
+    printer.print_string(f" in {extent}" + (f" {role.data}" if role.data is not Role.FREE else ""))
+
+
+@irdl_custom_directive
+class ReduceAxis(CustomDirective):
+    """`%k in 64 with add { ... }`."""
+
+    extent: AttributeVariable
+    monoid: AttributeVariable
+    body: RegionVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        axis = parser.parse_argument(expect_type=False)
+        parser.parse_keyword("in")
+        self.extent.set(state, IntegerAttr(parser.parse_integer(allow_negative=False), i64))
+        parser.parse_keyword("with")
+        self.monoid.set(state, MonoidAttr(parser.parse_str_enum(Monoid)))
+        self.body.set(state, parser.parse_region([axis.resolve(_INDEX)]))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        extent, monoid, body = self.extent.get(op), self.monoid.get(op), self.body.get(op)
+        assert isinstance(extent, IntegerAttr)
+        assert isinstance(monoid, MonoidAttr)
+        state.print_whitespace(printer)
+        printer.print_ssa_value(body.block.args[0])
+        printer.print_string(f" in {extent.value.data} with {monoid.data} ")
+        printer.print_region(body, print_entry_block_args=False)
