@@ -29,6 +29,7 @@ from tilewright.dialects.torch_layout import *  # noqa: F403
 from tilewright.dialects.torch_op import *  # noqa: F403
 from tilewright.dialects.torch_op import TorchOp
 from tilewright.dialects.torch_reduction import *  # noqa: F403
+from tilewright.dialects.torch_shapes import *  # noqa: F403
 from tilewright.dialects.torch_unary import *  # noqa: F403
 
 FAMILIES: tuple[ModuleType, ...] = (

@@ -4,15 +4,8 @@
 from xdsl.dialects.builtin import StringAttr
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.torch_op import (
-    TorchOp,
-    broadcast,
-    number,
-    opt_text,
-    shape_of,
-    tensor,
-    torch_op,
-)
+from tilewright.dialects.torch_op import TorchOp, number, opt_text, tensor, torch_op
+from tilewright.dialects.torch_shapes import broadcast, shape_of
 
 
 class BroadcastOp(TorchOp):

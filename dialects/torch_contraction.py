@@ -3,16 +3,8 @@
 
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.torch_op import (
-    TorchOp,
-    broadcast,
-    number,
-    opt_tensor,
-    shape_of,
-    shown,
-    tensor,
-    torch_op,
-)
+from tilewright.dialects.torch_op import TorchOp, number, opt_tensor, tensor, torch_op
+from tilewright.dialects.torch_shapes import broadcast, check_expands, shape_of, shown
 
 
 def _check_rank(shape: tuple[int, ...], rank: int, name: str) -> None:
@@ -107,8 +99,7 @@ class AddmmOp(TorchOp):
         _check_rank(left, 2, "mat1")
         _check_rank(right, 2, "mat2")
         result = _product(left, right)
-        if broadcast(shape_of(self.input), result) != result:
-            raise VerifyException(f"input must broadcast to {shown(result)}")
+        check_expands(shape_of(self.input), result, "input")
         return result
 
 
@@ -133,6 +124,6 @@ class LinearOp(TorchOp):
                 "their last sizes must be equal"
             )
         result = (*shape[:-1], *weight[:-1])
-        if self.bias is not None and broadcast(shape_of(self.bias), result) != result:
-            raise VerifyException(f"bias must broadcast to {shown(result)}")
+        if self.bias is not None:
+            check_expands(shape_of(self.bias), result, "bias")
         return result

@@ -11,15 +11,11 @@ from tilewright.dialects.torch_op import (
     integer,
     integers,
     opt_text,
-    resolve_size,
-    shape_of,
-    shown,
     tensor,
     text,
     torch_op,
-    wrap_dim,
-    wrap_dims,
 )
+from tilewright.dialects.torch_shapes import resolve_size, shape_of, shown, wrap_dim, wrap_dims
 
 # --- The same elements in the same order -----------------------------------------------------
 

@@ -9,7 +9,6 @@ are operands, everything else is a property, None is an absent property. ATen's 
 """
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import (
@@ -31,7 +30,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     AttrConstraint,
     AttrSetConstraint,
@@ -54,6 +53,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.torch_shapes import element_of, shape_of, shown
 from tilewright.dialects.torch_syntax import is_bool, syntax_of
 
 # --- Types -----------------------------------------------------------------------------------
@@ -73,9 +73,22 @@ _DTYPE = MessageConstraint(
 TENSOR = MessageConstraint(
     TensorType.constr(_DTYPE), "expected a ranked tensor with one of PyTorch's element types"
 )
-_I1 = cast(AttrConstraint[IntegerAttr[IntegerType]], IntegerAttr.constr(type=eq(i1)))
-_I64 = cast(AttrConstraint[IntegerAttr[IntegerType]], IntegerAttr.constr(type=eq(i64)))
-_F64 = cast(AttrConstraint[FloatAttr[Float64Type]], FloatAttr.constr(type=eq(f64)))
+_I1 = cast(
+    AttrConstraint[IntegerAttr[IntegerType]],
+    MessageConstraint(IntegerAttr.constr(type=eq(i1)), "expected true or false"),
+)
+_I64 = cast(
+    AttrConstraint[IntegerAttr[IntegerType]],
+    MessageConstraint(IntegerAttr.constr(type=eq(i64)), "expected an integer such as 2"),
+)
+_F64 = cast(
+    AttrConstraint[FloatAttr[Float64Type]],
+    MessageConstraint(FloatAttr.constr(type=eq(f64)), "expected a float such as 2.0"),
+)
+_SCALAR = cast(
+    AttrConstraint[Scalar],
+    IntegerAttr.constr(type=AttrSetConstraint.get(i64, i1)) | FloatAttr.constr(type=eq(f64)),
+)
 _INTS = DenseArrayBase.constr(i64)
 
 
@@ -95,7 +108,7 @@ def opt_tensor() -> OptOperand:
 def number(default: int | None = None) -> Scalar:
     """`Scalar`"""
     default_value = None if default is None else IntegerAttr(default, i64)
-    return prop_def(_I64 | _F64 | _I1, default_value=default_value)
+    return prop_def(_SCALAR, default_value=default_value)
 
 
 def real(default: float | None = None) -> FloatAttr[Float64Type]:
@@ -232,68 +245,3 @@ def _refuse_shadowed_fields(declaration: type[TorchOp]) -> None:
     shadowed = [f for f in vars(declaration) if hasattr(Operation, f) and f not in members]
     if fields := [f for f in shadowed if not f.startswith("_")]:
         raise TypeError(f"{declaration.__name__}: {fields} would shadow members of Operation")
-
-
-# --- Shapes ----------------------------------------------------------------------------------
-
-
-def tensor_type(value: SSAValue) -> TensorType[Attribute]:
-    """The type of a tensor value."""
-    type = cast(TensorType[Attribute], value.type)
-    assert isinstance(type, TensorType)
-    return type
-
-
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a tensor value."""
-    return tensor_type(value).get_shape()
-
-
-def element_of(value: SSAValue) -> Attribute:
-    """The element type of a tensor value."""
-    return tensor_type(value).element_type
-
-
-def shown(shape: Sequence[int]) -> str:
-    """A shape in words: `16x64`; a tensor without dimensions is a `scalar`."""
-    return "x".join(map(str, shape)) or "scalar"
-
-
-def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that PyTorch broadcasts `shapes` to: aligned at the last dimension, 1 stretches."""
-    rank = max(map(len, shapes))
-    result: list[int] = []
-    for sizes in zip(*((1,) * (rank - len(s)) + s for s in shapes), strict=True):
-        stretched = {size for size in sizes if size != 1} or {1}
-        if len(stretched) > 1:
-            both = " and ".join(map(shown, shapes))
-            raise VerifyException(f"{both} do not broadcast: sizes must be equal or 1")
-        result.append(stretched.pop())
-    return tuple(result)
-
-
-def wrap_dim(dim: int, rank: int, what: str = "dim") -> int:
-    """`dim` counted from the front; a scalar is taken as having one dimension, as PyTorch does."""
-    rank = max(rank, 1)
-    if not -rank <= dim < rank:
-        raise VerifyException(
-            f"{what} {dim} is out of range for rank {rank}: use {-rank} to {rank - 1}"
-        )
-    return dim % rank
-
-
-def wrap_dims(dims: Sequence[int], rank: int, what: str = "dim") -> tuple[int, ...]:
-    """`dims` counted from the front, each at most once."""
-    wrapped = tuple(wrap_dim(dim, rank, what) for dim in dims)
-    if len({*wrapped}) < len(wrapped):
-        raise VerifyException(f"{what} {list(dims)} names a dimension twice")
-    return wrapped
-
-
-def resolve_size(size: Sequence[int], numel: int) -> tuple[int, ...]:
-    """`size` with its -1, if any, replaced so that it holds `numel` elements."""
-    known = prod(s for s in size if s != -1)
-    resolved = tuple(numel // known if s == -1 and known else s for s in size)
-    if list(size).count(-1) > 1 or any(s < 0 for s in resolved) or prod(resolved) != numel:
-        raise VerifyException(f"{numel} elements cannot take shape {list(size)}")
-    return resolved

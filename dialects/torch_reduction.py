@@ -17,13 +17,10 @@ from tilewright.dialects.torch_op import (
     opt_real,
     opt_tensor,
     real,
-    shape_of,
-    shown,
     tensor,
     torch_op,
-    wrap_dim,
-    wrap_dims,
 )
+from tilewright.dialects.torch_shapes import shape_of, shown, wrap_dim, wrap_dims
 
 # --- Reductions ------------------------------------------------------------------------------
 

@@ -69,10 +69,13 @@ class Scalar(CustomDirective):
     def _parse_value(parser: Parser) -> Attribute:
         if (flag := parser.parse_optional_boolean()) is not None:
             return IntegerAttr(int(flag), i1)
-        if (number := parser.parse_optional_number()) is not None:
-            return FloatAttr(number, f64) if isinstance(number, float) else IntegerAttr(number, i64)
-        sign = -1.0 if parser.parse_optional_punctuation("-") else 1.0
-        return FloatAttr(sign * _NOT_FINITE[parser.parse_keyword_in(_NOT_FINITE)], f64)
+        sign = -1 if parser.parse_optional_punctuation("-") else 1
+        number = parser.parse_optional_number()
+        if number is None:
+            number = _NOT_FINITE[parser.parse_keyword_in(_NOT_FINITE, " or a number")]
+        if isinstance(number, float):
+            return FloatAttr(sign * number, f64)
+        return IntegerAttr(sign * number, i64)
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         value = cast(IntegerAttr | FloatAttr | None, self.value.get(op))

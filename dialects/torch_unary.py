@@ -3,7 +3,8 @@
 
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.torch_op import TorchOp, shape_of, tensor, text, torch_op
+from tilewright.dialects.torch_op import TorchOp, tensor, text, torch_op
+from tilewright.dialects.torch_shapes import shape_of
 
 
 class UnaryOp(TorchOp):

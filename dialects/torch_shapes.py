@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shape rules of PyTorch, as the Torch dialect's verifier checks them."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import cast
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+
+def tensor_type(value: SSAValue) -> TensorType[Attribute]:
+    """The type of a tensor value."""
+    type = cast(TensorType[Attribute], value.type)
+    assert isinstance(type, TensorType)
+    return type
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    """The shape of a tensor value."""
+    return tensor_type(value).get_shape()
+
+
+def element_of(value: SSAValue) -> Attribute:
+    """The element type of a tensor value."""
+    return tensor_type(value).element_type
+
+
+def shown(shape: Sequence[int]) -> str:
+    """A shape in words: `16x64`; a tensor without dimensions is a `scalar`."""
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that PyTorch broadcasts `shapes` to: aligned at the last dimension, 1 stretches."""
+    rank = max(map(len, shapes))
+    result: list[int] = []
+    for sizes in zip(*((1,) * (rank - len(s)) + s for s in shapes), strict=True):
+        stretched = {size for size in sizes if size != 1} or {1}
+        if len(stretched) > 1:
+            both = " and ".join(map(shown, shapes))
+            raise VerifyException(f"{both} do not broadcast: sizes must be equal or 1")
+        result.append(stretched.pop())
+    return tuple(result)
+
+
+def check_expands(shape: Sequence[int], target: Sequence[int], what: str) -> None:
+    """Refuse a shape that does not broadcast to `target` alone."""
+    tail = target[len(target) - len(shape) :] if len(shape) <= len(target) else ()
+    if len(tail) < len(shape) or any(s not in (1, t) for s, t in zip(shape, tail, strict=True)):
+        raise VerifyException(f"{what} of shape {shown(shape)} does not expand to {shown(target)}")
+
+
+def wrap_dim(dim: int, rank: int, what: str = "dim") -> int:
+    """`dim` counted from the front; a scalar is taken as having one dimension, as PyTorch does."""
+    rank = max(rank, 1)
+    if not -rank <= dim < rank:
+        raise VerifyException(
+            f"{what} {dim} is out of range for rank {rank}: use {-rank} to {rank - 1}"
+        )
+    return dim % rank
+
+
+def wrap_dims(dims: Sequence[int], rank: int, what: str = "dim") -> tuple[int, ...]:
+    """`dims` counted from the front, each at most once."""
+    wrapped = tuple(wrap_dim(dim, rank, what) for dim in dims)
+    if len({*wrapped}) < len(wrapped):
+        raise VerifyException(f"{what} {list(dims)} names a dimension twice")
+    return wrapped
+
+
+def resolve_size(size: Sequence[int], numel: int) -> tuple[int, ...]:
+    """`size` with its -1, if any, replaced so that it holds `numel` elements."""
+    known = prod(s for s in size if s != -1)
+    resolved = tuple(numel // known if s == -1 and known else s for s in size)
+    if list(size).count(-1) > 1 or any(s < 0 for s in resolved) or prod(resolved) != numel:
+        raise VerifyException(f"{numel} elements cannot take shape {list(size)}")
+    return resolved
