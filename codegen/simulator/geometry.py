@@ -9,7 +9,7 @@ from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers
 
 Dim3 = tuple[int, int, int]
 
-LANES_AT_A_TIME = 16384
+LANES_AT_ONCE = 16384
 """Blocks are simulated in batches of about this many lanes: registers then stay in the cache."""
 
 
@@ -24,6 +24,7 @@ class Geometry:
 
     grid: Dim3
     block: Dim3
+    at_once: int = LANES_AT_ONCE
     first_block: int = 0
     lane: Integers = field(init=False)
     block_of: Integers = field(init=False)
@@ -36,7 +37,7 @@ class Geometry:
         self.threads = int(np.prod(self.block))
         self.width = -(-self.threads // WARP) * WARP
         self.total_blocks = int(np.prod(self.grid))
-        self.blocks = max(1, min(self.total_blocks, LANES_AT_A_TIME // self.width))
+        self.blocks = max(1, min(self.total_blocks, self.at_once // self.width))
         self.lanes = self.blocks * self.width
         self.lane = np.arange(self.lanes)
         self.block_of = self.lane // self.width

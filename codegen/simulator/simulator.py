@@ -16,7 +16,7 @@ from tilewright.codegen.simulator.findings import (
     SimulationTooLarge,
     SimulatorError,
 )
-from tilewright.codegen.simulator.geometry import Dim3, Geometry
+from tilewright.codegen.simulator.geometry import LANES_AT_ONCE, Dim3, Geometry
 from tilewright.codegen.simulator.global_memory import GlobalMemory
 from tilewright.codegen.simulator.machine import Machine, OutOfBudget
 from tilewright.codegen.simulator.memory import Complaints, GenericSpace, LocalSpace
@@ -92,13 +92,9 @@ def estimate(
 
     Nothing is written. It costs what simulating one block costs.
     """
-    read_only: tuple[int, ...] = ()
-    launch = _Launch(ptx, kernel, 1, block, shared_bytes, arguments, False, read_only)
+    launch = _Launch(ptx, kernel, grid, block, shared_bytes, arguments, False, (), lanes_at_once=1)
     launch.unit.global_memory.dry = True
-    launch.unit.registers.set_special(
-        Geometry(_dim3(grid, "grid"), launch.unit.geometry.block).special_registers()
-    )
-    return launch.run(NO_LIMIT).instructions * int(np.prod(_dim3(grid, "grid")))
+    return launch.run(NO_LIMIT, blocks=1).instructions * launch.unit.geometry.total_blocks
 
 
 def _dim3(shape: Shape, what: str) -> Dim3:
@@ -122,9 +118,10 @@ class _Launch:
         arguments: Sequence[Argument],
         checks: bool,
         read_only: Collection[int],
+        lanes_at_once: int = LANES_AT_ONCE,
     ):
         kernel = parse(ptx, name)
-        geometry = Geometry(_dim3(grid, "grid"), _dim3(block, "block"))
+        geometry = Geometry(_dim3(grid, "grid"), _dim3(block, "block"), lanes_at_once)
         _check_block(kernel, geometry)
         self.unit = _unit(kernel, geometry, shared_bytes, checks)
         self._bind(arguments, read_only)
@@ -142,10 +139,11 @@ class _Launch:
             data = bound.bytes_of(parameter, number, arguments)
             self.unit.parameters[parameter.name] = data
 
-    def run(self, budget: int) -> Report:
+    def run(self, budget: int, blocks: int | None = None) -> Report:
+        """Run the first `blocks` blocks, by default all."""
         unit, machine = self.unit, self.machine
         geometry = unit.geometry
-        for first in range(0, geometry.total_blocks, geometry.blocks):
+        for first in range(0, blocks or geometry.total_blocks, geometry.blocks):
             self._start_batch(first)
             try:
                 machine.run(budget)

@@ -50,9 +50,9 @@ def _leading_zeros(x: Any) -> Any:
 
 
 def _reverse(x: Any) -> Any:
-    octets = x.reshape(-1, 1).view(np.uint8)
-    bits = np.unpackbits(octets, axis=1, bitorder="little")
-    return np.packbits(bits, axis=1, bitorder="big")[:, ::-1].copy().view(f">u{x.itemsize}")[:, 0]
+    """The lowest bit first, read as the highest."""
+    bits = np.unpackbits(x.reshape(-1, 1).view(np.uint8), axis=1, bitorder="little")
+    return np.packbits(bits, axis=1, bitorder="big").view(f">u{x.itemsize}")[:, 0]
 
 
 def _extract(x: Any, start: Any, length: Any) -> Any:

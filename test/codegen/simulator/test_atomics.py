@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Atomic updates of one place by many threads."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tilewright.codegen.simulator import Report
+
+Run = Callable[..., Report]
+
+_X = np.random.default_rng(5).integers(0, 1000, 256).astype(np.int32)
+
+
+@pytest.mark.parametrize(
+    ("call", "start", "expected"),
+    [
+        ("atomicAdd(y, v)", 5, 5 + _X.sum()),
+        ("atomicSub(y, v)", 5, 5 - _X.sum()),
+        ("atomicMax(y, v)", 5, _X.max()),
+        ("atomicMin(y, v)", 500, min(500, _X.min())),
+        ("atomicAnd(y, v | 64)", -1, np.bitwise_and.reduce(_X | 64)),
+        ("atomicOr(y, v)", 0, np.bitwise_or.reduce(_X)),
+        ("atomicXor(y, v)", 0, np.bitwise_xor.reduce(_X)),
+        ("atomicInc((unsigned*)y, 99)", 0, 256 % 100),
+        ("atomicDec((unsigned*)y, 99)", 0, -256 % 100),
+    ],
+)
+def test_update_in_global_memory(run: Run, call: str, start: int, expected: int):
+    source = f"(const int* x, int* y) {{ int v = x[blockIdx.x * 64 + threadIdx.x]; {call}; }}"
+    y = np.array([start], np.int32)
+    report = run(source, _X, y, grid=4, block=64)
+    assert report.ok, report.errors
+    assert y[0] == expected
+
+
+def test_each_thread_gets_another_old_value(run: Run):
+    source = """(const int* x, int* y, int* count) {
+      int at = atomicAdd(count, 1); y[at] = x[blockIdx.x * 64 + threadIdx.x]; }"""
+    y, count = np.zeros(256, np.int32), np.zeros(1, np.int32)
+    report = run(source, _X, y, count, grid=4, block=64)
+    assert report.ok, report.errors
+    assert count[0] == 256
+    np.testing.assert_array_equal(np.sort(y), np.sort(_X))
+
+
+def test_compare_and_swap_and_exchange(run: Run):
+    source = """(int* y, int* won, int* last) { int i = threadIdx.x;
+      won[i] = atomicCAS(y, 0, i + 1) == 0; last[i] = atomicExch(y + 1, i); }"""
+    y, won, last = np.array([0, -1], np.int32), np.zeros(64, np.int32), np.zeros(64, np.int32)
+    report = run(source, y, won, last, block=64)
+    assert report.ok, report.errors
+    assert won.sum() == 1
+    assert y[0] == np.argmax(won) + 1
+    assert sorted([*last.tolist(), y[1]]) == list(range(-1, 64))
+
+
+def test_a_histogram_in_shared_memory(run: Run):
+    source = """(const int* x, int* y) { __shared__ int bins[16];
+      if (threadIdx.x < 16) bins[threadIdx.x] = 0;
+      __syncthreads();
+      atomicAdd(&bins[x[blockIdx.x * 64 + threadIdx.x] % 16], 1);
+      __syncthreads();
+      if (threadIdx.x < 16) atomicAdd(&y[threadIdx.x], bins[threadIdx.x]); }"""
+    y = np.zeros(16, np.int32)
+    report = run(source, _X, y, grid=4, block=64)
+    assert report.ok, report.errors
+    np.testing.assert_array_equal(y, np.bincount(_X % 16, minlength=16))
+
+
+def test_sums_of_floats(run: Run):
+    source = "(const int* x, float* y) { atomicAdd(y, (float)x[threadIdx.x]); }"
+    y = np.zeros(1, np.float32)
+    assert run(source, _X, y, block=256).ok
+    assert y[0] == _X.sum()
+
+
+def test_the_last_block_sums_what_the_others_left(run: Run):
+    """A device-wide fence orders blocks, which the race check then leaves to it."""
+    source = """(const int* x, int* part, int* count, int* y) {
+      int v = __reduce_add_sync(~0u, x[blockIdx.x * 32 + threadIdx.x]);
+      if (threadIdx.x == 0) {
+        part[blockIdx.x] = v;
+        __threadfence();
+        if (atomicAdd(count, 1) == gridDim.x - 1) {
+          __threadfence();
+          int sum = 0; for (int i = 0; i < gridDim.x; ++i) sum += part[i];
+          y[0] = sum; } } }"""
+    part, count, y = np.zeros(8, np.int32), np.zeros(1, np.int32), np.zeros(1, np.int32)
+    report = run(source, _X, part, count, y, grid=8)
+    assert report.ok, report.errors
+    assert y[0] == _X.sum()
