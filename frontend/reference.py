@@ -8,17 +8,14 @@ inside the model alone, and takes float64's own eps.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tilewright.frontend.capture import Captured, is_node
 
-if TYPE_CHECKING:
-    import numpy as np
 
-
-def reference(captured: Captured, inputs: Sequence[Any]) -> "list[np.ndarray[Any, Any]]":
+def reference(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
     """
-    The tensors that the function returns, computed in float64.
+    The tensors that the function returns as NumPy arrays, computed in float64.
 
     `inputs` are values for `captured.inputs`, in order, as tensors or arrays. Integer and boolean
     results keep their dtype.
@@ -26,14 +23,12 @@ def reference(captured: Captured, inputs: Sequence[Any]) -> "list[np.ndarray[Any
     return _run(captured, inputs, promote=True)
 
 
-def eager(captured: Captured, inputs: Sequence[Any]) -> "list[np.ndarray[Any, Any]]":
-    """The tensors that the function returns, computed by PyTorch in the dtypes of the program."""
+def eager(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
+    """The tensors that the function returns as NumPy arrays, in the dtypes of the program."""
     return _run(captured, inputs, promote=False)
 
 
-def _run(
-    captured: Captured, inputs: Sequence[Any], *, promote: bool
-) -> "list[np.ndarray[Any, Any]]":
+def _run(captured: Captured, inputs: Sequence[Any], *, promote: bool) -> list[Any]:
     import torch
 
     if len(inputs) != len(captured.inputs):

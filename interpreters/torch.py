@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What Torch IR means: each op calls the ATen overload that it stands for.
+
+This is the one interpreter that needs PyTorch. It runs Torch IR that was edited by hand, and checks
+that capture translated a graph faithfully.
+"""
+
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, SSAValue
+from xdsl.traits import SymbolTable
+
+from tilewright.dialects.torch import FLOATS, RmsNormOp, TorchOp, element_of, python_value
+from tilewright.interpreters.arguments import checked_arguments
+from tilewright.interpreters.errors import unknown
+from tilewright.interpreters.types import Array, ElementTypes
+
+_DTYPES = {
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+    "i1": "bool",
+    "ui8": "uint8",
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+}
+"""PyTorch's name of each element type."""
+
+
+def interpret(
+    module: ModuleOp,
+    *arrays: Any,
+    function: str = "main",
+    dtype: type[np.floating[Any]] | None = None,
+) -> list[Array]:
+    """
+    The results of `@function`, computed by PyTorch; with `dtype` every float is computed in that.
+
+    Raises `UsageError` for arguments that do not fit, and `InterpreterError` for an op that is
+    not of the Torch dialect.
+    """
+    callee = SymbolTable.lookup_symbol(module, function)
+    assert isinstance(callee, FuncOp)
+    types = list(callee.function_type.inputs)
+    return _run(callee, checked_arguments(function, types, arrays, ElementTypes(dtype)), dtype)
+
+
+def _run(
+    function: FuncOp, arrays: list[Array], dtype: type[np.floating[Any]] | None
+) -> list[Array]:
+    import torch
+
+    values: dict[SSAValue, Any] = {
+        argument: torch.as_tensor(np.array(array))
+        for argument, array in zip(function.body.block.args, arrays, strict=True)
+    }
+    for op in function.body.block.ops:
+        if isinstance(op, ReturnOp):
+            return [values[value].numpy() for value in op.arguments]
+        if not isinstance(op, TorchOp):
+            raise unknown(op, "the function mixes the torch level with others")
+        values[op.result] = _call(op, values, dtype)
+    raise unknown(function, "the function returns nothing")
+
+
+def _call(op: TorchOp, values: dict[SSAValue, Any], dtype: Any) -> Any:
+    """The op's overload, called with the op's operands and properties."""
+    import torch
+
+    operator, _, name = op.ATEN.partition(".")
+    overload: Any = getattr(getattr(torch.ops.aten, operator), name or "default")
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for argument in overload._schema.arguments:
+        field = getattr(op, "input" if argument.name == "self" else argument.name)
+        value = values[field] if isinstance(field, SSAValue) else _python(field, dtype)
+        if argument.kwarg_only:
+            keywords[argument.name] = value
+        else:
+            positional.append(value)
+    if isinstance(op, RmsNormOp) and op.eps is None:
+        positional[-1] = torch.finfo(_dtype(element_of(op.input), None)).eps
+    with torch.no_grad():
+        return overload(*positional, **keywords)
+
+
+def _python(field: Attribute | None, dtype: Any) -> Any:
+    """The argument that a property stands for."""
+    import torch
+
+    if field is None:
+        return None
+    if str(field) in _DTYPES:
+        return _dtype(field, dtype)
+    if isinstance(field, StringAttr) and field.data.endswith("_format"):
+        return getattr(torch, field.data)
+    return python_value(field)
+
+
+def _dtype(element: Attribute, dtype: Any) -> Any:
+    """An element type as PyTorch's dtype; `dtype` instead, if that is given and it is a float."""
+    import torch
+
+    if dtype is not None and element in FLOATS:
+        return getattr(torch, np.dtype(dtype).name)
+    return getattr(torch, _DTYPES[str(element)])
