@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--check=each`: what it proves, what it blames, and what it says it could not check."""
+
+from collections.abc import Callable
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.interpreters.check import CheckReport, PassCheckError, check_pass
+
+Parse = Callable[[str], ModuleOp]
+
+ADD = """
+loop.kernel @add(%x: memref<5x9xf32>, %y: memref<9xf32>) -> (%out: memref<5x9xf32>) {
+  loop.for %i in 5, %j in 9 {
+    %0 = loop.load %x[%i, %j] : memref<5x9xf32>
+    %1 = loop.load %y[%j] : memref<9xf32>
+    %2 = arith.addf %0, %1 : f32
+    loop.store %2, %out[%i, %j] : memref<5x9xf32>
+  }
+}
+"""
+
+LOG_SUM = """
+loop.kernel @log_sum(%x: memref<40xf32>) -> (%out: memref<1xf32>) {
+  %s = loop.reduce %k in 40 with add {
+    %0 = loop.load %x[%k] : memref<40xf32>
+    %1 = math.log %0 : f32
+    loop.yield %1 : f32
+  } : f32
+  loop.for %i in 1 {
+    loop.store %s, %out[%i] : memref<1xf32>
+  }
+}
+"""
+
+MAIN = """
+func.func @main(%x: memref<5x9xf32>, %y: memref<9xf32>) -> memref<5x9xf32> {
+  %0 = memref.alloc() : memref<5x9xf32>
+  loop.launch @add(%x, %y) -> (%0)
+    : (memref<5x9xf32>, memref<9xf32>) -> (memref<5x9xf32>)
+  func.return %0 : memref<5x9xf32>
+}
+"""
+
+
+def check(parse: Parse, before: str, after: str) -> CheckReport:
+    return check_pass(parse(before), parse(after), "my-pass")
+
+
+def test_equal_kernels(parse: Parse) -> None:
+    swapped = ADD.replace("addf %0, %1", "addf %1, %0")
+    assert check(parse, ADD + LOG_SUM, swapped + LOG_SUM) == CheckReport(("add", "log_sum"), ())
+
+
+def test_main_stands_for_its_kernels(parse: Parse) -> None:
+    assert check(parse, MAIN + ADD, MAIN + ADD) == CheckReport(("main",), ())
+
+
+def test_another_order_of_a_sum_is_the_same_program(parse: Parse) -> None:
+    chunked = LOG_SUM.replace(
+        "%s = loop.reduce %k in 40 with add {",
+        "%s = loop.reduce %c in 14 with add { %t = loop.reduce %k in 3 with add {",
+    )
+    chunked = chunked.replace("%x[%k] :", "%x[%c * 3 + %k] where [39 - %c * 3 - %k] :")
+    chunked = chunked.replace(
+        "loop.yield %1 : f32",
+        "loop.yield %1 where [39 - %c * 3 - %k] : f32 } : f32\nloop.yield %t : f32",
+    )
+    assert check(parse, LOG_SUM, chunked) == CheckReport(("log_sum",), ())
+
+
+def test_a_wrong_element_is_named(parse: Parse) -> None:
+    wrong = ADD.replace("%y[%j]", "%y[8 - %j]")
+    with pytest.raises(PassCheckError) as error:
+        check(parse, ADD, wrong)
+    message = str(error.value)
+    assert message.startswith("pass 'my-pass' changed what @add computes: element [")
+    assert "40 element(s) differ" in message  # all but the middle column
+
+
+def test_the_kernel_to_blame_is_named(parse: Parse) -> None:
+    with pytest.raises(PassCheckError, match=r"what @main computes.*kernel @add alone shows it"):
+        check(parse, MAIN + ADD, MAIN + ADD.replace("addf", "subf"))
+
+
+def test_nan_does_not_hide_a_mistake(parse: Parse) -> None:
+    # The sum of the logarithms of normal numbers is NaN before and after; positive ones tell.
+    with pytest.raises(PassCheckError, match="what @log_sum computes"):
+        check(parse, LOG_SUM, LOG_SUM.replace("loop.reduce %k in 40", "loop.reduce %k in 39"))
+
+
+def test_a_difference_in_float32_rounding_only_is_none(parse: Parse) -> None:
+    # 1/x for a division: float32 differs in the last bit, float64 hardly.
+    before = ADD.replace("arith.addf", "arith.divf")
+    after = ADD.replace(
+        "%2 = arith.addf %0, %1 : f32",
+        "%c = arith.constant 1.0 : f32\n%r = arith.divf %c, %1 : f32\n%2 = arith.mulf %0, %r : f32",
+    )
+    assert check(parse, before, after).compared == ("add",)
+
+
+def test_a_program_that_becomes_meaningless(parse: Parse) -> None:
+    with pytest.raises(PassCheckError, match=r"after pass 'my-pass' the program is wrong: @add: "):
+        check(parse, ADD, ADD.replace("%y[%j]", "%y[%j + 1]"))
+    with pytest.raises(PassCheckError, match=r"before pass 'my-pass' the program is wrong: @add"):
+        check(parse, ADD.replace("%y[%j]", "%y[%j + 1]"), ADD)
+
+
+def test_a_changed_signature(parse: Parse) -> None:
+    swapped = ADD.replace(
+        "(%x: memref<5x9xf32>, %y: memref<9xf32>)", "(%y: memref<9xf32>, %x: memref<5x9xf32>)"
+    )
+    with pytest.raises(PassCheckError, match="changed the signature of @add"):
+        check(parse, ADD, swapped)
+
+
+def test_what_cannot_be_checked_is_said(parse: Parse) -> None:
+    # A kernel that is gone, an op that cannot be run, and too much work.
+    report = check(parse, ADD + LOG_SUM, ADD)
+    assert report.compared == ("add",)
+    assert report.notes == ("pass 'my-pass' is not checked at @log_sum: the pass removed it",)
+
+    unknown = ADD.replace("%2 = arith.addf %0, %1", "%2 = math.acosh %0")
+    (note,) = check(parse, ADD, unknown).notes
+    assert "not checked at @add" in note
+    assert "does not know 'math.acosh'" in note
+
+    report = check_pass(parse(ADD), parse(ADD), "my-pass", max_work=100)
+    assert report.compared == ()
+    assert report.notes == (
+        "pass 'my-pass' is not checked at @add: "
+        "about 1.8e+02 scalar operations are too many; use smaller shapes",
+    )

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loop IR: free loops, reductions, masks, and every way in which a program can be wrong."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.interpreters import interpret
+from tilewright.interpreters.errors import InterpreterError
+
+Parse = Callable[[str], ModuleOp]
+Rand = Callable[..., NDArray[np.float32]]
+
+
+def kernel(body: str, inputs: str = "%x: memref<10xf32>", output: str = "10") -> str:
+    """A kernel @k with the given body."""
+    return f"loop.kernel @k({inputs}) -> (%out: memref<{output}xf32>) {{\n{body}\n}}"
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (17, 33, 5), (33, 65, 17), (2, 3000, 100)])
+def test_matmul(parse: Parse, rand: Rand, shape: tuple[int, int, int]) -> None:
+    m, k, n = shape
+    a, b = f"memref<{m}x{k}xf32>", f"memref<{k}x{n}xf32>"
+    module = parse(f"""
+      loop.kernel @k(%a: {a}, %b: {b}) -> (%out: memref<{m}x{n}xf32>) {{
+        loop.for %i in {m} m, %j in {n} n {{
+          %s = loop.reduce %k in {k} with add {{
+            %0 = loop.load %a[%i, %k] : {a}
+            %1 = loop.load %b[%k, %j] : {b}
+            %2 = arith.mulf %0, %1 : f32
+            loop.yield %2 : f32
+          }} : f32
+          loop.store %s, %out[%i, %j] : memref<{m}x{n}xf32>
+        }}
+      }}""")
+    x, y = rand(m, k), rand(k, n)
+    (narrow,) = interpret(module, x, y, function="k")
+    (wide,) = interpret(module, x, y, function="k", dtype=np.float64)
+    exact = x.astype(np.float64) @ y
+    # Rounding of a float32 sum of k products: k * 2^-24 of the sum of their magnitudes.
+    assert (np.abs(narrow - exact) <= k * 2.0**-24 * (np.abs(x) @ np.abs(y)) + 1e-7).all()
+    np.testing.assert_allclose(wide, exact, rtol=1e-12, atol=1e-12)
+    assert (narrow.dtype, wide.dtype) == (np.float32, np.float64)
+
+
+@pytest.mark.parametrize("monoid", ["add", "mul", "max", "min"])
+def test_nested_reductions_count_every_step(parse: Parse, rand: Rand, monoid: str) -> None:
+    # What the body yields may depend on neither, one or both axes; each step joins all the same.
+    module = parse(
+        kernel(f"""
+      loop.for %i in 10 {{
+        %0 = loop.load %x[%i] : memref<10xf32>
+        %s = loop.reduce %j in 3 with {monoid} {{
+          %t = loop.reduce %k in 2 with {monoid} {{
+            loop.yield %0 : f32
+          }} : f32
+          loop.yield %t : f32
+        }} : f32
+        loop.store %s, %out[%i] : memref<10xf32>
+      }}""")
+    )
+    x = rand(10)
+    join = {"add": np.sum, "mul": np.prod, "max": np.max, "min": np.min}[monoid]
+    (result,) = interpret(module, x, function="k")
+    np.testing.assert_allclose(result, join(np.stack([x] * 6), axis=0), rtol=1e-6)
+
+
+def test_several_values_at_once(parse: Parse, rand: Rand) -> None:
+    module = parse(
+        kernel("""
+      %s, %q = loop.reduce %k in 10 with add {
+        %0 = loop.load %x[%k] : memref<10xf32>
+        %1 = arith.mulf %0, %0 : f32
+        loop.yield %0, %1 : f32, f32
+      } : f32, f32
+      loop.for %i in 10 {
+        %2 = arith.divf %q, %s : f32
+        loop.store %2, %out[%i] : memref<10xf32>
+      }""")
+    )
+    x = np.abs(rand(10))
+    (result,) = interpret(module, x, function="k")
+    np.testing.assert_allclose(result, np.full(10, (x * x).sum() / x.sum()), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("monoid", "identity"), [("add", 0), ("mul", 1), ("max", -np.inf), ("min", np.inf)]
+)
+def test_masked_steps_join_the_identity(
+    parse: Parse, rand: Rand, monoid: str, identity: float
+) -> None:
+    # Ten elements in chunks of four: the third chunk is half empty, and row 9 has no step at all.
+    module = parse(
+        kernel(f"""
+      loop.for %i in 10 {{
+        %s = loop.reduce %c in 3 with {monoid} {{
+          %t = loop.reduce %k in 4 with {monoid} {{
+            %0 = loop.load %x[%c * 4 + %k] where [9 - %c * 4 - %k] : memref<10xf32>
+            loop.yield %0 where [8 - %i, 9 - %c * 4 - %k] : f32
+          }} : f32
+          loop.yield %t : f32
+        }} : f32
+        loop.store %s, %out[%i] : memref<10xf32>
+      }}""")
+    )
+    x = rand(10)
+    join = {"add": np.sum, "mul": np.prod, "max": np.max, "min": np.min}[monoid]
+    (result,) = interpret(module, x, function="k")
+    np.testing.assert_allclose(result, [join(x)] * 9 + [identity], rtol=1e-6)
+
+
+def test_an_empty_reduction_and_an_empty_loop(parse: Parse) -> None:
+    module = parse(
+        kernel(
+            """
+      %s = loop.reduce %k in 0 with max {
+        %0 = loop.load %x[%k] : memref<0xf32>
+        loop.yield %0 : f32
+      } : f32
+      loop.for %i in 0 {
+        loop.store %s, %out[%i + 99] : memref<1xf32>
+      }
+      loop.for %i in 1 {
+        loop.store %s, %out[%i] : memref<1xf32>
+      }""",
+            "%x: memref<0xf32>",
+            "1",
+        )
+    )
+    (result,) = interpret(module, np.zeros(0, np.float32), function="k")
+    assert result.tolist() == [-np.inf]
+
+
+def test_masked_loads_give_zero_and_masked_stores_are_dropped(parse: Parse, rand: Rand) -> None:
+    module = parse(
+        kernel("""
+      loop.for %i in 12 {
+        %0 = loop.load %x[%i - 3] where [%i - 3, 12 - %i] : memref<10xf32>
+        loop.store %0, %out[%i] where [9 - %i] : memref<10xf32>
+      }""")
+    )
+    x = rand(10)
+    (result,) = interpret(module, x, function="k")
+    np.testing.assert_array_equal(result, [0, 0, 0, *x[:7]])
+
+
+def test_a_loop_larger_than_a_piece_is_cut(parse: Parse) -> None:
+    module = parse("""
+      loop.kernel @k(%x: memref<3000xf32>) -> (%out: memref<3000x1000xf32>) {
+        loop.for %i in 3000, %j in 1000 {
+          %0 = loop.load %x[%i] : memref<3000xf32>
+          loop.store %0, %out[%i, %j] : memref<3000x1000xf32>
+        }
+      }""")
+    x = np.arange(3000, dtype=np.float32)
+    (result,) = interpret(module, x, function="k")
+    assert (result == x[:, None]).all()
+
+
+LOOP = """
+  loop.for %i in {extent} {{
+    %0 = loop.load %x[{load}] : memref<10xf32>
+    loop.store %0, %out[{store}] : memref<10xf32>
+  }}"""
+
+WRONG = {
+    "load below": (
+        dict(extent=10, load="%i - 1", store="%i"),
+        r"@k: '%0 = loop.load %x\[%i - 1\].*': subscript 0 of %x is -1, out of bounds .* size 10",
+    ),
+    "load above": (
+        dict(extent=10, load="%i + 1", store="%i"),
+        r"subscript 0 of %x is 10, out of bounds for an axis of size 10",
+    ),
+    "the mask does not cover it": (
+        dict(extent=10, load="%i + 3] where [7 - %i", store="%i"),
+        r"subscript 0 of %x is 10, out of bounds",
+    ),
+    "store above": (
+        dict(extent=10, load="%i", store="%i * 2"),
+        r"loop.store %0, %out\[%i \* 2\].*': subscript 0 of %out is 10, out of bounds",
+    ),
+    "unwritten": (
+        dict(extent=9, load="%i", store="%i"),
+        r"nothing writes element \[9\] of %out",
+    ),
+    "masked away": (
+        dict(extent=10, load="%i", store="%i] where [%i - 1"),
+        r"nothing writes element \[0\] of %out",
+    ),
+    "two steps, one element": (
+        dict(extent=10, load="%i", store="%i floordiv 2"),
+        r"element \[0\] is stored twice, as .* and as .*every step must store to elements of its",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_access(parse: Parse, rand: Rand, case: str) -> None:
+    fields, message = WRONG[case]
+    module = parse(kernel(LOOP.format(**fields)))
+    with pytest.raises(InterpreterError, match=message):
+        interpret(module, rand(10), function="k")
+
+
+def test_two_stores_of_one_value_agree(parse: Parse, rand: Rand) -> None:
+    module = parse(kernel(LOOP.format(extent=10, load="%i", store="%i") * 2))
+    x = rand(10)
+    (result,) = interpret(module, x, function="k")
+    np.testing.assert_array_equal(result, x)
+
+
+def test_two_loops_that_store_different_values(parse: Parse, rand: Rand) -> None:
+    twice = LOOP.format(extent=10, load="%i", store="%i") + LOOP.format(
+        extent=10, load="9 - %i", store="%i"
+    )
+    with pytest.raises(InterpreterError, match="stored twice"):
+        interpret(parse(kernel(twice)), rand(10), function="k")
+
+
+def test_inputs_are_not_written(parse: Parse, rand: Rand) -> None:
+    body = LOOP.format(extent=10, load="%i", store="%i").replace("%0, %out", "%0, %x")
+    with pytest.raises(InterpreterError, match="stores to %x, which is an input"):
+        interpret(parse(kernel(body)), rand(10), function="k")
+
+
+def test_an_output_is_read_only_after_it_is_written(parse: Parse, rand: Rand) -> None:
+    body = """
+      loop.for %i in 10 {
+        %0 = loop.load %out[%i] : memref<10xf32>
+        loop.store %0, %out[%i] : memref<10xf32>
+      }"""
+    first = LOOP.format(extent=10, load="%i", store="%i")
+    x = rand(10)
+    (result,) = interpret(parse(kernel(first + body)), x, function="k")
+    np.testing.assert_array_equal(result, x)
+    with pytest.raises(InterpreterError, match=r"reads element \[0\], which nothing has written"):
+        interpret(parse(kernel(body)), x, function="k")
+
+
+def test_nan_is_a_value_like_others(parse: Parse) -> None:
+    module = parse(kernel(LOOP.format(extent=10, load="%i", store="%i")))
+    x = np.full(10, np.nan, np.float32)
+    (result,) = interpret(module, x, function="k")
+    assert np.isnan(result).all()
+
+
+def test_reductions_are_over_floats(parse: Parse) -> None:
+    module = parse("""
+      loop.kernel @k(%x: memref<3xi32>) -> (%out: memref<1xi32>) {
+        %s = loop.reduce %k in 3 with add {
+          %0 = loop.load %x[%k] : memref<3xi32>
+          loop.yield %0 : i32
+        } : i32
+        loop.for %i in 1 {
+          loop.store %s, %out[%i] : memref<1xi32>
+        }
+      }""")
+    with pytest.raises(InterpreterError, match="a reduction works on floats, not on i32"):
+        interpret(module, np.arange(3, dtype=np.int32), function="k")
