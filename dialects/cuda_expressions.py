@@ -132,7 +132,7 @@ class LiteralOp(ExpressionOp):
     traits = traits_def(Pure())
     assembly_format = "$value attr-dict"
 
-    def __init__(self, value: IntegerAttr[IntegerType] | FloatAttr):
+    def __init__(self, value: IntegerAttr | FloatAttr):
         super().__init__(properties={"value": value}, result_types=[value.get_type()])
 
 

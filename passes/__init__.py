@@ -16,6 +16,7 @@ _PASSES: dict[str, str] = {
     "to-tile": "pipelines:ToTilePass",
     "to-kernel": "pipelines:ToKernelPass",
     "to-cuda": "pipelines:ToCudaPass",
+    "decompose": "decompose.decompose:DecomposePass",
     "lift": "loop.lift:LiftPass",
     "inline-elementwise": "loop.inline_elementwise:InlineElementwisePass",
     "fuse-epilogue": "loop.fuse_epilogue:FuseEpiloguePass",
@@ -25,6 +26,7 @@ _PASSES: dict[str, str] = {
     "cooperative-reduce": "tile.cooperative_reduce:CooperativeReducePass",
     "blockify-launch": "tile.blockify_launch:BlockifyLaunchPass",
     "convert-tile-to-kernel": "kernel.convert_tile_to_kernel:ConvertTileToKernelPass",
+    "convert-kernel-to-cuda": "cuda.convert_kernel_to_cuda:ConvertKernelToCudaPass",
 }
 
 # Packages outside this repository announce their passes in this entry-point group.

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Erases what the text would declare and never use; compilers warn of it."""
+
+from xdsl.ir import Block, Operation
+
+from tilewright.dialects.cuda_expressions import ExpressionOp
+from tilewright.dialects.cuda_statements import AssignOp, IfOp, LetOp, SharedOp, VarOp
+
+
+def erase_unused(block: Block) -> None:
+    """Erase unused names, variables that are only assigned, and branches left empty."""
+    while _erase_some(block):
+        pass
+
+
+def _erase_some(block: Block) -> bool:
+    """One walk, last op first; whether an erased variable may leave more to erase."""
+    again = False
+    for op in reversed(list(block.ops)):
+        for region in op.regions:
+            again |= any([_erase_some(inner) for inner in region.blocks])
+        if isinstance(op, VarOp):
+            again |= _erase_assignments(op)
+        if _is_unused(op):
+            op.detach()
+            op.erase()
+    return again
+
+
+def _is_unused(op: Operation) -> bool:
+    if isinstance(op, IfOp):
+        return not op.then_body.block.ops and (op.else_body is None or not op.else_body.block.ops)
+    is_name = isinstance(op, LetOp | VarOp | SharedOp | ExpressionOp)
+    return is_name and not op.results[0].uses
+
+
+def _erase_assignments(op: VarOp) -> bool:
+    users = [use.operation for use in op.variable.uses]
+    if not users or not all(isinstance(user, AssignOp) for user in users):
+        return False
+    for user in users:
+        user.detach()
+        user.erase()
+    return True

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Affine subscripts and masks as C++ expressions; what occurs often is named once."""
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+
+from tilewright.dialects import kernel
+from tilewright.dialects.cuda_expressions import (
+    BinaryOp,
+    BinaryOperator,
+    CallOp,
+    CompareOp,
+    NegOp,
+)
+from tilewright.dialects.index import Term, range_of, signed_terms, sum_of
+from tilewright.passes.cuda.accesses import Accesses, Index, conjuncts
+from tilewright.passes.cuda.writer import Writer, block_of, is_pending
+
+# C++ division rounds to zero: right where the dividend cannot be negative, else the prelude helps.
+_DIVISIONS = {
+    AffineBinaryOpKind.FloorDiv: (BinaryOperator.DIV, "floor_div"),
+    AffineBinaryOpKind.Mod: (BinaryOperator.REM, "floor_mod"),
+}
+
+
+class _Scope(NamedTuple):
+    """A block of the source, the block that it becomes, and the names made there."""
+
+    source: Block
+    target: Block
+    names: dict[Index, SSAValue]
+
+
+class Indices:
+    """
+    Writes offsets and masks. What occurs often gets a name, in the outermost block where it occurs
+    more than once and its operands are known.
+    """
+
+    def __init__(self, writer: Writer, accesses: Accesses):
+        self.writer, self.accesses = writer, accesses
+        self._scopes: list[_Scope] = []
+
+    @contextmanager
+    def scope(self, source: Block) -> Generator[None]:
+        """The ops of `source` are being converted, into the writer's block."""
+        self._scopes.append(_Scope(source, self.writer.block, {}))
+        yield
+        self._scopes.pop()
+
+    def offset(self, op: Operation) -> SSAValue:
+        """The linear offset that a load or store accesses."""
+        return self._sum(self.accesses.offsets[op], "i")
+
+    def named(self, op: kernel.IndexOp) -> SSAValue:
+        """The index under its name, which from now on stands wherever its sum occurs."""
+        index, hint = self.accesses.offsets[op], op.result.name_hint or "i"
+        value = self._sum(index, hint)
+        if is_pending(value):
+            value = self.writer.let(value, hint)
+        if index.variable_part() == index and index.is_worth_a_name():
+            self._scopes[-1].names.setdefault(index, value)
+        return value
+
+    def condition(self, op: Operation) -> SSAValue | None:
+        """Where the mask of `op` holds; None where it always does."""
+        if (mask := self.accesses.masks.get(op)) is None:
+            return None
+        return self._named_if_frequent(mask, "in", lambda: self._conjunction(mask))
+
+    def _conjunction(self, mask: Index) -> SSAValue:
+        comparisons = [
+            CompareOp(comparison, self._sum(left, "i"), self._sum(right, "i")).result
+            for left, comparison, right in conjuncts(mask)
+        ]
+        return _joined(BinaryOperator.AND, comparisons)
+
+    def _sum(self, index: Index, hint: str) -> SSAValue:
+        """The one expression of `index`; what varies in it may have a name."""
+        part = index.variable_part()
+        if not part.is_worth_a_name():
+            return self._written(index)
+        value = self._named_if_frequent(part, hint, lambda: self._written(part))
+        if is_pending(value):
+            return self._written(index)
+        constant = sum_of(index.exprs[0]).constant
+        if constant == 0:
+            return value
+        operator = BinaryOperator.ADD if constant > 0 else BinaryOperator.SUB
+        return BinaryOp(operator, value, self.writer.index(abs(constant))).result
+
+    def _named_if_frequent(
+        self, index: Index, hint: str, write: Callable[[], SSAValue]
+    ) -> SSAValue:
+        found = (scope.names[index] for scope in self._scopes if index in scope.names)
+        if (name := next(found, None)) is not None:
+            return name
+        if (level := self._level(index)) is None:
+            return write()
+        inner = self._scopes[level + 1 :]
+        del self._scopes[level + 1 :]
+        with self.writer.inside(self._scopes[level].target):
+            name = self.writer.let(write(), hint)
+        self._scopes[level].names[index] = name
+        self._scopes += inner
+        return name
+
+    def _level(self, index: Index) -> int | None:
+        """The outermost scope where `index` occurs more than once and its operands are known."""
+        pending = {block_of(v) for v in index.operands}
+        for level, scope in enumerate(self._scopes):
+            pending.discard(scope.source)
+            if not pending and self.accesses.count(index, scope.source) > 1:
+                return level
+        return None
+
+    def _written(self, index: Index) -> SSAValue:
+        (expr,) = index.exprs
+        return self._expression(expr, index)
+
+    def _expression(self, expr: AffineExpr, index: Index) -> SSAValue:
+        positive, negative = signed_terms(expr)
+        if not positive and not negative:
+            return self.writer.index(0)
+        if not positive:
+            (first, *negative) = negative
+            value = NegOp(self._term(first, index)).result
+        else:
+            value = _joined(BinaryOperator.ADD, [self._term(term, index) for term in positive])
+        for term in negative:
+            value = BinaryOp(BinaryOperator.SUB, value, self._term(term, index)).result
+        return value
+
+    def _term(self, term: Term, index: Index) -> SSAValue:
+        atom, factor = term
+        if isinstance(atom, AffineConstantExpr):
+            return self.writer.index(atom.value * factor)
+        value = self._atom(atom, index)
+        if factor == 1:
+            return value
+        return BinaryOp(BinaryOperator.MUL, value, self.writer.index(factor)).result
+
+    def _atom(self, atom: AffineExpr, index: Index) -> SSAValue:
+        match atom:
+            case AffineDimExpr(position):
+                return self.writer.use(index.operands[position])
+            case AffineBinaryOpExpr(kind, dividend, AffineConstantExpr(divisor)):
+                operator, function = _DIVISIONS[kind]
+            case _:
+                raise ValueError(f"not canonical: {atom}")
+        known = range_of(dividend, index.ranges)
+        values = self._expression(dividend, index), self.writer.index(divisor)
+        if known is not None and known.low >= 0:
+            return BinaryOp(operator, *values).result
+        return CallOp(function, values, self.writer.index_type).result
+
+
+def _joined(operator: BinaryOperator, values: Sequence[SSAValue]) -> SSAValue:
+    first, *rest = values
+    for value in rest:
+        first = BinaryOp(operator, first, value).result
+    return first

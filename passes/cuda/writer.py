@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Appending CUDA IR: statements at the end of the open block, and expressions, which enter the block
+with the statement that uses them.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from xdsl.dialects.builtin import (
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.utils.hints import isa
+
+from tilewright.dialects.cuda_expressions import (
+    CallOp,
+    ExpressionOp,
+    LiteralOp,
+    ReadOp,
+    VariableType,
+)
+from tilewright.dialects.cuda_statements import LetOp, StatementOp
+from tilewright.errors import UnsupportedError
+
+_SUPPORTED = (i1, i8, i16, i32, i64, f32, f64)
+
+_MAX_INLINE = 60
+"""Columns beyond which an expression is given a name."""
+
+
+class Writer:
+    """Adds to the block that is open, and knows what each value of the source has become."""
+
+    def __init__(self, block: Block, kernel: str, index_type: IntegerType):
+        self.block, self.kernel, self.index_type = block, kernel, index_type
+        self.values: dict[SSAValue, SSAValue] = {}
+        """Names, variables, and expressions that are still to be used, by source value."""
+        self.constants: dict[SSAValue, IntegerAttr | FloatAttr] = {}
+        """Source values that are written as literals wherever they are used."""
+
+    def type(self, type: Attribute) -> Attribute:
+        """The C++ type of a value."""
+        if isinstance(type, IndexType):
+            return self.index_type
+        if type not in _SUPPORTED:
+            raise self.unsupported(f"values of type {type}")
+        return type
+
+    def unsupported(self, what: str) -> UnsupportedError:
+        """An error that names the kernel."""
+        return UnsupportedError(f"CUDA IR has no form for {what}", where=f"kernel @{self.kernel}")
+
+    def use(self, value: SSAValue) -> SSAValue:
+        """What `value` has become, for one use."""
+        if (constant := self.constants.get(value)) is not None:
+            return LiteralOp(constant).result
+        new = self.values[value]
+        return ReadOp(new).result if isinstance(new.type, VariableType) else new
+
+    def index(self, value: int) -> SSAValue:
+        """An integer literal of the index type."""
+        return LiteralOp(IntegerAttr(value, self.index_type)).result
+
+    def zero(self, type: Attribute) -> SSAValue:
+        """The literal 0 of a type."""
+        if isinstance(type, Float32Type | Float64Type):
+            return LiteralOp(FloatAttr(0.0, type)).result
+        assert isa(type, IntegerType)
+        return LiteralOp(IntegerAttr(0, type)).result
+
+    def statement(self, op: StatementOp) -> StatementOp:
+        """Append a statement and the expressions in it."""
+        for operand in op.operands:
+            self._place(operand)
+        self.block.add_op(op)
+        return op
+
+    def _place(self, value: SSAValue) -> None:
+        if not is_pending(value):
+            return
+        expression = value.owner
+        assert isinstance(expression, ExpressionOp)
+        for operand in expression.operands:
+            self._place(operand)
+        self.block.add_op(expression)
+
+    def let(self, value: SSAValue, hint: str | None = None) -> SSAValue:
+        """`value` with a name of its own."""
+        op = LetOp(value, hint)
+        self.statement(op)
+        return op.result
+
+    def bind(self, source: SSAValue, value: SSAValue) -> None:
+        """From now on `value` stands for `source`: named, unless it can be written in place."""
+        if is_pending(value) and not _stays_inline(source, value):
+            value = self.let(value, source.name_hint)
+        self.values[source] = value
+
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """Append to `block` meanwhile."""
+        outer, self.block = self.block, block
+        yield
+        self.block = outer
+
+
+def is_pending(value: SSAValue) -> bool:
+    """Whether `value` is an expression that no statement uses yet."""
+    return isinstance(value.owner, ExpressionOp) and value.owner.parent is None
+
+
+def _stays_inline(source: SSAValue, value: SSAValue) -> bool:
+    """
+    Whether `value` can be written where `source` is used: once, in the block where it is made.
+    Subscripts name their indices as often as they like.
+    """
+    if (use := source.get_user_of_unique_use()) is None or use.parent is not block_of(source):
+        return False
+    is_subscript = isinstance(source.type, IndexType) and use.dialect_name() != "arith"
+    return not is_subscript and _columns(value) <= _MAX_INLINE
+
+
+def block_of(value: SSAValue) -> Block | None:
+    """The block that defines `value`."""
+    return value.owner if isinstance(value.owner, Block) else value.owner.parent
+
+
+def _columns(value: SSAValue) -> int:
+    """About how long the text of `value` is."""
+    op = value.owner
+    if not is_pending(value) or not isinstance(op, ExpressionOp):
+        return len(value.name_hint or "v") + 1
+    operator = len(op.callee.string_value()) if isinstance(op, CallOp) else 3
+    return operator + sum(_columns(operand) + 1 for operand in op.operands)
