@@ -11,15 +11,12 @@ addresses alone and are exact in this model, for every warp of every block.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.codegen.simulator.lanes import WARP, Integers, Lanes
 
 _SECTOR = 32
 _BANKS = 32
 _WORD = 4
-_PERIOD = 128
-"""Addresses that are this far apart cost the same."""
 
 
 @dataclass
@@ -79,28 +76,32 @@ class Counters:
 
 
 class Meter:
-    """Counts the accesses of one instruction; remembers the last pattern, which mostly repeats."""
+    """
+    Counts the accesses of one instruction.
+
+    In a loop the lanes' addresses mostly keep their shape and only move together. The cost then
+    depends on where they start within a period alone, and is looked up.
+    """
 
     def __init__(self, count: AccessCount):
         self.count = count
+        in_sectors = count.space == "global"
+        self._measure = _sectors if in_sectors else _wavefronts
+        self._period = _SECTOR if in_sectors else _BANKS * _WORD
         self._lanes: Lanes | None = None
-        self._pattern: tuple[int, Integers] = (-1, np.empty(0, np.int64))
-        self._cost = (0, 0, 0)
+        self._shape = np.empty(0, np.int64)
+        self._costs: dict[int, tuple[int, int, int]] = {}
 
     def add(self, lanes: Lanes, offsets: Integers) -> None:
         first = int(offsets[0])
         shape = offsets - first
-        phase, last = self._pattern
-        if (
-            self._lanes is None
-            or first % _PERIOD != phase
-            or not lanes.same(self._lanes)
-            or not np.array_equal(shape, last)
-        ):
-            self._lanes, self._pattern = lanes, (first % _PERIOD, shape)
-            measure = _sectors if self.count.space == "global" else _wavefronts
-            self._cost = measure(lanes.numbers(), offsets, self.count.size)
-        requests, transactions, ideal = self._cost
+        known = self._lanes is not None and lanes.same(self._lanes)
+        if not known or not np.array_equal(shape, self._shape):
+            self._lanes, self._shape, self._costs = lanes, shape, {}
+        phase = first % self._period
+        if phase not in self._costs:
+            self._costs[phase] = self._measure(lanes.numbers(), offsets, self.count.size)
+        requests, transactions, ideal = self._costs[phase]
         self.count.requests += requests
         self.count.transactions += transactions
         self.count.ideal += ideal
@@ -123,20 +124,28 @@ class Meters:
         return Counters(tuple(self._counts[key] for key in sorted(self._counts)))
 
 
+def _distinct(keys: Integers) -> Integers:
+    """Each key once, ascending."""
+    ordered = np.sort(keys, axis=None)
+    first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
+
+
 def _sectors(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, int]:
     warp = lanes // WARP
-    sectors = len(np.unique((warp << 44) + offsets // _SECTOR))
-    pieces = np.unique((warp << 44) + offsets // size) >> 44
-    bytes_per_warp = np.unique(pieces, return_counts=True)[1] * size
-    return len(np.unique(warp)), sectors, int((-(-bytes_per_warp // _SECTOR)).sum())
+    sectors = len(_distinct((warp << 44) + offsets // _SECTOR))
+    pieces = _distinct((warp << 44) + offsets // size) >> 44
+    bytes_per_warp = np.bincount(pieces) * size
+    return len(_distinct(warp)), sectors, int((-(-bytes_per_warp // _SECTOR)).sum())
 
 
 def _wavefronts(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, int]:
-    lanes_per_phase = min(WARP, WARP * _WORD // size) if size > _WORD else WARP
+    lanes_per_phase = min(WARP, WARP * _WORD // size)
     phase = lanes // lanes_per_phase
-    words: NDArray[np.int64] = (offsets // _WORD)[:, None] + np.arange(max(1, size // _WORD))
-    keys = np.unique((np.unique(phase, return_inverse=True)[1][:, None] << 40) + words)
-    phases = int(keys[-1] >> 40) + 1
-    per_bank = np.bincount((keys >> 40) * _BANKS + keys % _BANKS, minlength=phases * _BANKS)
-    wavefronts = int(per_bank.reshape(phases, _BANKS).max(axis=1).sum())
-    return len(np.unique(lanes // WARP)), wavefronts, phases
+    words = (offsets // _WORD)[:, None] + np.arange(max(1, size // _WORD))
+    keys = _distinct((phase[:, None] << 40) + words)
+    banks = (keys >> 40) * _BANKS + keys % _BANKS
+    per_bank = np.bincount(banks, minlength=(int(phase[-1]) + 1) * _BANKS)
+    wavefronts = int(per_bank.reshape(-1, _BANKS).max(axis=1).sum())
+    return len(_distinct(lanes // WARP)), wavefronts, len(_distinct(phase))

@@ -29,7 +29,7 @@ class Lanes:
     def numbers(self) -> Integers:
         """The lanes' numbers."""
         if isinstance(self.index, slice):
-            return np.arange(self.index.start, self.index.stop)
+            return np.arange(self.index.start, self.index.stop, dtype=np.int64)
         return self.index
 
     def where(self, chosen: Booleans) -> "Lanes | None":
@@ -43,9 +43,9 @@ class Lanes:
         """Whether both are the same lanes."""
         if self is other:
             return True
-        if isinstance(self.index, slice) or isinstance(other.index, slice):
-            return self.index is other.index or self.index == other.index
-        return np.array_equal(self.index, other.index)
+        if isinstance(self.index, slice) and isinstance(other.index, slice):
+            return self.index == other.index
+        return self.count == other.count and np.array_equal(self.numbers(), other.numbers())
 
 
 def all_lanes(count: int) -> Lanes:

@@ -14,6 +14,7 @@ when a write comes near them in the same epoch: most reads never meet one.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,16 +34,28 @@ _ANYBODY = 0xFFFFFFFF
 _LOGGED_READS = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Touch:
-    """One instruction's access: per lane the cells, and the range of bytes within a block."""
+    """
+    One instruction's access to shared memory.
+
+    `offsets` are bytes within the batch, one per lane; `low` and `high` bound the bytes within a
+    block.
+    """
 
     lanes: Integers
-    cells: Integers
-    """(lanes, cells per lane)."""
+    offsets: Integers
+    size: int
+    granule: int
     low: int
     high: int
     line: int
+
+    @cached_property
+    def cells(self) -> Integers:
+        """(lanes, cells per lane): made only when an access meets another one."""
+        first = self.offsets // self.granule
+        return first[:, None] + np.arange(max(1, self.size // self.granule))
 
 
 class _Near:

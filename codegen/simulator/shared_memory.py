@@ -120,9 +120,7 @@ class SharedMemory:
     def _touch(
         self, lanes: Integers, offsets: Integers, low: int, high: int, access: Access
     ) -> Touch:
-        first = offsets // self._granule
-        parts = np.arange(max(1, access.size // self._granule))
-        return Touch(lanes, first[:, None] + parts, low, high, access.line)
+        return Touch(lanes, offsets, access.size, self._granule, low, high, access.line)
 
     def _check(self, touch: Touch, mode: Mode) -> None:
         if any(low < touch.high and touch.low < high for low, high in self.in_flight):
@@ -139,8 +137,9 @@ class SharedMemory:
 
     def _check_written(self, touch: Touch) -> None:
         """Values first: reading them is quicker than asking who wrote each cell."""
-        words = self.block.items(4)[touch.cells * self._granule >> 2]
-        if not (words == _POISON).any():
+        size = max(4, touch.size)
+        values = np.take(self.block.items(size), touch.offsets // size, mode="clip")
+        if not (values.view(np.uint32) == _POISON).any():
             return
         unwritten = self.races.written[touch.cells] == 0
         if not unwritten.any():
