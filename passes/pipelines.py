@@ -18,14 +18,12 @@ from xdsl.passes import ModulePass
 from xdsl.transforms import get_all_passes as get_xdsl_passes
 
 from tilewright.passes import get_all_passes
+from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.verification import verify_module
 
 TO_TENSOR = "decompose,cse"
 
-TO_LOOP = (
-    "lift,inline-elementwise,fuse-epilogue,fuse-reduction,fuse-epilogue,simplify-accesses,cse"
-)
+TO_LOOP = "lift,inline-elementwise,fuse-epilogue,fuse-reduction,fuse-epilogue,simplify-accesses,cse"
 
 TO_TILE = "tileify,blockify-launch,cooperative-reduce,simplify-accesses"
 
@@ -50,9 +48,7 @@ class NamedPipeline(ModulePass, ABC):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run them, verifying what each leaves behind."""
-        for step in self.passes():
-            step.apply(ctx, op)
-            verify_module(op)
+        PassManager(ctx).run(op, self.passes())
 
 
 class ToTensorPass(NamedPipeline):

@@ -15,12 +15,17 @@ from xdsl.utils.exceptions import VerifyException
 
 
 class InvalidOpError(VerifyException):
-    """The IR is ill-formed, and this is the innermost operation to blame."""
+    """
+    The IR is ill-formed, and this is the innermost operation to blame; `made_by` is the pass that
+    made it what it is, empty where none did.
+    """
 
-    def __init__(self, op: Operation, reason: str):
+    def __init__(self, op: Operation, reason: str, made_by: str = ""):
         self.op = op
         self.reason = reason
-        super().__init__(f"'{op.name}': {reason}")
+        self.made_by = made_by
+        blame = f"after pass '{made_by}': " if made_by else ""
+        super().__init__(f"{blame}'{op.name}': {reason}")
 
 
 def verify_module(module: Operation) -> None:

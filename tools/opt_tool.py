@@ -10,9 +10,7 @@ failed. After every pass the IR must verify, SSA dominance included.
 import argparse
 import os
 import sys
-import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from io import StringIO
 from typing import IO, cast
@@ -22,17 +20,18 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.printer import Printer
 from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, PassFailedException
+from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 import tilewright
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.errors import UsageError
+from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import configure, parse_pipeline
 from tilewright.passes.pipelines import expanded
-from tilewright.passes.verification import InvalidOpError, verify_module
-from tilewright.tools.diagnostics import explain, one_line
+from tilewright.passes.verification import InvalidOpError
+from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import SourceParser, placed, read_bytes, write_text
 from tilewright.universe import UNIVERSE
 
@@ -150,52 +149,31 @@ class OptTool(xDSLOptMain):
 
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline, verifying the input and what each pass makes of it."""
-        self.verify(prog)
-        original = prog.clone() if self.args.check == "end" else None
-        for module_pass in self.pipeline.passes:
-            self.apply_pass(module_pass, prog)
-            if self.args.print_between_passes and module_pass is not self.pipeline.passes[-1]:
-                print_ir(f"IR after {module_pass.name}:", prog)
-        if original is not None:
-            check_pass(original, prog, self.args.passes)
-
-    def apply_pass(self, module_pass: ModulePass, prog: ModuleOp) -> None:
-        """Run one pass, then verify its result and, if asked to, check it."""
-        before = prog.clone() if self.args.check == "each" else None
-        start = time.perf_counter()
-        with blamed_on(module_pass):
-            module_pass.apply(self.ctx, prog)
-        if self.args.time_passes:
-            seconds = time.perf_counter() - start
-            print(f"Pass {module_pass.name} took {seconds:.6f} seconds", file=sys.stderr)
-        self.verify(prog, made_by=module_pass.name)
-        if before is not None:
-            check_pass(before, prog, module_pass.name)
-
-    def verify(self, prog: ModuleOp, made_by: str = "") -> None:
-        """Raise `PlacedVerifyError` unless `prog`, made by that pass, is well-formed."""
-        if self.args.disable_verify:
-            return
         try:
-            verify_module(prog)
+            _Manager(self).run(prog, self.pipeline.passes)
         except InvalidOpError as err:
-            raise placed(err, self.places, made_by) from err
+            raise placed(err, self.places) from err
 
 
-@contextmanager
-def blamed_on(module_pass: ModulePass) -> Generator[None]:
-    """Errors inside name the pass."""
-    label = f"pass '{module_pass.name}'"
-    try:
-        yield
-    except TilewrightError as err:
-        err.message = f"{label}: {err.message}"
-        raise
-    except DiagnosticException as err:
-        raise PassFailedException(f"error: {label}: {one_line(err)}") from err
-    except Exception as err:
-        err.add_note(f"in {label}")
-        raise
+class _Manager(PassManager):
+    """Runs passes as the options say."""
+
+    def __init__(self, tool: OptTool):
+        self.args, self.last = tool.args, next(reversed(tool.pipeline.passes), None)
+        checkers = {self.args.check: check_pass}
+        super().__init__(tool.ctx, checkers.get("each"), checkers.get("end"))
+
+    def verify(self, module: ModuleOp, made_by: str) -> None:
+        """Nothing with `--disable-verify`."""
+        if not self.args.disable_verify:
+            super().verify(module, made_by)
+
+    def finished(self, step: ModulePass, module: ModuleOp, seconds: float) -> None:
+        """What `--time-passes` and `--print-between-passes` show."""
+        if self.args.time_passes:
+            print(f"Pass {step.name} took {seconds:.6f} seconds", file=sys.stderr)
+        if self.args.print_between_passes and step is not self.last:
+            print_ir(f"IR after {step.name}:", module)
 
 
 def print_ir(title: str, prog: ModuleOp) -> None:

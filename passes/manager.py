@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Running passes: one after the other, each blamed for what it raises, its result verified and, if
+someone asks, checked by running the program before and after it.
+
+Every door (`opt-tool`, `tilewright`, the Python API, a named pipeline) runs passes through here.
+"""
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import DiagnosticException, PassFailedException
+
+from tilewright.errors import TilewrightError
+from tilewright.passes.verification import InvalidOpError, verify_module
+
+Checker = Callable[[ModuleOp, ModuleOp, str], None]
+"""Raises unless the module before and the module after the pass of that name compute the same."""
+
+
+@dataclass
+class PassManager:
+    """Runs passes over modules; a tool overrides `verify` and `finished` to say more."""
+
+    ctx: Context
+    check_each: Checker | None = None
+    """Called after each pass."""
+    check_end: Checker | None = None
+    """Called once, with the module before the first and after the last pass."""
+
+    def run(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
+        """Run `passes` over `module`; `InvalidOpError` names the pass that left it ill-formed."""
+        self.verify(module, made_by="")
+        original = None if self.check_end is None else module.clone()
+        for step in passes:
+            self._run_pass(module, step)
+        if self.check_end is not None and original is not None:
+            self.check_end(original, module, ",".join(step.name for step in passes))
+
+    def _run_pass(self, module: ModuleOp, step: ModulePass) -> None:
+        before = None if self.check_each is None else module.clone()
+        start = time.perf_counter()
+        with blamed_on(step):
+            step.apply(self.ctx, module)
+        seconds = time.perf_counter() - start
+        self.verify(module, made_by=step.name)
+        if self.check_each is not None and before is not None:
+            self.check_each(before, module, step.name)
+        self.finished(step, module, seconds)
+
+    def verify(self, module: ModuleOp, made_by: str) -> None:
+        """Raise `InvalidOpError` unless `module`, made by that pass, is well-formed."""
+        try:
+            verify_module(module)
+        except InvalidOpError as err:
+            raise InvalidOpError(err.op, err.reason, made_by) from err
+
+    def finished(self, step: ModulePass, module: ModuleOp, seconds: float) -> None:
+        """A pass has run, and its result is fine."""
+
+
+@contextmanager
+def blamed_on(step: ModulePass) -> Generator[None]:
+    """Errors inside name the pass."""
+    label = f"pass '{step.name}'"
+    try:
+        yield
+    except TilewrightError as err:
+        err.message = f"{label}: {err.message}"
+        raise
+    except DiagnosticException as err:
+        message = " ".join(str(err).split())
+        raise PassFailedException(f"error: {label}: {message}") from err
+    except Exception as err:
+        err.add_note(f"in {label}")
+        raise
