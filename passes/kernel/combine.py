@@ -8,6 +8,7 @@ number of threads along any axes.
 """
 
 from collections.abc import Sequence
+from enum import Enum, auto
 from math import prod
 
 from xdsl.dialects.builtin import MemRefType
@@ -24,6 +25,34 @@ from tilewright.passes.kernel.emitter import Emitter
 _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
 
 
+class Join(Enum):
+    """How threads join their values."""
+
+    NONE = auto()
+    """Each has its own already."""
+    SHUFFLE = auto()
+    """Within segments of a warp."""
+    WARPS = auto()
+    """Within warps, then one slot of shared memory for each warp."""
+    SHARED = auto()
+    """One slot of shared memory for each thread."""
+
+
+def join_across(axes: Sequence[Axis], across: Sequence[SSAValue]) -> Join:
+    """How threads along `axes`, the last fastest, join across those of them in `across`."""
+    joined = [axis.value in across for axis in axes]
+    threads = prod(axis.extent for axis in axes)
+    width = prod(a.extent for a, j in zip(axes, joined, strict=True) if j)
+    if width == 1:
+        return Join.NONE
+    is_fastest = joined == sorted(joined)
+    if not is_fastest or threads % WARP_SIZE:
+        return Join.SHARED
+    if width <= WARP_SIZE and width & (width - 1) == 0:
+        return Join.SHUFFLE
+    return Join.WARPS if width % WARP_SIZE == 0 else Join.SHARED
+
+
 class ThreadCombine:
     """Joins across some of a launch's thread axes."""
 
@@ -35,22 +64,22 @@ class ThreadCombine:
         """`value` joined across the axes in `across`."""
         joined = [axis.value in across for axis in self.axes]
         width = prod(a.extent for a, j in zip(self.axes, joined, strict=True) if j)
-        if width == 1:
-            return value
-        is_fastest = joined == sorted(joined)
-        if is_fastest and self.threads % WARP_SIZE == 0:
-            if width <= WARP_SIZE and width & (width - 1) == 0:
+        match join_across(self.axes, across):
+            case Join.NONE:
+                return value
+            case Join.SHUFFLE:
                 return self._butterfly(monoid, value, width)
-            if width % WARP_SIZE == 0:
+            case Join.WARPS:
                 return self._warps(monoid, self._butterfly(monoid, value, WARP_SIZE), width)
-        return self._through_shared(monoid, value, joined)
+            case Join.SHARED:
+                return self._through_shared(monoid, value, joined)
 
     def _butterfly(self, monoid: MonoidAttr, value: SSAValue, width: int) -> SSAValue:
         """Every lane of each `width` lanes that lie side by side has the result."""
         offset = width // 2
         while offset:
             shuffle = kernel.ShuffleOp(ShuffleMode.XOR, value, offset, width)
-            value = self.emit.join(monoid, value, self.emit.value(shuffle))
+            value = self.emit.join(monoid, value, self.emit.value(shuffle, "other"))
             offset //= 2
         return value
 

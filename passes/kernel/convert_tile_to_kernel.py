@@ -86,14 +86,15 @@ class _Lowering:
 
     def _bind(self, axes: Sequence[Axis], id: SSAValue) -> None:
         """Make the axes out of a linear id, the last axis fastest."""
+        self.indices |= {axis.value: (_ZERO, ()) for axis in axes if axis.extent == 1}
+        axes = [axis for axis in axes if axis.extent > 1]
+        if len(axes) == 1:
+            id.name_hint = axes[0].value.name_hint
+            self.values[axes[0].value, ()] = id
+            return
         parts = delinearize(AffineExpr.dimension(0), [axis.extent for axis in axes])
         for axis, part in zip(axes, parts, strict=True):
-            if axis.extent == 1:
-                self.indices[axis.value] = (_ZERO, ())
-            elif len(axes) == 1:
-                id.name_hint = axis.value.name_hint
-                self.values[axis.value, ()] = id
-            elif axis.value.uses:
+            if axis.value.uses:
                 index = kernel.IndexOp(([part], [id]))
                 self.values[axis.value, ()] = self.emit.value(index, axis.value.name_hint)
 
@@ -163,6 +164,8 @@ class _Lowering:
     ) -> list[SSAValue]:
         def step(axis: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
             self.values[op.axis, ()] = axis
+            for value, named in zip(carried, like, strict=True):
+                value.name_hint = named.name_hint
             joined = zip(carried, yielded(), strict=True)
             return [self.emit.join(op.monoid, left, right) for left, right in joined]
 

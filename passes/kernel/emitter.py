@@ -51,7 +51,7 @@ class Emitter:
 
     def join(self, monoid: MonoidAttr, left: SSAValue, right: SSAValue) -> SSAValue:
         """Two values joined."""
-        return self.value(_JOINS[monoid.data](left, right))
+        return self.value(_JOINS[monoid.data](left, right), left.name_hint)
 
     def masked(self, value: SSAValue, where: Access | None, monoid: MonoidAttr) -> SSAValue:
         """`value` where the mask holds, else the identity."""

@@ -9,10 +9,16 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop
-from tilewright.dialects.monoid import MonoidAttr
+from tilewright.dialects.monoid import Monoid, MonoidAttr
 
 _INDEX = IndexType()
 _AXIS_NAMES = "ijlpqrstuvw"
+_FOLD_NAMES = {
+    Monoid.ADD: "sum",
+    Monoid.MUL: "product",
+    Monoid.MAX: "maximum",
+    Monoid.MIN: "minimum",
+}
 _SYMBOL = re.compile(r"\W+")
 
 
@@ -99,6 +105,8 @@ class KernelBuilder:
         body.add_op(loop.YieldOp(values))
         reduction = loop.ReduceOp(extent, monoid, Region(body))
         self.add(reduction)
+        for result in reduction.results:
+            result.name_hint = _FOLD_NAMES[monoid.data]
         return list(reduction.results)
 
     def store(self, values: Sequence[SSAValue]) -> None:

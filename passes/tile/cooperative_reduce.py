@@ -105,8 +105,8 @@ class _Sharing:
         body.add_op(loop.YieldOp(values, conjunction(masks)))
         partial = loop.ReduceOp(-(-extent // self.threads), op.monoid, Region(body))
         combine = tile.CombineOp(list(partial.results), [self.thread], op.monoid)
-        for old, new in zip(op.results, combine.results, strict=True):
-            new.name_hint = old.name_hint
+        for old, part, new in zip(op.results, partial.results, combine.results, strict=True):
+            part.name_hint = new.name_hint = old.name_hint
             self.substitution.values[old] = new
         return [partial, combine]
 
