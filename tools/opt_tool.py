@@ -185,7 +185,9 @@ def print_ir(title: str, prog: ModuleOp) -> None:
 
 def check_pass(before: ModuleOp, after: ModuleOp, name: str) -> None:
     """Interpret both and compare; NumPy and the interpreters are imported only for this."""
-    import_module("tilewright.interpreters.check").check_pass(before, after, name)
+    report = import_module("tilewright.interpreters.check").check_pass(before, after, name)
+    for note in report.notes:
+        print(f"remark: check of '{name}': {note}", file=sys.stderr)
 
 
 class _HeldOutput(StringIO):

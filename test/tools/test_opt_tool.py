@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What opt-tool does with wrong input, wrong options and passes that fail."""
 
+import contextlib
+import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from xdsl.context import Context
 from xdsl.dialects.arith import AddiOp
 from xdsl.dialects.builtin import ModuleOp
@@ -15,6 +19,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.errors import UnsupportedError
+from tilewright.interpreters.check import CheckReport
 from tilewright.tools.opt_tool import OptTool, main
 
 GOOD = """\
@@ -82,6 +87,10 @@ ILL_FORMED = {
     "block name": (
         "func.func @f() {\n^0:\n  func.return\n}\n",
         "x.mlir:2:3: error: Invalid Block name format `0`.",
+    ),
+    "a string without an end": (
+        f'"test.op"() {{x = "{"x" * 100}}} : () -> ()\n',
+        "x.mlir:1:18: error: End of file reached before closing string literal.\n",
     ),
     "empty": ("\n", "x.mlir:1:1: error: the input is empty\n"),
 }
@@ -248,3 +257,38 @@ def test_diagnostics_may_be_wanted(source: Any, capsys: Any):
     path = source("func.func\n")
     assert main([path, "--parsing-diagnostics"]) == 0
     assert capsys.readouterr().out.startswith("x.mlir:1:10: error: expect symbol name\n")
+
+
+@pytest.mark.parametrize(
+    ("when", "checked"),
+    [("each", ["canonicalize", "dce"]), ("end", ["canonicalize,dce"]), ("none", [])],
+)
+def test_check_compares_before_and_after(
+    when: str, checked: list[str], source: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any
+):
+    seen: list[str] = []
+
+    def check_pass(before: ModuleOp, after: ModuleOp, name: str) -> CheckReport:
+        assert before is not after
+        seen.append(name)
+        return CheckReport((), ("@f was not run",))
+
+    monkeypatch.setattr("tilewright.interpreters.check.check_pass", check_pass)
+    assert main([source(GOOD), "-p", "canonicalize,dce", f"--check={when}"]) == 0
+    assert seen == checked
+    remarks = [f"remark: check of '{name}': @f was not run" for name in checked]
+    assert capsys.readouterr().err.splitlines() == remarks
+
+
+@given(data=st.data())
+def test_no_edit_of_the_input_is_a_traceback(data: st.DataObject, tmp_path_factory: Any):
+    start = data.draw(st.integers(0, len(GOOD)))
+    end = data.draw(st.integers(start, min(start + 8, len(GOOD))))
+    pieces = [*'%@#!^(){}[]<>,:="-01', "i32", "tensor<", "->", "loc(", "^bb0", "0x"]
+    edit = "".join(data.draw(st.lists(st.sampled_from(pieces), max_size=3)))
+    path = tmp_path_factory.getbasetemp() / "edited.mlir"
+    path.write_text(GOOD[:start] + edit + GOOD[end:])
+    with contextlib.redirect_stderr(io.StringIO()) as err:
+        code = main([str(path), "-o", str(path)])
+    assert code in (0, 2)
+    assert bool(code) == ("error: " in err.getvalue())
