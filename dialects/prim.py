@@ -57,7 +57,10 @@ class ScalarFunction(StrEnum):
     RSQRT = "rsqrt"
     TANH = "tanh"
     ERF = "erf"
+    TRUNC = "trunc"
     POW = "pow"
+    FLOORDIV = "floordiv"
+    """The quotient rounded down, as Python's `//` (and PyTorch's) has it: not floor(a / b)."""
     MAXIMUM = "maximum"
     MINIMUM = "minimum"
 
@@ -74,6 +77,7 @@ _BINARY = frozenset(
         ScalarFunction.MUL,
         ScalarFunction.DIV,
         ScalarFunction.POW,
+        ScalarFunction.FLOORDIV,
         ScalarFunction.MAXIMUM,
         ScalarFunction.MINIMUM,
     }

@@ -74,7 +74,9 @@ PRIM: dict[ScalarFunction, Function] = {
     ScalarFunction.RSQRT: _rsqrt,
     ScalarFunction.TANH: np.tanh,
     ScalarFunction.ERF: erf,
+    ScalarFunction.TRUNC: np.trunc,
     ScalarFunction.POW: np.power,
+    ScalarFunction.FLOORDIV: np.floor_divide,
     ScalarFunction.MAXIMUM: np.maximum,
     ScalarFunction.MINIMUM: np.minimum,
 }

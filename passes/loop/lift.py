@@ -46,6 +46,7 @@ from tilewright.dialects import loop, prim
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.dialects.types import tensor_type
+from tilewright.passes.loop.floor_divide import floor_divide
 from tilewright.passes.loop.kernel_builder import KernelBuilder, KernelNames
 from tilewright.passes.trace import Rule, rewriting
 
@@ -64,6 +65,7 @@ _SCALAR_OPS: dict[ScalarFunction, type[Operation]] = {
     ScalarFunction.RSQRT: math.RsqrtOp,
     ScalarFunction.TANH: math.TanhOp,
     ScalarFunction.ERF: math.ErfOp,
+    ScalarFunction.TRUNC: math.TruncOp,
     ScalarFunction.POW: math.PowFOp,
     ScalarFunction.MAXIMUM: arith.MaximumfOp,
     ScalarFunction.MINIMUM: arith.MinimumfOp,
@@ -129,8 +131,7 @@ class _Lifting:
     def _lift_elementwise(self, op: prim.ElementwiseOp) -> None:
         with self._kernel(op.result) as kernel:
             values = [kernel.read(self.views[v], kernel.coordinates) for v in op.inputs]
-            scalar = _SCALAR_OPS[op.function.data](*values)
-            kernel.store([kernel.add(scalar)])
+            kernel.store([kernel.compute(op.function.data, values)])
 
     def _lift_reduce(self, op: prim.ReduceOp) -> None:
         shape = tensor_type(op.inputs[0]).get_shape()
@@ -196,6 +197,12 @@ class _LiftedKernel(KernelBuilder):
             return self.add(arith.ConstantOp(view.source))
         subscripts = [e.replace_dims_and_symbols(coordinates, ()) for e in view.map.results]
         return self.load(view.source, subscripts)
+
+    def compute(self, function: ScalarFunction, values: Sequence[SSAValue]) -> SSAValue:
+        """`function` of `values`: one op for all but one."""
+        if function is ScalarFunction.FLOORDIV:
+            return floor_divide(self.add, *values)
+        return self.add(_SCALAR_OPS[function](*values))
 
     def __enter__(self) -> "_LiftedKernel":
         return self

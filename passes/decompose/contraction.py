@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Matrix products: both operands over the joint domain (batch..., m, n, k), multiplied, summed over k.
+
+    %2 = torch.matmul %0, %1 : (tensor<16x64xf32>, tensor<64x32xf32>) -> tensor<16x32xf32>
+
+becomes
+
+    %l = prim.index_map %0 by affine_map<(d0, d1, d2) -> (d0, d2)>
+        : tensor<16x64xf32> -> tensor<16x32x64xf32>
+    %r = prim.index_map %1 by affine_map<(d0, d1, d2) -> (d2, d1)>
+        : tensor<64x32xf32> -> tensor<16x32x64xf32>
+    %p = prim.elementwise mul(%l, %r) : tensor<16x32x64xf32>
+    %2 = prim.reduce add(%p) dims [2] : (tensor<16x32x64xf32>) -> tensor<16x32xf32>
+
+The big product is never built: lifting to Loop IR multiplies inside the sum.
+"""
+
+from tilewright.dialects import torch
+from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.tensor import Emitter, Tensor, scaled
+
+
+def contract(rows: Tensor, columns: Tensor) -> Tensor:
+    """
+    The sums along the last dimension of ...xMxK times ...xNxK, batches broadcast: ...xMxN. A vector
+    has K only, and gives the result no dimension.
+    """
+    if len(rows.shape) > 1 and len(columns.shape) > 1:
+        rows = rows.unsqueeze([len(rows.shape) - 1])
+        columns = columns.unsqueeze([len(columns.shape) - 2])
+    product = rows * columns
+    return product.sum([len(product.shape) - 1])
+
+
+def transposed(matrix: Tensor) -> Tensor:
+    """The last two dimensions exchanged; a vector as it is."""
+    dims = range(len(matrix.shape))
+    return matrix.permute([*dims[:-2], *reversed(dims[-2:])])
+
+
+class Matmul(Decomposition[torch.MatmulOp]):
+    """input @ other: matrices, batches of them, and vectors."""
+
+    def decompose(self, op: torch.MatmulOp, emit: Emitter) -> Tensor:
+        return contract(emit(op.input), transposed(emit(op.other)))
+
+
+class Mm(Decomposition[torch.MmOp | torch.BmmOp]):
+    """input @ mat2: two matrices, or two equally long batches."""
+
+    def decompose(self, op: torch.MmOp | torch.BmmOp, emit: Emitter) -> Tensor:
+        return contract(emit(op.input), transposed(emit(op.mat2)))
+
+
+class Linear(Decomposition[torch.LinearOp]):
+    """input @ weight^T + bias"""
+
+    def decompose(self, op: torch.LinearOp, emit: Emitter) -> Tensor:
+        result = contract(emit(op.input), emit(op.weight))
+        return result if op.bias is None else result + emit(op.bias)
+
+
+class Addmm(Decomposition[torch.AddmmOp]):
+    """alpha * (mat1 @ mat2) + beta * input; what is scaled by zero is not read, NaN or not."""
+
+    def decompose(self, op: torch.AddmmOp, emit: Emitter) -> Tensor:
+        shape, terms = op.result_shape(), list[Tensor]()
+        if alpha := emit(op.alpha):
+            product = contract(emit(op.mat1), transposed(emit(op.mat2)))
+            terms.append(scaled(product, alpha))
+        if beta := emit(op.beta):
+            terms.append(scaled(emit(op.input), beta))
+        if not terms:
+            return emit.constant(0.0, shape)
+        return sum(terms[1:], start=terms[0]).broadcast(shape)
+
+
+PATTERNS: Table = {
+    torch.MatmulOp: Matmul(),
+    torch.MmOp: Mm(),
+    torch.BmmOp: Mm(),
+    torch.AddmmOp: Addmm(),
+    torch.LinearOp: Linear(),
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Torch IR to Tensor IR: each Torch op becomes elementwise functions, reductions and index maps.
+
+    %mean = torch.mean.dim %x dim [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+
+becomes
+
+    %mean = prim.reduce add(%x) dims [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+    %mean_1 = prim.constant 8.000000e+00 : f32 -> tensor<4xf32>
+    %mean_2 = prim.elementwise div(%mean, %mean_1) : tensor<4xf32>
+
+The patterns stand in one file per family. Functions and their types stay as they are.
+"""
+
+from collections.abc import Iterator
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
+from xdsl.utils.exceptions import PassFailedException
+
+from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch_shapes import element_of
+from tilewright.passes.decompose import (
+    activations,
+    contraction,
+    normalization,
+    pointwise,
+    powers,
+    reductions,
+    views,
+)
+from tilewright.passes.decompose.decomposition import Table
+from tilewright.passes.trace import Rule, TracedPattern
+
+PATTERNS: Table = {
+    **pointwise.PATTERNS,
+    **powers.PATTERNS,
+    **activations.PATTERNS,
+    **reductions.PATTERNS,
+    **normalization.PATTERNS,
+    **contraction.PATTERNS,
+    **views.PATTERNS,
+}
+
+_TRACED = {
+    op: TracedPattern(Rule("d", number, op.ATEN.replace(".", "_").lower()), pattern)
+    for number, (op, pattern) in enumerate(PATTERNS.items(), start=1)
+}
+
+
+class Decompose(RewritePattern):
+    """The pattern that the table has for an op, if any."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Look the op up."""
+        if isinstance(op, TorchOp) and (pattern := _TRACED.get(type(op))) is not None:
+            pattern.match_and_rewrite(op, rewriter)
+
+
+class DecomposePass(ModulePass):
+    """Write every Torch op in the primitives of Tensor IR."""
+
+    name = "decompose"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """All of them: what has no pattern, or is not of f32, is an error."""
+        for torch_op in _torch_ops(op):
+            _check_element_types(torch_op)
+        PatternRewriteWalker(Decompose(), apply_recursively=False).rewrite_module(op)
+        if left := sorted({torch_op.name for torch_op in _torch_ops(op)}):
+            raise PassFailedException(f"decompose: there is no pattern for {', '.join(left)}")
+
+
+def _torch_ops(module: ModuleOp) -> Iterator[Operation]:
+    return (op for op in module.walk() if op.name.startswith("torch."))
+
+
+def _check_element_types(op: Operation) -> None:
+    for value in (*op.operands, *op.results):
+        if (element := element_of(value)) != f32:
+            raise PassFailedException(
+                f"decompose: '{op.name}' is compiled for f32 only, and {value.type} holds {element}"
+            )

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Powers. Those exponents that PyTorch computes without `pow` are computed the same way here.
+
+    %1 = torch.pow.Tensor_Scalar %0 exponent 2 : (tensor<16x64xf32>) -> tensor<16x64xf32>
+
+becomes
+
+    %1 = prim.elementwise mul(%0, %0) : tensor<16x64xf32>
+"""
+
+from collections.abc import Callable, Mapping
+
+from tilewright.dialects import torch
+from tilewright.dialects.prim import ScalarFunction
+from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
+
+# ATen's pow_tensor_scalar (aten/src/ATen/native/cpu/PowKernel.cpp). They are not only faster: the
+# square root of -inf is NaN, where pow(-inf, 0.5) is inf.
+_SPECIAL: Mapping[float, Callable[[Tensor], Tensor]] = {
+    0.0: lambda x: x.emit.constant(1.0, x.shape),
+    1.0: lambda x: x,
+    2.0: lambda x: x * x,
+    3.0: lambda x: x * x * x,
+    0.5: lambda x: elementwise(ScalarFunction.SQRT, x),
+    -0.5: lambda x: x.rsqrt(),
+    -1.0: lambda x: 1.0 / x,
+    -2.0: lambda x: 1.0 / (x * x),
+}
+
+
+class Pow(Decomposition[torch.PowOp | torch.ScalarPowOp]):
+    """input ^ exponent, where input may be a number."""
+
+    def decompose(self, op: torch.PowOp | torch.ScalarPowOp, emit: Emitter) -> Tensor:
+        return elementwise(ScalarFunction.POW, emit(op.input), emit(op.exponent))
+
+
+class PowScalar(Decomposition[torch.PowScalarOp]):
+    """input ^ exponent, a number."""
+
+    def decompose(self, op: torch.PowScalarOp, emit: Emitter) -> Tensor:
+        input, exponent = emit(op.input), emit(op.exponent)
+        if (special := _SPECIAL.get(exponent)) is not None:
+            return special(input)
+        return elementwise(ScalarFunction.POW, input, exponent)
+
+
+PATTERNS: Table = {
+    torch.PowOp: Pow(),
+    torch.PowScalarOp: PowScalar(),
+    torch.ScalarPowOp: Pow(),
+}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Ops that only rearrange: each is one `prim.index_map`, or nothing where no element moves.
+
+    %1 = torch.reshape %0 shape [2, -1] : (tensor<4x8xf32>) -> tensor<2x16xf32>
+
+becomes
+
+    %1 = prim.index_map %0 by affine_map<(d0, d1) -> (d0 * 2 + d1 floordiv 8, d1 mod 8)>
+        : tensor<4x8xf32> -> tensor<2x16xf32>
+"""
+
+from tilewright.dialects import torch
+from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.tensor import Emitter, Tensor
+
+ReshapeOp = (
+    torch.IdentityOp
+    | torch.ReshapeOp
+    | torch.ViewOp
+    | torch.UnsafeViewOp
+    | torch.FlattenOp
+    | torch.UnsqueezeOp
+    | torch.SqueezeOp
+    | torch.SqueezeDimOp
+    | torch.SqueezeDimsOp
+)
+
+
+class Reshape(Decomposition[ReshapeOp]):
+    """The same elements in row-major order, under the result's shape."""
+
+    def decompose(self, op: ReshapeOp, emit: Emitter) -> Tensor:
+        return emit(op.input).reshape(op.result_shape())
+
+
+class T(Decomposition[torch.TOp]):
+    """At most two dimensions, reversed."""
+
+    def decompose(self, op: torch.TOp, emit: Emitter) -> Tensor:
+        input = emit(op.input)
+        return input.permute([*reversed(range(len(input.shape)))])
+
+
+class Transpose(Decomposition[torch.TransposeOp]):
+    """Two dimensions exchanged."""
+
+    def decompose(self, op: torch.TransposeOp, emit: Emitter) -> Tensor:
+        input = emit(op.input)
+        dims = [*range(len(input.shape))]
+        if not dims:
+            return input
+        first, second = (d.value.data % len(dims) for d in (op.dim0, op.dim1))
+        dims[first], dims[second] = second, first
+        return input.permute(dims)
+
+
+class Permute(Decomposition[torch.PermuteOp]):
+    """The dimensions in another order."""
+
+    def decompose(self, op: torch.PermuteOp, emit: Emitter) -> Tensor:
+        input, dims = emit(op.input), op.dims.get_values()
+        return input.permute([dim % len(dims) for dim in dims])
+
+
+class Expand(Decomposition[torch.ExpandOp]):
+    """Dimensions of size 1 repeated, new ones in front."""
+
+    def decompose(self, op: torch.ExpandOp, emit: Emitter) -> Tensor:
+        return emit(op.input).broadcast(op.result_shape())
+
+
+PATTERNS: Table = {
+    torch.CloneOp: Reshape(),
+    torch.ContiguousOp: Reshape(),
+    torch.AliasOp: Reshape(),
+    torch.DetachOp: Reshape(),
+    torch.LiftFreshCopyOp: Reshape(),
+    torch.ReshapeOp: Reshape(),
+    torch.ViewOp: Reshape(),
+    torch.UnsafeViewOp: Reshape(),
+    torch.FlattenOp: Reshape(),
+    torch.UnsqueezeOp: Reshape(),
+    torch.SqueezeOp: Reshape(),
+    torch.SqueezeDimOp: Reshape(),
+    torch.SqueezeDimsOp: Reshape(),
+    torch.TOp: T(),
+    torch.TransposeOp: Transpose(),
+    torch.PermuteOp: Permute(),
+    torch.ExpandOp: Expand(),
+}
