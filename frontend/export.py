@@ -25,7 +25,7 @@ def export(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return exported.run_decompositions(decompositions())
     except TilewrightError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _export_error(error) from error
 
 
@@ -90,7 +90,7 @@ def _quiet() -> Generator[None]:
     sys.stderr.write(printed.getvalue())
 
 
-def _export_error(error: Exception) -> TilewrightError:
+def _export_error(error: BaseException) -> TilewrightError:
     if "DataDependent" not in type(error).__name__:
         return error_of(error)
     return UnsupportedError(

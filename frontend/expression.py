@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tilewright.errors import UsageError
+from tilewright.frontend.hoist import read
 from tilewright.frontend.names import names_of
 from tilewright.frontend.partition import FILE, Partition, place_of
 from tilewright.frontend.source import Place, error_at, error_of
@@ -50,12 +51,12 @@ def parse_expression(text: str, fake: bool = False, seed: int = 0) -> Expression
     with _evaluation(fake, seed), redirect_stdout(sys.stderr):
         try:
             for statement in (*statements, result):
-                partition.read(statement)
+                read(partition, statement)
+            _check_result(partition, result)
         except UsageError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise error_of(error) from error
-        _check_result(partition, result)
     return _expression(partition)
 
 

@@ -11,10 +11,10 @@ import ast
 import math
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any, cast
+from typing import Any
 
 from tilewright.frontend.names import Names, names_of
-from tilewright.frontend.source import Place, error_at
+from tilewright.frontend.source import Place, error_at, place_at
 
 FILE = "<-c>"
 """The name that a text has as a source file."""
@@ -28,14 +28,12 @@ CONSTRUCTORS = (
 CASTS = "bfloat16 bool double float half int long requires_grad_ short to".split()
 """The methods that may follow a constructor, and still belong to it."""
 
-_EXPRESSIONS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 _DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def place_of(node: ast.stmt | ast.expr) -> Place:
     """Where a node stands in the text."""
-    return Place(FILE, node.lineno, node.col_offset + 1)
+    return place_at(FILE, node.lineno, node.col_offset)
 
 
 def initial_scope() -> dict[str, Any]:
@@ -65,36 +63,20 @@ class Partition:
     reserved: set[str] = field(default_factory=set[str])
     """The names that the program mentions anywhere: new ones must differ."""
 
-    def read(self, statement: ast.stmt) -> None:
-        """Run the next statement outside, or add it to the body."""
-        if self._bind_input(statement):
-            return
-        if self._runs_outside(statement):
-            self._run(statement)
-            return
-        if isinstance(statement, _EXPRESSIONS):
-            statement = cast(ast.stmt, _Hoist(self).visit(statement))
-        names = names_of_body(statement)
-        self._refuse_hidden_use(statement, names)
-        self.made_inside |= names.stored
-        self.touched |= names.loaded | names.stored | {*self.used_by_definitions}
-        self.inside.append(statement)
-
     # --- Inputs
 
-    def _bind_input(self, statement: ast.stmt) -> bool:
+    def bind_inputs(self, statement: ast.stmt) -> bool:
         """Take `x = torch.randn(...)` as an input called x, unless x means something already."""
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                pass
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                pass
-            case _:
-                return False
-        if name in self.touched or name in self.inputs or not self.is_input(value):
+        bindings = _bindings(statement)
+        names = {name for name, _ in bindings}
+        taken = names & (self.touched | {*self.inputs})
+        if not names or taken or len(names) < len(bindings):
             return False
-        self.outside.pop(name, None)
-        self.inputs[name] = self.evaluate(value)
+        if not all(self.is_input(value) for _, value in bindings):
+            return False
+        for name, value in bindings:
+            self.inputs[name] = self.evaluate(value)
+            self.outside.pop(name, None)
         return True
 
     def is_input(self, code: ast.expr) -> bool:
@@ -150,12 +132,14 @@ class Partition:
         """Whether a tensor constructor stands anywhere in code."""
         return any(self.is_constructor(node) for node in ast.walk(code))
 
-    def _runs_outside(self, statement: ast.stmt) -> bool:
+    def runs_outside(self, statement: ast.stmt) -> bool:
+        """Whether a whole statement can run now."""
         if isinstance(statement, ast.Return) or not self.is_constant(statement):
             return False
         return isinstance(statement, _DEFINITIONS) or not self.makes_input(statement)
 
-    def _run(self, statement: ast.stmt) -> None:
+    def run(self, statement: ast.stmt) -> None:
+        """Run a statement outside; tensors that it binds are inputs."""
         import torch
 
         exec(compile(ast.Module([statement], []), FILE, "exec"), self.outside)
@@ -176,6 +160,16 @@ class Partition:
             return getattr(self.resolve(code.value), code.attr, None)
         return self.outside.get(code.id) if isinstance(code, ast.Name) else None
 
+    # --- Inside
+
+    def add(self, statement: ast.stmt) -> None:
+        """Add a statement to the body."""
+        names = names_of_body(statement)
+        self._refuse_hidden_use(statement, names)
+        self.made_inside |= names.stored
+        self.touched |= names.loaded | names.stored | {*self.used_by_definitions}
+        self.inside.append(statement)
+
     def _refuse_hidden_use(self, statement: ast.stmt, names: Names) -> None:
         """A function outside looks up its globals outside, and would miss what the body binds."""
         for name in sorted(names.stored & {*self.used_by_definitions}):
@@ -184,6 +178,20 @@ class Partition:
                 f"{name!r} is assigned here, but {self.used_by_definitions[name]!r} uses it too: "
                 "pass it as an argument",
             )
+
+
+def _bindings(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
+    """The names that an assignment binds, each with the expression for its value, if so plain."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            return [(name, value)]
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+            return [(name, value)]
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+            return [*zip(names, values, strict=True)] if len(names) == len(values) else []
+        case _:
+            return []
 
 
 def names_of_body(code: ast.stmt | ast.expr) -> Names:
@@ -203,44 +211,3 @@ def _is_fixed(value: Any) -> bool:
         int | float | str | None | torch.dtype | ModuleType | type | FunctionType
         | BuiltinFunctionType,
     )  # fmt: skip
-
-
-class _Hoist(ast.NodeTransformer):
-    """Evaluates the parts of an expression that run outside, and puts names in their place."""
-
-    def __init__(self, partition: Partition):
-        self.partition = partition
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        # What a function or a comprehension makes, it makes at each call or round.
-        return node if isinstance(node, _SCOPES) else super().visit(node)
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        if not self._runs_outside(node):
-            return cast(ast.expr, self.generic_visit(node))
-        name = self._name(self.partition.evaluate(node))
-        return ast.copy_location(ast.Name(name, ast.Load()), node)
-
-    def _runs_outside(self, call: ast.Call) -> bool:
-        if not self.partition.is_constant(call):
-            return False
-        makes_input = self.partition.makes_input(call)
-        return self.partition.is_input(call) or self._makes_module(call) or not makes_input
-
-    def _makes_module(self, call: ast.Call) -> bool:
-        """Whether a call is of a module class, or of a class method of one."""
-        from torch import nn
-
-        callee = self.partition.resolve(call.func)
-        owner = getattr(callee, "__self__", callee)
-        return isinstance(owner, type) and issubclass(owner, nn.Module)
-
-    def _name(self, value: Any) -> str:
-        """A name for a value made outside."""
-        import torch
-
-        if isinstance(value, torch.Tensor):
-            return self.partition.new_input(value)
-        name = self.partition.fresh_name(type(value).__name__.lower())
-        self.partition.outside[name] = value
-        return name

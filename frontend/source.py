@@ -26,6 +26,14 @@ class Place:
         return f"{place}:{self.column}" if self.column else place
 
 
+def place_at(file: str, line: int, offset: int | None) -> Place:
+    """A place in a file that is read; Python counts columns in bytes, from 0."""
+    if offset is None:
+        return Place(file, line)
+    before = linecache.getline(file, line).encode()[:offset]
+    return Place(file, line, len(before.decode(errors="ignore")) + 1)
+
+
 _ROOT = Path(__file__).parents[1]
 _OURS = tuple(_ROOT / name for name in ("frontend", "tools", "tilewright", "__init__.py"))
 
@@ -56,8 +64,7 @@ def place_of_exception(error: BaseException) -> Place | None:
     if not users:
         return None
     frame = users[-1]
-    column = 0 if frame.colno is None else frame.colno + 1
-    return Place(frame.filename, frame.lineno or 0, column)
+    return place_at(frame.filename, frame.lineno or 0, frame.colno)
 
 
 def first_line(error: BaseException) -> str:
@@ -73,7 +80,7 @@ def error_at(place: Place, message: str) -> UsageError:
     return UsageError(f"{message}\n    {line}{caret}" if line else message, where=str(place))
 
 
-def error_of(error: Exception) -> UsageError:
+def error_of(error: BaseException) -> UsageError:
     """What went wrong in the user's own code, and where."""
     place = place_of_exception(error)
     return error_at(place, first_line(error)) if place else UsageError(first_line(error))

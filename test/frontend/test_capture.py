@@ -211,6 +211,7 @@ def refused(action: Callable[[], Any]) -> str:
         ("F.dropout(torch.randn(3))", ["random", "aten.native_dropout.default", "<-c>:1"]),
         ("x = torch.randn(3)\nx + torch.randn_like(x)", ["random", "aten.randn", "<-c>:2"]),
         ("x = torch.randn(3)\nfor _ in range(2): x = x + torch.randn(3)\nx", ["random", "<-c>:2"]),
+        ("sum([torch.randn(3).relu() for _ in range(2)])", ["random", "<-c>:1"]),
         ("torch.arange(4) * 2", ["the input 't0' has dtype torch.int64"]),
         ("x = torch.randn(3)\nx.half() + 1", ["_to_copy"]),
         ("torch.randn(3).half() + 1", ["the input 't0' has dtype torch.float16"]),

@@ -51,6 +51,9 @@ def value(expression: Expression) -> torch.Tensor:
         ),
         ("w = nn.Embedding(3, 4).weight.detach()\nw * 2", ["w"]),
         ("nn.Parameter(torch.randn(3)) * 2", ["t0"]),
+        ("a, b = torch.randn(3), torch.randn(3).to(torch.float64); a + b", ["a", "b"]),
+        ("torch.maximum(*[torch.randn(3) for _ in range(2)])", ["t0", "t1"]),
+        ("q, k = (torch.randn(n) for n in (3, 1))\nq * k", ["t0", "t1"]),
     ],
 )  # fmt: skip
 def test_names(text: str, expected: list[str]):
@@ -76,6 +79,7 @@ def test_names(text: str, expected: list[str]):
         "n = 2; x = torch.randn(3); y = x * n; n = 3; y * n",
         "x, y = torch.randn(3), torch.randn(3); x - y",
         "x = y = torch.randn(3); x * y",
+        "n = 3\nq, k = (torch.randn(n) for _ in range(2))\nq / k",
         "torch.randn(3) if 1 < 2 else torch.ones(3)",
     ],
 )
@@ -126,6 +130,8 @@ def test_what_the_text_prints_stays_off_stdout(capsys: pytest.CaptureFixture[str
         ("3 + 4", "<-c>:1:1", "of type int, not a tensor", 0),
         ("nn.Linear(3, 4)", "<-c>:1:1", "of type Linear, not a tensor: call it", 0),
         ("torch.randn(2)\n(foo)(3)", "<-c>:2:2", "NameError: name 'foo' is not defined", 1),
+        ("é = 1\né + û", "<-c>:2:5", "NameError: name 'û' is not defined", 4),
+        ("x = 1\nexit()\nx", "<-c>:2:1", "SystemExit", 0),
         ("nn.Linear(3)(torch.randn(3))", "<-c>:1:1", "missing 1 required positional", 0),
         ("x = torch.randn(3)\ny = 2 * (1 / 0)\nx", "<-c>:2:10", "division by zero", 9),
         ("k = 2\ndef f(a): return a * k\nx = torch.ones(3)\nk = x.sum()\nf(x)", "<-c>:4:1",

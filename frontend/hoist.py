@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Reads a program statement by statement into a partition, and takes out of the statements inside what
+can run outside.
+"""
+
+import ast
+from typing import Any, cast
+
+from tilewright.frontend.partition import Partition
+
+_EXPRESSIONS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
+
+
+def read(partition: Partition, statement: ast.stmt) -> None:
+    """Run the next statement outside, or add it to the captured function's body."""
+    if partition.bind_inputs(statement):
+        return
+    if partition.runs_outside(statement):
+        partition.run(statement)
+        return
+    # What a loop or a branch makes, it makes at each round: only plain statements are taken apart.
+    if isinstance(statement, _EXPRESSIONS):
+        statement = cast(ast.stmt, _Hoist(partition).visit(statement))
+    partition.add(statement)
+
+
+class _Hoist(ast.NodeTransformer):
+    """Evaluates the parts of an expression that run outside, and puts names in their place."""
+
+    def __init__(self, partition: Partition):
+        self.partition = partition
+
+    def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
+        """`[torch.randn(4) for _ in range(3)]` is three inputs."""
+        if not self.partition.is_constant(node) or not self.partition.is_input(node.elt):
+            return node
+        made = ast.ListComp(node.elt, node.generators)
+        values = self.partition.evaluate(ast.copy_location(made, node))
+        names = [ast.Name(self._name(value), ast.Load()) for value in values]
+        return ast.fix_missing_locations(ast.copy_location(ast.List([*names], ast.Load()), node))
+
+    visit_GeneratorExp = visit_ListComp
+
+    def _leave(self, node: ast.expr) -> ast.expr:
+        # What a function makes, it makes at each call; a set or a dict of tensors is no input.
+        return node
+
+    visit_Lambda = visit_SetComp = visit_DictComp = _leave
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if not self._runs_outside(node):
+            return cast(ast.expr, self.generic_visit(node))
+        name = self._name(self.partition.evaluate(node))
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    def _runs_outside(self, call: ast.Call) -> bool:
+        if not self.partition.is_constant(call):
+            return False
+        makes_input = self.partition.makes_input(call)
+        return self.partition.is_input(call) or self._makes_module(call) or not makes_input
+
+    def _makes_module(self, call: ast.Call) -> bool:
+        """Whether a call is of a module class, or of a class method of one."""
+        from torch import nn
+
+        callee = self.partition.resolve(call.func)
+        owner = getattr(callee, "__self__", callee)
+        return isinstance(owner, type) and issubclass(owner, nn.Module)
+
+    def _name(self, value: Any) -> str:
+        """A name for a value made outside."""
+        import torch
+
+        if isinstance(value, torch.Tensor):
+            return self.partition.new_input(value)
+        name = self.partition.fresh_name(type(value).__name__.lower())
+        self.partition.outside[name] = value
+        return name
