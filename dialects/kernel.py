@@ -53,11 +53,9 @@ from xdsl.utils.str_enum import StrEnum
 from tilewright.dialects.assembly import Signature, Subscripts
 from tilewright.dialects.axes import Access, RangedIndex, canonical_access, range_of_value
 from tilewright.dialects.index import Range, range_of
+from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import MAX_THREADS, SHARED
 from tilewright.dialects.types import memref_type
-
-WARP_SIZE = 32
-"""Lanes in a warp, on every target."""
 
 
 @irdl_op_definition

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The GPUs that we schedule for, by the architecture that NVRTC compiles for: what one of their
+multiprocessors (SMs) holds, and how fast a typical product is.
+
+Limits per SM: CUDA C++ Programming Guide, compute capabilities, "Technical Specifications per
+Compute Capability". SM counts, bandwidth and flops: NVIDIA's data sheet of the product named.
+"""
+
+from dataclasses import dataclass
+
+from tilewright.errors import UsageError
+
+WARP_SIZE = 32
+"""Lanes in a warp, on every target."""
+
+_KIB = 1024
+
+_RESERVED_SHARED = 1 * _KIB
+"""Shared memory that the system takes of each block (Programming Guide, shared memory, 8.0 on)."""
+
+# How registers are handed out (CUDA Occupancy Calculator, 8.0 on): 256 at a time to a warp, and
+# warps in fours, one for each quarter of the SM.
+_REGISTER_UNIT = 256
+_WARP_UNIT = 4
+
+
+@dataclass(frozen=True)
+class Target:
+    """One architecture, and the product that stands for it."""
+
+    name: str
+    product: str
+    sms: int
+    shared_per_block: int
+    """Bytes of shared memory that a block may opt in to."""
+    shared_per_sm: int
+    """Bytes."""
+    max_warps_per_sm: int
+    max_blocks_per_sm: int
+    bandwidth: float
+    """Bytes per second to and from device memory."""
+    flops: float
+    """float32 operations per second outside tensor cores; a fused multiply-add is two."""
+    registers_per_sm: int = 65536
+    max_registers_per_thread: int = 255
+    max_threads_per_block: int = 1024
+
+    @property
+    def max_threads_per_sm(self) -> int:
+        """Threads that are resident on one SM at most."""
+        return self.max_warps_per_sm * WARP_SIZE
+
+    def blocks_per_sm(self, threads: int, shared: int, registers: int) -> int:
+        """
+        How many blocks of `threads` threads are resident on one SM when each takes `shared` bytes
+        and each thread `registers` registers; 0 when not even one fits.
+        """
+        warps = -(-threads // WARP_SIZE)
+        if shared > self.shared_per_block or registers > self.max_registers_per_thread:
+            return 0
+        if threads > self.max_threads_per_block:
+            return 0
+        of_warp = _round_up(max(registers, 1) * WARP_SIZE, _REGISTER_UNIT)
+        warps_with_registers = self.registers_per_sm // of_warp // _WARP_UNIT * _WARP_UNIT
+        return min(
+            self.max_blocks_per_sm,
+            self.max_warps_per_sm // warps,
+            warps_with_registers // warps,
+            self.shared_per_sm // (shared + _RESERVED_SHARED),
+        )
+
+
+def _round_up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit
+
+
+_TARGETS = {
+    row.name: row
+    for row in (
+        Target("sm_80", "A100 SXM 80 GB", 108, 163 * _KIB, 164 * _KIB, 64, 32, 2.039e12, 19.5e12),
+        Target("sm_86", "RTX A6000", 84, 99 * _KIB, 100 * _KIB, 48, 16, 0.768e12, 38.7e12),
+        Target("sm_89", "L40S", 142, 99 * _KIB, 100 * _KIB, 48, 24, 0.864e12, 91.6e12),
+        Target("sm_90a", "H100 SXM", 132, 227 * _KIB, 228 * _KIB, 64, 32, 3.35e12, 66.9e12),
+        Target("sm_100a", "B200", 148, 227 * _KIB, 228 * _KIB, 64, 32, 8.0e12, 75e12),
+        Target("sm_120", "RTX 5090", 170, 99 * _KIB, 100 * _KIB, 48, 24, 1.792e12, 104.8e12),
+    )
+}
+
+TARGETS = tuple(_TARGETS)
+"""The names of all targets, oldest first."""
+
+DEFAULT_TARGET = "sm_90a"
+"""What is compiled for where no GPU is present."""
+
+
+def target(name: str) -> Target:
+    """The target called `name`; a `UsageError` that lists them all if there is none."""
+    if name not in _TARGETS:
+        raise UsageError(f"unknown target '{name}'", remedy=f"known: {', '.join(TARGETS)}")
+    return _TARGETS[name]
