@@ -20,7 +20,8 @@ Rand = Callable[..., NDArray[np.float32]]
 BY_NAME: dict[str, Callable[..., torch.Tensor]] = {
     **{name: getattr(torch, name) for name in ("add", "sub", "mul", "div", "neg", "abs", "exp")},
     **{name: getattr(torch, name) for name in ("log", "sqrt", "rsqrt", "tanh", "erf", "pow")},
-    **{name: getattr(torch, name) for name in ("maximum", "minimum")},
+    **{name: getattr(torch, name) for name in ("maximum", "minimum", "trunc")},
+    "floordiv": torch.floor_divide,
 }
 
 

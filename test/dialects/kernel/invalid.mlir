@@ -1,0 +1,91 @@
+// RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
+
+// What the verifier refuses, and the words it finds for it.
+
+// CHECK: a block has at most 1024 threads
+kernel.func grid 8 block 1025 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+}
+
+// -----
+
+// CHECK: expected integer >= 1, got 0
+kernel.func grid 0 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+}
+
+// -----
+
+// CHECK: a kernel writes at least one output
+kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> () {
+}
+
+// -----
+
+kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  %t = kernel.thread_id
+  %v = arith.constant 1.0 : f32
+  // CHECK: an index is one expression
+  %i = kernel.index [%t, %t]
+}
+
+// -----
+
+kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  %t = kernel.thread_id
+  %v = arith.constant 1.0 : f32
+  // CHECK: the map takes 1 indices, got 0
+  %i = "kernel.index"() <{map = affine_map<(d0) -> (d0)>}> : () -> index
+}
+
+// -----
+
+kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  %t = kernel.thread_id
+  %v = arith.constant 1.0 : f32
+  // CHECK: the map takes 0 indices, got 1
+  %p = "kernel.predicate"(%t) <{map = affine_map<() -> (0)>}> : (index) -> i1
+}
+
+// -----
+
+kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  %t = kernel.thread_id
+  %v = arith.constant 1.0 : f32
+  // CHECK: shared memory is memory space 3; memref<8xf32> is not in it
+  %s = kernel.shared : memref<8xf32>
+}
+
+// -----
+
+kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  %t = kernel.thread_id
+  %v = arith.constant 1.0 : f32
+  // CHECK: the width 12 must be a power of two up to 32
+  %o = kernel.shuffle xor %v, 0 width 12 : f32
+}
+
+// -----
+
+kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  %t = kernel.thread_id
+  %v = arith.constant 1.0 : f32
+  // CHECK: the width 64 must be a power of two up to 32
+  %o = kernel.shuffle idx %v, 0 width 64 : f32
+}
+
+// -----
+
+kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  %t = kernel.thread_id
+  %v = arith.constant 1.0 : f32
+  // CHECK: the offset 8 leaves the segment of 8 lanes
+  %o = kernel.shuffle idx %v, 8 width 8 : f32
+}
+
+// -----
+
+kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  %t = kernel.thread_id
+  %v = arith.constant 1.0 : f32
+  // CHECK: error: Expected `xor`, or `idx`
+  %o = kernel.shuffle down %v, 8 width 8 : f32
+}

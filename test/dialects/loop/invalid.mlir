@@ -1,0 +1,156 @@
+// RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
+
+// What the verifier and the parser refuse, and the words they find for it.
+
+// CHECK: a kernel writes at least one output
+loop.kernel @k(%x: memref<8xf32>) -> () {
+}
+
+// -----
+
+// CHECK: kernel arguments are memrefs, not tensor<8xf32>
+loop.kernel @k(%x: tensor<8xf32>) -> (%out: memref<8xf32>) {
+}
+
+// -----
+
+func.func @main(%x: memref<8xf32>) {
+  // CHECK: no kernel @missing in this module
+  loop.launch @missing(%x) -> (%x) : (memref<8xf32>) -> (memref<8xf32>)
+  func.return
+}
+
+// -----
+
+func.func @main(%x: memref<8xf32>) {
+  // CHECK: kernel @k takes (memref<4xf32>, memref<8xf32>), the launch passes (memref<8xf32>, memref<8xf32>)
+  loop.launch @k(%x) -> (%x) : (memref<8xf32>) -> (memref<8xf32>)
+  func.return
+}
+loop.kernel @k(%x: memref<4xf32>) -> (%out: memref<8xf32>) {
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: give one extent and one role for each of the 2 axes
+  "loop.for"() <{extents = array<i64: 4>, roles = [#loop.role free]}> ({
+  ^bb0(%i: index, %j: index):
+  }) : () -> ()
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: extents are at least 0
+  "loop.for"() <{extents = array<i64: -4>, roles = [#loop.role free]}> ({
+  ^bb0(%i: index):
+  }) : () -> ()
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: expected integer >= 0, got -1
+  %0 = "loop.reduce"() <{extent = -1 : i64, monoid = #prim.monoid add}> ({
+  ^bb0(%k: index):
+    %1 = arith.constant 1.0 : f32
+    loop.yield %1 : f32
+  }) : () -> f32
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: a reduction has one axis; nest reductions for several
+  %0 = "loop.reduce"() <{extent = 2 : i64, monoid = #prim.monoid add}> ({
+  ^bb0(%k: index, %l: index):
+    %1 = arith.constant 1.0 : f32
+    loop.yield %1 : f32
+  }) : () -> f32
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: the body must yield one value of each result's type
+  %0 = loop.reduce %k in 2 with add {
+    %1 = arith.constant 1.0 : f32
+    loop.yield %1, %1 : f32, f32
+  } : f32
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  %1 = arith.constant 0 : index
+  // CHECK: memref<4x8xf32> takes 2 subscripts, got 1
+  %0 = loop.load %x[%1] : memref<4x8xf32>
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  %1 = arith.constant 1.0 : f32
+  // CHECK: memref<8xf32> takes 1 subscripts, got 0
+  loop.store %1, %out[] : memref<8xf32>
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: the map takes 1 indices, got 0
+  %0 = "loop.load"(%s) <{map = affine_map<(d0) -> (d0)>, operandSegmentSizes = array<i32: 1, 0, 0>}> : (memref<8xf32>) -> f32
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: the mask takes 1 operands, got 0
+  %0 = "loop.load"(%s) <{map = affine_map<() -> (0)>, mask = affine_map<(d0) -> (d0)>, operandSegmentSizes = array<i32: 1, 0, 0>}> : (memref<8xf32>) -> f32
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: the mask takes 0 operands, got 1
+  %1 = arith.constant 1.0 : f32
+  %i = arith.constant 0 : index
+  "loop.store"(%1, %out, %i) <{map = affine_map<() -> (0)>, operandSegmentSizes = array<i32: 1, 1, 0, 1>}> : (f32, memref<8xf32>, index) -> ()
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  %0 = loop.reduce %k in 2 with add {
+    %1 = arith.constant 1.0 : f32
+    // CHECK: the mask takes 1 operands, got 0
+    "loop.yield"(%1) <{mask = affine_map<(d0) -> (d0)>, operandSegmentSizes = array<i32: 1, 0>}> : (f32) -> ()
+  } : f32
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.for %i in 4, %j in 4 {
+    // CHECK: a subscript is affine: one factor must be a constant
+    %0 = loop.load %s[%i * %j] : memref<8xf32>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.for %i in 4 {
+    // CHECK: expected a positive divisor
+    %0 = loop.load %s[%i mod 0] : memref<8xf32>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: error: Expected `add`, `mul`, `max`, or `min`
+  %0 = loop.reduce %k in 2 with sub {
+  } : f32
+}

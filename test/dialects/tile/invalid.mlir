@@ -1,0 +1,163 @@
+// RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
+
+// What the verifier refuses, and the words it finds for it.
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: bind each axis of the launch to a level
+  "tile.launch"() <{axes = [#tile.axis<block 8>]}> ({
+  ^bb0(%b: index, %t: index):
+  }) : () -> ()
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: every axis of a launch takes at least one step
+  tile.launch (%b = block 0) {
+    // Nothing.
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: 2048 threads a block; a block has at most 1024
+  tile.launch (%w = warp 32, %t = thread 2, %l = lane 32) {
+    // Nothing.
+  }
+}
+
+// -----
+
+func.func @f() {
+  // CHECK: a launch is the body of a loop.kernel
+  tile.launch (%b = block 8) {
+  }
+  func.return
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    %v = arith.constant 1.0 : f32
+    %s = tile.stage (%i) in [8] {
+      // CHECK: a stage computes values; it does not store
+      loop.store %v, %out[%i] : memref<8xf32>
+      loop.yield %v : f32
+    } : memref<8xf32, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8, %t = thread 4) {
+    %v = loop.load %x[%b] : memref<8xf32>
+    // CHECK: every thread along %t stores the same element; subscript with %t or add 'where [0 - %t]'
+    loop.store %v, %out[%b] : memref<8xf32>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%l = lane 8) {
+    %v = loop.load %x[%l] : memref<8xf32>
+    // CHECK: name each axis once
+    %s = tile.combine %v across %l, %l with add : f32
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%l = lane 8) {
+    %v = loop.load %x[%l] : memref<8xf32>
+    // CHECK: combine at least one value across at least one axis
+    "tile.combine"(%v) <{monoid = #prim.monoid add, operandSegmentSizes = array<i32: 1, 0, 0>}> : (f32) -> f32
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%l = lane 8) {
+    loop.for %i in 8 {
+      %v = loop.load %x[%i] : memref<8xf32>
+      // CHECK: combine across axes of the enclosing tile.launch
+      %s = tile.combine %v across %i with add : f32
+    }
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: the body of a stage yields one value
+    %s = tile.stage (%i) in [8] {
+      %v = loop.load %x[%i] : memref<8xf32>
+      loop.yield %v, %v : f32, f32
+    } : memref<8xf32, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: the slab must be memref<8xf32, 3 : i64>, not memref<8xf32>
+    %s = tile.stage (%i) in [8] {
+      %v = loop.load %x[%i] : memref<8xf32>
+      loop.yield %v : f32
+    } : memref<8xf32>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: give one extent for each slab coordinate
+    %s = "tile.stage"() <{extents = array<i64: 8>}> ({
+    ^bb0(%i: index, %j: index):
+      %v = loop.load %x[%i] : memref<8xf32>
+      loop.yield %v : f32
+    }) : () -> memref<8xf32, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8, %t = thread 8) {
+    // CHECK: a stage is the same for the whole block; it must not depend on the thread axis %t
+    %s = tile.stage (%i) in [8] {
+      %v = loop.load %x[%t] : memref<8xf32>
+      loop.yield %v : f32
+    } : memref<8xf32, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8, %r = register 8) {
+    // CHECK: a stage is the same for the whole block; it must not depend on the register axis %r
+    %s = tile.stage (%i) in [8] {
+      %v = loop.load %x[%i] : memref<8xf32>
+      loop.yield %v where [6 - %r] : f32
+    } : memref<8xf32, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    %v = loop.load %x[%b] : memref<8xf32>
+    // CHECK: the mask takes 1 operands, got 0
+    %s = "tile.combine"(%v, %b) <{monoid = #prim.monoid add, mask = affine_map<(d0) -> (d0)>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (f32, index) -> f32
+  }
+}
