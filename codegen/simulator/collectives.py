@@ -43,8 +43,13 @@ class Meeting:
     """Lanes that execute a collective, with what every lane brings."""
 
     def __init__(
-        self, collective: Collective, lanes: Lanes, present: Booleans, brought: list[Values],
-        findings: Findings, geometry: Geometry,
+        self,
+        collective: Collective,
+        lanes: Lanes,
+        present: Booleans,
+        brought: list[Values],
+        findings: Findings,
+        geometry: Geometry,
     ):
         self._collective = collective
         self._present = present
@@ -100,9 +105,7 @@ class Gathering:
     `alive` is the machine's own array of lanes that have not exited.
     """
 
-    def __init__(
-        self, geometry: Geometry, findings: Findings, races: SharedRaces, alive: Booleans
-    ):
+    def __init__(self, geometry: Geometry, findings: Findings, races: SharedRaces, alive: Booleans):
         self._geometry = geometry
         self._findings = findings
         self._races = races
@@ -130,9 +133,7 @@ class Gathering:
             self._complain_absent(collective, lanes)
         return self._execute(lambda lanes: True, np.zeros_like(self._exists))
 
-    def _execute(
-        self, chosen: Callable[[Lanes], bool], needed: Masks
-    ) -> list[tuple[int, Lanes]]:
+    def _execute(self, chosen: Callable[[Lanes], bool], needed: Masks) -> list[tuple[int, Lanes]]:
         """Let the waiting lanes go on whose `needed` members (a word per warp) all wait too."""
         going: list[tuple[int, Collective, Lanes]] = []
         left: list[tuple[int, Collective, Lanes]] = []

@@ -11,10 +11,10 @@ from tilewright.codegen.simulator.barriers import Barrier
 from tilewright.codegen.simulator.collectives import Collective
 from tilewright.codegen.simulator.instructions import build
 from tilewright.codegen.simulator.instructions.warp import WARP_TOGETHER, synchronise
-from tilewright.codegen.simulator.lanes import Integers, Lanes, compact
+from tilewright.codegen.simulator.kernel import Kernel
+from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.machine import Control, Machine
 from tilewright.codegen.simulator.operands import Instruction, Predicate, Symbol
-from tilewright.codegen.simulator.ptx import Kernel
 from tilewright.codegen.simulator.registers import Values
 from tilewright.codegen.simulator.unit import Step, Unit, modifiers, unknown
 
@@ -144,12 +144,13 @@ def _active_mask(machine: Machine, place: int, instruction: Instruction) -> Cont
 
 def _barrier(unit: Unit, instruction: Instruction) -> Barrier:
     """`bar.sync id{, threads}` and `bar.red.op.type d, id{, threads}, p`."""
-    parts = modifiers(instruction, ("cta", "sync", "red", "aligned", *_REDUCTIONS), types=0 if
-                      instruction.type in ("sync", "aligned") else 1)
+    reduces = "red" in instruction.parts
+    allowed = ("cta", "sync", "red", "aligned", *_REDUCTIONS)
+    parts = modifiers(instruction, allowed, types=1 if reduces else 0)
     registers = unit.registers
     operands = list(instruction.operands)
-    result = operands.pop(0) if "red" in parts else None
-    value = operands.pop() if "red" in parts else None
+    result = operands.pop(0) if reduces else None
+    value = operands.pop() if reduces else None
     number = registers.source(operands[0], "u32")
     threads = registers.source(operands[1], "u32") if len(operands) > 1 else None
     if result is None or value is None:

@@ -50,7 +50,9 @@ class Machine:
         self._hall = Hall(geometry, findings, self._alive)
         self._gathering = Gathering(geometry, findings, self.unit.shared.races, self._alive)
         everyone = bool(live.all())
-        self._groups = {0: [all_lanes(geometry.lanes) if everyone else compact(np.flatnonzero(live))]}
+        self._groups = {
+            0: [all_lanes(geometry.lanes) if everyone else compact(np.flatnonzero(live))]
+        }
         stops = self._stops()
         with np.errstate(all="ignore"):
             while self._groups or self._settle():

@@ -85,8 +85,8 @@ class Complaints:
         self._findings.add(
             Kind.MISALIGNED,
             access.line,
-            f"{self._geometry.name(lane)} {access.mode.value} {access.size} bytes of {what} at byte "
-            f"{address}, no multiple of {access.size}",
+            f"{self._geometry.name(lane)} {access.mode.value} {access.size} bytes of {what} "
+            f"at byte {address}, no multiple of {access.size}",
         )
 
     def out_of_bounds(self, lane: int, offset: int, access: Access, what: str, size: int) -> None:

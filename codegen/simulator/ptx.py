@@ -8,12 +8,12 @@ them), labels, branch tables and `.loc` lines. Reference: PTX ISA 9.0, chapters 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.codegen.simulator.findings import SimulatorError
+from tilewright.codegen.simulator.kernel import Kernel, Parameter, Variable
 from tilewright.codegen.simulator.operands import (
     TYPES,
     Address,
@@ -48,40 +48,6 @@ _INSTRUCTION = re.compile(r"(?:@(!?)([%\w$]+)\s+)?([a-z][\w.:]*)\s*(.*)$", re.DO
 _ADDRESS = re.compile(r"([%\w$.]+)\s*(?:\+\s*(-?\w+))?$")
 _NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|\d+)U?$")
 _FLOAT = re.compile(r"0[fFdD]([0-9a-fA-F]{8}|[0-9a-fA-F]{16})$")
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A variable of a module or kernel: `size` bytes, 0 for the dynamic shared memory."""
-
-    name: str
-    space: str
-    align: int
-    size: int
-    data: bytes = b""
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A kernel's parameter; an array type (a struct by value) has `length` elements."""
-
-    name: str
-    type: str
-    length: int | None
-
-
-@dataclass
-class Kernel:
-    """One `.entry`, ready to be compiled: names in inner scopes are already unique."""
-
-    name: str
-    parameters: list[Parameter]
-    max_threads: int | None = None
-    registers: dict[str, str] = field(default_factory=dict[str, str])
-    variables: dict[str, Variable] = field(default_factory=dict[str, Variable])
-    instructions: list[Instruction] = field(default_factory=list[Instruction])
-    labels: dict[str, int] = field(default_factory=dict[str, int])
-    branch_tables: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
 
 def parse(text: str, name: str) -> Kernel:

@@ -36,14 +36,15 @@ class FusedMultiplyAdd:
         np.bitwise_and(total.view(np.int64), _LOW_BITS, out=bits)
         np.equal(bits, _MIDDLE, out=tie)
         if tie.any():
-            total[tie] = _nudged(a[tie], b[tie], c[tie])
+            product = np.multiply(a[tie], b[tie], dtype=np.float64)
+            total[tie] = _nudged(*two_sum(product, c[tie].astype(np.float64)))
         np.copyto(out, total, casting="same_kind")
 
 
-def _nudged(a: Float32, b: Float32, c: Float32) -> Float64:
-    total, error = two_sum(np.multiply(a, b, dtype=np.float64), c.astype(np.float64))
-    side = np.where(error > 0, np.inf, -np.inf)
-    return np.where(error == 0, total, np.nextafter(total, side))
+def _nudged(total: Float64, error: Float64 | float) -> Float64:
+    """To the side of the exact sum."""
+    side = np.where(np.asarray(error) > 0, np.inf, -np.inf)
+    return np.where(np.asarray(error) == 0, total, np.nextafter(total, side))
 
 
 def two_sum(a: Float64, b: Float64) -> tuple[Float64, Float64]:
@@ -57,7 +58,8 @@ def directed(total: Float64, error: Float64 | float, mode: str) -> Float32:
     """`total + error` to float32: `rz` towards zero, `rm` down, `rp` up, `rn` to nearest."""
     nearest = total.astype(np.float32)
     if mode == "rn":
-        return nearest
+        ties = total.view(np.int64) & _LOW_BITS == _MIDDLE
+        return np.where(ties, _nudged(total, error), total).astype(np.float32)
     excess = (nearest.astype(np.float64) - total) - error
     down = {"rm": np.bool_(True), "rp": np.bool_(False), "rz": total > 0}[mode]
     finite = np.isfinite(total)

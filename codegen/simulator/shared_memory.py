@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
+from tilewright.codegen.simulator.kernel import Variable
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import (
     Access,
@@ -23,7 +24,6 @@ from tilewright.codegen.simulator.memory import (
     aligned,
     choose,
 )
-from tilewright.codegen.simulator.ptx import Variable
 from tilewright.codegen.simulator.races import SharedRaces, Touch
 
 _POISON = np.uint32(0x7FC0DEAD)
@@ -159,11 +159,12 @@ class SharedMemory:
         if not copier.any():
             return
         row = int(np.nonzero(copier)[0][0])
+        lane, other = int(touch.lanes[row]), int(copier[copier != 0][0]) - 1
         self._findings.add(
             Kind.ASYNC_RACE,
             touch.line,
-            f"{self._geometry.name(int(touch.lanes[row]))} touches shared memory that a cp.async of "
-            f"{self._geometry.name(int(copier[copier != 0][0]) - 1)} is still filling",
+            f"{self._geometry.name(lane)} touches shared memory that a cp.async of "
+            f"{self._geometry.name(other)} is still filling",
         )
 
     def _start_copy(self, touch: Touch) -> None:

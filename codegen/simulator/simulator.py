@@ -4,30 +4,20 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tilewright.codegen.simulator.async_copies import AsyncCopies
+from tilewright.codegen.simulator.arguments import Argument, Arguments
+from tilewright.codegen.simulator.assemble import assemble
 from tilewright.codegen.simulator.control import compile_kernel
-from tilewright.codegen.simulator.counters import Counters, Meters
+from tilewright.codegen.simulator.counters import Counters
 from tilewright.codegen.simulator.findings import (
     Finding,
-    Findings,
     SimulationTooLarge,
     SimulatorError,
 )
 from tilewright.codegen.simulator.geometry import LANES_AT_ONCE, Dim3, Geometry
-from tilewright.codegen.simulator.global_memory import GlobalMemory
+from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.machine import Machine, OutOfBudget
-from tilewright.codegen.simulator.memory import Complaints, GenericSpace, LocalSpace
-from tilewright.codegen.simulator.operands import TYPES
-from tilewright.codegen.simulator.ptx import Kernel, Parameter, Variable, parse
-from tilewright.codegen.simulator.registers import Registers
-from tilewright.codegen.simulator.rounding import FusedMultiplyAdd
-from tilewright.codegen.simulator.shared_memory import SharedLayout, SharedMemory
-from tilewright.codegen.simulator.unit import Unit
+from tilewright.codegen.simulator.ptx import parse
 
-Argument = NDArray[np.generic] | int | float | np.generic
 Shape = int | tuple[int, ...]
 
 NO_LIMIT = 1 << 62
@@ -123,7 +113,7 @@ class _Launch:
         kernel = parse(ptx, name)
         geometry = Geometry(_dim3(grid, "grid"), _dim3(block, "block"), lanes_at_once)
         _check_block(kernel, geometry)
-        self.unit = _unit(kernel, geometry, shared_bytes, checks)
+        self.unit = assemble(kernel, geometry, shared_bytes, checks)
         self._bind(arguments, read_only)
         self.machine: Machine = compile_kernel(self.unit)
 
@@ -134,7 +124,7 @@ class _Launch:
                 f"{self.unit.kernel.name} has {len(parameters)} parameters, "
                 f"but got {len(arguments)} arguments"
             )
-        bound = _Arguments(self.unit.global_memory, read_only)
+        bound = Arguments(self.unit.global_memory, read_only)
         for number, parameter in enumerate(parameters):
             data = bound.bytes_of(parameter, number, arguments)
             self.unit.parameters[parameter.name] = data
@@ -175,118 +165,3 @@ def _check_block(kernel: Kernel, geometry: Geometry) -> None:
         raise SimulatorError(
             f"{kernel.name} is launched with {geometry.threads} threads a block, at most {most} run"
         )
-
-
-def _unit(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool) -> Unit:
-    findings = Findings()
-    complaints = Complaints(findings, geometry)
-    global_memory = GlobalMemory(geometry, findings, complaints)
-    global_memory.checks = checks
-    global_memory.fenced = any(i.root in ("membar", "fence") for i in kernel.instructions)
-    variables = list(kernel.variables.values())
-    layout = SharedLayout([v for v in variables if v.space == "shared"], shared_bytes)
-    shared = SharedMemory(layout, _granule(kernel), geometry, findings, complaints)
-    shared.checks = checks
-    addresses = dict(layout.addresses)
-    local_bytes = _place_local([v for v in variables if v.space == "local"], addresses)
-    for variable in variables:
-        if variable.space in ("global", "const"):
-            addresses[variable.name] = _place_global(variable, global_memory)
-    local = LocalSpace(local_bytes, geometry, complaints)
-    registers = Registers(geometry.lanes, kernel.registers, addresses)
-    registers.set_special(geometry.special_registers())
-    return Unit(
-        kernel=kernel,
-        geometry=geometry,
-        registers=registers,
-        parameters={},
-        spaces={
-            "global": global_memory,
-            "const": global_memory,
-            "shared": shared,
-            "local": local,
-            "generic": GenericSpace({0: global_memory, 1: shared, 2: local}),
-        },
-        global_memory=global_memory,
-        shared=shared,
-        copies=AsyncCopies(geometry, shared),
-        meters=Meters(checks),
-        findings=findings,
-        fma=FusedMultiplyAdd(geometry.lanes),
-    )
-
-
-def _granule(kernel: Kernel) -> int:
-    """The smallest access to shared memory, in bytes, at most 4: races are told apart by it."""
-    sizes = [
-        TYPES[instruction.type].itemsize
-        for instruction in kernel.instructions
-        if instruction.root in ("ld", "st") and instruction.type in TYPES
-        and ({"shared", "shared_cta"} & set(instruction.parts) or "." not in instruction.opcode)
-    ]
-    return min([4, *sizes])
-
-
-def _place_local(variables: list[Variable], addresses: dict[str, int]) -> int:
-    end = 0
-    for variable in variables:
-        addresses[variable.name] = -(-end // variable.align) * variable.align
-        end = addresses[variable.name] + variable.size
-    return end
-
-
-def _place_global(variable: Variable, memory: GlobalMemory) -> int:
-    data = np.zeros(variable.size, np.uint8)
-    data[: len(variable.data)] = np.frombuffer(variable.data, np.uint8)
-    return memory.add(data, f"the variable {variable.name}", variable.space == "const")
-
-
-class _Arguments:
-    """Turns a launch's arguments into the bytes of its parameters."""
-
-    def __init__(self, memory: GlobalMemory, read_only: Collection[int]):
-        self._memory = memory
-        self._read_only = read_only
-        self._placed: dict[tuple[int, int], int] = {}
-
-    def bytes_of(
-        self, parameter: Parameter, number: int, arguments: Sequence[Argument]
-    ) -> NDArray[np.uint8]:
-        argument = arguments[number]
-        what = f"argument {number}"
-        if isinstance(argument, np.ndarray):
-            if parameter.type not in ("u64", "b64"):
-                raise SimulatorError(f"{what} is an array, but the kernel wants {parameter.type}")
-            address = self._place(argument, number, arguments)
-            return np.array([address], np.uint64).view(np.uint8)
-        return _scalar(argument, parameter, what)
-
-    def _place(
-        self, array: NDArray[np.generic], number: int, arguments: Sequence[Argument]
-    ) -> int:
-        if not array.flags.c_contiguous or not array.dtype.isnative:
-            raise SimulatorError(f"argument {number} is not a contiguous array in native order")
-        key = (array.ctypes.data, array.nbytes)
-        if key not in self._placed or not array.nbytes:
-            same = [
-                other
-                for other, value in enumerate(arguments)
-                if isinstance(value, np.ndarray) and (value.ctypes.data, value.nbytes) == key
-            ]
-            read_only = not array.flags.writeable or any(x in self._read_only for x in same)
-            data = array.reshape(-1).view(np.uint8)
-            self._placed[key] = self._memory.add(data, f"argument {number}", read_only)
-        return self._placed[key]
-
-
-def _scalar(argument: int | float | np.generic, parameter: Parameter, what: str) -> NDArray[np.uint8]:
-    dtype = TYPES.get(parameter.type)
-    if dtype is None or parameter.length is not None:
-        raise SimulatorError(f"{what}: the simulator cannot pass a {parameter.type} by value")
-    value = argument.item() if isinstance(argument, np.generic) else argument
-    if dtype.kind == "f":
-        return np.array([value], dtype).view(np.uint8)
-    bits = 8 * dtype.itemsize
-    if not isinstance(value, int) or not -(1 << bits - 1) <= value < 1 << bits:
-        raise SimulatorError(f"{what} is {value!r}, which is no {bits}-bit integer")
-    return np.array([value & (1 << bits) - 1], f"u{dtype.itemsize}").view(np.uint8)

@@ -12,10 +12,10 @@ from tilewright.codegen.simulator.counters import Meters
 from tilewright.codegen.simulator.findings import Findings, SimulatorError
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.global_memory import GlobalMemory
+from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import Lanes
 from tilewright.codegen.simulator.memory import Space
 from tilewright.codegen.simulator.operands import Instruction
-from tilewright.codegen.simulator.ptx import Kernel
 from tilewright.codegen.simulator.registers import Registers
 from tilewright.codegen.simulator.rounding import FusedMultiplyAdd
 from tilewright.codegen.simulator.shared_memory import SharedMemory

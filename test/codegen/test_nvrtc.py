@@ -45,7 +45,9 @@ def test_a_cubin_comes_with_registers_and_shared_memory():
 
 def test_an_error_names_its_file_and_line():
     source = 'extern "C" __global__ void k(float* x) {\n  x[0] = y;\n}'
-    with pytest.raises(nvrtc.CudaCompileError, match=r'rms_norm\.cu:2: .*"y" is undefined') as caught:
+    with pytest.raises(
+        nvrtc.CudaCompileError, match=r'rms_norm\.cu:2: .*"y" is undefined'
+    ) as caught:
         nvrtc.compile(source, name="rms_norm.cu")
     assert "rms_norm.cu(2): error" in caught.value.log
     assert isinstance(caught.value, TilewrightError)

@@ -38,11 +38,11 @@ def _constant(instruction: Instruction, number: int) -> int:
 
 def _copy(unit: Unit, instruction: Instruction) -> Step:
     """`[shared], [global], size{, bytes to read}`: zeros fill what is not read."""
-    target, source, _, *amount = instruction.operands
+    target, _, _, *amount = instruction.operands
     size = _constant(instruction, 2)
     if size not in _SIZES:
         raise unknown(instruction)
-    to, fro = addresses(unit, target), _Source(unit, instruction, size)
+    to, source = addresses(unit, target), _Source(unit, instruction, size)
     fill = Access(Mode.COPY, size, instruction.line)
     wanted = unit.registers.source(amount[0], "u32") if amount else None
     meter = unit.meters.meter(instruction.line, "shared", "cp", size)
@@ -55,7 +55,7 @@ def _copy(unit: Unit, instruction: Instruction) -> Step:
             index = place.lanes.index
             targets[index] = place.offsets
             count = np.full(place.lanes.count, size) if wanted is None else wanted[index]
-            for found, bytes_read in fro.places(place.lanes, np.minimum(count, size)):
+            for found, bytes_read in source.places(place.lanes, np.minimum(count, size)):
                 mine = targets[found.lanes.index].copy()
                 unit.copies.start(found.lanes, mine, found.block, found.offsets, bytes_read, fill)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.codegen.simulator.instructions.elementwise import Function
+from tilewright.codegen.simulator.instructions.elementwise import Function, where
 from tilewright.codegen.simulator.instructions.memory_access import Port
 from tilewright.codegen.simulator.lanes import Lanes
 from tilewright.codegen.simulator.memory import Access, Mode, Place
@@ -25,14 +25,32 @@ _ACCUMULATE: dict[str, np.ufunc] = {
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
+
+
+def _exchange(old: Any, new: Any) -> Any:
+    return new
+
+
+def _compare_and_swap(old: Any, expected: Any, new: Any) -> Any:
+    return where(old == expected, new, old)
+
+
+def _increment(old: Any, limit: Any) -> Any:
+    """Counts up to the limit, then from 0 again."""
+    return where(old >= limit, 0, old + 1).astype(old.dtype)
+
+
+def _decrement(old: Any, limit: Any) -> Any:
+    """Counts down to 0, then from the limit again."""
+    return where((old == 0) | (old > limit), limit, old - 1).astype(old.dtype)
+
+
 _UPDATE: dict[str, Function] = {
     **_ACCUMULATE,
-    "exch": lambda old, new: new,
-    "cas": lambda old, expected, new: np.where(old == expected, new, old),
-    "inc": lambda old, limit: np.where(old >= limit, 0, old + 1).astype(old.dtype),
-    "dec": lambda old, limit: np.where((old == 0) | (old > limit), limit, old - 1).astype(
-        old.dtype
-    ),
+    "exch": _exchange,
+    "cas": _compare_and_swap,
+    "inc": _increment,
+    "dec": _decrement,
 }
 """The old value and the operands to the new value."""
 _ALLOWED = (

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.codegen.simulator.instructions.elementwise import Function, step, uniform
+from tilewright.codegen.simulator.instructions.elementwise import Function, step, uniform, where
 from tilewright.codegen.simulator.operands import TYPES, Immediate, Instruction
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
 
@@ -41,8 +41,13 @@ def _length(x: Any) -> Any:
     """The number of the highest set bit, from 1; 0 for 0."""
     if x.itemsize == 8:
         high = (x >> 32).astype(np.uint32)
-        return np.where(high > 0, _length(high) + 32, _length(x.astype(np.uint32)))
-    return np.frexp(x.astype(np.float64))[1]
+        return where(high > 0, _length(high) + 32, _length(x.astype(np.uint32)))
+    exponent: Any = np.frexp(x.astype(np.float64))[1]
+    return exponent
+
+
+def _is_zero(x: Any) -> Any:
+    return x == 0
 
 
 def _leading_zeros(x: Any) -> Any:
@@ -59,15 +64,14 @@ def _extract(x: Any, start: Any, length: Any) -> Any:
     """`bfe`; a signed field takes the sign of its top bit within the word."""
     bits = 8 * x.itemsize
     start, length = start & 0xFF, length & 0xFF
-    unsigned = _shift_right(x.view(f"u{x.itemsize}"), start) & _ones(length, x)
+    word = x.view(f"u{x.itemsize}")
+    field = _shift_right(word, start) & _ones(length, x)
     if x.dtype.kind == "u":
-        return unsigned
-    top = np.minimum(start + length - (length > 0), bits - 1)
-    negative = (_shift_right(x.view(f"u{x.itemsize}"), top) & 1).astype(np.bool_) & (length > 0)
-    filled = np.minimum(length, np.maximum(bits - start.astype(np.int64), 0)).astype(np.uint32)
-    return np.where(negative, unsigned | ~_ones(filled, x), unsigned).astype(f"u{x.itemsize}").view(
-        x.dtype
-    )
+        return field
+    top: Any = np.minimum(start + length - (length > 0), bits - 1)
+    negative = (_shift_right(word, top) & 1).astype(np.bool_) & (length > 0)
+    inside: Any = np.minimum(length, np.maximum(bits - start.astype(np.int64), 0))
+    return where(negative, field | ~_ones(inside, x), field).view(x.dtype)
 
 
 def _ones(count: Any, like: Any) -> Any:
@@ -89,8 +93,8 @@ def _permute(a: Any, b: Any, selector: Any) -> Any:
     for place in range(4):
         nibble = selector >> (4 * place)
         octet = (octets >> (8 * (nibble & 7)).astype(np.uint64)) & 0xFF
-        sign = np.where(octet & 0x80, 0xFF, 0).astype(np.uint64)
-        octet = np.where(nibble & 8, sign, octet)
+        sign = where(octet & 0x80, 0xFF, 0).astype(np.uint64)
+        octet = where(nibble & 8, sign, octet)
         result |= octet.astype(np.uint32) << (8 * place)
     return result
 
@@ -102,15 +106,11 @@ def _funnel(unit: Unit, instruction: Instruction) -> Step:
     def compute(low: Any, high: Any, by: Any) -> Any:
         by = (by & 31 if "wrap" in parts else np.minimum(by, 32)).astype(np.uint64)
         both = low.astype(np.uint64) | high.astype(np.uint64) << 32
-        return (both << by) >> 32 if "l" in parts else both >> by
+        return ((both << by) >> 32 if "l" in parts else both >> by).astype(np.uint32)
 
-    return _typed(_to(np.uint32, compute), "", "", "", "u32")(
+    return _typed(compute, "", "", "", "u32")(
         unit, Instruction("shf.b32", instruction.operands, None, instruction.line)
     )
-
-
-def _to(dtype: Any, function: Function) -> Function:
-    return lambda *values: function(*values).astype(dtype)
 
 
 def _find(unit: Unit, instruction: Instruction) -> Step:
@@ -120,9 +120,9 @@ def _find(unit: Unit, instruction: Instruction) -> Step:
 
     def compute(x: Any) -> Any:
         if x.dtype.kind == "i":
-            x = np.where(x < 0, ~x, x).view(f"u{x.itemsize}")
+            x = where(x < 0, ~x, x).view(f"u{x.itemsize}")
         place = _length(x).astype(np.int64) - 1
-        return np.where(place < 0, -1, bits - 1 - place if distance else place)
+        return where(place < 0, -1, bits - 1 - place if distance else place)
 
     return _typed(compute, "u32", "")(
         unit, Instruction(f"bfind.{instruction.type}", instruction.operands, None, instruction.line)
@@ -151,7 +151,7 @@ BITS: dict[str, Builder] = {
     "or": uniform(np.bitwise_or),
     "xor": uniform(np.bitwise_xor),
     "not": uniform(np.invert),
-    "cnot": uniform(lambda x: x == 0),
+    "cnot": uniform(_is_zero),
     "shl": _typed(_shift_left, "", "", "u32"),
     "shr": _typed(_shift_right, "", "", "u32"),
     "shf": _funnel,

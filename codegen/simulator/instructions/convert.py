@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.codegen.simulator.instructions.elementwise import Function, step
+from tilewright.codegen.simulator.instructions.elementwise import Unary, step, where
 from tilewright.codegen.simulator.instructions.floating import saturate
 from tilewright.codegen.simulator.operands import TYPES, Instruction
 from tilewright.codegen.simulator.rounding import directed
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
 
-_TO_INTEGRAL: dict[str, Function] = {
+_TO_INTEGRAL: dict[str, Unary] = {
     "rni": np.rint,
     "rzi": np.trunc,
     "rmi": np.floor,
@@ -30,17 +30,17 @@ def to_bfloat16(x: Any, mode: str = "rn") -> Any:
     """The 16 bits of a bfloat16: nearest even, or towards zero; NaN stays NaN."""
     bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
     rounded = bits + (0x7FFF + (bits >> 16 & 1)) if mode == "rn" else bits
-    return np.where(np.isnan(x), 0x7FFF, rounded >> 16).astype(np.uint16)
+    return where(np.isnan(x), 0x7FFF, rounded >> 16).astype(np.uint16)
 
 
 def _to_tf32(x: Any) -> Any:
     """Ten bits of mantissa, ties away from zero."""
     bits = x.view(np.uint32)
-    rounded = ((bits + 0x1000) & 0xFFFFE000).astype(np.uint32)
-    return np.where(np.isfinite(x), rounded, bits)
+    rounded: Any = (bits + 0x1000) & 0xFFFFE000
+    return where(np.isfinite(x), rounded, bits)
 
 
-def _to_integer(target: np.dtype, source: np.dtype) -> Function:
+def _to_integer(target: np.dtype, source: np.dtype) -> Unary:
     """Out of range goes to the nearest bound; NaN to 0, or to the sign bit for 64-bit types."""
     low, high = np.iinfo(target).min, np.iinfo(target).max
     nan = 1 << (8 * target.itemsize - 1) if 8 in (target.itemsize, source.itemsize) else 0
@@ -49,33 +49,36 @@ def _to_integer(target: np.dtype, source: np.dtype) -> Function:
     def compute(x: Any) -> Any:
         x = x.astype(np.float64)
         too_high, too_low = x >= float(high), x <= float(low)
-        inside = np.where(too_high | too_low | np.isnan(x), 0, x).astype(target)
-        bounded = np.where(too_high, high, np.where(too_low, low, inside)).astype(target)
-        return np.where(np.isnan(x), nan_value, bounded)
+        inside = where(too_high | too_low | np.isnan(x), 0, x).astype(target)
+        bounded = where(too_high, high, where(too_low, low, inside)).astype(target)
+        return where(np.isnan(x), nan_value, bounded)
 
     return compute
 
 
-def _between_integers(target: np.dtype, clamp: bool) -> Function:
-    if not clamp:
-        return lambda x: x.astype(target)
+def _between_integers(target: np.dtype, clamp: bool) -> Unary:
     bounds = np.iinfo(target)
 
     def compute(x: Any) -> Any:
+        if not clamp:
+            return x.astype(target)
         own = np.iinfo(x.dtype)
         return np.clip(x, max(bounds.min, own.min), min(bounds.max, own.max)).astype(target)
 
     return compute
 
 
-def _to_float(target: str, mode: str) -> Function:
+def _to_float(target: str, mode: str) -> Unary:
     """From integers or floats, rounded once."""
-    if target == "bf16":
-        return lambda x: to_bfloat16(x, mode)
-    dtype = TYPES[target]
-    if mode == "rn":
-        return lambda x: x.astype(dtype)
-    return lambda x: directed(x.astype(np.float64), 0.0, mode)
+
+    def compute(x: Any) -> Any:
+        if target == "bf16":
+            return to_bfloat16(x, mode)
+        if mode == "rn":
+            return x.astype(TYPES[target])
+        return directed(x.astype(np.float64), 0.0, mode)
+
+    return compute
 
 
 def _supported(target: str, source: str, mode: str) -> bool:
@@ -85,7 +88,7 @@ def _supported(target: str, source: str, mode: str) -> bool:
     return mode == "rn" or (target == "f32" and TYPES[source].itemsize <= 4) or source == "f64"
 
 
-def _function(instruction: Instruction, target: str, source: str, parts: set[str]) -> Function:
+def _function(instruction: Instruction, target: str, source: str, parts: set[str]) -> Unary:
     integral = [_TO_INTEGRAL[part] for part in parts if part in _TO_INTEGRAL]
     mode = next((part for part in parts if part in _ROUNDINGS), "rn")
     to_float = target[0] in "fb"
@@ -107,7 +110,7 @@ def _function(instruction: Instruction, target: str, source: str, parts: set[str
     return _after(convert, saturate) if to_float and "sat" in parts else convert
 
 
-def _after(first: Function, then: Function) -> Function:
+def _after(first: Unary, then: Unary) -> Unary:
     return lambda x: then(first(x))
 
 
@@ -134,10 +137,12 @@ def _packed(unit: Unit, instruction: Instruction, half: str, source_type: str) -
     target, upper, lower = instruction.operands
     if source_type != "f32" or "rn" not in instruction.parts:
         raise unknown(instruction)
-    to_half = to_bfloat16 if half == "bf16" else lambda x: x.astype(np.float16).view(np.uint16)
+
+    def bits(x: Any) -> Any:
+        return to_bfloat16(x) if half == "bf16" else x.astype(np.float16).view(np.uint16)
 
     def compute(high: Any, low: Any) -> Any:
-        return to_half(high).astype(np.uint32) << 16 | to_half(low)
+        return bits(high).astype(np.uint32) << 16 | bits(low)
 
     return step(
         compute,

@@ -13,6 +13,18 @@ from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers
 
 Function = Callable[..., Any]
 """Arrays of operands to an array of results."""
+Unary = Callable[[Any], Any]
+Binary = Callable[[Any, Any], Any]
+Ternary = Callable[[Any, Any, Any], Any]
+
+
+where: Ternary = np.where
+"""`where(chosen, x, y)` for operands of any type."""
+
+
+def same(x: Any) -> Any:
+    """The result is the operand."""
+    return x
 
 
 def step(function: Function, target: Values, *sources: Values) -> Step:

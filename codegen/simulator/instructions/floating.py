@@ -10,7 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.codegen.simulator.instructions.elementwise import Function, step
+from tilewright.codegen.simulator.instructions.elementwise import (
+    Binary,
+    Function,
+    Ternary,
+    Unary,
+    step,
+    where,
+)
 from tilewright.codegen.simulator.lanes import Lanes
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.rounding import directed, fma64, two_sum
@@ -20,15 +27,15 @@ _ROUNDINGS = {"rn", "rz", "rm", "rp"}
 _SMALLEST_NORMAL = np.float32(2.0**-126)
 
 
-def _in_float64(function: Function) -> Function:
-    def compute(*values: Any) -> Any:
-        wide = function(*[value.astype(np.float64) for value in values])
-        return wide.astype(values[0].dtype)
-
-    return compute
+def _in_float64(function: Unary) -> Unary:
+    return lambda x: function(x.astype(np.float64)).astype(x.dtype)
 
 
-def _maximum(function: np.ufunc, bits: np.ufunc) -> Function:
+def _inverse_root(x: Any) -> Any:
+    return 1 / np.sqrt(x)
+
+
+def _maximum(function: Binary, bits: Binary) -> Binary:
     """Max or min; of two zeros, +0 is the larger."""
 
     def compute(a: Any, b: Any) -> Any:
@@ -36,8 +43,8 @@ def _maximum(function: np.ufunc, bits: np.ufunc) -> Function:
         zeros = (result == 0) & (a == b)
         if zeros.any():
             integers = f"u{a.itemsize}"
-            signed = bits(a.view(integers), b.view(integers)).view(a.dtype)
-            result = np.where(zeros, signed, result)
+            signed: Any = bits(a.view(integers), b.view(integers)).view(a.dtype)
+            result = where(zeros, signed, result)
         return result
 
     return compute
@@ -47,8 +54,11 @@ def _reciprocal(x: Any) -> Any:
     return x.dtype.type(1) / x
 
 
+def _exact_root(a: Any) -> tuple[Any, float]:
+    return np.sqrt(a), 0.0
 
-EXACT: dict[str, Function] = {
+
+EXACT: dict[str, Unary | Binary] = {
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
@@ -59,31 +69,31 @@ EXACT: dict[str, Function] = {
     "abs": np.absolute,
     "copysign": lambda sign, magnitude: np.copysign(magnitude, sign),
 }
-APPROXIMATE: dict[str, Function] = {
+APPROXIMATE: dict[str, Unary | Binary] = {
     "div": np.divide,
     "sqrt": np.sqrt,
     "rcp": _reciprocal,
-    "rsqrt": _in_float64(lambda x: 1 / np.sqrt(x)),
+    "rsqrt": _in_float64(_inverse_root),
     "ex2": _in_float64(np.exp2),
     "lg2": _in_float64(np.log2),
     "sin": _in_float64(np.sin),
     "cos": _in_float64(np.cos),
     "tanh": _in_float64(np.tanh),
 }
-DIRECTED: dict[str, Function] = {
-    "add": lambda a, b: two_sum(a, b),
+DIRECTED: dict[str, Unary | Binary | Ternary] = {
+    "add": two_sum,
     "sub": lambda a, b: two_sum(a, -b),
     "mul": lambda a, b: (a * b, 0.0),
     "fma": lambda a, b, c: two_sum(a * b, c),
     "mad": lambda a, b, c: two_sum(a * b, c),
     "div": lambda a, b: (a / b, 0.0),
     "rcp": lambda a: (1 / a, 0.0),
-    "sqrt": lambda a: (np.sqrt(a), 0.0),
+    "sqrt": _exact_root,
 }
 """float32 results as a float64 and the error of that; a quotient or root that is no float32 is so
 far from every float32 that its own rounding cannot matter."""
 
-_MAXIMA: dict[tuple[str, bool], Function] = {
+_MAXIMA: dict[tuple[str, bool], Binary] = {
     ("max", False): _maximum(np.fmax, np.bitwise_and),
     ("max", True): _maximum(np.maximum, np.bitwise_and),
     ("min", False): _maximum(np.fmin, np.bitwise_or),
@@ -111,7 +121,8 @@ def _function(instruction: Instruction, parts: set[str]) -> Function:
 
 def _directed(function: Function, mode: str) -> Function:
     def compute(*values: Any) -> Any:
-        return directed(*function(*[value.astype(np.float64) for value in values]), mode)
+        exact = function(*[value.astype(np.float64) for value in values])
+        return directed(exact[0], exact[1], mode)
 
     return compute
 
@@ -120,14 +131,24 @@ def _flushed(function: Function) -> Function:
     """`.ftz`: subnormal operands and results become zeros of their sign."""
 
     def flush(x: Any) -> Any:
-        return np.where(np.abs(x) < _SMALLEST_NORMAL, np.copysign(np.float32(0), x), x)
+        return where(np.abs(x) < _SMALLEST_NORMAL, np.copysign(np.float32(0), x), x)
 
-    return lambda *values: flush(function(*[flush(value) for value in values]))
+    def compute(*values: Any) -> Any:
+        return flush(function(*[flush(value) for value in values]))
+
+    return compute
 
 
 def saturate(x: Any) -> Any:
     """`.sat`: to [0, 1], NaN to +0."""
-    return np.where(x > 0, np.minimum(x, x.dtype.type(1)), x.dtype.type(0))
+    return where(x > 0, np.minimum(x, x.dtype.type(1)), x.dtype.type(0))
+
+
+def _saturated(function: Function) -> Function:
+    def compute(*values: Any) -> Any:
+        return saturate(function(*values))
+
+    return compute
 
 
 def _arithmetic(unit: Unit, instruction: Instruction) -> Step:
@@ -144,8 +165,7 @@ def _arithmetic(unit: Unit, instruction: Instruction) -> Step:
     if "ftz" in parts:
         function = _flushed(function)
     if "sat" in parts:
-        inner = function
-        function = lambda *operands: saturate(inner(*operands))  # noqa: E731
+        function = _saturated(function)
     return step(function, result, *values)
 
 
@@ -164,13 +184,25 @@ def _fused(unit: Unit, target: Any, a: Any, b: Any, c: Any) -> Step:
     return run
 
 
-_TESTS: dict[str, Function] = {
+def _is_number(x: Any) -> Any:
+    return ~np.isnan(x)
+
+
+def _is_subnormal(x: Any) -> Any:
+    return (x != 0) & (np.abs(x) < np.finfo(x.dtype).smallest_normal)
+
+
+def _is_normal(x: Any) -> Any:
+    return np.isfinite(x) & (x != 0) & ~_is_subnormal(x)
+
+
+_TESTS: dict[str, Unary] = {
     "finite": np.isfinite,
     "infinite": np.isinf,
-    "number": lambda x: ~np.isnan(x),
+    "number": _is_number,
     "notanumber": np.isnan,
-    "normal": lambda x: np.isfinite(x) & (np.abs(x) >= np.finfo(x.dtype).smallest_normal),
-    "subnormal": lambda x: (x != 0) & (np.abs(x) < np.finfo(x.dtype).smallest_normal),
+    "normal": _is_normal,
+    "subnormal": _is_subnormal,
 }
 
 

@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.codegen.simulator.instructions.elementwise import Function, step, uniform
+from tilewright.codegen.simulator.instructions.elementwise import (
+    Binary,
+    Ternary,
+    step,
+    uniform,
+    where,
+)
 from tilewright.codegen.simulator.operands import TYPES, Instruction
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
 
@@ -14,15 +20,16 @@ _WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 
 def _divide(a: Any, b: Any) -> Any:
     """Towards zero; by zero all ones, as NVIDIA's hardware gives."""
-    quotient = a // np.where(b == 0, 1, b)
+    divisor: Any = where(b == 0, 1, b)
+    quotient = a // divisor
     if a.dtype.kind == "i":
-        quotient += ((a % np.where(b == 0, 1, b)) != 0) & ((a < 0) != (b < 0))
-    return np.where(b == 0, ~np.zeros_like(a), quotient)
+        quotient += (a % divisor != 0) & ((a < 0) != (b < 0))
+    return where(b == 0, ~np.zeros_like(a), quotient)
 
 
 def _remainder(a: Any, b: Any) -> Any:
     """With the sign of `a`; by zero `a` itself."""
-    return np.where(b == 0, a, np.fmod(a, np.where(b == 0, 1, b)))
+    return where(b == 0, a, np.fmod(a, where(b == 0, 1, b)))
 
 
 def _high(a: Any, b: Any) -> Any:
@@ -33,7 +40,7 @@ def _high(a: Any, b: Any) -> Any:
         return (a.astype(wide) * b.astype(wide) >> bits).astype(a.dtype)
     high = _high_unsigned(a.view(np.uint64), b.view(np.uint64)).view(a.dtype)
     if a.dtype.kind == "i":
-        high = high - np.where(a < 0, b, 0) - np.where(b < 0, a, 0)
+        high = high - where(a < 0, b, 0) - where(b < 0, a, 0)
     return high
 
 
@@ -62,13 +69,13 @@ def _product(unit: Unit, instruction: Instruction) -> Step:
     )
 
 
-def _multiply(half: str, result: np.dtype) -> Function:
+def _multiply(half: str, result: np.dtype) -> Binary:
     if half == "wide":
         return lambda a, b: a.astype(result) * b
     return np.multiply if half == "lo" else _high
 
 
-def _multiply_add(half: str, result: np.dtype) -> Function:
+def _multiply_add(half: str, result: np.dtype) -> Ternary:
     multiply = _multiply(half, result)
     return lambda a, b, c: multiply(a, b) + c
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tilewright.codegen.simulator.counters import Meter
-from tilewright.codegen.simulator.instructions.elementwise import step
+from tilewright.codegen.simulator.instructions.elementwise import same, step
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import Access, Block, Mode, Place, Space
 from tilewright.codegen.simulator.operands import (
@@ -138,7 +138,7 @@ def _load_parameter(unit: Unit, instruction: Instruction) -> Step:
         start = source.offset + number * dtype.itemsize
         data = unit.parameters[source.base.name][start : start + dtype.itemsize]
         value = np.broadcast_to(data.view(dtype)[0], unit.registers.lanes)
-        steps.append(step(lambda x: x, unit.registers.widened(item, instruction.type), value))
+        steps.append(step(same, unit.registers.widened(item, instruction.type), value))
 
     def run(lanes: Lanes) -> None:
         for each in steps:

@@ -5,7 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.codegen.simulator.instructions.elementwise import Function, step
+from tilewright.codegen.simulator.instructions.elementwise import (
+    Binary,
+    Function,
+    Ternary,
+    same,
+    step,
+    where,
+)
 from tilewright.codegen.simulator.memory import LOCAL_WINDOW, SHARED_WINDOW
 from tilewright.codegen.simulator.operands import (
     TYPES,
@@ -16,7 +23,7 @@ from tilewright.codegen.simulator.operands import (
 )
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
 
-_COMPARE: dict[str, Function] = {
+_COMPARE: dict[str, Binary] = {
     "eq": np.equal,
     "ne": np.not_equal,
     "lt": np.less,
@@ -28,7 +35,7 @@ _COMPARE: dict[str, Function] = {
     "hi": np.greater,
     "hs": np.greater_equal,
 }
-_COMPARE_FLOATS: dict[str, Function] = {
+_COMPARE_FLOATS: dict[str, Binary] = {
     **{name: _COMPARE[name] for name in ("eq", "lt", "le", "gt", "ge")},
     "ne": lambda a, b: (a < b) | (a > b),
     "equ": lambda a, b: ~((a < b) | (a > b)),
@@ -41,14 +48,14 @@ _COMPARE_FLOATS: dict[str, Function] = {
     "nan": lambda a, b: (a != a) | (b != b),
 }
 """Ordered comparisons are false for NaN, those that end in `u` are true."""
-_COMBINE: dict[str, Function] = {
+_COMBINE: dict[str, Binary] = {
     "and": np.logical_and,
     "or": np.logical_or,
     "xor": np.logical_xor,
 }
 
 
-def _comparison(instruction: Instruction, types: int) -> tuple[Function, Function | None]:
+def _comparison(instruction: Instruction, types: int) -> tuple[Binary, Binary | None]:
     name, *rest = instruction.parts[1:-types]
     table = _COMPARE_FLOATS if instruction.type.startswith("f") else _COMPARE
     combine = [part for part in rest if part != "ftz"]
@@ -68,7 +75,7 @@ def _set_predicate(unit: Unit, instruction: Instruction) -> Step:
     holds = step(_combined(compare, combine), registers.target(both.value, "pred"), *sources)
     if isinstance(both.predicate, Sink):
         return holds
-    opposite = _combined(lambda x, y: ~compare(x, y), combine)
+    opposite = _combined(_negated(compare), combine)
     fails = step(opposite, registers.target(both.predicate, "pred"), *sources)
 
     def run(lanes: Any) -> None:
@@ -78,8 +85,18 @@ def _set_predicate(unit: Unit, instruction: Instruction) -> Step:
     return run
 
 
-def _combined(compare: Function, combine: Function | None) -> Function:
-    return (lambda a, b, c: combine(compare(a, b), c)) if combine else compare
+def _negated(compare: Binary) -> Binary:
+    return lambda a, b: ~compare(a, b)
+
+
+def _combined(compare: Binary, combine: Binary | None) -> Binary | Ternary:
+    if combine is None:
+        return compare
+
+    def compute(a: Any, b: Any, c: Any) -> Any:
+        return combine(compare(a, b), c)
+
+    return compute
 
 
 def _set(unit: Unit, instruction: Instruction) -> Step:
@@ -90,10 +107,10 @@ def _set(unit: Unit, instruction: Instruction) -> Step:
     target, a, b, *c = instruction.operands
     sources = [unit.registers.source(x, instruction.type) for x in (a, b)]
     sources += [unit.registers.source(x, "pred") for x in c]
-    test = _combined(compare, combine)
+    test: Function = _combined(compare, combine)
 
     def compute(*values: Any) -> Any:
-        return np.where(test(*values), true, type(true)(0))
+        return where(test(*values), true, type(true)(0))
 
     return step(compute, unit.registers.target(target, result), *sources)
 
@@ -103,7 +120,7 @@ def _select(unit: Unit, instruction: Instruction) -> Step:
     target, a, b, chooser = instruction.operands
     registers, type = unit.registers, instruction.type
     return step(
-        lambda p, x, y: np.where(p, x, y),
+        where,
         registers.target(target, type),
         registers.source(chooser, "pred"),
         registers.source(a, type),
@@ -116,8 +133,12 @@ def _select_by_sign(unit: Unit, instruction: Instruction) -> Step:
     type, chooser_type = instruction.parts[-2:]
     target, a, b, chooser = instruction.operands
     registers = unit.registers
+
+    def compute(chosen: Any, x: Any, y: Any) -> Any:
+        return where(chosen >= 0, x, y)
+
     return step(
-        lambda c, x, y: np.where(c >= 0, x, y),
+        compute,
         registers.target(target, type),
         registers.source(chooser, chooser_type),
         registers.source(a, type),
@@ -134,11 +155,7 @@ def _move(unit: Unit, instruction: Instruction) -> Step:
         return _move_parts(unit, instruction, packing=True)
     if isinstance(target, Vector):
         return _move_parts(unit, instruction, packing=False)
-    return step(_same, registers.target(target, type), registers.source(source, type))
-
-
-def _same(x: Any) -> Any:
-    return x
+    return step(same, registers.target(target, type), registers.source(source, type))
 
 
 def _move_parts(unit: Unit, instruction: Instruction, *, packing: bool) -> Step:
@@ -154,9 +171,9 @@ def _move_parts(unit: Unit, instruction: Instruction, *, packing: bool) -> Step:
         pieces = access(whole, instruction.type).view(f"u{width}").reshape(registers.lanes, -1)
         piece = pieces[:, place]
         if packing:
-            steps.append(step(_same, piece, registers.source(item, f"b{8 * width}")))
+            steps.append(step(same, piece, registers.source(item, f"b{8 * width}")))
         else:
-            steps.append(step(_same, registers.target(item, f"b{8 * width}"), piece))
+            steps.append(step(same, registers.target(item, f"b{8 * width}"), piece))
 
     def run(lanes: Any) -> None:
         for each in steps:
@@ -173,10 +190,14 @@ def _convert_address(unit: Unit, instruction: Instruction) -> Step:
     parts = [part for part in instruction.parts[1:-1] if not part.startswith("shared_")]
     back = "to" in parts
     space = next((part for part in parts if part in _WINDOWS), "shared")
-    offset = -_WINDOWS[space] if back else _WINDOWS[space]
+    offset = np.int64(-_WINDOWS[space] if back else _WINDOWS[space])
     target, source = instruction.operands
+
+    def compute(address: Any) -> Any:
+        return address + offset
+
     return step(
-        lambda address: address + np.int64(offset),
+        compute,
         unit.registers.target(target, "s64"),
         unit.registers.source(source, "s64"),
     )

@@ -115,7 +115,10 @@ def _match(unit: Unit, instruction: Instruction) -> Collective:
         agree[meeting.index] = agrees
 
     return Collective(
-        instruction, [registers.source(value, instruction.type)], registers.source(mask, "b32"), meet
+        instruction,
+        [registers.source(value, instruction.type)],
+        registers.source(mask, "b32"),
+        meet,
     )
 
 

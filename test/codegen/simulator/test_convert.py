@@ -14,7 +14,18 @@ Run = Callable[..., Report]
 _FLOATS = np.array(
     [
         *(0, -0.0, 0.5, -0.5, 1.5, -1.5, 2.5, 1e9, -1e9, 2147483520.0, 2147483648.0, -2147483648.0),
-        *(4294967040.0, 4294967296.0, 1e20, -1e20, np.inf, -np.inf, np.nan, 1e-40, 65504.0, 65520.0),
+        *(
+            4294967040.0,
+            4294967296.0,
+            1e20,
+            -1e20,
+            np.inf,
+            -np.inf,
+            np.nan,
+            1e-40,
+            65504.0,
+            65520.0,
+        ),
         *(9.2e18, 9.223372e18, 1.8446744e19, 254.5, 255.5, 300.0, -1.0, 1 / 3),
     ],
     np.float32,
@@ -60,10 +71,10 @@ _WORDS = np.array([0, 1, 16777217, 16777219, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF,
 _FROM_INTEGER: dict[str, Callable[[Any], Any]] = {
     "cvt.rn.f32.s32 %0, %1;": lambda x: x.view(np.int32).astype(np.float32),
     "cvt.rn.f32.u32 %0, %1;": lambda x: x.astype(np.float32),
-    "cvt.rz.f32.u32 %0, %1;": lambda x: np.float32(
+    "cvt.rz.f32.u32 %0, %1;": lambda x: np.array(
         [0, 1, 16777216, 16777218, 2147483520, 2147483648, 4294967040, 3]
     ),
-    "cvt.rp.f32.u32 %0, %1;": lambda x: np.float32(
+    "cvt.rp.f32.u32 %0, %1;": lambda x: np.array(
         [0, 1, 16777218, 16777220, 2147483648, 2147483648, 4294967296, 3]
     ),
     "{ .reg .s64 t; cvt.s64.s32 t, %1; cvt.rn.f32.s64 %0, t; }": lambda x: x.view(np.int32).astype(
@@ -91,7 +102,8 @@ def test_halves_and_bfloats(run: Run):
       asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(v), "f"(1.0f));
       h[t] = half; h[32 + t] = brain; h[64 + t] = pair >> 16; h[96 + t] = pair & 0xffff;
       y[t] = a; y[32 + t] = b; }"""
-    x = np.resize(np.float32([0, -1, 1 / 3, 1e-8, 65504, 1e9, np.inf, 1.00390625, 1.01171875]), 32)
+    values = [0, -1, 1 / 3, 1e-8, 65504, 1e9, np.inf, 1.00390625, 1.01171875]
+    x = np.resize(np.array(values, np.float32), 32)
     h, y = np.zeros((4, 32), np.uint16), np.zeros((2, 32), np.float32)
     assert run(source, x, h, y).ok
     with np.errstate(over="ignore"):
@@ -128,13 +140,18 @@ def test_comparisons_with_nan(run: Run):
     )
     source = f"""(const float* x, const float* z, unsigned* y, int n) {{
       int i = threadIdx.x; float v = x[i], w = z[i]; unsigned r; {lines} }}"""
-    values = np.float32([1, 2, np.nan, -0.0, 0, np.inf])
+    values = np.array([1, 2, np.nan, -0.0, 0, np.inf], np.float32)
     v, w = np.repeat(values, 6), np.tile(values, 6)
     y = np.zeros((len(names), 36), np.uint32)
     assert run(source, v, w, y, 36, block=36).ok
     nan = np.isnan(v) | np.isnan(w)
     ordered = {
-        "eq": v == w, "ne": v != w, "lt": v < w, "le": v <= w, "gt": v > w, "ge": v >= w,
+        "eq": v == w,
+        "ne": v != w,
+        "lt": v < w,
+        "le": v <= w,
+        "gt": v > w,
+        "ge": v >= w,
     }
     expected = [np.where(nan, False, ordered[name]) for name in names[:6]]
     expected += [np.where(nan, True, ordered[name[:2]]) for name in names[6:12]]

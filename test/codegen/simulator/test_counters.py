@@ -74,8 +74,9 @@ def test_costs_add_up_over_loops_blocks_and_batches(run: Run):
         for (int j = 0; j < 3; ++j) v += x[j * n + i];
         y[i] = v; } }"""
     n = 256 * 300 + 96
-    report = run(source, np.zeros((3, n), np.float32), np.zeros(n, np.float32), n, grid=301,
-                 block=256)
+    report = run(
+        source, np.zeros((3, n), np.float32), np.zeros(n, np.float32), n, grid=301, block=256
+    )
     assert report.ok, report.errors
     assert report.counters.global_sectors == 4 * n * 4 // 32
     assert report.counters.ideal_global_sectors == 4 * n * 4 // 32

@@ -85,9 +85,7 @@ _EXPRESSIONS: dict[str, Callable[[int, int], int]] = {
     ),
     "__clzll((unsigned long long)a << 16)": lambda a, b: 64 - (a << 16).bit_length(),
     "__popcll((unsigned long long)a << 16 | b)": lambda a, b: (a << 16 | b).bit_count(),
-    "(unsigned)__brevll((unsigned long long)a << 16)": lambda a, b: int(
-        f"{a << 16:064b}"[::-1], 2
-    ),
+    "(unsigned)__brevll((unsigned long long)a << 16)": lambda a, b: int(f"{a << 16:064b}"[::-1], 2),
 }
 
 

@@ -38,8 +38,9 @@ def test_arguments_of_every_kind(run: Run):
 
 def test_numpy_numbers_are_numbers(run: Run):
     y = np.zeros(1)
-    assert run("(double* y, int a, float b) { y[0] = a + b; }", y, np.int64(3), np.float32(0.5),
-               block=1).ok
+    assert run(
+        "(double* y, int a, float b) { y[0] = a + b; }", y, np.int64(3), np.float32(0.5), block=1
+    ).ok
     assert y[0] == 3.5
 
 

@@ -28,7 +28,7 @@ _erf = np.vectorize(math.erf, otypes=[float])
 
 # C expression of v (and w): reference in float64, most units in the last place that CUDA 13's
 # programming guide allows (Table "Single-Precision Mathematical Standard Library Functions").
-_FUNCTIONS: dict[str, tuple[Callable[..., Any], float]] = {
+_FUNCTIONS: dict[str, tuple[Callable[[Any, Any], Any], float]] = {
     "v + w": (lambda v, w: v + w, 0.5),
     "v - w": (lambda v, w: v - w, 0.5),
     "v * w": (lambda v, w: v * w, 0.5),
@@ -130,7 +130,9 @@ def test_flushing_and_saturating_forms(run: Run):
     assert y[2, 7] == np.inf
 
 
-_floats = st.floats(width=32, allow_nan=False, allow_infinity=False, min_value=-(2.0**60), max_value=2.0**60)
+_floats = st.floats(
+    width=32, allow_nan=False, allow_infinity=False, min_value=-(2.0**60), max_value=2.0**60
+)
 _normal = _floats.filter(lambda x: x == 0 or abs(x) > 1e-15)
 
 

@@ -170,9 +170,7 @@ MUTANTS = {
     "all blocks store one result": M(
         "sum", "if (t == 0) y[blockIdx.x]", "/*!*/ if (t == 0) y[0]", Kind.RACE
     ),
-    "two threads fill one place": M(
-        "sum", "part[t] = i", "/*!*/ part[t & ~1] = i", Kind.RACE
-    ),
+    "two threads fill one place": M("sum", "part[t] = i", "/*!*/ part[t & ~1] = i", Kind.RACE),
     "a store to an input": M("sum", "y[blockIdx.x] =", "/*!*/ ((float*)x)[0] =", Kind.READ_ONLY),
     "threads leave before a barrier": M(
         "sum",
@@ -187,7 +185,9 @@ MUTANTS = {
         Kind.MASK,
     ),
     "a mask without the lane itself": M(
-        "warp_sum", "sum += __shfl_xor_sync(0xffffffff", "/*!*/ sum += __shfl_xor_sync(0xffff",
+        "warp_sum",
+        "sum += __shfl_xor_sync(0xffffffff",
+        "/*!*/ sum += __shfl_xor_sync(0xffff",
         Kind.MASK,
     ),
     "a shuffle from a lane that is not there": M(
@@ -220,7 +220,9 @@ MUTANTS = {
         "warp_local", "float v = part[t ^ 1]", "/*!*/ float v = part[t ^ 32]", Kind.RACE
     ),
     "an unaligned float4": M(
-        "vectors", "float4 v = *(const float4*)(x + i)", "/*!*/ float4 v = *(float4*)(x + i + 1)",
+        "vectors",
+        "float4 v = *(const float4*)(x + i)",
+        "/*!*/ float4 v = *(float4*)(x + i + 1)",
         Kind.MISALIGNED,
     ),
     "the last vector is not guarded": M(
@@ -261,8 +263,8 @@ MUTANTS = {
     ),
     "one copy too many stays in flight": M(
         "ring",
-        "wait_group 1;\" ::: \"memory\");\n    __syncthreads();\n    float4",
-        "wait_group 2;\" ::: \"memory\");\n    __syncthreads();\n    /*!*/ float4",
+        'wait_group 1;" ::: "memory");\n    __syncthreads();\n    float4',
+        'wait_group 2;" ::: "memory");\n    __syncthreads();\n    /*!*/ float4',
         Kind.ASYNC_RACE,
     ),
     "copies of others without a barrier": M(
@@ -273,16 +275,16 @@ MUTANTS = {
     ),
     "a slot is filled again while others read": M(
         "ring",
-        "fetch(chunk + 1);\n    asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\n"
+        'fetch(chunk + 1);\n    asm volatile("cp.async.wait_group 1;" ::: "memory");\n'
         "    __syncthreads();\n    float4 v = ring[chunk % 2][63 - t];\n"
         "    sum.x += v.x + v.y + v.z + v.w;\n    __syncthreads();",
-        "/*!*/ fetch(chunk + 1);\n    asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\n"
+        '/*!*/ fetch(chunk + 1);\n    asm volatile("cp.async.wait_group 1;" ::: "memory");\n'
         "    __syncthreads();\n    float4 v = ring[chunk % 2][63 - t];\n"
         "    sum.x += v.x + v.y + v.z + v.w;",
         Kind.RACE,
     ),
     "a barrier that too few reach": M(
-        "sum", "part[t] = i", "/*!*/ asm volatile(\"bar.sync 1, 96;\"); part[t] = i", Kind.DEADLOCK
+        "sum", "part[t] = i", '/*!*/ asm volatile("bar.sync 1, 96;"); part[t] = i', Kind.DEADLOCK
     ),
     "a trap": M("sum", "part[t] = i", "/*!*/ if (i == 70) __trap(); part[t] = i", Kind.TRAP),
 }

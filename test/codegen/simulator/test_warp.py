@@ -66,8 +66,10 @@ def test_halves_of_a_warp_by_their_own_masks(run: Run):
     y = np.zeros(64, np.int32)
     report = run(source, y, block=64)
     assert report.ok, report.errors
-    expected = [sum(range(i // 16 * 16, i // 16 * 16 + 16)) if i % 32 < 16 else i // 16 * 16 + 15
-                for i in range(64)]
+    expected = [
+        sum(range(i // 16 * 16, i // 16 * 16 + 16)) if i % 32 < 16 else i // 16 * 16 + 15
+        for i in range(64)
+    ]
     assert y.tolist() == expected
 
 

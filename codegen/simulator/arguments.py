@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of a launch: arrays get addresses, numbers become bytes."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.codegen.simulator.findings import SimulatorError
+from tilewright.codegen.simulator.global_memory import GlobalMemory
+from tilewright.codegen.simulator.kernel import Parameter
+from tilewright.codegen.simulator.operands import TYPES
+
+Argument = NDArray[np.generic] | int | float | np.generic
+"""An array is passed by pointer, a number by value."""
+
+
+class Arguments:
+    """Turns a launch's arguments into the bytes of its parameters."""
+
+    def __init__(self, memory: GlobalMemory, read_only: Collection[int]):
+        self._memory = memory
+        self._read_only = read_only
+        self._placed: dict[tuple[int, int], int] = {}
+
+    def bytes_of(
+        self, parameter: Parameter, number: int, arguments: Sequence[Argument]
+    ) -> NDArray[np.uint8]:
+        argument = arguments[number]
+        what = f"argument {number}"
+        if isinstance(argument, np.ndarray):
+            if parameter.type not in ("u64", "b64"):
+                raise SimulatorError(f"{what} is an array, but the kernel wants {parameter.type}")
+            address = self._place(argument, number, arguments)
+            return np.array([address], np.uint64).view(np.uint8)
+        return _scalar(argument, parameter, what)
+
+    def _place(self, array: NDArray[np.generic], number: int, arguments: Sequence[Argument]) -> int:
+        if not array.flags.c_contiguous or not array.dtype.isnative:
+            raise SimulatorError(f"argument {number} is not a contiguous array in native order")
+        key = (array.ctypes.data, array.nbytes)
+        if key not in self._placed or not array.nbytes:
+            same = [
+                other
+                for other, value in enumerate(arguments)
+                if isinstance(value, np.ndarray) and (value.ctypes.data, value.nbytes) == key
+            ]
+            read_only = not array.flags.writeable or any(x in self._read_only for x in same)
+            data = array.reshape(-1).view(np.uint8)
+            self._placed[key] = self._memory.add(data, f"argument {number}", read_only)
+        return self._placed[key]
+
+
+def _scalar(
+    argument: int | float | np.generic, parameter: Parameter, what: str
+) -> NDArray[np.uint8]:
+    dtype = TYPES.get(parameter.type)
+    if dtype is None or parameter.length is not None:
+        raise SimulatorError(f"{what}: the simulator cannot pass a {parameter.type} by value")
+    value = argument.item() if isinstance(argument, np.generic) else argument
+    if dtype.kind == "f":
+        return np.array([value], dtype).view(np.uint8)
+    bits = 8 * dtype.itemsize
+    if not isinstance(value, int) or not -(1 << bits - 1) <= value < 1 << bits:
+        raise SimulatorError(f"{what} is {value!r}, which is no {bits}-bit integer")
+    return np.array([value & (1 << bits) - 1], f"u{dtype.itemsize}").view(np.uint8)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel that has been read: what it declares, and its instructions."""
+
+from dataclasses import dataclass, field
+
+from tilewright.codegen.simulator.operands import Instruction
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of a module or kernel: `size` bytes, 0 for the dynamic shared memory."""
+
+    name: str
+    space: str
+    align: int
+    size: int
+    data: bytes = b""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A kernel's parameter; an array type (a struct by value) has `length` elements."""
+
+    name: str
+    type: str
+    length: int | None
+
+
+@dataclass
+class Kernel:
+    """One `.entry`, ready to be compiled: names in inner scopes are already unique."""
+
+    name: str
+    parameters: list[Parameter]
+    max_threads: int | None = None
+    registers: dict[str, str] = field(default_factory=dict[str, str])
+    variables: dict[str, Variable] = field(default_factory=dict[str, Variable])
+    instructions: list[Instruction] = field(default_factory=list[Instruction])
+    labels: dict[str, int] = field(default_factory=dict[str, int])
+    branch_tables: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
