@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What passes report while they work: each rewrite with the text before and after, and each reason
-for leaving something alone.
+What passes report while they work: each rewrite with what was there before and after, and each
+reason for leaving something alone.
 
 A pass says `with rewriting(RULE, kernel): ...` around a change and `skipped(RULE, kernel, why)`
 where it declines. Nobody listens by default, and then both cost next to nothing; a driver that
@@ -11,11 +11,11 @@ wants to know runs the passes inside `with listening(listener)`.
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
-from xdsl.traits import SymbolOpInterface
 
 
 class Rule(NamedTuple):
@@ -30,21 +30,28 @@ class Rule(NamedTuple):
         return f"{self.stage}:{self.number:03d}_{self.name}"
 
 
-class Listener(Protocol):
+Seen = TypeVar("Seen")
+
+
+class Listener(Protocol[Seen]):
     """Hears what passes do."""
 
-    def rewrote(self, rule: Rule, site: str, before: str, after: str) -> None:
-        """`rule` changed the function or kernel called `site`; the texts are the whole of it."""
+    def look(self, scope: Operation) -> Seen:
+        """What to keep of a function, kernel or module that may change: its text, its cost."""
+        ...
+
+    def rewrote(self, rule: Rule, site: str, before: Seen, after: Seen) -> None:
+        """`rule` matched at the function or kernel called `site`; what was seen of the scope."""
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
         """`rule` left `site` alone."""
 
 
-_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+_listener: ContextVar[Listener[Any] | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def listening(listener: Listener) -> Generator[None]:
+def listening(listener: Listener[Any]) -> Generator[None]:
     """Tell `listener` of everything that passes do in this block."""
     token = _listener.set(listener)
     try:
@@ -54,15 +61,19 @@ def listening(listener: Listener) -> Generator[None]:
 
 
 @contextmanager
-def rewriting(rule: Rule, site: Operation, name: str | None = None) -> Generator[None]:
-    """Report the change that the block makes to `site`, a function, a kernel or the module."""
+def rewriting(rule: Rule, site: Operation, *, whole_module: bool = False) -> Generator[None]:
+    """
+    Report the change that the block makes at `site`, a function, a kernel or the module; to the
+    whole module where more than `site` changes.
+    """
     listener = _listener.get()
     if listener is None:
         yield
         return
-    before, label = str(site), name or site_name(site)
+    scope, label = _root(site) if whole_module else site, site_name(site)
+    before = listener.look(scope)
     yield
-    if (after := str(site)) != before:
+    if (after := listener.look(scope)) != before:
         listener.rewrote(rule, label, before, after)
 
 
@@ -73,22 +84,32 @@ def skipped(rule: Rule, site: Operation, reason: str) -> None:
         listener.skipped(rule, site_name(site), reason)
 
 
+def _root(op: Operation) -> Operation:
+    while (parent := op.parent_op()) is not None:
+        op = parent
+    return op
+
+
 def site_name(op: Operation) -> str:
     """The symbol of `op`, or of what encloses it."""
     symbol = enclosing_symbol(op)
-    return "module" if symbol is None else symbol.properties["sym_name"].data  # pyright: ignore
+    name = None if symbol is None else symbol.properties["sym_name"]
+    return name.data if isinstance(name, StringAttr) else "module"
 
 
 def enclosing_symbol(op: Operation) -> Operation | None:
     """The function or kernel that `op` is or stands in."""
     scope: Operation | None = op
-    while scope is not None and not scope.has_trait(SymbolOpInterface, value_if_unregistered=False):
+    while scope is not None and "sym_name" not in scope.properties:
         scope = scope.parent_op()
     return scope
 
 
 class TracedPattern(RewritePattern):
-    """A rewrite pattern whose every application is reported under its rule."""
+    """
+    A rewrite pattern whose every application is reported under its rule. It changes only the
+    function or kernel that it matches in; one that reaches further uses `rewriting` itself.
+    """
 
     def __init__(self, rule: Rule, pattern: RewritePattern):
         self.rule, self.pattern = rule, pattern

@@ -275,7 +275,7 @@ class ConvertTileToKernelPass(ModulePass):
                 )
             launch = source.body.block.first_op
             assert isinstance(launch, tile.LaunchOp)
-            with rewriting(RULE, op, source.sym_name.data):
+            with rewriting(RULE, source, whole_module=True):
                 function = _Lowering(source, launch).run()
                 op.body.block.insert_op_before(function, source)
                 source.detach()

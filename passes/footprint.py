@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How much an access touches and how often a guarded op runs, from the ranges of indices.
+
+A mask `expr >= 0` is taken to hold for the share of the range of `expr` that is not negative, as if
+`expr` took each value equally often: exact for a split axis (`999 - b * 128 - t`).
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineMap
+
+from tilewright.dialects import kernel, loop
+from tilewright.dialects.axes import MaskedOp, range_of_value
+from tilewright.dialects.index import Range, range_of
+from tilewright.dialects.types import memref_type
+
+
+def size_of(type: Attribute) -> int:
+    """Bytes of a scalar; an index is taken as 32 bits."""
+    return type.size if isinstance(type, FixedBitwidthType) else 4
+
+
+def element_bytes(buffer: SSAValue) -> int:
+    """Bytes of one element of a memref."""
+    return size_of(memref_type(buffer).element_type)
+
+
+def bytes_of(buffer: SSAValue) -> int:
+    """Bytes of a memref."""
+    return prod(memref_type(buffer).get_shape()) * element_bytes(buffer)
+
+
+def elements_touched(op: loop.LoadOp | loop.StoreOp) -> int:
+    """Distinct elements that an access touches in a whole launch; an upper estimate."""
+    shape = memref_type(op.memref).get_shape()
+    ranges = [range_of_value(index) for index in op.indices]
+    points = prod(_width(known, 1 << 62) for known in ranges)
+    box = prod(
+        min(_width(range_of(expr, ranges), size), size)
+        for expr, size in zip(op.map.data.results, shape, strict=True)
+    )
+    return min(points, box)
+
+
+def _width(known: Range | None, unknown: int) -> int:
+    return unknown if known is None else known.high - known.low + 1
+
+
+def share_of_mask(op: MaskedOp) -> float:
+    """The share of its runs in which a masked op acts; 1 without a mask."""
+    return 1.0 if op.mask is None else _share(op.mask.data, op.mask_operands)
+
+
+def share_of_condition(condition: SSAValue) -> float:
+    """The share in which a condition holds; 1 when it is no `kernel.predicate`."""
+    if not isinstance(predicate := condition.owner, kernel.PredicateOp):
+        return 1.0
+    return _share(predicate.map.data, predicate.indices)
+
+
+def _share(map: AffineMap, operands: Sequence[SSAValue]) -> float:
+    ranges = [range_of_value(operand) for operand in operands]
+    return prod(_share_of(range_of(expr, ranges)) for expr in map.results)
+
+
+def _share_of(known: Range | None) -> float:
+    if known is None:
+        return 1.0
+    return min(max(known.high + 1, 0) / (known.high - known.low + 1), 1.0)
+
+
+def trips(op: scf.ForOp) -> int:
+    """How many steps a loop takes; 1 when its bounds are unknown."""
+    index, step = range_of_value(op.body.block.args[0]), range_of_value(op.step)
+    if index is None or step is None:
+        return 1
+    return -(-_width(index, 1) // max(step.low, 1))

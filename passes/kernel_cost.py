@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What one launch of a kernel costs, counted from its IR alone at Loop, Tile or Kernel IR.
+
+Each op counts as often as it runs: once for every block, thread, loop step and register axis that
+it depends on; under a mask, for the share of the mask's range in which it holds. These are
+estimates, made to compare a kernel before and after a rewrite.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects import kernel, loop, tile
+from tilewright.dialects.target import WARP_SIZE, Target
+from tilewright.passes.footprint import (
+    bytes_of,
+    element_bytes,
+    elements_touched,
+    share_of_condition,
+    share_of_mask,
+    size_of,
+    trips,
+)
+from tilewright.passes.instruction_costs import flops
+from tilewright.passes.kernel.combine import Join, join_across
+from tilewright.passes.kernel.register_axes import RegisterAxes
+from tilewright.passes.live_registers import estimated_registers
+from tilewright.passes.shared_banks import is_shared, wavefronts
+
+LAUNCH_SECONDS = 2e-6
+"""What a launch takes when it does nothing."""
+
+
+@dataclass
+class KernelCost:
+    """The cost of one launch."""
+
+    blocks: int = 0
+    """Blocks in the grid; 0 for a loop nest, which is not scheduled yet."""
+    threads: int = 0
+    """Threads in a block."""
+    flops: float = 0
+    """Floating-point operations, a special function as many as it has instructions."""
+    global_bytes: int = 0
+    """Distinct bytes that device memory gives and takes: each buffer read and written once."""
+    accessed_bytes: float = 0
+    """Bytes that threads load and store in global memory, rereads included."""
+    shared_bytes: int = 0
+    """Shared memory of a block: staged slabs and the slots of combines."""
+    barriers: float = 0
+    """Barriers that a block goes through."""
+    registers: int = 0
+    """Registers of a thread (`live_registers`)."""
+    wavefronts: float = 0
+    """What shared memory accesses take (`shared_banks`)."""
+    ideal_wavefronts: float = 0
+    """What they would take without bank conflicts."""
+
+    def occupancy(self, target: Target) -> int | None:
+        """Blocks that an SM holds at once; None before there are threads."""
+        if not self.threads:
+            return None
+        return target.blocks_per_sm(self.threads, self.shared_bytes, self.registers)
+
+    def seconds(self, target: Target) -> float:
+        """The least a launch can take, when nothing but arithmetic or device memory limits it."""
+        busy = max(self.flops / target.flops, self.global_bytes / target.bandwidth)
+        return busy + LAUNCH_SECONDS
+
+
+def kernel_cost(op: loop.KernelOp | kernel.FuncOp) -> KernelCost:
+    """The cost of one launch of `op`."""
+    launch = op.body.block.first_op
+    if isinstance(op, kernel.FuncOp):
+        count = _Count(None, op.grid.value.data, op.block.value.data)
+        return count.finish(op.body.block, op.body.block)
+    if isinstance(launch, tile.LaunchOp):
+        count = _Count(launch, launch.num_blocks, launch.num_threads)
+        return count.finish(op.body.block, launch.body.block)
+    return _Count(None, 0, 0).finish(op.body.block, op.body.block)
+
+
+class _Count:
+    """One walk over a kernel; `runs` is how often all threads together run a body."""
+
+    def __init__(self, launch: tile.LaunchOp | None, blocks: int, threads: int):
+        self.launch = launch
+        self.registers = RegisterAxes(launch) if launch is not None else None
+        self.cost = KernelCost(blocks=blocks, threads=threads)
+        self.runs = blocks * threads or 1
+        self.reads = defaultdict[SSAValue, dict[object, int]](dict)
+        self.writes = defaultdict[SSAValue, dict[object, int]](dict)
+
+    def finish(self, kernel_body: Block, thread_body: Block) -> KernelCost:
+        """The cost of a kernel of which every thread runs `thread_body`."""
+        self._visit(thread_body, self.runs)
+        self.cost.registers = estimated_registers(kernel_body, lambda v: self._copies([v]))
+        self.cost.global_bytes = sum(
+            min(sum(touched.values()) * element_bytes(buffer), bytes_of(buffer))
+            for accesses in (self.reads, self.writes)
+            for buffer, touched in accesses.items()
+        )
+        return self.cost
+
+    def _copies(self, values: Sequence[SSAValue], without: Sequence[SSAValue] = ()) -> int:
+        """How many times a thread has what is computed from `values`."""
+        if self.registers is None:
+            return 1
+        axes = self.registers.of(values) - frozenset(without)
+        return prod(n for axis, n in self.registers.extents.items() if axis in axes)
+
+    def _visit(self, block: Block, runs: float) -> None:
+        for op in block.ops:
+            self._count(op, runs)
+
+    def _count(self, op: Operation, runs: float) -> None:
+        match op:
+            case loop.LoadOp() | loop.StoreOp():
+                self._count_access(op, runs * self._copies(op.operands) * share_of_mask(op))
+            case loop.ReduceOp():
+                steps = runs * op.axis_extents()[0]
+                self.cost.flops += steps * self._copies(op.yield_op.operands) * len(op.results)
+                self._visit(op.body.block, steps)
+            case loop.ForOp():
+                self._visit(op.body.block, runs * prod(op.axis_extents()))
+            case tile.CombineOp():
+                self._count_combine(op, runs)
+            case tile.StageOp():
+                self._count_stage(op, runs)
+            case scf.ForOp():
+                self._visit(op.body.block, runs * trips(op))
+            case scf.IfOp():
+                self._visit(op.true_region.block, runs * share_of_condition(op.cond))
+            case kernel.SharedOp():
+                self.cost.shared_bytes += bytes_of(op.memref)
+            case kernel.BarrierOp():
+                self.cost.barriers += runs / self.runs
+            case _:
+                self.cost.flops += runs * self._copies(op.operands) * flops(op)
+
+    def _count_access(self, op: loop.LoadOp | loop.StoreOp, runs: float) -> None:
+        if is_shared(op):
+            taken = wavefronts(op, self.cost.threads)
+            self.cost.wavefronts += runs / WARP_SIZE * taken.actual
+            self.cost.ideal_wavefronts += runs / WARP_SIZE * taken.ideal
+            return
+        self.cost.accessed_bytes += runs * element_bytes(op.memref)
+        accesses = self.writes if isinstance(op, loop.StoreOp) else self.reads
+        accesses[op.memref][op.map, tuple(op.indices)] = elements_touched(op)
+
+    def _count_combine(self, op: tile.CombineOp, runs: float) -> None:
+        assert self.launch is not None
+        axes = self.launch.thread_axes()
+        width = prod(axis.extent for axis in axes if axis.value in op.axes)
+        joins, slots = {
+            Join.NONE: (0, 0),
+            Join.SHUFFLE: (width.bit_length() - 1, 0),
+            Join.WARPS: (WARP_SIZE.bit_length() - 1 + width // WARP_SIZE, self._warps()),
+            Join.SHARED: (width, self.cost.threads),
+        }[join_across(axes, op.axes)]
+        results = self._copies(op.operands, without=op.axes)
+        for value in op.values:
+            self.cost.flops += runs * (self._copies(op.operands) - results + results * joins)
+            self.cost.shared_bytes += results * slots * size_of(value.type)
+            self.cost.barriers += self._barriers(runs) * results if slots else 0
+
+    def _count_stage(self, op: tile.StageOp, runs: float) -> None:
+        """The threads of a block share the work of filling a slab."""
+        self.cost.shared_bytes += bytes_of(op.slab)
+        self.cost.barriers += self._barriers(runs)
+        self._visit(op.body.block, runs / self.cost.threads * prod(op.axis_extents()))
+
+    def _barriers(self, runs: float) -> float:
+        """One after the threads have written shared memory; in a loop one more before the next."""
+        times = runs / self.runs
+        return times if times <= 1 else 2 * times
+
+    def _warps(self) -> int:
+        return self.cost.threads // WARP_SIZE

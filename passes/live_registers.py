@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Registers that a thread needs, estimated from the lifetimes of values.
+
+A value lives from its definition to its last use; a use inside a loop keeps it to the loop's end.
+The estimate is the largest number of 32-bit values that live at once, and a fixed allowance for
+what the IR does not name: addresses, loop bounds, the compiler's temporaries. NVRTC may do better
+(it computes again what is cheap) or worse (it hoists loads): only its own report is exact.
+"""
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects import loop
+
+ALLOWANCE = 16
+"""Registers for what the IR does not name."""
+
+
+def estimated_registers(body: Block, copies: Callable[[SSAValue], int]) -> int:
+    """
+    Registers of a thread that runs `body`; `copies(value)` says how often it holds each value (the
+    steps of the register axes that it depends on).
+    """
+    return ALLOWANCE + _Pressure(copies).of_block(body)
+
+
+class _Pressure:
+    def __init__(self, copies: Callable[[SSAValue], int]):
+        self.copies = copies
+
+    def of_block(self, block: Block) -> int:
+        """The most registers that values of `block` and of its loops take at once."""
+        ops = list(block.ops)
+        last_use = _last_uses(ops)
+        live: set[SSAValue] = {argument for argument in block.args if argument in last_use}
+        most = self._size(live)
+        for position, op in enumerate(ops):
+            most = max(most, self._size(live) + self._inside(op))
+            live.update(result for result in op.results if result in last_use)
+            most = max(most, self._size(live))
+            live = {value for value in live if last_use[value] > position}
+        return most
+
+    def _inside(self, op: Operation) -> int:
+        """What the bodies of `op` take; a `loop.reduce` holds its results while it folds."""
+        if not op.regions:
+            return 0
+        folded = self._size(set(op.results)) if isinstance(op, loop.ReduceOp) else 0
+        return folded + max(self.of_block(region.block) for region in op.regions if region.blocks)
+
+    def _size(self, values: set[SSAValue]) -> int:
+        return sum(self.copies(value) * _registers(value) for value in values)
+
+
+def _last_uses(ops: Sequence[Operation]) -> dict[SSAValue, int]:
+    """Where each value is used last: the position of the op that uses it or encloses the use."""
+    return {
+        operand: position
+        for position, op in enumerate(ops)
+        for inner in op.walk()
+        for operand in inner.operands
+    }
+
+
+def _registers(value: SSAValue) -> int:
+    """Constants are part of instructions, kernel arguments stay where the launch puts them."""
+    if isinstance(value.type, MemRefType) or isinstance(value.owner, arith.ConstantOp):
+        return 0
+    if isinstance(value.type, FixedBitwidthType):
+        return 0 if value.type.bitwidth == 1 else -(-value.type.bitwidth // 32)
+    return 1

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The smallest unified diff between two texts of IR.
+
+Values without a name of their own are numbered from the top of each function, so that one new op
+changes the numbers in every line below it. Here they keep the numbers that they had before, and
+new values get numbers that are free.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher, unified_diff
+
+_NUMBERED = re.compile(r"%(\d+)\b")
+_FUNCTION = re.compile(r"@[\w.$-]+\(.*\{$")  # the line where numbers start anew
+
+_Value = tuple[int, str]
+"""The number of a function in its text, and of a value in it."""
+
+
+def minimal_diff(before: str, after: str, context: int = 2) -> list[str]:
+    """The hunks, without the lines that name the files."""
+    old = before.splitlines()
+    new = _with_old_numbers(old, after.splitlines())
+    return list(unified_diff(old, new, n=context, lineterm=""))[2:]
+
+
+def _with_old_numbers(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """The lines of `new` with values numbered as they are in the lines of `old` that they match."""
+    old_values, new_values = list(_values(old)), list(_values(new))
+    numbers: dict[_Value, str] = {}
+    taken: set[_Value] = set()
+    for i, j in _matches(old, new):
+        for (_, number), value in zip(old_values[i], new_values[j], strict=True):
+            if value not in numbers and (value[0], number) not in taken:
+                numbers[value] = number
+                taken.add((value[0], number))
+    free = 1 + max((int(number) for line in old_values for _, number in line), default=-1)
+    for value in (value for line in new_values for value in line):
+        if value not in numbers:
+            numbers[value], free = str(free), free + 1
+    return [_renumbered(*line, numbers) for line in zip(new, new_values, strict=True)]
+
+
+def _values(lines: Sequence[str]) -> Iterator[list[_Value]]:
+    """The numbered values of each line."""
+    function = 0
+    for line in lines:
+        function += _FUNCTION.search(line) is not None
+        yield [(function, number) for number in _NUMBERED.findall(line)]
+
+
+def _matches(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The pairs of lines that are equal but for the numbers of their values."""
+    unnumbered = [[_NUMBERED.sub("%", line) for line in lines] for lines in (old, new)]
+    matcher = SequenceMatcher(None, *unnumbered, autojunk=False)
+    for i, j, size in matcher.get_matching_blocks():
+        yield from zip(range(i, i + size), range(j, j + size), strict=True)
+
+
+def _renumbered(line: str, values: Sequence[_Value], numbers: dict[_Value, str]) -> str:
+    names = iter(values)
+    return _NUMBERED.sub(lambda _: f"%{numbers[next(names)]}", line)

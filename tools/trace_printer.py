@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Prints what passes do: every rewrite as a diff with its cost, every refusal as a remark.
+
+    >>> t:007_stage_inputs
+    @@ matched at rms_norm @@
+    @@ -2,6 +2,7 @@
+       tile.launch (%row = block 32 row, %t = thread 256 k) {
+    +    %xs = tile.stage (%i) in [2048] { ... }
+    ...
+    ledger: smem 0 -> 8192 B, occupancy 8 -> 6 blocks/SM
+    <<< t:007_stage_inputs
+    --- t:008_register_tile skipped at rms_norm: no contraction
+
+`awk '/^>>> t:007/,/^<<< t:007/'` cuts one rewrite out. Use as `with listening(TracePrinter(out))`.
+"""
+
+from typing import NamedTuple, TextIO
+
+from xdsl.ir import Operation
+
+from tilewright.dialects.target import DEFAULT_TARGET
+from tilewright.dialects.target import target as target_named
+from tilewright.passes.ledger import Cost, cost, ledger
+from tilewright.passes.trace import Rule
+from tilewright.tools.minimal_diff import minimal_diff
+
+
+class _Remarks:
+    """Prints each skip once, however often the pass looks at the same place."""
+
+    def __init__(self, stream: TextIO):
+        self.stream = stream
+        self.printed: set[str] = set()
+
+    def skipped(self, rule: Rule, site: str, reason: str) -> None:
+        """Print the remark."""
+        line = f"--- {rule} skipped at {site}: {reason}"
+        if line not in self.printed:
+            self.printed.add(line)
+            print(line, file=self.stream)
+
+
+class RemarkPrinter(_Remarks):
+    """Prints why passes left something alone, and nothing else: `-v`, `opt-tool --remarks`."""
+
+    def look(self, scope: Operation) -> None:
+        """Keep nothing."""
+
+    def rewrote(self, rule: Rule, site: str, before: None, after: None) -> None:
+        """Say nothing."""
+
+
+class Snapshot(NamedTuple):
+    """A function, a kernel or a module at one time."""
+
+    text: str
+    cost: Cost
+
+
+class TracePrinter(_Remarks):
+    """Prints rewrites and remarks: `-vv`."""
+
+    def __init__(self, stream: TextIO, target: str = DEFAULT_TARGET):
+        super().__init__(stream)
+        self.target = target_named(target)
+
+    def look(self, scope: Operation) -> Snapshot:
+        """Keep the text, and what it costs."""
+        return Snapshot(str(scope), cost(scope))
+
+    def rewrote(self, rule: Rule, site: str, before: Snapshot, after: Snapshot) -> None:
+        """Print the rewrite between its markers."""
+        lines = (
+            f">>> {rule}",
+            f"@@ matched at {site} @@",
+            *minimal_diff(before.text, after.text),
+            ledger(before.cost, after.cost, self.target),
+            f"<<< {rule}",
+        )
+        print("\n".join(lines), file=self.stream)
