@@ -36,9 +36,12 @@ class FullReductionOp(TorchOp):
 
 
 def reduced_dims(shape: Sequence[int], dim: DenseArrayBase[IntegerType] | None) -> tuple[int, ...]:
-    """The dimensions that `dim` names, from the front and in order; none or empty means all."""
-    named = dim.get_values() if dim is not None else ()
-    return tuple(sorted(wrap_dims(named, len(shape)))) or tuple(range(len(shape)))
+    """
+    The dimensions that `dim` names, from the front and in order; none or empty means all. A scalar
+    has none, though `dim` may name one.
+    """
+    named = wrap_dims(dim.get_values() if dim is not None else (), len(shape))
+    return tuple(sorted(named)) if named and shape else tuple(range(len(shape)))
 
 
 def _reduced_shape(

@@ -41,10 +41,8 @@ class Reduction(Decomposition[torch.SumLikeOp | torch.ExtremeOp]):
 
     def decompose(self, op: torch.SumLikeOp | torch.ExtremeOp, emit: Emitter) -> Tensor:
         input = emit(op.input)
-        named = torch.reduced_dims(input.shape, op.dim)
-        # PyTorch takes a scalar as having a dimension 0, which there is none of to reduce.
-        dims = [dim for dim in named if dim < len(input.shape)]
-        return self.reduce(input, dims).reshape(op.result_shape())
+        reduced = self.reduce(input, torch.reduced_dims(input.shape, op.dim))
+        return reduced.reshape(op.result_shape())
 
 
 def _largest(input: Tensor, dims: Sequence[int]) -> Tensor:

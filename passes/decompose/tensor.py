@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import copysign, inf, prod
-from typing import TypeVar, overload
+from typing import TypeVar, cast, overload
 
 from xdsl.dialects.builtin import FloatAttr, TensorType, f32
 from xdsl.ir import Operation, SSAValue
@@ -22,7 +22,7 @@ from tilewright.dialects import prim
 from tilewright.dialects.index import Range, delinearize, linearize, simplify_map
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.prim import ScalarFunction
-from tilewright.dialects.torch_op import Scalar, TorchOp
+from tilewright.dialects.torch_op import Scalar, TorchOp, python_value
 from tilewright.dialects.torch_shapes import broadcast, shape_of
 
 _Op = TypeVar("_Op", bound=Operation)
@@ -48,7 +48,8 @@ class Emitter:
         if isinstance(argument, SSAValue):
             shape = shape_of(argument)
             return Tensor(self, argument, shape, AffineMap.identity(len(shape)))
-        return float(argument.value.data)
+        # An i1 holds true as -1, which `python_value` knows.
+        return float(cast(float, python_value(argument)))
 
     def constant(self, value: float, shape: Shape) -> "Tensor":
         """A tensor of one value; what float32 cannot hold becomes infinite, as in PyTorch."""
