@@ -19,12 +19,11 @@ becomes the first kernel with `%1` computed from the reduction's result. Always 
 element is computed once, as before. The consumer may read a transpose of what is stored.
 """
 
-from collections.abc import Sequence
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, BlockArgument, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -34,8 +33,15 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilewright.dialects import loop
+from tilewright.dialects.types import memref_type
 from tilewright.passes.loop.naming import joined_name
-from tilewright.passes.loop.nest import FlatNest, Subscript, common_subscript, flat_nest
+from tilewright.passes.loop.nest import (
+    FlatNest,
+    Subscript,
+    common_subscript,
+    flat_nest,
+    subscripted_dims,
+)
 from tilewright.passes.loop.plan import (
     KernelArguments,
     erase_kernel,
@@ -45,7 +51,7 @@ from tilewright.passes.loop.plan import (
     readers,
 )
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, TracedPattern
+from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("f", 2, "fuse_epilogue")
 
@@ -67,23 +73,19 @@ class FuseEpilogue(RewritePattern):
         if epilogue is None or epilogue.reduces:
             return
         subscript = common_subscript(loads_of(consumer, consumers[0], buffer))
-        if subscript is None or (order := _permutation(subscript, epilogue)) is None:
+        if subscript is None or not _reads_each_once(subscript, epilogue):
             return
         if any(store.mask is not None for store in _stores(producer)):
             return
-        _fuse(rewriter, op, producer, consumers[0], consumer, epilogue, order)
+        with rewriting(RULE, producer, whole_module=True):
+            _fuse(rewriter, op, producer, consumers[0], consumer, epilogue)
 
 
-def _permutation(subscript: Subscript, epilogue: FlatNest) -> list[int] | None:
-    """For each axis of the epilogue the subscript that it is alone in, if every axis has one."""
-    axes: list[SSAValue] = []
-    for expr in subscript.map.results:
-        if not isinstance(expr, AffineDimExpr):
-            return None
-        axes.append(subscript.indices[expr.position])
-    if len(axes) != len(epilogue.axes) or set(axes) != set(epilogue.axes):
-        return None
-    return [axes.index(axis) for axis in epilogue.axes]
+def _reads_each_once(subscript: Subscript, epilogue: FlatNest) -> bool:
+    """Whether each step of the epilogue reads an element of its own, and all are read."""
+    read = subscripted_dims(subscript.map.results, subscript.indices)
+    buffer, output = subscript.shape, memref_type(epilogue.store.memref).get_shape()
+    return read.keys() == epilogue.axes.keys() and prod(buffer) == prod(output)
 
 
 def _stores(kernel: loop.KernelOp) -> list[loop.StoreOp]:
@@ -97,7 +99,6 @@ def _fuse(
     consumer_launch: loop.LaunchOp,
     consumer: loop.KernelOp,
     epilogue: FlatNest,
-    order: list[int],
 ) -> None:
     buffer = launch.outputs[0]
     loads = set(loads_of(consumer, consumer_launch, buffer))
@@ -109,17 +110,19 @@ def _fuse(
     }
     output = _retyped(rewriter, producer.outputs[0], consumer.outputs[0].type)
     values[consumer.outputs[0]] = output
+    load = next(iter(loads))
+    read = subscripted_dims(load.map.data.results, load.indices)
     for store in _stores(producer):
-        axes: dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]] = {
-            axis: (store.map.data.results[position], store.indices)
-            for axis, position in zip(epilogue.axes, order, strict=True)
+        stored = {load.result: store.value for load in loads}
+        at_store = {
+            axis: (store.map.data.results[dim], store.indices) for axis, dim in read.items()
         }
-        substitution = Substitution(
-            {**values, **{load.result: store.value for load in loads}}, axes
-        )
+        substitution = Substitution({**values, **stored}, dict(at_store))
         rest = [op for op in epilogue.body if op not in loads]
         rewriter.replace(store, [substitution.clone(op) for op in (*rest, epilogue.store)], [])
-    arguments.relaunch(rewriter, joined_name(consumer, producer), instead_of=consumer_launch)
+    arguments.relaunch(
+        rewriter, joined_name(consumer, [producer], gone=[producer]), instead_of=consumer_launch
+    )
     erase_kernel(rewriter, consumer, buffer)
 
 
@@ -134,4 +137,4 @@ class FuseEpiloguePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no producer has such a consumer."""
-        PatternRewriteWalker(TracedPattern(RULE, FuseEpilogue())).rewrite_module(op)
+        PatternRewriteWalker(FuseEpilogue()).rewrite_module(op)

@@ -32,7 +32,6 @@ from math import prod
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -62,7 +61,7 @@ from tilewright.passes.loop.plan import (
     readers,
 )
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, TracedPattern, skipped
+from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 3, "fuse_reduction")
 
@@ -92,26 +91,31 @@ class FuseReduction(RewritePattern):
         if (reason := _not_worth(consumer, subscript, evaluations(rows.store))) is not None:
             skipped(RULE, producer, reason)
             return
-        block = _row_block(rewriter, consumer, subscript.indices)
-        arguments = KernelArguments(consumer, consumers[0])
-        substitution = Substitution(
-            dict(arguments.arguments_like(producer, op)), _row_axes(rows, loads[0])
-        )
-        clones = [substitution.clone(inner) for inner in rows.body]
-        rewriter.insert(clones, InsertPoint.at_start(block))
-        for load in loads:
-            rewriter.replace(load, [], [substitution.value(rows.store.value)])
-        arguments.relaunch(rewriter, joined_name(consumer, producer))
-        rewriter.erase(op)
-        erase_kernel(rewriter, producer, buffer)
+        with rewriting(RULE, producer, whole_module=True):
+            _fuse(rewriter, op, producer, rows, consumers[0], consumer, loads)
 
 
-def _row_axes(
-    rows: FlatNest, load: loop.LoadOp
-) -> dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]]:
-    """The producer's axes, as `load` subscripts its result."""
-    exprs = load.map.data.results
-    return {axis: (expr, load.indices) for axis, expr in zip(rows.axes, exprs, strict=True)}
+def _fuse(
+    rewriter: PatternRewriter,
+    launch: loop.LaunchOp,
+    producer: loop.KernelOp,
+    rows: FlatNest,
+    consumer_launch: loop.LaunchOp,
+    consumer: loop.KernelOp,
+    loads: Sequence[loop.LoadOp],
+) -> None:
+    buffer = launch.outputs[0]
+    block = _row_block(rewriter, consumer, loads[0].indices)
+    arguments = KernelArguments(consumer, consumer_launch)
+    axes = rows.axes_at(loads[0].map.data.results, loads[0].indices)
+    substitution = Substitution(dict(arguments.arguments_like(producer, launch)), axes)
+    clones = [substitution.clone(inner) for inner in rows.body]
+    rewriter.insert(clones, InsertPoint.at_start(block))
+    for load in loads:
+        rewriter.replace(load, [], [substitution.value(rows.store.value)])
+    arguments.relaunch(rewriter, joined_name(consumer, [producer]))
+    rewriter.erase(launch)
+    erase_kernel(rewriter, producer, buffer)
 
 
 def _not_worth(consumer: loop.KernelOp, subscript: Subscript, rows: int) -> str | None:
@@ -186,4 +190,4 @@ class FuseReductionPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no reader is left that can."""
-        PatternRewriteWalker(TracedPattern(RULE, FuseReduction())).rewrite_module(op)
+        PatternRewriteWalker(FuseReduction()).rewrite_module(op)

@@ -21,9 +21,8 @@ It pays when computing an element again costs less than the memory traffic it sa
 """
 
 from xdsl.context import Context
-from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -33,6 +32,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilewright.dialects import loop
+from tilewright.passes.instruction_costs import instructions
 from tilewright.passes.loop.naming import joined_name
 from tilewright.passes.loop.nest import FlatNest, flat_nest
 from tilewright.passes.loop.plan import (
@@ -45,22 +45,9 @@ from tilewright.passes.loop.plan import (
     readers,
 )
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, TracedPattern, skipped
+from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 1, "inline_elementwise")
-
-# What one scalar op costs in instructions; special functions are short programs.
-_COST: dict[type[Operation], int] = {
-    arith.ConstantOp: 0,
-    arith.DivfOp: 8,
-    math.SqrtOp: 8,
-    math.RsqrtOp: 4,
-    math.ExpOp: 8,
-    math.LogOp: 12,
-    math.TanhOp: 24,
-    math.ErfOp: 24,
-    math.PowFOp: 64,
-}
 
 # A GPU does about 20 flops in the time that it moves one byte (H100: 66.9 TFLOP/s, 3.35 TB/s), and
 # an element that is not inlined is written and read again: 8 bytes.
@@ -69,7 +56,7 @@ _WORTH = 160
 
 def cost_per_element(nest: FlatNest) -> int:
     """Instructions that compute one element, loads included."""
-    return sum(_COST.get(type(op), 1) for op in nest.body)
+    return sum(instructions(op) for op in nest.body)
 
 
 class InlineElementwise(RewritePattern):
@@ -87,10 +74,11 @@ class InlineElementwise(RewritePattern):
         if (reason := _not_worth(nest, kernel, consumers, buffer)) is not None:
             skipped(RULE, kernel, reason)
             return
-        for consumer in consumers:
-            _inline(rewriter, op, kernel, nest, consumer, buffer)
-        rewriter.erase(op)
-        erase_kernel(rewriter, kernel, buffer)
+        with rewriting(RULE, kernel, whole_module=True):
+            for consumer in consumers:
+                _inline(rewriter, op, kernel, nest, consumer, buffer)
+            rewriter.erase(op)
+            erase_kernel(rewriter, kernel, buffer)
 
 
 def _not_worth(
@@ -127,16 +115,11 @@ def _inline(
     arguments = KernelArguments(reader, consumer)
     values = arguments.arguments_like(kernel, launch)
     for load in loads:
-        substitution = Substitution(
-            dict(values),
-            {
-                axis: (expr, load.indices)
-                for axis, expr in zip(nest.axes, load.map.data.results, strict=True)
-            },
-        )
+        axes = nest.axes_at(load.map.data.results, load.indices)
+        substitution = Substitution(dict(values), axes)
         clones = [substitution.clone(op) for op in nest.body]
         rewriter.replace(load, clones, [substitution.value(nest.store.value)])
-    arguments.relaunch(rewriter, joined_name(reader, kernel))
+    arguments.relaunch(rewriter, joined_name(reader, [kernel]))
 
 
 class InlineElementwisePass(ModulePass):
@@ -146,4 +129,4 @@ class InlineElementwisePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until none is left that pays."""
-        PatternRewriteWalker(TracedPattern(RULE, InlineElementwise())).rewrite_module(op)
+        PatternRewriteWalker(InlineElementwise()).rewrite_module(op)

@@ -44,9 +44,9 @@ class KernelNames:
 
 class KernelBuilder:
     """
-    A kernel whose free axes are the axes of `shape`, and whose outputs are stand-ins for
-    `buffers`. Ops are added to the innermost open body; the first load of a buffer makes it an
-    argument.
+    A kernel whose free axes are the axes of `shape` (those of size 1 need none), and whose outputs
+    are stand-ins for `buffers`. Ops are added to the innermost open body; the first load of a
+    buffer makes it an argument.
     """
 
     def __init__(self, shape: Sequence[int], buffers: Sequence[SSAValue]):
@@ -55,7 +55,8 @@ class KernelBuilder:
         """The buffers that the kernel reads, in the order of its arguments."""
         self.arguments = Block()
         self.outputs = Block(arg_types=[b.type for b in buffers])
-        self.nest = Block(arg_types=[_INDEX] * len(shape))
+        self.extents = [size for size in shape if size != 1]
+        self.nest = Block(arg_types=[_INDEX] * len(self.extents))
         self.open: list[Block] = [self.nest]
         for position, axis in enumerate(self.nest.args):
             axis.name_hint = _AXIS_NAMES[position % len(_AXIS_NAMES)]
@@ -64,8 +65,12 @@ class KernelBuilder:
 
     @property
     def coordinates(self) -> list[AffineExpr]:
-        """The free axes as affine dimensions; a reduction's axis is the dimension after them."""
-        return [AffineExpr.dimension(d) for d in range(len(self.shape))]
+        """Where the nest stands in `shape`: its axes as affine dimensions, 0 where there is none."""
+        axes = iter(range(len(self.extents)))
+        return [
+            AffineExpr.constant(0) if size == 1 else AffineExpr.dimension(next(axes))
+            for size in self.shape
+        ]
 
     def dimension(self, axis: SSAValue) -> AffineExpr:
         """The affine dimension that stands for `axis`."""
@@ -118,8 +123,8 @@ class KernelBuilder:
     def finish(self, name: str) -> loop.KernelOp:
         """The kernel; without free axes its body is not in a nest."""
         body = Block(arg_types=[a.type for a in (*self.arguments.args, *self.outputs.args)])
-        if self.shape:
-            body.add_op(loop.ForOp(list(self.shape), Region(self.nest)))
+        if self.extents:
+            body.add_op(loop.ForOp(self.extents, Region(self.nest)))
         else:
             body.add_ops(_detached(self.nest))
         stand_ins = (*self.arguments.args, *self.outputs.args)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of fused kernels: the parts that they are made of, the last computed first."""
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop
@@ -9,15 +11,17 @@ from tilewright.passes.loop.kernel_builder import KernelNames
 _MAX_PARTS = 6
 
 
-def joined_name(*kernels: loop.KernelOp) -> str:
+def joined_name(
+    kernel: loop.KernelOp, others: Sequence[loop.KernelOp], gone: Sequence[loop.KernelOp] = ()
+) -> str:
     """
-    A name for one kernel that does what `kernels` do: the parts of all their names, each once. It
-    is unique in the module, once `kernels` are gone.
+    A name for `kernel` when it does what `others` do too: the parts of all their names, each once.
+    It is unique in the module; the names of `kernel` and of what is `gone` soon are free.
     """
-    names = [kernel.sym_name.data for kernel in kernels]
+    names = [k.sym_name.data for k in (kernel, *others)]
     parts = [part for name in names for part in name.split("_") if not part.isdigit()]
-    module = kernels[0].parent_op()
+    joined = "_".join(list(dict.fromkeys(parts))[:_MAX_PARTS])
+    module = kernel.parent_op()
     assert isinstance(module, ModuleOp)
-    return KernelNames(module, without=names).unique(
-        "_".join(list(dict.fromkeys(parts))[:_MAX_PARTS])
-    )
+    free = [k.sym_name.data for k in (kernel, *gone)]
+    return KernelNames(module, without=free).unique(joined)

@@ -5,16 +5,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import MaskedOp
+from tilewright.dialects.types import memref_type
 
 
 class FlatNest(NamedTuple):
     """A kernel of one output whose nest computes one value and stores it at the nest's axes."""
 
-    axes: Sequence[SSAValue]
+    axes: dict[SSAValue, int]
+    """Each axis, with the dimension of the output that it subscripts."""
     body: Sequence[Operation]
     """Everything but the store, in order."""
     store: loop.StoreOp
@@ -23,6 +25,12 @@ class FlatNest(NamedTuple):
     def reduces(self) -> bool:
         """Whether a reduction is part of it."""
         return any(isinstance(op, loop.ReduceOp) for op in self.body)
+
+    def axes_at(
+        self, subscripts: Sequence[AffineExpr], indices: Sequence[SSAValue]
+    ) -> dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]]:
+        """What the axes are where the element at `subscripts` of the output is computed."""
+        return {axis: (subscripts[d], indices) for axis, d in self.axes.items()}
 
 
 def flat_nest(kernel: loop.KernelOp) -> FlatNest | None:
@@ -33,15 +41,31 @@ def flat_nest(kernel: loop.KernelOp) -> FlatNest | None:
     store = block.last_op
     if not isinstance(store, loop.StoreOp) or store.memref is not kernel.outputs[0]:
         return None
-    axes = () if block is kernel.body.block else block.args
     body = [op for op in block.ops if op is not store]
     if any(isinstance(op, loop.ForOp | loop.StoreOp) for op in body):
         return None
-    is_at_axes = list(store.indices) == list(axes) and store.map.data == AffineMap.identity(
-        len(axes)
-    )
-    is_masked = any(isinstance(op, MaskedOp) and op.mask is not None for op in kernel.walk())
-    return FlatNest(axes, body, store) if is_at_axes and not is_masked else None
+    if any(isinstance(op, MaskedOp) and op.mask is not None for op in kernel.walk()):
+        return None
+    axes = subscripted_dims(store.map.data.results, store.indices)
+    nest_axes = () if block is kernel.body.block else block.args
+    return FlatNest(axes, body, store) if axes.keys() == set(nest_axes) else None
+
+
+def subscripted_dims(
+    subscripts: Sequence[AffineExpr], indices: Sequence[SSAValue]
+) -> dict[SSAValue, int]:
+    """
+    The dimension that each index subscripts, when every index subscripts one dimension alone and
+    the others are subscripted by 0; nothing otherwise.
+    """
+    dims: dict[SSAValue, int] = {}
+    for dim, expr in enumerate(subscripts):
+        if expr == AffineExpr.constant(0):
+            continue
+        if not isinstance(expr, AffineDimExpr) or indices[expr.position] in dims:
+            return {}
+        dims[indices[expr.position]] = dim
+    return dims
 
 
 def nest_block(kernel: loop.KernelOp) -> Block:
@@ -57,11 +81,16 @@ class Subscript(NamedTuple):
 
     map: AffineMap
     indices: tuple[SSAValue, ...]
+    shape: tuple[int, ...]
+    """The shape of what is subscripted."""
 
 
 def common_subscript(loads: Sequence[loop.LoadOp]) -> Subscript | None:
     """The subscript of all of `loads`, unless they differ or are masked."""
-    found = {Subscript(op.map.data, tuple(op.indices)) for op in loads}
+    found = {
+        Subscript(op.map.data, tuple(op.indices), memref_type(op.memref).get_shape())
+        for op in loads
+    }
     if len(found) != 1 or any(op.mask is not None for op in loads):
         return None
     return found.pop()
