@@ -23,7 +23,13 @@ from tilewright.codegen.prelude import prelude
 from tilewright.dialects import cuda, loop
 from tilewright.dialects import cuda_expressions as expr
 from tilewright.dialects import cuda_statements as stmt
-from tilewright.dialects.cuda_expressions import BinaryOperator, Builtin, Comparison, PointerType
+from tilewright.dialects.cuda_types import (
+    BinaryOperator,
+    Builtin,
+    Comparison,
+    PointerType,
+    VariableType,
+)
 from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
 from tilewright.errors import UsageError
 
@@ -127,7 +133,7 @@ class CudaPrinter(BasePrinter):
     def _(self, op: stmt.VarOp) -> None:
         initial = "" if op.initial is None else f" = {self.text(op.initial)}"
         type = op.variable.type
-        assert isinstance(type, expr.VariableType)
+        assert isinstance(type, VariableType)
         self.line(f"{C_TYPES[type.element]} {self.names.declare(op.variable)}{initial};")
 
     @statement.register

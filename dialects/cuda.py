@@ -23,17 +23,17 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.assembly import Signature
-from tilewright.dialects.cuda_expressions import (
-    EXPRESSIONS,
+from tilewright.dialects.cuda_expressions import EXPRESSIONS
+from tilewright.dialects.cuda_names import is_identifier
+from tilewright.dialects.cuda_placement import verify_placement
+from tilewright.dialects.cuda_statements import STATEMENTS
+from tilewright.dialects.cuda_types import (
     BinaryOperatorAttr,
     BuiltinAttr,
     ComparisonAttr,
     PointerType,
     VariableType,
 )
-from tilewright.dialects.cuda_names import is_identifier
-from tilewright.dialects.cuda_placement import verify_placement
-from tilewright.dialects.cuda_statements import STATEMENTS
 from tilewright.dialects.tile import MAX_THREADS
 
 

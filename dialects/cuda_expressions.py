@@ -2,8 +2,7 @@
 """
 The expressions of CUDA IR: pure ops, each printed inside the one statement that uses it.
 
-Values have C++ types: `i1` is bool, `i32` int, `i64` long long, `f32` float, `f64`
-double. What is needed twice is named by `cuda.let` (`dialects/cuda.py`).
+What is needed twice is named by `cuda.let` (`dialects/cuda_statements.py`).
 """
 
 from abc import ABC
@@ -12,24 +11,17 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     AnyFloatConstr,
-    ContainerType,
     FloatAttr,
     IntegerAttr,
     IntegerType,
-    NoneAttr,
     SymbolRefAttr,
-    UnitAttr,
     i1,
     i32,
     i64,
 )
-from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
     Attribute,
-    ParametrizedAttribute,
-    SpacedOpaqueSyntaxAttribute,
     SSAValue,
-    TypeAttribute,
 )
 from xdsl.irdl import (
     AnyAttr,
@@ -38,7 +30,6 @@ from xdsl.irdl import (
     VarConstraint,
     base,
     eq,
-    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     prop_def,
@@ -46,60 +37,20 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, Pure
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cuda_names import FUNCTIONS
-
-
-@irdl_attr_definition
-class PointerType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]):
-    """`!cuda.ptr<f32, const>` is `const float *`, `!cuda.ptr<f32>` is `float *`."""
-
-    name = "cuda.ptr"
-
-    element: Attribute
-    qualifier: UnitAttr | NoneAttr
-
-    @staticmethod
-    def get(element: Attribute, *, const: bool = False) -> "PointerType":
-        """The pointer to `element`."""
-        return PointerType(element, UnitAttr() if const else NoneAttr())
-
-    @property
-    def is_const(self) -> bool:
-        """Whether nothing is stored through this pointer."""
-        return isinstance(self.qualifier, UnitAttr)
-
-    def get_element_type(self) -> Attribute:
-        return self.element
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            element = parser.parse_type()
-            if parser.parse_optional_punctuation(",") is None:
-                return element, NoneAttr()
-            parser.parse_keyword("const")
-            return element, UnitAttr()
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_attribute(self.element)
-            if self.is_const:
-                printer.print_string(", const")
-
-
-@irdl_attr_definition
-class VariableType(ParametrizedAttribute, TypeAttribute):
-    """A variable that assignments change: `!cuda.var<f32>`."""
-
-    name = "cuda.var"
-
-    element: Attribute
+from tilewright.dialects.cuda_types import (
+    BinaryOperator,
+    BinaryOperatorAttr,
+    Builtin,
+    BuiltinAttr,
+    Comparison,
+    ComparisonAttr,
+    PointerType,
+    VariableType,
+)
 
 
 class ExpressionOp(IRDLOperation, ABC):
@@ -136,20 +87,6 @@ class LiteralOp(ExpressionOp):
         super().__init__(properties={"value": value}, result_types=[value.get_type()])
 
 
-class Builtin(StrEnum):
-    """A variable of CUDA's (CUDA C++ Programming Guide, built-in variables)."""
-
-    BLOCK = "block_idx"
-    THREAD = "thread_idx"
-
-
-@irdl_attr_definition
-class BuiltinAttr(EnumAttribute[Builtin], SpacedOpaqueSyntaxAttribute):
-    """A variable of CUDA's."""
-
-    name = "cuda.builtin_variable"
-
-
 @irdl_op_definition
 class BuiltinOp(ExpressionOp):
     """
@@ -175,25 +112,6 @@ class BuiltinOp(ExpressionOp):
     def verify_(self) -> None:
         if any(use.operation.name != "cuda.let" for use in self.result.uses):
             raise VerifyException("name it with cuda.let first: the variable itself is unsigned")
-
-
-class BinaryOperator(StrEnum):
-    """An operator on two values of one type."""
-
-    ADD = "add"
-    SUB = "sub"
-    MUL = "mul"
-    DIV = "div"
-    REM = "rem"
-    AND = "and"
-    OR = "or"
-
-
-@irdl_attr_definition
-class BinaryOperatorAttr(EnumAttribute[BinaryOperator], SpacedOpaqueSyntaxAttribute):
-    """An operator on two values of one type."""
-
-    name = "cuda.binary_operator"
 
 
 @irdl_op_definition
@@ -232,24 +150,6 @@ class BinaryOp(ExpressionOp):
             raise VerifyException(f"'{operator}' does not take {self.result.type}")
         if operator is BinaryOperator.REM and not isinstance(self.result.type, IntegerType):
             raise VerifyException("'rem' takes integers; call fmodf for floats")
-
-
-class Comparison(StrEnum):
-    """An ordered comparison, except that `ne` holds for NaN."""
-
-    LT = "lt"
-    LE = "le"
-    GT = "gt"
-    GE = "ge"
-    EQ = "eq"
-    NE = "ne"
-
-
-@irdl_attr_definition
-class ComparisonAttr(EnumAttribute[Comparison], SpacedOpaqueSyntaxAttribute):
-    """A comparison."""
-
-    name = "cuda.comparison"
 
 
 @irdl_op_definition

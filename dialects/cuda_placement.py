@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cuda_expressions import ExpressionOp, VariableType
+from tilewright.dialects.cuda_expressions import ExpressionOp
 from tilewright.dialects.cuda_statements import ForOp, StatementOp
+from tilewright.dialects.cuda_types import VariableType
 
 
 def verify_placement(block: Block) -> None:

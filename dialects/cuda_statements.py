@@ -46,7 +46,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cuda_expressions import PointerType, VariableType
+from tilewright.dialects.cuda_types import PointerType, VariableType
 from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode, ShuffleModeAttr
 
 

@@ -6,7 +6,7 @@ occurs, and whether `int` holds them all.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from math import inf
+from math import inf, prod
 from typing import NamedTuple
 
 from xdsl.dialects import scf
@@ -16,7 +16,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineExpr
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import canonical_access, optional_mask, range_of_value
-from tilewright.dialects.cuda_expressions import Comparison
+from tilewright.dialects.cuda_types import Comparison
 from tilewright.dialects.index import Ranges, Sum, linearize, range_of, sum_of
 from tilewright.dialects.types import memref_type
 
@@ -28,6 +28,7 @@ class Index(NamedTuple):
 
     exprs: tuple[AffineExpr, ...]
     operands: tuple[SSAValue, ...]
+    is_mask: bool = False
 
     @staticmethod
     def of(exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]) -> "Index":
@@ -45,11 +46,25 @@ class Index(NamedTuple):
         (expr,) = self.exprs
         return Index.of([Sum(sum_of(expr).terms).expr()], self.operands)
 
+    def num_terms(self) -> int:
+        """How many terms the one expression has, besides its constant."""
+        (expr,) = self.exprs
+        return len(sum_of(expr).terms)
+
     def is_worth_a_name(self) -> bool:
-        """Whether the one expression is more than a multiple of a name."""
+        """Whether it is a mask, or more than a multiple of a name."""
+        if self.is_mask:
+            return True
         (expr,) = self.exprs
         terms = sum_of(expr).terms
         return len(terms) > 1 or any(isinstance(atom, AffineBinaryOpExpr) for atom in terms)
+
+
+class Strided(NamedTuple):
+    """A subscript, less its constant, and what it is multiplied by."""
+
+    subscript: Index
+    stride: int
 
 
 class Conjunct(NamedTuple):
@@ -92,6 +107,8 @@ class Accesses:
 
     def __init__(self, function: kernel.FuncOp):
         self.offsets: dict[Operation, Index] = {}
+        self.strided: dict[Index, list[Strided]] = {}
+        """Offsets, less their constants, as sums of subscripts, where that is no longer."""
         self.masks: dict[Operation, Index] = {}
         self._counts: Counter[tuple[Block, Index]] = Counter()
         self._seen_masks: set[Index] = set()
@@ -105,8 +122,8 @@ class Accesses:
     def _note(self, op: Operation) -> None:
         match op:
             case loop.LoadOp() | loop.StoreOp():
-                offset = linearize(op.map.data.results, memref_type(op.memref).get_shape())
-                self._note_offset(op, offset, op.indices)
+                self._note_offset(op, _linear(op), op.indices)
+                self._note_subscripts(op)
                 self._note_mask(
                     op, () if op.mask is None else op.mask.data.results, op.mask_operands
                 )
@@ -121,13 +138,26 @@ class Accesses:
         self.offsets[op] = Index.of([expr], operands)
         self._occurs(op, self.offsets[op].variable_part())
 
+    def _note_subscripts(self, op: loop.LoadOp | loop.StoreOp) -> None:
+        offset = self.offsets[op].variable_part()
+        subscripts = [Index.of([expr], op.indices) for expr in op.map.data.results]
+        if len(subscripts) < 2 or offset in self.strided:
+            return
+        if offset.num_terms() < sum(subscript.num_terms() for subscript in subscripts):
+            return
+        strides = _strides(memref_type(op.memref).get_shape())
+        parts = [subscript.variable_part() for subscript in subscripts]
+        self.strided[offset] = [Strided(*pair) for pair in zip(parts, strides, strict=True)]
+        for part in parts:
+            self._occurs(op, part)
+
     def _note_mask(
         self, op: Operation, exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]
     ) -> None:
         used, map = optional_mask((exprs, operands))
         if map is None:
             return
-        mask = self.masks[op] = Index(map.data.results, tuple(used))
+        mask = self.masks[op] = Index(map.data.results, tuple(used), is_mask=True)
         self._occurs(op, mask)
         if mask in self._seen_masks:  # its comparisons are written once
             return
@@ -143,6 +173,14 @@ class Accesses:
             block = block.parent_block()
         if block is not None:
             self._counts[block, index] += 1
+
+
+def _linear(op: loop.LoadOp | loop.StoreOp) -> AffineExpr:
+    return linearize(op.map.data.results, memref_type(op.memref).get_shape())
+
+
+def _strides(shape: Sequence[int]) -> list[int]:
+    return [prod(shape[axis + 1 :]) for axis in range(len(shape))]
 
 
 def index_type(function: kernel.FuncOp, accesses: Accesses) -> IntegerType:

@@ -45,10 +45,8 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects import cuda, kernel, loop
 from tilewright.dialects.cuda_expressions import (
-    Builtin,
     BuiltinOp,
     ExpressionOp,
-    PointerType,
     ReadOp,
     SubscriptOp,
     TernaryOp,
@@ -64,6 +62,7 @@ from tilewright.dialects.cuda_statements import (
     SyncthreadsOp,
     VarOp,
 )
+from tilewright.dialects.cuda_types import Builtin, PointerType
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.accesses import Accesses, index_type
 from tilewright.passes.cuda.erase_unused import erase_unused
@@ -191,6 +190,9 @@ class _Conversion:
     @_convert.register
     def _(self, op: loop.LoadOp) -> None:
         condition, offset = self.indices.condition(op), self.indices.offset(op)
+        if condition is not None:
+            condition = self.writer.name_if_long(condition, offset, "in")
+            offset = self.writer.name_if_long(offset, condition, "i")
         value: SSAValue = SubscriptOp(self.writer.use(op.memref), offset).result
         if condition is not None:
             value = TernaryOp(condition, value, self.writer.zero(value.type)).result
@@ -200,7 +202,9 @@ class _Conversion:
     @_convert.register
     def _(self, op: loop.StoreOp) -> None:
         condition, offset = self.indices.condition(op), self.indices.offset(op)
-        store = StoreOp(self.writer.use(op.value), self.writer.use(op.memref), offset)
+        value = self.writer.use(op.value)
+        offset = self.writer.name_if_long(offset, value, "i")
+        store = StoreOp(value, self.writer.use(op.memref), offset)
         if condition is None:
             self.writer.statement(store)
             return
@@ -340,7 +344,7 @@ class ConvertKernelToCudaPass(ModulePass):
         """Each kernel of the module."""
         _rename(op)
         for source in [k for k in op.ops if isinstance(k, kernel.FuncOp)]:
-            with rewriting(RULE, op, source.sym_name.data):
+            with rewriting(RULE, source, whole_module=True):
                 function = _Conversion(source).run()
                 op.body.block.insert_op_before(function, source)
                 source.detach()

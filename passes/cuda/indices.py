@@ -15,13 +15,8 @@ from xdsl.ir.affine import (
 )
 
 from tilewright.dialects import kernel
-from tilewright.dialects.cuda_expressions import (
-    BinaryOp,
-    BinaryOperator,
-    CallOp,
-    CompareOp,
-    NegOp,
-)
+from tilewright.dialects.cuda_expressions import BinaryOp, CallOp, CompareOp, NegOp
+from tilewright.dialects.cuda_types import BinaryOperator
 from tilewright.dialects.index import Term, range_of, signed_terms, sum_of
 from tilewright.passes.cuda.accesses import Accesses, Index, conjuncts
 from tilewright.passes.cuda.writer import Writer, block_of, is_pending
@@ -68,7 +63,7 @@ class Indices:
         value = self._sum(index, hint)
         if is_pending(value):
             value = self.writer.let(value, hint)
-        if index.variable_part() == index and index.is_worth_a_name():
+        if index.variable_part() == index:
             self._scopes[-1].names.setdefault(index, value)
         return value
 
@@ -76,7 +71,8 @@ class Indices:
         """Where the mask of `op` holds; None where it always does."""
         if (mask := self.accesses.masks.get(op)) is None:
             return None
-        return self._named_if_frequent(mask, "in", lambda: self._conjunction(mask))
+        name = self._name(mask, "in", lambda: self._conjunction(mask))
+        return self._conjunction(mask) if name is None else name
 
     def _conjunction(self, mask: Index) -> SSAValue:
         comparisons = [
@@ -88,25 +84,17 @@ class Indices:
     def _sum(self, index: Index, hint: str) -> SSAValue:
         """The one expression of `index`; what varies in it may have a name."""
         part = index.variable_part()
-        if not part.is_worth_a_name():
+        if (name := self._name(part, hint, lambda: self._written(part))) is None:
             return self._written(index)
-        value = self._named_if_frequent(part, hint, lambda: self._written(part))
-        if is_pending(value):
-            return self._written(index)
-        constant = sum_of(index.exprs[0]).constant
-        if constant == 0:
-            return value
-        operator = BinaryOperator.ADD if constant > 0 else BinaryOperator.SUB
-        return BinaryOp(operator, value, self.writer.index(abs(constant))).result
+        return self._plus(name, sum_of(index.exprs[0]).constant)
 
-    def _named_if_frequent(
-        self, index: Index, hint: str, write: Callable[[], SSAValue]
-    ) -> SSAValue:
+    def _name(self, index: Index, hint: str, write: Callable[[], SSAValue]) -> SSAValue | None:
+        """The name of what `write` writes, if it has or deserves one."""
         found = (scope.names[index] for scope in self._scopes if index in scope.names)
         if (name := next(found, None)) is not None:
             return name
-        if (level := self._level(index)) is None:
-            return write()
+        if not index.is_worth_a_name() or (level := self._level(index)) is None:
+            return None
         inner = self._scopes[level + 1 :]
         del self._scopes[level + 1 :]
         with self.writer.inside(self._scopes[level].target):
@@ -125,27 +113,42 @@ class Indices:
         return None
 
     def _written(self, index: Index) -> SSAValue:
+        """The one expression of `index`, by its subscripts if one of them has a name."""
         (expr,) = index.exprs
-        return self._expression(expr, index)
+        strided = self.accesses.strided.get(index.variable_part(), ())
+        names = [self._name(s, "i", lambda s=s: self._written(s)) for s, _ in strided]
+        if all(name is None for name in names):
+            return self._expression(expr, index)
+        terms = _Terms([], [])
+        for (subscript, stride), name in zip(strided, names, strict=True):
+            if name is None:
+                terms.extend(self._terms(subscript.exprs[0] * stride, subscript))
+            else:
+                terms.added.append(self._scaled(name, stride))
+        return self._plus(terms.sum(), sum_of(expr).constant)
+
+    def _plus(self, value: SSAValue, constant: int) -> SSAValue:
+        if constant == 0:
+            return value
+        operator = BinaryOperator.ADD if constant > 0 else BinaryOperator.SUB
+        return BinaryOp(operator, value, self.writer.index(abs(constant))).result
 
     def _expression(self, expr: AffineExpr, index: Index) -> SSAValue:
-        positive, negative = signed_terms(expr)
-        if not positive and not negative:
-            return self.writer.index(0)
-        if not positive:
-            (first, *negative) = negative
-            value = NegOp(self._term(first, index)).result
-        else:
-            value = _joined(BinaryOperator.ADD, [self._term(term, index) for term in positive])
-        for term in negative:
-            value = BinaryOp(BinaryOperator.SUB, value, self._term(term, index)).result
-        return value
+        terms = self._terms(expr, index)
+        return terms.sum() if terms.added or terms.subtracted else self.writer.index(0)
+
+    def _terms(self, expr: AffineExpr, index: Index) -> "_Terms":
+        positive, negative = signed_terms(sum_of(expr).expr())
+        added = [self._term(term, index) for term in positive]
+        return _Terms(added, [self._term(term, index) for term in negative])
 
     def _term(self, term: Term, index: Index) -> SSAValue:
         atom, factor = term
         if isinstance(atom, AffineConstantExpr):
             return self.writer.index(atom.value * factor)
-        value = self._atom(atom, index)
+        return self._scaled(self._atom(atom, index), factor)
+
+    def _scaled(self, value: SSAValue, factor: int) -> SSAValue:
         if factor == 1:
             return value
         return BinaryOp(BinaryOperator.MUL, value, self.writer.index(factor)).result
@@ -163,6 +166,25 @@ class Indices:
         if known is not None and known.low >= 0:
             return BinaryOp(operator, *values).result
         return CallOp(function, values, self.writer.index_type).result
+
+
+class _Terms(NamedTuple):
+    """What is added and what is subtracted."""
+
+    added: list[SSAValue]
+    subtracted: list[SSAValue]
+
+    def extend(self, other: "_Terms") -> None:
+        self.added.extend(other.added)
+        self.subtracted.extend(other.subtracted)
+
+    def sum(self) -> SSAValue:
+        if self.added:
+            value, subtracted = _joined(BinaryOperator.ADD, self.added), self.subtracted
+        else:
+            (first, *subtracted) = self.subtracted
+            value = NegOp(first).result
+        return _joined(BinaryOperator.SUB, [value, *subtracted])
 
 
 def _joined(operator: BinaryOperator, values: Sequence[SSAValue]) -> SSAValue:

@@ -13,15 +13,14 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_expressions import (
     BinaryOp,
-    BinaryOperator,
     CallOp,
     CastOp,
     CompareOp,
-    Comparison,
     NegOp,
     NotOp,
     TernaryOp,
 )
+from tilewright.dialects.cuda_types import BinaryOperator, Comparison
 from tilewright.passes.cuda.writer import Writer
 
 _BINARY: dict[type[Operation], BinaryOperator] = {
@@ -201,8 +200,10 @@ def _not_differ(left: SSAValue, right: SSAValue) -> SSAValue:
 
 
 def _unordered(left: SSAValue, right: SSAValue) -> SSAValue:
-    first, second = (CallOp("isnan", [v], i1).result for v in (left, right))
-    return BinaryOp(BinaryOperator.OR, first, second).result
+    first: SSAValue = CallOp("isnan", [left], i1).result
+    if left is right:
+        return first
+    return BinaryOp(BinaryOperator.OR, first, CallOp("isnan", [right], i1).result).result
 
 
 def _ordered(left: SSAValue, right: SSAValue) -> SSAValue:

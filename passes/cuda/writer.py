@@ -22,22 +22,29 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda_expressions import (
+    BinaryOp,
     CallOp,
+    CastOp,
+    CompareOp,
     ExpressionOp,
     LiteralOp,
+    NegOp,
+    NotOp,
     ReadOp,
-    VariableType,
+    SubscriptOp,
+    TernaryOp,
 )
 from tilewright.dialects.cuda_statements import LetOp, StatementOp
+from tilewright.dialects.cuda_types import VariableType
 from tilewright.errors import UnsupportedError
 
 _SUPPORTED = (i1, i8, i16, i32, i64, f32, f64)
 
-_MAX_INLINE = 60
+MAX_INLINE = 60
 """Columns beyond which an expression is given a name."""
 
 
@@ -109,6 +116,11 @@ class Writer:
             value = self.let(value, source.name_hint)
         self.values[source] = value
 
+    def name_if_long(self, value: SSAValue, beside: SSAValue, hint: str) -> SSAValue:
+        """`value`, with a name if it is too long to stand in one line with `beside`."""
+        is_long = columns(value) + columns(beside) > MAX_INLINE
+        return self.let(value, hint) if is_pending(value) and is_long else value
+
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
         """Append to `block` meanwhile."""
@@ -130,7 +142,7 @@ def _stays_inline(source: SSAValue, value: SSAValue) -> bool:
     if (use := source.get_user_of_unique_use()) is None or use.parent is not block_of(source):
         return False
     is_subscript = isinstance(source.type, IndexType) and use.dialect_name() != "arith"
-    return not is_subscript and _columns(value) <= _MAX_INLINE
+    return not is_subscript and columns(value) <= MAX_INLINE
 
 
 def block_of(value: SSAValue) -> Block | None:
@@ -138,10 +150,26 @@ def block_of(value: SSAValue) -> Block | None:
     return value.owner if isinstance(value.owner, Block) else value.owner.parent
 
 
-def _columns(value: SSAValue) -> int:
-    """About how long the text of `value` is."""
+# What an operator, its blanks and its brackets add to the text of its operands.
+_OPERATOR_COLUMNS: dict[type[Operation], int] = {
+    BinaryOp: 3,
+    CompareOp: 3,
+    TernaryOp: 6,
+    NegOp: 1,
+    NotOp: 1,
+    CastOp: 8,
+    SubscriptOp: 2,
+    ReadOp: 0,
+}
+
+
+def columns(value: SSAValue) -> int:
+    """About how long the text of `value` is where it is used."""
     op = value.owner
     if not is_pending(value) or not isinstance(op, ExpressionOp):
         return len(value.name_hint or "v") + 1
-    operator = len(op.callee.string_value()) if isinstance(op, CallOp) else 3
-    return operator + sum(_columns(operand) + 1 for operand in op.operands)
+    if isinstance(op, LiteralOp):
+        return len(f"{op.value.value.data:g}")
+    if isinstance(op, CallOp):
+        return len(op.callee.string_value()) + sum(columns(v) + 2 for v in op.arguments)
+    return _OPERATOR_COLUMNS.get(type(op), 0) + sum(columns(v) for v in op.operands)

@@ -70,7 +70,7 @@ kernel.func grid 8 block 128 @relu(%x: memref<1000xf32>) -> (%out: memref<1000xf
 // TEXT-NEXT:    float sum = 0.0f;
 // TEXT-NEXT:    const bool in = row < 150;
 // TEXT-NEXT:    for (int k = 0; k < 7; ++k) {
-// TEXT-NEXT:      const float x1 = in ? x[b * 224 + t * 7 + k] : 0.0f;
+// TEXT-NEXT:      const float x1 = in ? x[row * 7 + k] : 0.0f;
 // TEXT-NEXT:      const float w1 = w[k];
 // TEXT-NEXT:      sum = sum + x1 * w1;
 // TEXT-NEXT:    }

@@ -183,14 +183,14 @@ kernel.func grid 5 block 64 @softmax(%x: memref<5x100xf32>) -> (%y: memref<5x100
 }
 """
 
-# Index arithmetic of every kind on -16 .. 15.
+# Division of indices that may be negative, by affine subscripts and by arith.
 FLOOR_DIVISION = """
 kernel.func grid 1 block 32 @divide(%x: memref<13xf32>)
     -> (%quotient: memref<32xi32>, %rest: memref<32xi32>, %ceil: memref<32xi32>,
         %gathered: memref<32xf32>) {
   %t = kernel.thread_id
-  %q = kernel.index [(%t - 16) floordiv 3]
-  %r = kernel.index [(%t - 16) mod 5]
+  %q = kernel.index [(16 - 2 * %t) floordiv 3]
+  %r = kernel.index [(16 - 2 * %t) mod 5]
   %c16 = arith.constant 16 : index
   %c3 = arith.constant 3 : index
   %shifted = arith.subi %t, %c16 : index
@@ -198,7 +198,7 @@ kernel.func grid 1 block 32 @divide(%x: memref<13xf32>)
   %qi = arith.index_cast %q : index to i32
   %ri = arith.index_cast %r : index to i32
   %ui = arith.index_cast %up : index to i32
-  %v = loop.load %x[(%t - 16) floordiv 3 + 6] : memref<13xf32>
+  %v = loop.load %x[(%t * 3 - %t * 5 + 16) floordiv 7 + 7] : memref<13xf32>
   loop.store %qi, %quotient[%t] : memref<32xi32>
   loop.store %ri, %rest[%t] : memref<32xi32>
   loop.store %ui, %ceil[%t] : memref<32xi32>
@@ -364,11 +364,11 @@ def test_division_of_negative_indices_rounds_down():
     x, v = np.arange(13, dtype=np.float32), single(32)
     quotient, rest, ceil = (np.empty(32, np.int32) for _ in range(3))
     run(FLOOR_DIVISION, [x], [quotient, rest, ceil, v])
-    shifted = np.arange(32) - 16
-    np.testing.assert_array_equal(quotient, shifted // 3)
-    np.testing.assert_array_equal(rest, shifted % 5)
-    np.testing.assert_array_equal(ceil, -(-shifted // 3))
-    np.testing.assert_array_equal(v, x[shifted // 3 + 6])
+    t = np.arange(32)
+    np.testing.assert_array_equal(quotient, (16 - 2 * t) // 3)
+    np.testing.assert_array_equal(rest, (16 - 2 * t) % 5)
+    np.testing.assert_array_equal(ceil, -(-(t - 16) // 3))
+    np.testing.assert_array_equal(v, x[(16 - 2 * t) // 7 + 7])
 
 
 @needs_nvrtc

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The types of CUDA IR beside numbers, and its operators.
+
+Numbers have C++ types: `i1` is bool, `i32` int, `i64` long long, `f32` float, `f64` double.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ContainerType, NoneAttr, UnitAttr
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import (
+    Attribute,
+    ParametrizedAttribute,
+    SpacedOpaqueSyntaxAttribute,
+    TypeAttribute,
+)
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.str_enum import StrEnum
+
+
+@irdl_attr_definition
+class PointerType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]):
+    """`!cuda.ptr<f32, const>` is `const float *`, `!cuda.ptr<f32>` is `float *`."""
+
+    name = "cuda.ptr"
+
+    element: Attribute
+    qualifier: UnitAttr | NoneAttr
+
+    @staticmethod
+    def get(element: Attribute, *, const: bool = False) -> "PointerType":
+        """The pointer to `element`."""
+        return PointerType(element, UnitAttr() if const else NoneAttr())
+
+    @property
+    def is_const(self) -> bool:
+        """Whether nothing is stored through this pointer."""
+        return isinstance(self.qualifier, UnitAttr)
+
+    def get_element_type(self) -> Attribute:
+        return self.element
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            element = parser.parse_type()
+            if parser.parse_optional_punctuation(",") is None:
+                return element, NoneAttr()
+            parser.parse_keyword("const")
+            return element, UnitAttr()
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.element)
+            if self.is_const:
+                printer.print_string(", const")
+
+
+@irdl_attr_definition
+class VariableType(ParametrizedAttribute, TypeAttribute):
+    """A variable that assignments change: `!cuda.var<f32>`."""
+
+    name = "cuda.var"
+
+    element: Attribute
+
+
+class Builtin(StrEnum):
+    """A variable of CUDA's (CUDA C++ Programming Guide, built-in variables)."""
+
+    BLOCK = "block_idx"
+    THREAD = "thread_idx"
+
+
+@irdl_attr_definition
+class BuiltinAttr(EnumAttribute[Builtin], SpacedOpaqueSyntaxAttribute):
+    """A variable of CUDA's."""
+
+    name = "cuda.builtin_variable"
+
+
+class BinaryOperator(StrEnum):
+    """An operator on two values of one type."""
+
+    ADD = "add"
+    SUB = "sub"
+    MUL = "mul"
+    DIV = "div"
+    REM = "rem"
+    AND = "and"
+    OR = "or"
+
+
+@irdl_attr_definition
+class BinaryOperatorAttr(EnumAttribute[BinaryOperator], SpacedOpaqueSyntaxAttribute):
+    """An operator on two values of one type."""
+
+    name = "cuda.binary_operator"
+
+
+class Comparison(StrEnum):
+    """An ordered comparison, except that `ne` holds for NaN."""
+
+    LT = "lt"
+    LE = "le"
+    GT = "gt"
+    GE = "ge"
+    EQ = "eq"
+    NE = "ne"
+
+
+@irdl_attr_definition
+class ComparisonAttr(EnumAttribute[Comparison], SpacedOpaqueSyntaxAttribute):
+    """A comparison."""
+
+    name = "cuda.comparison"
