@@ -23,7 +23,10 @@ from tilewright.passes.pipeline_string import parse_pipeline
 
 TO_TENSOR = "decompose,cse"
 
-TO_LOOP = "lift,inline-elementwise,fuse-epilogue,fuse-reduction,fuse-epilogue,rename-kernels,simplify-accesses,cse"
+TO_LOOP = (
+    "lift,inline-elementwise,fuse-epilogue,fuse-reduction,fuse-epilogue,"
+    "rename-kernels,simplify-accesses,cse"
+)
 
 TO_TILE = "tileify,blockify-launch,cooperative-reduce,simplify-accesses"
 

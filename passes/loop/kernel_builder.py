@@ -65,7 +65,7 @@ class KernelBuilder:
 
     @property
     def coordinates(self) -> list[AffineExpr]:
-        """Where the nest stands in `shape`: its axes as affine dimensions, 0 where there is none."""
+        """Where the nest stands in `shape`: its axes as affine dimensions, 0 at those of size 1."""
         axes = iter(range(len(self.extents)))
         return [
             AffineExpr.constant(0) if size == 1 else AffineExpr.dimension(next(axes))
