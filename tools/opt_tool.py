@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from io import StringIO
 from typing import IO, cast
@@ -30,6 +31,7 @@ from tilewright.errors import UsageError
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import configure, parse_pipeline
 from tilewright.passes.pipelines import expanded
+from tilewright.passes.trace import listening
 from tilewright.passes.verification import InvalidOpError
 from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import SourceParser, placed, read_bytes, write_text
@@ -95,6 +97,11 @@ class OptTool(xDSLOptMain):
             default="none",
             help="interpret the IR before and after each pass, or at both ends, and compare",
         )
+        arg_parser.add_argument(
+            "--remarks",
+            action="store_true",
+            help="print on stderr what passes left alone, and why",
+        )
 
     # Input and output.
 
@@ -150,9 +157,17 @@ class OptTool(xDSLOptMain):
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline, verifying the input and what each pass makes of it."""
         try:
-            _Manager(self).run(prog, self.pipeline.passes)
+            with self.remarks():
+                _Manager(self).run(prog, self.pipeline.passes)
         except InvalidOpError as err:
             raise placed(err, self.places) from err
+
+    def remarks(self) -> AbstractContextManager[None]:
+        """Where remarks go; the printer is imported only when they go anywhere."""
+        if not self.args.remarks:
+            return nullcontext()
+        printer = import_module("tilewright.tools.trace_printer").RemarkPrinter(sys.stderr)
+        return listening(printer)
 
 
 class _Manager(PassManager):
