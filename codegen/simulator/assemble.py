@@ -8,6 +8,7 @@ from tilewright.codegen.simulator.counters import Meters
 from tilewright.codegen.simulator.findings import Findings
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.global_memory import GlobalMemory
+from tilewright.codegen.simulator.instructions.memory_access import space_name
 from tilewright.codegen.simulator.kernel import Kernel, Variable
 from tilewright.codegen.simulator.memory import Complaints, GenericSpace, LocalSpace
 from tilewright.codegen.simulator.operands import TYPES
@@ -64,7 +65,7 @@ def _granule(kernel: Kernel) -> int:
         for instruction in kernel.instructions
         if instruction.root in ("ld", "st")
         and instruction.type in TYPES
-        and ({"shared", "shared_cta"} & set(instruction.parts) or "." not in instruction.opcode)
+        and space_name(instruction) in ("shared", "generic")
     ]
     return min([4, *sizes])
 

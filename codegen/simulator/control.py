@@ -25,13 +25,22 @@ def compile_kernel(unit: Unit) -> Machine:
     """Every instruction as a step or a control; raises `SimulatorError` at an unknown one."""
     machine = Machine(unit)
     for place, instruction in enumerate(unit.kernel.instructions):
-        control = _control(machine, place, instruction)
-        if control is not None:
-            machine.controls[place] = _guarded_control(machine, place, instruction, control)
-            machine.steps.append(_never)
-            continue
-        machine.steps.append(_guarded(unit, instruction.predicate, build(unit, instruction)))
+        try:
+            _add(machine, place, instruction)
+        except (ValueError, KeyError, IndexError):
+            # Operands that no form of the instruction known here has.
+            raise unknown(instruction) from None
     return machine
+
+
+def _add(machine: Machine, place: int, instruction: Instruction) -> None:
+    control = _control(machine, place, instruction)
+    if control is None:
+        step = build(machine.unit, instruction)
+        machine.steps.append(_guarded(machine.unit, instruction.predicate, step))
+        return
+    machine.controls[place] = _guarded_control(machine, place, instruction, control)
+    machine.steps.append(_never)
 
 
 def _never(lanes: Lanes) -> None:

@@ -50,6 +50,11 @@ class Geometry:
         """The lanes that are threads of the launch, in the batch that starts at `first_block`."""
         return self.exists & (self.block_of + self.first_block < self.total_blocks)
 
+    def next_epoch(self, epochs: Integers, lanes: slice | Integers) -> Integers:
+        """What the lanes' epochs become at a barrier: one that no lane of their block had yet."""
+        newest = epochs.reshape(self.blocks, self.width).max(axis=1) + 1
+        return newest[self.block_of[lanes]]
+
     def special_registers(self) -> dict[str, Integers]:
         """The special registers' values in this batch, per lane."""
         values: dict[str, Integers] = {

@@ -52,7 +52,8 @@ class GlobalMemory:
     A write is remembered per 4 bytes as `epoch << 40 | thread + 1`, thread numbers within the
     launch. Findings: a thread writes or reads what another wrote, unless a block barrier lies
     between; blocks are ordered by nothing, except where the kernel has a device-wide fence
-    (`fenced`): then only threads of one block are compared. Atomic updates are not compared.
+    (`fenced`): then only threads of one block are compared. Atomic updates, accesses of less than
+    4 bytes, and writes of what another thread has read are not compared.
     """
 
     def __init__(self, geometry: Geometry, findings: Findings, complaints: Complaints):
@@ -73,7 +74,7 @@ class GlobalMemory:
         return base
 
     def barrier(self, lanes: slice | Integers) -> None:
-        self.epoch[lanes] += 1
+        self.epoch[lanes] = self._geometry.next_epoch(self.epoch, lanes)
 
     def places(self, lanes: Lanes, addresses: Integers, access: Access) -> Iterator[Place]:
         low, high = int(addresses.min()), int(addresses.max())

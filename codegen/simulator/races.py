@@ -3,10 +3,12 @@
 Races in shared memory, by happens-before.
 
 Two accesses to one cell race when different threads make them, one of them writes, and nothing
-orders them. Block barriers order by *epochs*: each block counts its barriers. Within an epoch,
-lanes of a warp are ordered by `__syncwarp`; a shuffle orders an earlier *read* before a later write
-(the value that was read had to arrive) but no earlier write before a later read, as in the CUDA
-programming guide.
+orders them. Block barriers order by *epochs*: each block counts its barriers. (A barrier for a part
+of the block starts an epoch for that part: races with the other part are then not seen.)
+
+Within an epoch, lanes of a warp are ordered by `__syncwarp`. A shuffle orders an earlier *read*
+before a later write (the value that was read had to arrive), but no earlier write before a later
+read: "these intrinsics do not imply a memory barrier", says the CUDA programming guide.
 
 A *stamp* is `epoch << 32 | who`. Writes are recorded at once. Reads are logged, and recorded only
 when a write comes near them in the same epoch: most reads never meet one.
@@ -106,8 +108,9 @@ class SharedRaces:
 
     def barrier(self, lanes: slice | Integers, everybody: bool) -> None:
         """The blocks of `lanes` pass a barrier; `everybody`: no other block is running."""
+        epochs = self.geometry.next_epoch((self.stamp >> 32).astype(np.int64), lanes)
         self.stamp = self.stamp.copy()
-        self.stamp[lanes] += _EPOCH
+        self.stamp[lanes] = (epochs << 32 | self.geometry.lane[lanes]).astype(np.uint64)
         if everybody:
             self._new_interval()
 

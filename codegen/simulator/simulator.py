@@ -60,6 +60,8 @@ def simulate(
     `checks=False` is faster and reports only what would otherwise crash: bounds and alignment,
     barriers and masks.
 
+    A thread that spins until another one acts may spin forever: set a `budget` for such kernels.
+
     Raises `SimulationTooLarge` when the launch needs more than `budget` thread-instructions (as
     soon as that shows: arrays may then be half written), `SimulatorError` for PTX that the
     simulator does not know and for arguments that do not fit the kernel.

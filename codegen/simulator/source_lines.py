@@ -10,6 +10,9 @@ import re
 
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:.*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?")
 
+_MAIN_FILE = 1
+"""NVRTC numbers the text it is given first; headers follow."""
+
 Position = tuple[int, int, int]
 """File, line, column."""
 
@@ -30,8 +33,8 @@ class SourceLines:
         caller: Position = (numbers[3], numbers[4], numbers[5])
         if caller[0]:
             self._callers[position] = caller
-        line = self._outermost(caller if caller[0] else position)[1]
-        if line:
+        file, line, _ = self._outermost(caller if caller[0] else position)
+        if file == _MAIN_FILE and line:
             self.line = line
 
     def _outermost(self, position: Position) -> Position:

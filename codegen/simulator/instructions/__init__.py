@@ -41,7 +41,4 @@ def build(unit: Unit, instruction: Instruction) -> Step:
     builder = _PLAIN.get(instruction.root) or by_type.get(instruction.root)
     if builder is None:
         raise unknown(instruction)
-    try:
-        return builder(unit, instruction)
-    except (ValueError, KeyError, IndexError):
-        raise unknown(instruction) from None
+    return builder(unit, instruction)

@@ -33,7 +33,7 @@ _VECTORS = {"v2": 2, "v4": 4}
 def addresses(unit: Unit, operand: Operand) -> Callable[[Lanes], Integers]:
     """The addresses that the lanes name by `[base + offset]`."""
     if not isinstance(operand, Address):
-        raise TypeError(operand)
+        raise ValueError(f"{operand} is no address")
     offset = np.int64(operand.offset)
     width = unit.registers.width(operand.base)
     base = unit.registers.source(operand.base, "u32" if width == 4 else "s64")

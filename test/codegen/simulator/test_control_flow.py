@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tilewright.codegen.simulator import Report
+from tilewright.codegen.simulator import Kind, Report
 
 Run = Callable[..., Report]
 
@@ -140,3 +140,36 @@ def test_named_barriers_of_two_halves(run: Run):
     report = run(source, y, block=128)
     assert report.ok, report.errors
     assert y.tolist() == [t // 64 * 64 + (t + 1) % 64 for t in range(128)]
+
+
+def test_a_barrier_for_all_follows_barriers_for_some(run: Run):
+    """The half that passed more barriers is ordered with the other half all the same."""
+    source = """(int* y) { __shared__ int s[64]; int t = threadIdx.x;
+      if (t < 32) { asm volatile("bar.sync 1, 32;" ::: "memory"); s[t] = t;
+        asm volatile("bar.sync 1, 32;" ::: "memory"); s[31 - t] += 10; }
+      else s[t] = t;
+      __syncthreads();
+      y[t] = s[63 - t]; }"""
+    y = np.zeros(64, np.int32)
+    report = run(source, y, block=64)
+    assert report.ok, report.errors
+    assert y.tolist() == [63 - t if t < 32 else 73 - t for t in range(64)]
+
+
+def test_bytes_of_one_word_belong_to_different_threads(run: Run):
+    source = """(unsigned char* y) { __shared__ unsigned char s[64]; int t = threadIdx.x;
+      s[t] = t; __syncthreads(); unsigned char v = s[63 - t]; __syncthreads();
+      s[t] = v + 1; __syncwarp(); y[t] = s[t ^ 3]; }"""
+    y = np.zeros(64, np.uint8)
+    report = run(source, y, block=64)
+    assert report.ok, report.errors
+    assert y.tolist() == [64 - (t ^ 3) for t in range(64)]
+
+
+def test_a_byte_that_nobody_wrote(run: Run):
+    """Also where the rest of its word is written."""
+    source = """(unsigned char* y) { __shared__ unsigned char s[64]; int t = threadIdx.x;
+      if (t != 5) s[t] = t; __syncthreads(); y[t] = s[63 - t]; }"""
+    report = run(source, np.zeros(64, np.uint8), block=64)
+    assert [error.kind for error in report.errors] == [Kind.UNINITIALISED]
+    assert "thread 58 of block 0 reads byte 5" in report.errors[0].message

@@ -173,3 +173,10 @@ def test_a_known_instruction_with_an_unknown_modifier_is_refused(run: Run):
       unsigned r; asm("add.sat.s32 %0, %1, %1;" : "=r"(r) : "r"(7)); y[0] = r; }"""
     with pytest.raises(SimulatorError, match=r"add\.sat\.s32"):
         run(source, np.zeros(1, np.uint32))
+
+
+def test_a_collective_with_an_unknown_modifier_is_refused(run: Run):
+    source = """(float* y) { float r;
+      asm("redux.sync.min.abs.f32 %0, %1, -1;" : "=f"(r) : "f"(y[threadIdx.x])); y[0] = r; }"""
+    with pytest.raises(SimulatorError, match=r"line 2: .* 'redux\.sync\.min\.abs\.f32'"):
+        run(source, np.zeros(32, np.float32))
