@@ -144,7 +144,7 @@ class SharedRaces:
             self.written[touch.cells[clash]] |= _WHO
             return
         other = self.written[touch.cells[clash]]
-        self._report(touch, clash, other, "write one place with one instruction", [])
+        self._report(touch, clash, other, "writes, by one instruction, where another thread writes", [])
 
     def _against_writes(self, touch: Touch, verb: str, atomic: bool = False) -> None:
         lines = self._writes.lines(touch)
@@ -239,6 +239,6 @@ class SharedRaces:
         self.findings.add(
             Kind.RACE,
             touch.line,
-            f"in shared memory, {self.geometry.name(int(touch.lanes[rows[0]]))} {what}{where} "
-            f"with no barrier between: {other}",
+            f"in shared memory, {self.geometry.name(int(touch.lanes[rows[0]]))} {what}{where}: "
+            f"{other}, with no barrier between",
         )
