@@ -144,7 +144,7 @@ class SharedRaces:
             self.written[touch.cells[clash]] |= _WHO
             return
         other = self.written[touch.cells[clash]]
-        self._report(touch, clash, other, "writes, by one instruction, where another thread writes", [])
+        self._report(touch, clash, other, "writes where another thread does too", [])
 
     def _against_writes(self, touch: Touch, verb: str, atomic: bool = False) -> None:
         lines = self._writes.lines(touch)
