@@ -31,15 +31,15 @@ _LEVEL_OF_DIALECT = {
 }
 
 
-def level_of(module: ModuleOp) -> Level:
+def level_of(module: ModuleOp) -> Level | None:
     """
     The level that `module` is at: the highest that any of its ops belongs to.
 
-    A function without such ops is Tensor IR if it takes tensors, and CUDA IR (with nothing to
-    launch) if it takes buffers.
+    A function without such ops is Tensor IR if it takes tensors. If it takes buffers it is a plan
+    with nothing to launch, which is at no level and needs no lowering: None.
     """
     found = {level for op in module.walk() if (level := _level_of_op(op)) is not None}
-    return min(found, key=LEVELS.index, default=Level.CUDA)
+    return min(found, key=LEVELS.index, default=None)
 
 
 def _level_of_op(op: Operation) -> Level | None:
@@ -52,8 +52,10 @@ def _level_of_op(op: Operation) -> Level | None:
     return _LEVEL_OF_DIALECT.get(op.name.split(".")[0])
 
 
-def pipeline_between(start: Level, end: Level) -> str:
+def pipeline_between(start: Level | None, end: Level) -> str:
     """The pipeline from one level to a lower one: `to-tile,to-kernel`; empty for none."""
+    if start is None:
+        return ""
     first, last = LEVELS.index(start), LEVELS.index(end)
     if last < first:
         raise UsageError(f"the module is at {start} level already, below {end}")
