@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constants as C++ text: the shortest that reads back as the same value."""
 
-import struct
+from ctypes import c_float
 from math import copysign, isinf, isnan
 
 from xdsl.dialects.builtin import Float32Type, FloatAttr, IntegerAttr, IntegerType
@@ -26,6 +26,8 @@ def _integer(value: int, width: int) -> str:
 
 
 def _float(value: float, is_single: bool) -> str:
+    if is_single:
+        value = c_float(value).value  # rounded, as the compiler will
     if isnan(value):
         return "quiet_nan()"
     if isinf(value):
@@ -39,6 +41,5 @@ def _float(value: float, is_single: bool) -> str:
 
 
 def _shortest_single(value: float) -> str:
-    exact = struct.pack("<f", value)
     texts = (f"{value:.{digits}g}" for digits in range(1, 10))
-    return next(text for text in texts if struct.pack("<f", float(text)) == exact)
+    return next(text for text in texts if c_float(float(text)).value == value)

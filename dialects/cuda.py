@@ -26,7 +26,7 @@ from tilewright.dialects.assembly import Signature
 from tilewright.dialects.cuda_expressions import EXPRESSIONS
 from tilewright.dialects.cuda_names import is_identifier
 from tilewright.dialects.cuda_placement import verify_placement
-from tilewright.dialects.cuda_statements import STATEMENTS
+from tilewright.dialects.cuda_statements import STATEMENTS, SharedOp
 from tilewright.dialects.cuda_types import (
     BinaryOperatorAttr,
     BuiltinAttr,
@@ -35,6 +35,12 @@ from tilewright.dialects.cuda_types import (
     VariableType,
 )
 from tilewright.dialects.tile import MAX_THREADS
+
+MAX_STATIC_SHARED = 48 * 1024
+"""
+Bytes of shared memory that a kernel may declare (CUDA C++ Programming Guide, technical
+specifications). ptxas lets more pass on some targets, and the launch fails.
+"""
 
 
 @irdl_op_definition
@@ -88,6 +94,11 @@ class FuncOp(IRDLOperation):
         """The pointers that the kernel writes through."""
         return self.body.block.args[-self.num_outputs.value.data :]
 
+    @property
+    def shared_bytes(self) -> int:
+        """The shared memory that a block declares."""
+        return sum(op.num_bytes for op in self.body.walk() if isinstance(op, SharedOp))
+
     def verify_(self) -> None:
         if not is_identifier(self.sym_name.data):
             raise VerifyException(f"'{self.sym_name.data}' cannot be the name of a CUDA kernel")
@@ -98,6 +109,11 @@ class FuncOp(IRDLOperation):
         for argument in self.body.block.args:
             if not isinstance(argument.type, PointerType):
                 raise VerifyException(f"kernel parameters are pointers, not {argument.type}")
+        if self.shared_bytes > MAX_STATIC_SHARED:
+            raise VerifyException(
+                f"{self.shared_bytes} bytes of shared memory; "
+                f"a kernel may declare {MAX_STATIC_SHARED}"
+            )
         verify_placement(self.body.block)
 
 

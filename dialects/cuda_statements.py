@@ -5,7 +5,7 @@ from abc import ABC
 from collections.abc import Iterator
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1, i32, i64
+from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -313,11 +313,21 @@ class SharedOp(StatementOp):
         )
         self.pointer.name_hint = name
 
+    @property
+    def num_bytes(self) -> int:
+        """The size of the array."""
+        type = self.pointer.type
+        assert isinstance(type, PointerType)
+        assert isinstance(type.element, FixedBitwidthType)
+        return self.size.value.data * type.element.size
+
     def verify_(self) -> None:
         type = self.pointer.type
         assert isinstance(type, PointerType)
         if type.is_const:
             raise VerifyException("shared memory is written before it is read: not const")
+        if not isinstance(type.element, FixedBitwidthType):
+            raise VerifyException(f"an array of {type.element} has no size")
 
 
 @irdl_op_definition

@@ -100,13 +100,19 @@ class _Conversion:
         with self.indices.scope(self.source.body.block):
             self._convert_all(self.source.body.block.ops)
         erase_unused(self.body)
-        return cuda.FuncOp(
+        function = cuda.FuncOp(
             self.source.sym_name.data,
             Region(self.body),
             self.source.num_outputs.value.data,
             grid=self.source.grid.value.data,
             block=self.source.block.value.data,
         )
+        if function.shared_bytes > cuda.MAX_STATIC_SHARED:
+            raise self.writer.unsupported(
+                f"{function.shared_bytes} bytes of shared memory; it may declare "
+                f"{cuda.MAX_STATIC_SHARED}"
+            )
+        return function
 
     def _element(self, memref: SSAValue) -> Attribute:
         """The type of the elements of a memref."""

@@ -6,51 +6,18 @@ from math import erf
 
 import numpy as np
 import pytest
+from kernel_ir import compile_clean, converted, source_of
 from numpy.typing import NDArray
-from xdsl.context import Context
-from xdsl.dialects import get_all_dialects as get_xdsl_dialects
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.parser import Parser
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.simulator.simulator import simulate
-from tilewright.dialects import get_all_dialects
-from tilewright.passes.cuda.convert_kernel_to_cuda import ConvertKernelToCudaPass
-from tilewright.passes.verification import verify_module
 
 Array = NDArray[np.generic]
 
 TARGETS = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120")
 
 needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
-
-
-def converted(text: str) -> ModuleOp:
-    """The CUDA IR of Kernel IR text, verified."""
-    context = Context()
-    for name in ("builtin", "func", "arith", "math", "scf", "memref"):
-        context.register_dialect(name, get_xdsl_dialects()[name])
-    for name, factory in get_all_dialects().items():
-        context.register_dialect(name, factory)
-    module = Parser(context, text).parse_module()
-    verify_module(module)
-    ConvertKernelToCudaPass().apply(context, module)
-    verify_module(module)
-    assert str(Parser(context, str(module)).parse_module()) == str(module)
-    return module
-
-
-def source_of(text: str) -> str:
-    """The CUDA text of Kernel IR text."""
-    return cuda_source(converted(text))
-
-
-def compile_clean(source: str, target: str = "sm_90a") -> str:
-    """The PTX of CUDA text that compiles without a word."""
-    compiled = nvrtc.compile(source, target)
-    assert compiled.log == ""
-    return compiled.ptx
 
 
 def run(text: str, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Literals, names, parentheses, the prelude, and the errors of conversion and printing."""
+
+import struct
+from functools import partial
+from io import StringIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kernel_ir import compile_clean, converted, source_of
+from xdsl.context import Context
+from xdsl.dialects import arith, func
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, f32, f64, i1, i32, i64
+from xdsl.ir import Block, Region, SSAValue
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.literals import literal
+from tilewright.codegen.names import ScopedNames
+from tilewright.codegen.prelude import prelude
+from tilewright.codegen.printer import CudaPrinter, CudaTarget
+from tilewright.dialects.cuda_expressions import (
+    BinaryOp,
+    CallOp,
+    CompareOp,
+    LiteralOp,
+    NegOp,
+    NotOp,
+    TernaryOp,
+)
+from tilewright.dialects.cuda_names import PRELUDE, RESERVED, identifier, is_identifier
+from tilewright.dialects.cuda_types import BinaryOperator, Comparison
+from tilewright.errors import TilewrightError
+
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (FloatAttr(1.0, f32), "1.0f"),
+        (FloatAttr(0.1, f32), "0.1f"),
+        (FloatAttr(-2.5, f32), "-2.5f"),
+        (FloatAttr(1e-38, f32), "1e-38f"),
+        (FloatAttr(2.0**100, f32), "1.2676506e+30f"),
+        (FloatAttr(-0.0, f32), "-0.0f"),
+        (FloatAttr(-3.4028234663852886e38, f32), "-3.4028235e+38f"),
+        (FloatAttr(float("inf"), f32), "infinity()"),
+        (FloatAttr(float("-inf"), f32), "-infinity()"),
+        (FloatAttr(float("nan"), f32), "quiet_nan()"),
+        (FloatAttr(1.0, f64), "1.0"),
+        (FloatAttr(0.1, f64), "0.1"),
+        (FloatAttr(1e300, f64), "1e+300"),
+        (IntegerAttr(-3, i32), "-3"),
+        (IntegerAttr(-(2**31), i32), "(-2147483647 - 1)"),
+        (IntegerAttr(5, i64), "5LL"),
+        (IntegerAttr(-(2**63), i64), "(-9223372036854775807LL - 1)"),
+        (IntegerAttr(1, i1), "true"),
+        (IntegerAttr(0, i1), "false"),
+    ],
+)
+def test_literals(value: IntegerAttr | FloatAttr, text: str):
+    assert literal(value) == text
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_single_literals_read_back_as_the_same_bits(value: float):
+    text = literal(FloatAttr(value, f32)).removesuffix("f")
+    assert struct.pack("<f", float(text)) == struct.pack("<f", value)
+
+
+@given(st.text(max_size=12))
+def test_any_hint_becomes_a_name(hint: str):
+    assert is_identifier(identifier(hint))
+
+
+@pytest.mark.parametrize(
+    ("hint", "name"),
+    [
+        ("x", "x"),
+        ("a_out", "a_out"),
+        ("float", "float_"),
+        ("erf", "erf_"),
+        ("max_nan", "max_nan_"),
+        ("a.b", "a_b"),
+        ("__x", "x"),
+        ("_X", "X"),
+        ("2", "v2"),
+        ("é", "v"),
+    ],
+)
+def test_names(hint: str, name: str):
+    assert identifier(hint) == name
+
+
+def test_names_are_unique_where_they_are_visible():
+    names, x = ScopedNames(), partial(_value, "x")
+    assert [names.declare(x()) for _ in range(3)] == ["x", "x1", "x2"]
+    with names.scope():
+        assert names.declare(x()) == "x3"
+        assert names.declare(_value("k")) == "k"
+    with names.scope():
+        assert names.declare(_value("k")) == "k"
+    assert names.declare(x()) == "x3"
+    assert names.declare(_value("x1")) == "x1_1"
+    assert names.declare(_value(None)) == "v"
+    # `float1` and `expm1` are taken by CUDA
+    assert names.declare(_value("int")) == "int_"
+    assert [names.declare(_value("expm")) for _ in range(2)] == ["expm", "expm2"]
+
+
+def _value(hint: str | None) -> SSAValue:
+    block = Block(arg_types=[f32])
+    block.args[0].name_hint = hint
+    return block.args[0]
+
+
+def _text(value: SSAValue) -> str:
+    return CudaPrinter(StringIO()).text(value)
+
+
+def test_parentheses_only_where_they_are_needed():
+    def number(value: int) -> SSAValue:
+        return LiteralOp(IntegerAttr(value, i32)).result
+
+    def binary(operator: BinaryOperator, a: SSAValue, b: SSAValue) -> SSAValue:
+        return BinaryOp(operator, a, b).result
+
+    add, sub = partial(binary, BinaryOperator.ADD), partial(binary, BinaryOperator.SUB)
+    mul, div = partial(binary, BinaryOperator.MUL), partial(binary, BinaryOperator.DIV)
+    both, either = partial(binary, BinaryOperator.AND), partial(binary, BinaryOperator.OR)
+
+    def less(a: SSAValue, b: SSAValue) -> SSAValue:
+        return CompareOp(Comparison.LT, a, b).result
+
+    def truth() -> SSAValue:
+        return LiteralOp(IntegerAttr(1, i1)).result
+
+    a, b, c = (partial(number, value) for value in (1, 2, 3))
+    assert _text(sub(sub(a(), b()), c())) == "1 - 2 - 3"
+    assert _text(sub(a(), sub(b(), c()))) == "1 - (2 - 3)"
+    # float addition is not associative
+    assert _text(add(a(), add(b(), c()))) == "1 + (2 + 3)"
+    assert _text(add(mul(a(), b()), c())) == "1 * 2 + 3"
+    assert _text(mul(a(), add(b(), c()))) == "1 * (2 + 3)"
+    assert _text(div(a(), mul(b(), c()))) == "1 / (2 * 3)"
+    assert _text(sub(a(), number(-2))) == "1 - (-2)"
+    assert _text(NegOp(number(-2)).result) == "-(-2)"
+    assert _text(NegOp(add(a(), b())).result) == "-(1 + 2)"
+    assert _text(NotOp(less(a(), b())).result) == "!(1 < 2)"
+    assert _text(both(less(a(), b()), less(add(b(), c()), c()))) == "1 < 2 && 2 + 3 < 3"
+    assert _text(either(both(truth(), truth()), truth())) == "(true && true) || true"
+    assert _text(both(either(truth(), truth()), truth())) == "(true || true) && true"
+    choice = TernaryOp(less(a(), b()), b(), c()).result
+    assert _text(add(a(), choice)) == "1 + (1 < 2 ? 2 : 3)"
+    assert _text(CallOp("max", [add(a(), b()), c()], i32).result) == "max(1 + 2, 3)"
+
+
+def test_prelude_has_every_function_it_is_said_to_have():
+    for name in PRELUDE:
+        assert f" {name}(" in prelude([name])
+    assert prelude(["expf"]) == ""
+
+
+@needs_nvrtc
+def test_prelude_compiles_for_int_and_long_long():
+    calls = "\n".join(
+        f"  p[{place}] = {name}(({type})p[0], ({type})3);"
+        for place, (name, type) in enumerate(
+            (name, type)
+            for name in ("floor_div", "ceil_div", "floor_mod", "differ")
+            for type in ("int", "long long")
+        )
+    )
+    kernel = f'extern "C" __global__ void k(long long *p) {{\n{calls}\n}}\n'
+    compile_clean(prelude(PRELUDE) + "\n" + kernel)
+
+
+@needs_nvrtc
+def test_names_that_ops_give_kernels_compile():
+    names = """add sub mul neg sigmoid relu silu gelu maximum minimum mean amax softmax rms_norm
+    layer_norm matmul linear bmm transpose reshape permute expand index gather cat where_ select
+    reduce fill copy cast size sign square dot ceil_ remainder_ max_pool sum_exp host device global
+    shared constant warp block grid thread""".split()
+    assert [name for name in names if not is_identifier(name)] == []
+    compile_clean("\n".join(f'extern "C" __global__ void {name}() {{}}' for name in names))
+
+
+def test_reserved_names_are_refused():
+    assert not any(is_identifier(name) for name in RESERVED)
+    assert all(is_identifier(identifier(name)) for name in RESERVED)
+
+
+BODY = """
+kernel.func grid {grid} block 128 @k(%x: memref<{size}x{type}>) -> (%out: memref<{size}x{type}>) {{
+  %b = kernel.block_id
+  %t = kernel.thread_id
+  %v = loop.load %x[%b * 128 + %t] : memref<{size}x{type}>
+  {op}
+  loop.store %v, %out[%b * 128 + %t] : memref<{size}x{type}>
+}}
+"""
+
+
+def kernel(grid: int, type: str = "f32", op: str = "") -> str:
+    """A kernel of that many blocks."""
+    return BODY.format(grid=grid, size=grid * 128, type=type, op=op)
+
+
+def test_indices_are_int_as_long_as_they_fit():
+    assert "const int i = b * 128 + t;" in source_of(kernel(2**24 - 1))
+    assert "const long long i = b * 128LL + t;" in source_of(kernel(2**24))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (kernel(1, "f16"), "values of type f16"),
+        (kernel(1, "index"), "memory of type memref<128xindex>"),
+        (kernel(1, op="%r = arith.bitcast %v : f32 to i32"), "'arith.bitcast' on \\(f32\\)"),
+        (kernel(1, "i16", "%r = arith.addi %v, %v : i16"), "'arith.addi' on \\(i16, i16\\)"),
+        (kernel(1, op="%r = arith.fptoui %v : f32 to i32"), "'arith.fptoui' on \\(f32\\)"),
+        (
+            kernel(
+                1,
+                op="%s = kernel.shared : memref<200x128xf32, 3>\n"
+                "loop.store %v, %s[0, %t] : memref<200x128xf32, 3>",
+            ),
+            "102400 bytes of shared memory; it may declare 49152",
+        ),
+    ],
+)
+def test_what_has_no_form_is_an_error_that_names_the_kernel(text: str, message: str):
+    with pytest.raises(TilewrightError, match=f"kernel @k: CUDA IR has no form for {message}"):
+        converted(text)
+
+
+def test_printing_what_is_not_lowered_names_the_pass():
+    body = Block()
+    body.add_op(func.ReturnOp())
+    module = ModuleOp([func.FuncOp("main", ((), ()), Region(body))])
+    output = StringIO()
+    CudaTarget().emit(Context(), module, output)
+    assert output.getvalue() == ""
+    module.body.block.add_op(arith.ConstantOp(IntegerAttr(1, i32)))
+    with pytest.raises(TilewrightError, match=r"'arith.constant' is not CUDA IR .*'to-cuda'"):
+        CudaTarget().emit(Context(), module, output)
