@@ -19,8 +19,9 @@ from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer
 
 from tilewright.errors import TilewrightError, UsageError
+from tilewright.passes.lowering import context
 from tilewright.passes.pipeline_string import did_you_mean
-from tilewright.passes.verification import InvalidOpError
+from tilewright.passes.verification import InvalidOpError, verify_module
 from tilewright.tools.diagnostics import (
     PlacedParseError,
     PlacedVerifyError,
@@ -138,3 +139,15 @@ def _first_line(op: Operation) -> str:
     text = StringIO()
     Printer(stream=text, print_generic_format=True).print_op(op)
     return text.getvalue().split("\n", 1)[0][:120]
+
+
+def read_module(path: str) -> ModuleOp:
+    """The module in a file, or in stdin for `-`; errors point into the text."""
+    name = "<stdin>" if path == "-" else path
+    parser = SourceParser(context(), read_bytes(path).read().decode("utf-8"), name)
+    module = parser.parse_module()
+    try:
+        verify_module(module)
+    except InvalidOpError as err:
+        raise placed(err, parser.places) from err
+    return module

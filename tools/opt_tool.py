@@ -33,6 +33,7 @@ from tilewright.passes.pipeline_string import configure, parse_pipeline
 from tilewright.passes.pipelines import expanded
 from tilewright.passes.trace import listening
 from tilewright.passes.verification import InvalidOpError
+from tilewright.tools.checks import MODES, check_pass
 from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import SourceParser, placed, read_bytes, write_text
 from tilewright.universe import UNIVERSE
@@ -93,7 +94,7 @@ class OptTool(xDSLOptMain):
         )
         arg_parser.add_argument(
             "--check",
-            choices=("each", "end", "none"),
+            choices=MODES,
             default="none",
             help="interpret the IR before and after each pass, or at both ends, and compare",
         )
@@ -196,13 +197,6 @@ def print_ir(title: str, prog: ModuleOp) -> None:
     print(title, file=sys.stderr)
     Printer(sys.stderr).print_op(prog)
     print("\n", file=sys.stderr)
-
-
-def check_pass(before: ModuleOp, after: ModuleOp, name: str) -> None:
-    """Interpret both and compare; NumPy and the interpreters are imported only for this."""
-    report = import_module("tilewright.interpreters.check").check_pass(before, after, name)
-    for note in report.notes:
-        print(f"remark: check of '{name}': {note}", file=sys.stderr)
 
 
 class _HeldOutput(StringIO):

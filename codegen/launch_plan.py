@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a host has to do to run a module of CUDA IR: which buffers there are, which kernels are
+launched over them, in order, and which buffers are the results.
+
+It is the module's host function `@main` as data, together with the CUDA text of its kernels.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import ModuleOp, f32, f64, i1, i8, i16, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.codegen.printer import cuda_source, kernels_of
+from tilewright.dialects import cuda, loop
+from tilewright.dialects.cuda_expressions import PointerType
+from tilewright.dialects.cuda_statements import SharedOp
+from tilewright.dialects.types import memref_type
+from tilewright.errors import UnsupportedError, UsageError
+
+DTYPES: dict[Attribute, np.dtype[np.generic]] = {
+    f32: np.dtype(np.float32),
+    f64: np.dtype(np.float64),
+    i1: np.dtype(np.bool_),
+    i8: np.dtype(np.int8),
+    i16: np.dtype(np.int16),
+    i32: np.dtype(np.int32),
+    i64: np.dtype(np.int64),
+}
+"""The element types that buffers may have."""
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    """The shape and dtype of a buffer, which is row-major."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[np.generic]
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{list(self.shape)}"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """`kernel<<<grid, block>>>(inputs..., outputs...)`; buffers by number in the plan."""
+
+    kernel: str
+    grid: int
+    block: int
+    shared_bytes: int
+    """Static shared memory of a block."""
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A module of CUDA IR, ready to be run."""
+
+    source: str
+    """CUDA C++; empty where there is nothing to launch."""
+    input_names: tuple[str, ...]
+    buffers: tuple[ArrayType, ...]
+    """The arguments of the host function first, then what it allocates."""
+    launches: tuple[Launch, ...]
+    results: tuple[int, ...]
+    """May name a buffer twice, and may name an input."""
+
+    @property
+    def inputs(self) -> tuple[ArrayType, ...]:
+        """The types of the arguments."""
+        return self.buffers[: len(self.input_names)]
+
+    def check_inputs(self, arrays: list[np.ndarray]) -> None:
+        """Raise `UsageError` unless there are as many arrays as inputs, of their types."""
+        if len(arrays) != len(self.inputs):
+            raise UsageError(f"the program takes {len(self.inputs)} inputs, got {len(arrays)}")
+        for name, type, array in zip(self.input_names, self.inputs, arrays, strict=True):
+            given = ArrayType(array.shape, array.dtype)
+            if given != type:
+                raise UsageError(f"the input '{name}' is {given}, but the program takes {type}")
+
+
+def plan_of(module: ModuleOp) -> Plan:
+    """The plan of a module of CUDA IR. `UsageError` if it is none or has no host function."""
+    kernels = {kernel.sym_name.data: kernel for kernel in kernels_of(module)}
+    hosts = [op for op in module.ops if isinstance(op, func.FuncOp)]
+    main = next((f for f in hosts if f.sym_name.data == "main"), None)
+    if main is None:
+        raise UsageError("the module has no function @main, which says what to launch on what")
+    return _Reader(main, kernels).read(cuda_source(module) if kernels else "")
+
+
+class _Reader:
+    """Reads a host function op by op."""
+
+    def __init__(self, main: func.FuncOp, kernels: dict[str, cuda.FuncOp]):
+        self.main, self.kernels = main, kernels
+        self.numbers: dict[SSAValue, int] = {}
+        self.buffers: list[ArrayType] = []
+        self.launches: list[Launch] = []
+        self.results: tuple[int, ...] = ()
+
+    def read(self, source: str) -> Plan:
+        arguments = self.main.body.block.args
+        names = tuple(a.name_hint or str(a.index) for a in arguments)
+        for argument in arguments:
+            self._add_buffer(argument)
+        for op in self.main.body.block.ops:
+            self._read_op(op)
+        return Plan(source, names, tuple(self.buffers), tuple(self.launches), self.results)
+
+    def _add_buffer(self, value: SSAValue) -> None:
+        type = memref_type(value)
+        dtype = DTYPES.get(type.element_type)
+        if dtype is None:
+            raise UnsupportedError(f"@main has a buffer of {type}, whose elements cannot be run")
+        self.numbers[value] = len(self.buffers)
+        self.buffers.append(ArrayType(tuple(type.get_shape()), dtype))
+
+    def _read_op(self, op: Operation) -> None:
+        match op:
+            case memref.AllocOp():
+                self._add_buffer(op.memref)
+            case memref.DeallocOp():
+                pass
+            case loop.LaunchOp():
+                self.launches.append(self._launch(op))
+            case func.ReturnOp():
+                self.results = tuple(self.numbers[value] for value in op.arguments)
+            case _:
+                raise UnsupportedError(f"'{op.name}' in @main cannot be run: it is no launch")
+
+    def _launch(self, op: loop.LaunchOp) -> Launch:
+        kernel = self.kernels.get(op.kernel.string_value())
+        if kernel is None:
+            raise UsageError(f"@main launches {op.kernel}, which is no CUDA kernel")
+        return Launch(
+            kernel.sym_name.data,
+            kernel.grid.value.data,
+            kernel.block.value.data,
+            _shared_bytes(kernel),
+            tuple(self.numbers[value] for value in op.inputs),
+            tuple(self.numbers[value] for value in op.outputs),
+        )
+
+
+def _shared_bytes(kernel: cuda.FuncOp) -> int:
+    return sum(_size(op) for op in kernel.walk() if isinstance(op, SharedOp))
+
+
+def _size(array: SharedOp) -> int:
+    type = array.pointer.type
+    assert isinstance(type, PointerType)
+    return array.size.value.data * DTYPES[type.element].itemsize

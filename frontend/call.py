@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A call of a captured function: from the user's arguments to arrays, and from arrays back."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from tilewright.errors import UsageError
+from tilewright.frontend.aten import dtype_name
+from tilewright.frontend.capture import Captured
+
+
+class Call:
+    """
+    The arguments of one call, which must be like those of the capture.
+
+    Tensors may be PyTorch's or NumPy's, of the same shapes and dtypes. Python values are baked in,
+    and must be the same. Raises `UsageError` otherwise.
+    """
+
+    def __init__(self, captured: Captured, args: tuple[Any, ...], kwargs: Mapping[str, Any]):
+        self._captured = captured
+        self._leaves = _matched_leaves(captured, args, kwargs)
+
+    def arrays(self) -> list[Any]:
+        """NumPy arrays for `captured.inputs`: the call's tensors, and the module's own."""
+        given = iter(self._leaves)
+        inputs = self._captured.inputs
+        return [_array(i.name, next(given) if i.kind == "input" else i.tensor) for i in inputs]
+
+    def results(self, arrays: Sequence[Any]) -> Any:
+        """What the function returns; tensors if any tensor was passed in, else arrays."""
+        import torch
+
+        tensors = [leaf for leaf in self._leaves if isinstance(leaf, torch.Tensor)]
+        if self._leaves and not tensors:
+            return self._captured.unflatten(arrays)
+        device = tensors[0].device if tensors else torch.device("cpu")
+        return self._captured.unflatten([torch.as_tensor(a, device=device) for a in arrays])
+
+
+def _matched_leaves(
+    captured: Captured, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> list[Any]:
+    """The tensors among the arguments, flat, once each is known to be like the captured one."""
+    import torch
+    from torch.utils import _pytree as pytree
+
+    example = captured.exported.example_inputs
+    order = [name for name in example[1] if name in kwargs]
+    named = {name: kwargs[name] for name in [*order, *(n for n in kwargs if n not in order)]}
+    expected, structure = pytree.tree_flatten_with_path(example)
+    given, found = pytree.tree_flatten((args, named))
+    if found != structure:
+        was, now = (_shown(a, k) for a, k in (example, (args, kwargs)))
+        raise UsageError(f"the program was compiled for the arguments {was}, not {now}")
+    for (path, like), value in zip(expected, given, strict=True):
+        _check_leaf(pytree.keystr(path[1:]), like, value)
+    matched = zip(expected, given, strict=True)
+    return [value for (_, like), value in matched if isinstance(like, torch.Tensor)]
+
+
+def _shown(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    """`(Tensor, [Tensor, int], k=float)`"""
+    from torch.utils import _pytree as pytree
+
+    parts = [pytree.tree_map(type, a) for a in args]
+    shown = [*map(_type_names, parts), *(f"{k}={type(v).__name__}" for k, v in kwargs.items())]
+    return f"({', '.join(shown)})"
+
+
+def _type_names(value: Any) -> str:
+    return value.__name__ if isinstance(value, type) else str(value)
+
+
+def _check_leaf(place: str, like: Any, value: Any) -> None:
+    import numpy as np
+    import torch
+
+    if not isinstance(like, torch.Tensor):
+        if value != like:
+            raise UsageError(f"argument {place} is baked in as {like!r}, and cannot be {value!r}")
+        return
+    if not isinstance(value, torch.Tensor | np.ndarray):
+        raise UsageError(f"argument {place} is no tensor or array, but {type(value).__name__}")
+    wanted, found = _kind(like), _kind(value)
+    if wanted != found:
+        raise UsageError(f"argument {place} is {found}, but the program was compiled for {wanted}")
+
+
+def _kind(tensor: Any) -> str:
+    return f"{dtype_name(tensor.dtype)}{list(tensor.shape)}"
+
+
+def _array(name: str, tensor: Any) -> Any:
+    import numpy as np
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    if isinstance(tensor, FakeTensor):
+        raise UsageError(f"'{name}' is a fake tensor: it has no values to run with")
+    if isinstance(tensor, np.ndarray):
+        return cast(Any, tensor)
+    return tensor.detach().cpu().numpy()

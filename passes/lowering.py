@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From any level to a lower one, by the named pipelines between them."""
+
+from xdsl.context import Context
+from xdsl.dialects import get_all_dialects as get_xdsl_dialects
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects import get_all_dialects
+from tilewright.errors import UsageError
+from tilewright.passes.levels import LEVELS, Level, level_of, pipeline_between
+from tilewright.passes.manager import PassManager
+from tilewright.passes.pipeline_string import did_you_mean, parse_pipeline
+from tilewright.passes.pipelines import available_passes, expanded
+
+
+def context() -> Context:
+    """A context that knows xDSL's dialects and ours, each loaded when it is first met."""
+    ctx = Context()
+    for name, factory in {**get_xdsl_dialects(), **get_all_dialects()}.items():
+        ctx.register_dialect(name, factory)
+    return ctx
+
+
+def level_named(name: str) -> Level:
+    """The level called `name`; `UsageError` if there is none."""
+    if name not in LEVELS:
+        remedy = did_you_mean(name, LEVELS) or f"levels: {', '.join(LEVELS)}"
+        raise UsageError(f"unknown level '{name}'", remedy=remedy)
+    return Level(name)
+
+
+def lower(module: ModuleOp, level: Level, manager: PassManager | None = None) -> ModuleOp:
+    """A copy of `module` at `level`; `UsageError` if the module is below it already."""
+    pipeline = pipeline_between(level_of(module), level)
+    passes = expanded(parse_pipeline(pipeline, available_passes()))
+    lowered = module.clone()
+    (manager or PassManager(context())).run(lowered, passes)
+    return lowered

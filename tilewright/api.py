@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The Python API: `capture`, `lower`, `interpret` and `compile`, as `tilewright.compile(...)` etc.
+
+    program = tilewright.compile(torch.nn.RMSNorm(64), torch.randn(8, 64))
+    program(torch.randn(8, 64))      # runs the kernels
+    print(program.cuda_source)       # or program.ir("tile")
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright import interpreters
+from tilewright.codegen.execution import Backend, backend_for
+from tilewright.codegen.gpu import target_for
+from tilewright.codegen.launch_plan import Launch, Plan, plan_of
+from tilewright.errors import TilewrightError
+from tilewright.frontend.call import Call
+from tilewright.frontend.capture import Captured
+from tilewright.frontend.capture import capture as capture_call
+from tilewright.passes import lowering, pipelines
+from tilewright.passes.levels import Level
+
+__all__ = ["CompiledProgram", "capture", "compile", "interpret", "lower"]
+
+
+def capture(function: Any, *inputs: Any, kwargs: Mapping[str, Any] | None = None) -> Captured:
+    """
+    The Torch IR of a module or a function called with `inputs` and `kwargs`, for inference.
+
+    The result's `module` is the IR, its `inputs` name the arguments of `@main`. Tensors may be
+    fake. Raises `UnsupportedError` for what the compiler cannot do, and `UsageError` where the
+    function itself fails.
+    """
+    from torch.utils import _pytree as pytree
+
+    given = (inputs, dict(kwargs or {}))
+    args, named = pytree.tree_map_only(np.ndarray, _tensor_of, given)
+    return capture_call(function, args, named)
+
+
+def _tensor_of(array: np.ndarray[Any, Any]) -> Any:
+    import torch
+
+    return torch.tensor(array)
+
+
+def lower(module: ModuleOp | Captured, level: str, target: str | None = None) -> ModuleOp:
+    """
+    A copy of `module` at a lower level: torch, tensor, loop, tile, kernel or cuda.
+
+    Raises `UsageError` for an unknown level or one that the module is below already.
+    """
+    target_for(target)
+    return lowering.lower(_module_of(module), lowering.level_named(level))
+
+
+def interpret(module: ModuleOp | Captured, *arrays: Any) -> list[np.ndarray[Any, Any]]:
+    """
+    The results of `@main` for `arrays`, computed by the interpreters, at any level but CUDA.
+
+    Arrays are what `numpy.asarray` takes, one for each argument of `@main`.
+    """
+    return interpreters.interpret(_module_of(module), *arrays)
+
+
+def compile(
+    function: Any,
+    *inputs: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    target: str | None = None,
+    device: str = "auto",
+) -> "CompiledProgram":
+    """
+    Compile a module or a function for inputs like `inputs` and `kwargs`.
+
+    `target` is a GPU architecture such as `sm_90a`, by default that of the GPU that is present.
+    `device` is where calls run: `sim`, `gpu`, or `auto` for the best there is. Raises as `capture`
+    does.
+    """
+    backend = backend_for(device, target_for(target))
+    return CompiledProgram(capture(function, *inputs, kwargs=kwargs), backend)
+
+
+def _module_of(module: ModuleOp | Captured) -> ModuleOp:
+    return module.module if isinstance(module, Captured) else module
+
+
+@dataclass(frozen=True)
+class CompiledProgram:
+    """A compiled module or function: call it as the original, with tensors or NumPy arrays."""
+
+    captured: Captured
+    backend: Backend
+
+    def __post_init__(self) -> None:
+        _ = self.plan  # what cannot be compiled is an error now, not at the first call
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The launches, and the buffers they run over."""
+        return plan_of(lowering.lower(self.captured.module, Level.CUDA))
+
+    @property
+    def kernels(self) -> tuple[Launch, ...]:
+        """The launches in order: kernel name, grid, block, shared memory."""
+        return self.plan.launches
+
+    @property
+    def cuda_source(self) -> str:
+        """The CUDA C++ text of the kernels."""
+        return self.plan.source
+
+    @property
+    def schedule(self) -> dict[str, str]:
+        """For each kernel by name the pipeline that scheduled it, as `opt-tool -p` takes it."""
+        return {launch.kernel: pipelines.TO_TILE for launch in self.kernels}
+
+    def ir(self, level: str) -> str:
+        """The text of the program at a level: torch, tensor, loop, tile, kernel or cuda."""
+        return str(lowering.lower(self.captured.module, lowering.level_named(level)))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """
+        Run the program; the result is nested as the original's.
+
+        Results are NumPy arrays if all inputs are, else tensors. Raises `UsageError` for inputs
+        that differ from those of the compilation in number, shape, dtype, or in a Python value.
+        """
+        call = Call(self.captured, args, kwargs)
+        execution = self.backend.run(self.plan, call.arrays())
+        if execution.problems:
+            first = execution.problems[0]
+            raise TilewrightError(f"kernel '{first.kernel}' is wrong: {first.message}")
+        return call.results(execution.results)

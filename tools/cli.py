@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`tilewright compile | run | doctor`: the options of each command, and how it ends.
+
+Exit code 0: done, and right. 1: something failed, or a result is wrong. 2: the command line, the
+expression or the file cannot be understood. 130: interrupted.
+
+Commands are imported when they run: help and wrong options cost neither torch nor xDSL.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+import tilewright
+
+AddParser = Callable[..., argparse.ArgumentParser]
+
+LEVELS = ("torch", "tensor", "loop", "tile", "kernel", "cuda")
+
+_EXPRESSION = """\
+An EXPR is a PyTorch expression, or statements that end in one; torch, nn, F and math are known:
+  tilewright {} -c "torch.nn.RMSNorm(2048)(torch.randn(1, 32, 2048))"
+  tilewright {} -c "x = torch.randn(4, 8); F.softmax(x, -1)"
+A FILE is IR at any level; - is the standard input."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """`tilewright`'s exit code for the arguments `argv`, by default those of the process."""
+    try:
+        args = _parser().parse_args(argv)
+        command = import_module(f"tilewright.tools.{args.command}")
+        code: int = command.run(args)
+        sys.stdout.flush()
+        return code
+    except SystemExit as err:  # argparse has said all there is to say
+        return err.code if isinstance(err.code, int) else 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # whoever read our output has left, `head` for one
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except BaseException as err:
+        return _explained(err)
+
+
+def _explained(err: BaseException) -> int:
+    message, code = import_module("tilewright.tools.diagnostics").explain(err)
+    print(message, file=sys.stderr)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tilewright",
+        description="Compile PyTorch to CUDA through six IRs, and run it.",
+        allow_abbrev=False,
+    )
+    version = f"tilewright {tilewright.__version__}"
+    parser.add_argument("--version", action="version", version=version)
+    add_parser = parser.add_subparsers(metavar="COMMAND", required=True).add_parser
+    _add_compile(add_parser)
+    _add_run(add_parser)
+    _add_doctor(add_parser)
+    return parser
+
+
+def _command(
+    add_parser: AddParser,
+    name: str,
+    module: str,
+    help: str,
+    epilog: str = "",
+) -> argparse.ArgumentParser:
+    """A command, which lies in `tilewright.tools.<module>`."""
+    parser = add_parser(
+        name,
+        help=help,
+        description=help[0].upper() + help[1:] + ".",
+        epilog=epilog.format(name, name),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(command=module)
+    parser.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colours: auto is on a terminal only, and never if NO_COLOR is set",
+    )
+    return parser
+
+
+def _add_program(parser: argparse.ArgumentParser) -> None:
+    """What is compiled: an expression or a file."""
+    program = parser.add_mutually_exclusive_group(required=True)
+    program.add_argument("file", metavar="FILE", nargs="?", help="a file of IR")
+    program.add_argument("-c", dest="expression", metavar="EXPR", help="a PyTorch expression")
+    parser.add_argument(
+        "--target", metavar="ARCH", help="GPU architecture; default: the GPU present, else sm_90a"
+    )
+
+
+def _add_compile(add_parser: AddParser) -> None:
+    help = "print the IR of a program at a level, or its CUDA source"
+    parser = _command(add_parser, "compile", "compile_command", help, _EXPRESSION)
+    _add_program(parser)
+    parser.add_argument("--ir", choices=LEVELS, default="cuda", help="the level; default: cuda")
+    parser.add_argument("-o", dest="output", metavar="FILE", help="write to a file")
+    parser.add_argument(
+        "-v",
+        dest="verbosity",
+        action="count",
+        default=0,
+        help="say on stderr what passes left alone; -vv prints every rewrite before the IR",
+    )
+
+
+def _add_run(add_parser: AddParser) -> None:
+    help = "compile a program, run its kernels and compare the results"
+    parser = _command(add_parser, "run", "run_command", help, _EXPRESSION)
+    _add_program(parser)
+    parser.add_argument(
+        "--device",
+        choices=("auto", "gpu", "sim"),
+        default="auto",
+        help="a GPU or the simulator; auto takes what there is",
+    )
+    inputs = parser.add_mutually_exclusive_group()
+    inputs.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of the random inputs; default: 0"
+    )
+    inputs.add_argument(
+        "--inputs", metavar="FILE", help="inputs of a FILE of IR by name, as safetensors"
+    )
+    parser.add_argument(
+        "--against", metavar="FILE", help="another file of IR, whose results must be the same"
+    )
+    parser.add_argument(
+        "--check",
+        choices=("each", "end", "none"),
+        default="none",
+        help="also run the IR before and after each pass, or at both ends, and compare",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the report to a file as JSON")
+
+
+def _add_doctor(add_parser: AddParser) -> None:
+    _command(add_parser, "doctor", "doctor", "say what is installed, and what works with it")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

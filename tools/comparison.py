@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+When a result is right: its error is at most `MULTIPLE` times what float32 costs anyone.
+
+The error is the largest distance to the results in float64. What float32 costs is the largest of
+
+- the error of whom we trust (PyTorch, or the interpreter) in float32, for the same inputs;
+- how far the exact results move when each input is rounded once more, by 2^-24 of its value up or
+  down at random: no program can be expected to do better than inputs that are no better than that;
+- half the spacing of float32 at the largest result.
+
+The second is there because a sum of few results has an error by luck: PyTorch's may well be zero.
+Infinities and NaN must stand where those of whom we trust stand. Integers must be equal.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.errors import UsageError
+from tilewright.tools.program import Function, Program
+
+Array = NDArray[Any]
+
+MULTIPLE = 8
+"""Different orders of a sum, and functions such as `expf` within some units in the last place."""
+
+_SPACING = {np.dtype(np.float32): 2.0**-23, np.dtype(np.float64): 2.0**-52}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One output and how far it is off; errors are None where infinities or NaN differ."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    error: float | None
+    rounded_error: float
+    """The error of whom we trust."""
+    against_error: float | None
+    """The distance to the other program, if there is one."""
+    limit: float
+    reason: str
+    """What is wrong; empty if nothing is."""
+
+
+def compare(
+    program: Program, inputs: Sequence[Array], outputs: Sequence[Array]
+) -> list[Comparison]:
+    """How each output compares with what it should be."""
+    exact, rounded = program.exact(inputs), program.rounded(inputs)
+    moves = _moves(program.exact, inputs, outputs)
+    others = [None] * len(outputs) if program.against is None else program.against(inputs)
+    if len(others) != len(outputs):
+        raise UsageError(f"the program has {len(outputs)} outputs, --against has {len(others)}")
+    rows = zip(outputs, exact, rounded, others, moves, strict=True)
+    return [_compare_one(*row) for row in rows]
+
+
+def _compare_one(
+    output: Array, exact: Array, rounded: Array, other: Array | None, move: float
+) -> Comparison:
+    if other is not None and other.shape != output.shape:
+        raise UsageError(f"an output is {output.shape}, but {other.shape} in --against")
+    rounded_error = _distance(rounded, exact)
+    floor = _largest(exact) * _SPACING.get(output.dtype, 0.0) / 2
+    limit = 0.0 if output.dtype.kind != "f" else MULTIPLE * max(rounded_error, move, floor)
+    reason = _special_values_differ(output, rounded)
+    error = None if reason else _distance(output, exact)
+    against_error = None if other is None or reason else _distance(output, other)
+    for what, found in (("", error), (" to --against", against_error)):
+        if found is not None and not found <= limit and not reason:
+            reason = f"the error{what} is {found:.3g}, more than {limit:.3g}"
+    return Comparison(
+        output.shape, str(output.dtype), error, rounded_error, against_error, limit, reason
+    )
+
+
+def _moves(exact: Function, inputs: Sequence[Array], outputs: Sequence[Array]) -> list[float]:
+    """
+    How far each result moves by a rounding of the inputs.
+
+    Both runs are on the same side of the inputs, so that a jump at a value itself, as `floor` has
+    at integers, does not count as movement.
+    """
+    if not any(output.dtype.kind == "f" for output in outputs):
+        return [0.0] * len(outputs)
+    generator = np.random.default_rng(0)
+    signs = [generator.choice([-1.0, 1.0], array.shape) for array in inputs]
+    near, far = (
+        exact([_nudged(a, s * size) for a, s in zip(inputs, signs, strict=True)])
+        for size in (2.0**-25, 2.0**-24)
+    )
+    return [2 * _distance(a, b) for a, b in zip(near, far, strict=True)]
+
+
+def _nudged(array: Array, relative: Any) -> Array:
+    return array if array.dtype.kind != "f" else array.astype(np.float64) * (1 + relative)
+
+
+def _special_values_differ(output: Array, rounded: Array) -> str:
+    if output.dtype.kind != "f":
+        return ""
+    for test in (np.isnan, np.isposinf, np.isneginf):
+        differs = test(output) != test(rounded)
+        if differs.any():
+            element = [int(i) for i in np.unravel_index(int(np.argmax(differs)), output.shape)]
+            return f"element {element} is {output[*element]:g}, should be {rounded[*element]:g}"
+    return ""
+
+
+def _distance(output: Array, exact: Array) -> float:
+    """The largest distance among elements that are finite in both."""
+    one, two = output.astype(np.float64), exact.astype(np.float64)
+    finite = np.isfinite(one) & np.isfinite(two)
+    return float(np.abs(one[finite] - two[finite]).max(initial=0.0))
+
+
+def _largest(exact: Array) -> float:
+    values = exact.astype(np.float64)
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))

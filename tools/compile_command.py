@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright compile`: a program's IR at a level, or its CUDA source, and how it came to be."""
+
+import argparse
+import sys
+from contextlib import AbstractContextManager, nullcontext
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.codegen.gpu import target_for
+from tilewright.codegen.printer import cuda_source
+from tilewright.passes.levels import Level
+from tilewright.passes.lowering import lower
+from tilewright.passes.trace import listening
+from tilewright.tools.mlir_source import read_module, write_text
+from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print or write what the arguments ask for."""
+    target, level = target_for(args.target), Level(args.ir)
+    module = read_module(args.file) if args.expression is None else captured(args.expression)
+    with _listening(args.verbosity, target):
+        lowered = lower(module, level)
+    text = cuda_source(lowered) if level is Level.CUDA else str(lowered) + "\n"
+    if args.output is None:
+        sys.stdout.write(text)
+    else:
+        write_text(args.output, text)
+    return 0
+
+
+def captured(text: str) -> ModuleOp:
+    """The Torch IR of an expression, whose tensors get no values."""
+    from tilewright.frontend.capture import capture
+    from tilewright.frontend.expression import parse_expression
+
+    expression = parse_expression(text, fake=True)
+    return capture(expression.module, expression.args).module
+
+
+def _listening(verbosity: int, target: str) -> AbstractContextManager[None]:
+    if verbosity == 0:
+        return nullcontext()
+    trace = TracePrinter(sys.stdout, target) if verbosity > 1 else RemarkPrinter(sys.stderr)
+    return listening(trace)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright doctor`: which parts are installed here, and what works with them."""
+
+import argparse
+import platform
+import shutil
+import sys
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.table import Table
+
+import tilewright
+from tilewright.codegen import nvrtc
+from tilewright.codegen.gpu import present_gpu
+from tilewright.tools.terminal import console, show, table
+
+
+class Part(NamedTuple):
+    """Something that may be installed."""
+
+    name: str
+    find: Callable[[], str | None]
+    """What is there: a version, a place; None if nothing is."""
+    use: str
+    """What it is for."""
+    remedy: str
+    """How to get it."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the parts and the abilities."""
+    out = console(args.color, sys.stdout)
+    parts = table("part", "found", "for", "if missing")
+    for part in PARTS:
+        found = part.find()
+        shown = "[red]no[/]" if found is None else found
+        parts.add_row(part.name, shown, part.use, "" if found else part.remedy)
+    show(out, parts)
+    out.print()
+    show(out, _abilities())
+    return 0
+
+
+def _abilities() -> Table:
+    rows = table("what works", "")
+    has_torch, has_nvrtc = find_spec("torch") is not None, nvrtc.available()
+    for ability, works, reason in (
+        ("IR to IR and to CUDA text (opt-tool, compile FILE)", True, ""),
+        ("PyTorch to CUDA text (compile -c)", has_torch, "needs torch"),
+        ("run on the simulator, with all checks", has_nvrtc, "needs NVRTC"),
+        ("compare a run with PyTorch (run -c)", has_torch and has_nvrtc, "needs torch and NVRTC"),
+        ("run on a GPU", False, "not in this version"),
+    ):
+        rows.add_row(ability, "[green]yes[/]" if works else f"[red]no[/]: {reason}")
+    return rows
+
+
+def _package(name: str) -> Callable[[], str | None]:
+    def find() -> str | None:
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            return None
+
+    return find
+
+
+def _nvrtc() -> str | None:
+    return "{}.{}".format(*nvrtc.version()) if nvrtc.available() else None
+
+
+def _nvdisasm() -> str | None:
+    spec = find_spec("nvidia")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        for path in sorted(Path(folder).glob("*/bin/nvdisasm")):
+            return str(path)
+    return shutil.which("nvdisasm")
+
+
+def _gpu() -> str | None:
+    gpu = present_gpu()
+    return None if gpu is None else "{}, compute capability {}.{}".format(gpu.name, *gpu.capability)
+
+
+_CUDA = "pip install 'tilewright\\[cuda]'"
+_GPU = "pip install 'tilewright\\[gpu]'"
+
+PARTS = (
+    Part("tilewright", lambda: tilewright.__version__, "", ""),
+    Part("Python", platform.python_version, "", ""),
+    Part("xdsl", _package("xdsl"), "the IRs", "pip install tilewright"),
+    Part("numpy", _package("numpy"), "interpreters and simulator", "pip install tilewright"),
+    Part("torch", _package("torch"), "reading PyTorch programs", "pip install tilewright"),
+    Part("safetensors", _package("safetensors"), "run --inputs", "pip install tilewright"),
+    Part("NVRTC", _nvrtc, "compiling CUDA: the simulator", _CUDA),
+    Part("nvdisasm", _nvdisasm, "machine code as text", _CUDA),
+    Part("GPU", _gpu, "running at speed", "the simulator runs without"),
+    Part("pycuda", _package("pycuda"), "running on a GPU", _GPU),
+    Part(
+        "transformers",
+        _package("transformers"),
+        "models from Hugging Face",
+        "pip install 'tilewright\\[models]'",
+    ),
+)

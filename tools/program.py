@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What `tilewright run` runs: IR at some level, and two ways to say what its results should be.
+
+An expression is judged by PyTorch, a file by the interpreters of the level that it is written in.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.ir import Block, Operation, Region
+
+from tilewright.codegen.launch_plan import ArrayType
+from tilewright.dialects.kernel import FuncOp
+from tilewright.dialects.loop import KernelOp, LaunchOp
+from tilewright.dialects.types import memref_type
+from tilewright.errors import UsageError
+from tilewright.frontend.capture import capture
+from tilewright.frontend.expression import parse_expression
+from tilewright.frontend.reference import eager, reference
+from tilewright.interpreters import interpret
+from tilewright.passes.levels import Level, level_of
+
+Array = NDArray[Any]
+Function = Callable[[Sequence[Array]], list[Array]]
+
+
+@dataclass(frozen=True)
+class Program:
+    """IR whose results can be judged."""
+
+    module: ModuleOp
+    exact: Function
+    """The results in float64."""
+    rounded: Function
+    """The results in the program's own dtypes, by someone whom we trust."""
+    rounded_by: str
+    """Who that is, as a heading: `PyTorch`."""
+    inputs: Sequence[Array] | None = None
+    """The values to run with, where the program brings its own."""
+    against: Function | None = None
+    """The results of another program, in float64, that this one should agree with."""
+
+
+def expression_program(text: str, seed: int) -> Program:
+    """The program that `-c text` means, with its inputs."""
+    expression = parse_expression(text, seed=seed)
+    captured = capture(expression.module, expression.args)
+    return Program(
+        captured.module,
+        exact=lambda arrays: reference(captured, arrays),
+        rounded=lambda arrays: eager(captured, arrays),
+        rounded_by="PyTorch",
+        inputs=[np.asarray(input.tensor.detach()) for input in captured.inputs],
+    )
+
+
+def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
+    """
+    The program of a file. One kernel without a host function gets one.
+
+    CUDA IR has no interpreter: it is judged by `against` alone, and cannot do without.
+    """
+    judge = module = with_main(module)
+    against = None if against is None else with_main(against)
+    if level_of(module) is Level.CUDA and _has_kernels(module):
+        if against is None:
+            raise UsageError(
+                "CUDA IR has no interpreter to compare with",
+                remedy="name the same program at a higher level with --against",
+            )
+        judge = against
+    return Program(
+        module,
+        exact=lambda arrays: interpret(judge, *arrays, dtype=np.float64),
+        rounded=lambda arrays: interpret(judge, *arrays),
+        rounded_by="interpreter",
+        against=None if against is None else _in_float64(against),
+    )
+
+
+def _in_float64(module: ModuleOp) -> Function:
+    return lambda arrays: interpret(module, *arrays, dtype=np.float64)
+
+
+def _has_kernels(module: ModuleOp) -> bool:
+    return any(op.name == "cuda.func" for op in module.ops)
+
+
+def with_main(module: ModuleOp) -> ModuleOp:
+    """`module`, or if all it has is a kernel a copy with an `@main` that launches it."""
+    symbols = [op for op in module.ops if not isinstance(op, func.FuncOp)]
+    if any(isinstance(op, func.FuncOp) and op.sym_name.data == "main" for op in module.ops):
+        return module
+    if len(symbols) != 1 or not isinstance(symbols[0], KernelOp | FuncOp):
+        raise UsageError("the file has no function @main to run")
+    extended = module.clone()
+    kernel = next(op for op in extended.ops if isinstance(op, KernelOp | FuncOp))
+    extended.body.block.insert_op_before(_launching(kernel), kernel)
+    return extended
+
+
+def _launching(kernel: KernelOp | FuncOp) -> Operation:
+    body = Block(arg_types=[value.type for value in kernel.inputs])
+    for argument, value in zip(body.args, kernel.inputs, strict=True):
+        argument.name_hint = value.name_hint
+    types = [memref_type(value) for value in kernel.outputs]
+    buffers = [memref.AllocOp.get(t.element_type, shape=t.get_shape()) for t in types]
+    results = [buffer.memref for buffer in buffers]
+    launch = LaunchOp(kernel.sym_name.data, body.args, results)
+    body.add_ops([*buffers, launch, func.ReturnOp(*results)])
+    signature = FunctionType.from_lists(body.arg_types, [value.type for value in results])
+    return func.FuncOp("main", signature, Region(body), "public")
+
+
+def random_inputs(types: Sequence[ArrayType], seed: int) -> list[Array]:
+    """Standard normal floats, and integers below 2."""
+    generator = np.random.default_rng(seed)
+    return [_random_input(type, generator) for type in types]
+
+
+def _random_input(type: ArrayType, generator: np.random.Generator) -> Array:
+    if type.dtype.kind == "f":
+        return np.asarray(generator.standard_normal(type.shape)).astype(type.dtype)
+    return np.asarray(generator.integers(0, 2, type.shape)).astype(type.dtype)
+
+
+def stored_inputs(path: str, names: Sequence[str]) -> list[Array]:
+    """The arrays called `names` in a safetensors file."""
+    from safetensors import SafetensorError
+    from safetensors import numpy as safetensors
+
+    try:
+        stored: dict[str, Array] = safetensors.load_file(path)  # pyright: ignore[reportUnknownMemberType]
+    except (OSError, SafetensorError) as err:
+        raise UsageError(f"cannot read '{path}': {err}") from err
+    if missing := [name for name in names if name not in stored]:
+        has = ", ".join(sorted(stored)) or "nothing"
+        raise UsageError(f"'{path}' has no input called {', '.join(missing)}", remedy=f"has: {has}")
+    if extra := sorted(set(stored) - set(names)):
+        wants = ", ".join(names) or "no inputs"
+        raise UsageError(f"'{path}' has {', '.join(extra)}, but the program takes {wants}")
+    return [stored[name] for name in names]

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `tilewright run` says: two tables for people, one JSON object for programs."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tilewright.codegen.execution import SOURCE_NAME, Execution, KernelReport, Problem
+from tilewright.tools.comparison import Comparison
+from tilewright.tools.mlir_source import write_text
+from tilewright.tools.terminal import show, table
+
+SCHEMA = 1
+"""The version of the JSON's shape."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run, and whether its results are right."""
+
+    device: str
+    target: str
+    source: str
+    """The CUDA text, which problems point into."""
+    execution: Execution
+    comparisons: list[Comparison]
+    rounded_by: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether every result is right and no kernel did anything wrong."""
+        return not any(self.errors())
+
+    def errors(self) -> Iterator[str]:
+        """A line for each thing that is wrong, a problem in a kernel with its source line."""
+        for problem in self.execution.problems:
+            yield f"{_place(problem)}error: kernel '{problem.kernel}': {problem.message}" + (
+                f"\n{self.source.splitlines()[problem.line - 1]}" if problem.line else ""
+            )
+        for number, comparison in enumerate(self.comparisons):
+            if comparison.reason:
+                yield f"error: output {number} is wrong: {comparison.reason}"
+
+
+def _place(problem: Problem) -> str:
+    return f"{SOURCE_NAME}:{problem.line}: " if problem.line else ""
+
+
+def print_report(report: Report, console: Console) -> None:
+    """The tables."""
+    console.print(f"device {report.device}, target {report.target}\n", markup=False)
+    show(console, _outputs_table(report))
+    console.print()
+    if report.execution.kernels:
+        show(console, _kernels_table(report))
+    else:
+        console.print("no kernels to run")
+    style, verdict = ("bold green", "right") if report.ok else ("bold red", "wrong")
+    console.print(f"\n[{style}]{verdict}[/]")
+
+
+def _outputs_table(report: Report) -> Table:
+    has_against = any(c.against_error is not None for c in report.comparisons)
+    errors = ["max error", *(["to --against"] if has_against else []), report.rounded_by, "allowed"]
+    rows = table("output", "shape", "dtype", *errors, numbers=errors)
+    for number, c in enumerate(report.comparisons):
+        found = [c.error, *([c.against_error] if has_against else []), c.rounded_error, c.limit]
+        rows.add_row(str(number), _shape(c.shape), c.dtype, *map(_error, found))
+    return rows
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def _error(error: float | None) -> str:
+    return "-" if error is None else f"{error:.2e}"
+
+
+_COLUMNS = ("grid", "block", "shared", "instructions", "bank factor", "sectors", "sector factor")
+
+
+def _kernels_table(report: Report) -> Table:
+    rows = table("kernel", *_COLUMNS, numbers=_COLUMNS)
+    for kernel in report.execution.kernels:
+        launch, counters = kernel.launch, kernel.counters
+        rows.add_row(
+            launch.kernel,
+            f"{launch.grid}",
+            f"{launch.block}",
+            f"{launch.shared_bytes} B",
+            f"{kernel.instructions}",
+            _factor(counters.bank_factor, counters.shared_wavefronts),
+            f"{counters.global_sectors}",
+            _factor(counters.sector_factor, counters.global_sectors),
+        )
+    return rows
+
+
+def _factor(factor: float, count: int) -> str:
+    return f"{factor:.2f}" if count else "-"
+
+
+def write_json(report: Report, path: str) -> None:
+    """The JSON object, to a file."""
+    _write(
+        path,
+        {
+            "schema": SCHEMA,
+            "ok": report.ok,
+            "device": report.device,
+            "target": report.target,
+            "errors": list(report.errors()),
+            "outputs": [_output(c, report.rounded_by) for c in report.comparisons],
+            "kernels": [_kernel(kernel) for kernel in report.execution.kernels],
+        },
+    )
+
+
+def write_json_error(message: str, device: str, target: str, path: str) -> None:
+    """The JSON object of a run that did not get to its end."""
+    empty: dict[str, Any] = {"outputs": [], "kernels": []}
+    head = {"schema": SCHEMA, "ok": False, "device": device, "target": target}
+    _write(path, {**head, "errors": [message], **empty})
+
+
+def _write(path: str, content: dict[str, Any]) -> None:
+    write_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n")
+
+
+def _output(comparison: Comparison, rounded_by: str) -> dict[str, Any]:
+    return {
+        "shape": list(comparison.shape),
+        "dtype": comparison.dtype,
+        "ok": not comparison.reason,
+        "max_abs_err": comparison.error,
+        f"{_key(rounded_by)}_max_abs_err": comparison.rounded_error,
+        "against_max_abs_err": comparison.against_error,
+        "allowed_abs_err": comparison.limit,
+    }
+
+
+def _key(rounded_by: str) -> str:
+    return "torch" if rounded_by == "PyTorch" else rounded_by
+
+
+def _kernel(kernel: KernelReport) -> dict[str, Any]:
+    launch, counters = kernel.launch, kernel.counters
+    return {
+        "name": launch.kernel,
+        "grid": launch.grid,
+        "block": launch.block,
+        "smem_bytes": launch.shared_bytes,
+        "instructions": kernel.instructions,
+        "shared_wavefronts": counters.shared_wavefronts,
+        "ideal_shared_wavefronts": counters.ideal_shared_wavefronts,
+        "global_sectors": counters.global_sectors,
+        "ideal_global_sectors": counters.ideal_global_sectors,
+    }

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright run`: compile a program, run its kernels, and compare with what they should give."""
+
+import argparse
+import sys
+
+from tilewright.codegen.execution import Backend, backend_for
+from tilewright.codegen.gpu import target_for
+from tilewright.codegen.launch_plan import plan_of
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.passes.levels import Level
+from tilewright.passes.lowering import context, lower
+from tilewright.tools.checks import checking_manager
+from tilewright.tools.comparison import compare
+from tilewright.tools.mlir_source import read_module
+from tilewright.tools.program import (
+    Program,
+    expression_program,
+    module_program,
+    random_inputs,
+    stored_inputs,
+)
+from tilewright.tools.report import Report, print_report, write_json, write_json_error
+from tilewright.tools.terminal import console
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run, and report; 0 if all results are right."""
+    target = target_for(args.target)
+    try:
+        backend = backend_for(args.device, target)
+        report = _report(_program(args), backend, target, args)
+    except TilewrightError as err:
+        if args.json:
+            write_json_error(str(err), args.device, target, args.json)
+        raise
+    if args.json:
+        write_json(report, args.json)
+    print_report(report, console(args.color, sys.stdout))
+    sys.stdout.flush()
+    for error in report.errors():
+        print(error, file=sys.stderr)
+    return 0 if report.ok else 1
+
+
+def _program(args: argparse.Namespace) -> Program:
+    if args.expression is None:
+        against = None if args.against is None else read_module(args.against)
+        return module_program(read_module(args.file), against)
+    for option in ("inputs", "against"):
+        if getattr(args, option) is not None:
+            raise UsageError(f"--{option} goes with a FILE, not with -c")
+    return expression_program(args.expression, args.seed)
+
+
+def _report(program: Program, backend: Backend, target: str, args: argparse.Namespace) -> Report:
+    manager = checking_manager(context(), args.check)
+    plan = plan_of(lower(program.module, Level.CUDA, manager))
+    inputs = program.inputs
+    if inputs is None and args.inputs is not None:
+        inputs = stored_inputs(args.inputs, plan.input_names)
+    if inputs is None:
+        inputs = random_inputs(plan.inputs, args.seed)
+    execution = backend.run(plan, inputs)
+    comparisons = compare(program, inputs, execution.results)
+    return Report(backend.name, target, plan.source, execution, comparisons, program.rounded_by)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text for people: with colour and the terminal's width on a terminal, plain everywhere else."""
+
+import os
+from collections.abc import Sequence
+from typing import IO
+
+from rich.console import Console
+from rich.table import Table
+
+COLORS = ("auto", "always", "never")
+"""What `--color` takes; `auto` is colour on a terminal, unless NO_COLOR is set."""
+
+_UNBROKEN = 10_000  # plain output is for other programs: no line is ever broken
+
+
+def console(color: str, stream: IO[str]) -> Console:
+    """A console that writes to `stream` in one of `COLORS`."""
+    if color == "auto":
+        color = "always" if stream.isatty() and not os.environ.get("NO_COLOR") else "never"
+    if color == "always":
+        return Console(file=stream, force_terminal=True, no_color=False, highlight=False)
+    return Console(
+        file=stream, force_terminal=False, no_color=True, highlight=False, width=_UNBROKEN
+    )
+
+
+def show(out: Console, table: Table) -> None:
+    """Print a table; where there is no terminal without spaces at the ends of lines."""
+    if out.is_terminal:
+        out.print(table)
+        return
+    with out.capture() as printed:
+        out.print(table)
+    out.file.writelines(f"{line.rstrip()}\n" for line in printed.get().splitlines())
+
+
+def table(*headers: str, numbers: Sequence[str] = ()) -> Table:
+    """An empty table without lines; the columns of `numbers` are aligned right."""
+    new = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for header in headers:
+        is_number = header in numbers
+        new.add_column(header, justify="right" if is_number else "left", no_wrap=is_number)
+    return new
