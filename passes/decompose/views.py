@@ -6,7 +6,7 @@ Ops that only rearrange: each is one `prim.index_map`, or nothing where no eleme
 
 becomes
 
-    %1 = prim.index_map %0 by affine_map<(d0, d1) -> (d0 * 2 + d1 floordiv 8, d1 mod 8)>
+    %1 = prim.index_map %0 by affine_map<(d0, d1) -> (((d0 * 2) + (d1 floordiv 8)), (d1 mod 8))>
         : tensor<4x8xf32> -> tensor<2x16xf32>
 """
 

@@ -1,0 +1,133 @@
+// RUN: opt-tool %s -p decompose | filecheck %s
+
+// Matrix products: the joint domain is (batch..., m, n, k), the reduced dimension the last.
+
+// CHECK-LABEL: func.func @matmul(
+// CHECK-NEXT:    %r = prim.index_map %a by affine_map<(d0, d1, d2) -> (d0, d2)> : tensor<16x64xf32> -> tensor<16x32x64xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %b by affine_map<(d0, d1, d2) -> (d2, d1)> : tensor<64x32xf32> -> tensor<16x32x64xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<16x32x64xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [2] : (tensor<16x32x64xf32>) -> tensor<16x32xf32>
+// CHECK-NEXT:    func.return %r_3 : tensor<16x32xf32>
+func.func @matmul(%a: tensor<16x64xf32>, %b: tensor<64x32xf32>) -> tensor<16x32xf32> {
+  %r = torch.matmul %a, %b
+      : (tensor<16x64xf32>, tensor<64x32xf32>) -> tensor<16x32xf32>
+  func.return %r : tensor<16x32xf32>
+}
+
+// The weight is stored transposed, and read so.
+// CHECK-LABEL: func.func @linear(
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2) -> (d0, d2)> : tensor<4x8xf32> -> tensor<4x16x8xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2) -> (d1, d2)> : tensor<16x8xf32> -> tensor<4x16x8xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<4x16x8xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [2] : (tensor<4x16x8xf32>) -> tensor<4x16xf32>
+// CHECK-NEXT:    %r_4 = prim.index_map %b by affine_map<(d0, d1) -> (d1)> : tensor<16xf32> -> tensor<4x16xf32>
+// CHECK-NEXT:    %r_5 = prim.elementwise add(%r_3, %r_4) : tensor<4x16xf32>
+// CHECK-NEXT:    func.return %r_5 : tensor<4x16xf32>
+func.func @linear(%x: tensor<4x8xf32>, %w: tensor<16x8xf32>, %b: tensor<16xf32>) -> tensor<4x16xf32> {
+  %r = torch.linear %x, %w bias %b
+      : (tensor<4x8xf32>, tensor<16x8xf32>, tensor<16xf32>) -> tensor<4x16xf32>
+  func.return %r : tensor<4x16xf32>
+}
+
+// A batch on one side repeats the other.
+// CHECK-LABEL: func.func @batch(
+// CHECK-NEXT:    %r = prim.index_map %a by affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)> : tensor<2x4x8xf32> -> tensor<2x4x16x8xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %b by affine_map<(d0, d1, d2, d3) -> (d3, d2)> : tensor<8x16xf32> -> tensor<2x4x16x8xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x4x16x8xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [3] : (tensor<2x4x16x8xf32>) -> tensor<2x4x16xf32>
+// CHECK-NEXT:    func.return %r_3 : tensor<2x4x16xf32>
+func.func @batch(%a: tensor<2x4x8xf32>, %b: tensor<8x16xf32>) -> tensor<2x4x16xf32> {
+  %r = torch.matmul %a, %b
+      : (tensor<2x4x8xf32>, tensor<8x16xf32>) -> tensor<2x4x16xf32>
+  func.return %r : tensor<2x4x16xf32>
+}
+
+// Both batches may be repeated.
+// CHECK-LABEL: func.func @broadcast(
+// CHECK-NEXT:    %r = prim.index_map %a by affine_map<(d0, d1, d2, d3, d4) -> (d0, 0, d2, d4)> : tensor<2x1x4x8xf32> -> tensor<2x3x4x16x8xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %b by affine_map<(d0, d1, d2, d3, d4) -> (d1, d4, d3)> : tensor<3x8x16xf32> -> tensor<2x3x4x16x8xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x3x4x16x8xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [4] : (tensor<2x3x4x16x8xf32>) -> tensor<2x3x4x16xf32>
+// CHECK-NEXT:    func.return %r_3 : tensor<2x3x4x16xf32>
+func.func @broadcast(%a: tensor<2x1x4x8xf32>, %b: tensor<3x8x16xf32>) -> tensor<2x3x4x16xf32> {
+  %r = torch.matmul %a, %b
+      : (tensor<2x1x4x8xf32>, tensor<3x8x16xf32>) -> tensor<2x3x4x16xf32>
+  func.return %r : tensor<2x3x4x16xf32>
+}
+
+// CHECK-LABEL: func.func @bmm(
+// CHECK-NEXT:    %r = prim.index_map %a by affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)> : tensor<2x4x8xf32> -> tensor<2x4x16x8xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %b by affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<2x8x16xf32> -> tensor<2x4x16x8xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x4x16x8xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [3] : (tensor<2x4x16x8xf32>) -> tensor<2x4x16xf32>
+// CHECK-NEXT:    func.return %r_3 : tensor<2x4x16xf32>
+func.func @bmm(%a: tensor<2x4x8xf32>, %b: tensor<2x8x16xf32>) -> tensor<2x4x16xf32> {
+  %r = torch.bmm %a, %b
+      : (tensor<2x4x8xf32>, tensor<2x8x16xf32>) -> tensor<2x4x16xf32>
+  func.return %r : tensor<2x4x16xf32>
+}
+
+// Two vectors need no maps at all.
+// CHECK-LABEL: func.func @dot(
+// CHECK-NEXT:    %r = prim.elementwise mul(%a, %b) : tensor<8xf32>
+// CHECK-NEXT:    %r_1 = prim.reduce add(%r) dims [0] : (tensor<8xf32>) -> tensor<f32>
+// CHECK-NEXT:    func.return %r_1 : tensor<f32>
+func.func @dot(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<f32> {
+  %r = torch.matmul %a, %b
+      : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
+  func.return %r : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @matrix_vector(
+// CHECK-NEXT:    %r = prim.index_map %b by affine_map<(d0, d1) -> (d1)> : tensor<8xf32> -> tensor<4x8xf32>
+// CHECK-NEXT:    %r_1 = prim.elementwise mul(%a, %r) : tensor<4x8xf32>
+// CHECK-NEXT:    %r_2 = prim.reduce add(%r_1) dims [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+// CHECK-NEXT:    func.return %r_2 : tensor<4xf32>
+func.func @matrix_vector(%a: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4xf32> {
+  %r = torch.matmul %a, %b
+      : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @vector_matrix(
+// CHECK-NEXT:    %r = prim.index_map %a by affine_map<(d0, d1) -> (d1)> : tensor<8xf32> -> tensor<16x8xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %b by affine_map<(d0, d1) -> (d1, d0)> : tensor<8x16xf32> -> tensor<16x8xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<16x8xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [1] : (tensor<16x8xf32>) -> tensor<16xf32>
+// CHECK-NEXT:    func.return %r_3 : tensor<16xf32>
+func.func @vector_matrix(%a: tensor<8xf32>, %b: tensor<8x16xf32>) -> tensor<16xf32> {
+  %r = torch.matmul %a, %b
+      : (tensor<8xf32>, tensor<8x16xf32>) -> tensor<16xf32>
+  func.return %r : tensor<16xf32>
+}
+
+// CHECK-LABEL: func.func @addmm(
+// CHECK-NEXT:    %r = prim.index_map %a by affine_map<(d0, d1, d2) -> (d0, d2)> : tensor<4x8xf32> -> tensor<4x16x8xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %b by affine_map<(d0, d1, d2) -> (d2, d1)> : tensor<8x16xf32> -> tensor<4x16x8xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<4x16x8xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [2] : (tensor<4x16x8xf32>) -> tensor<4x16xf32>
+// CHECK-NEXT:    %r_4 = prim.constant 2.000000e+00 : f32 -> tensor<4x16xf32>
+// CHECK-NEXT:    %r_5 = prim.elementwise mul(%r_3, %r_4) : tensor<4x16xf32>
+// CHECK-NEXT:    %r_6 = prim.constant 5.000000e-01 : f32 -> tensor<16xf32>
+// CHECK-NEXT:    %r_7 = prim.elementwise mul(%c, %r_6) : tensor<16xf32>
+// CHECK-NEXT:    %r_8 = prim.index_map %r_7 by affine_map<(d0, d1) -> (d1)> : tensor<16xf32> -> tensor<4x16xf32>
+// CHECK-NEXT:    %r_9 = prim.elementwise add(%r_5, %r_8) : tensor<4x16xf32>
+// CHECK-NEXT:    func.return %r_9 : tensor<4x16xf32>
+func.func @addmm(%c: tensor<16xf32>, %a: tensor<4x8xf32>, %b: tensor<8x16xf32>) -> tensor<4x16xf32> {
+  %r = torch.addmm %c, %a, %b beta 0.5 alpha 2
+      : (tensor<16xf32>, tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+  func.return %r : tensor<4x16xf32>
+}
+
+// What beta 0 leaves out is not read.
+// CHECK-LABEL: func.func @beta_zero(
+// CHECK-NEXT:    %r = prim.index_map %a by affine_map<(d0, d1, d2) -> (d0, d2)> : tensor<4x8xf32> -> tensor<4x16x8xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %b by affine_map<(d0, d1, d2) -> (d2, d1)> : tensor<8x16xf32> -> tensor<4x16x8xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<4x16x8xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [2] : (tensor<4x16x8xf32>) -> tensor<4x16xf32>
+// CHECK-NEXT:    func.return %r_3 : tensor<4x16xf32>
+func.func @beta_zero(%c: tensor<16xf32>, %a: tensor<4x8xf32>, %b: tensor<8x16xf32>) -> tensor<4x16xf32> {
+  %r = torch.addmm %c, %a, %b beta 0
+      : (tensor<16xf32>, tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+  func.return %r : tensor<4x16xf32>
+}
