@@ -99,7 +99,7 @@ class _Count:
     def finish(self, kernel_body: Block, thread_body: Block) -> KernelCost:
         """The cost of a kernel of which every thread runs `thread_body`."""
         self._visit(thread_body, self.runs)
-        self.cost.registers = estimated_registers(kernel_body, lambda v: self._copies([v]))
+        self.cost.registers = estimated_registers(kernel_body, self._held)
         self.cost.global_bytes = sum(
             min(sum(touched.values()) * element_bytes(buffer), bytes_of(buffer))
             for accesses in (self.reads, self.writes)
@@ -113,6 +113,11 @@ class _Count:
             return 1
         axes = self.registers.of(values) - frozenset(without)
         return prod(n for axis, n in self.registers.extents.items() if axis in axes)
+
+    def _held(self, value: SSAValue) -> int:
+        """How many times a thread holds a value; the step of a register axis is no value."""
+        is_register_axis = self.registers is not None and value in self.registers.extents
+        return 0 if is_register_axis else self._copies([value])
 
     def _visit(self, block: Block, runs: float) -> None:
         for op in block.ops:

@@ -3,9 +3,10 @@
 Registers that a thread needs, estimated from the lifetimes of values.
 
 A value lives from its definition to its last use; a use inside a loop keeps it to the loop's end.
-The estimate is the largest number of 32-bit values that live at once, and a fixed allowance for
-what the IR does not name: addresses, loop bounds, the compiler's temporaries. NVRTC may do better
-(it computes again what is cheap) or worse (it hoists loads): only its own report is exact.
+Arithmetic with one use is taken to be done where it is used, as the compiler schedules it. The
+estimate is the largest number of 32-bit values that live at once, and an allowance for what the IR
+does not name: addresses, loop bounds, temporaries. NVRTC may do better (it computes again what is
+cheap) or worse (it hoists loads): only its own report is exact.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,8 +23,8 @@ ALLOWANCE = 16
 
 def estimated_registers(body: Block, copies: Callable[[SSAValue], int]) -> int:
     """
-    Registers of a thread that runs `body`; `copies(value)` says how often it holds each value (the
-    steps of the register axes that it depends on).
+    Registers of a thread that runs `body`; `copies(value)` says how often it holds each value: the
+    steps of the register axes that it depends on, and never those axes themselves.
     """
     return ALLOWANCE + _Pressure(copies).of_block(body)
 
@@ -35,12 +36,14 @@ class _Pressure:
     def of_block(self, block: Block) -> int:
         """The most registers that values of `block` and of its loops take at once."""
         ops = list(block.ops)
-        last_use = _last_uses(ops)
+        done = _where_done(ops)
+        last_use = _last_uses(ops, done)
         live: set[SSAValue] = {argument for argument in block.args if argument in last_use}
         most = self._size(live)
         for position, op in enumerate(ops):
             most = max(most, self._size(live) + self._inside(op))
-            live.update(result for result in op.results if result in last_use)
+            if done[position] == position:
+                live.update(result for result in op.results if result in last_use)
             most = max(most, self._size(live))
             live = {value for value in live if last_use[value] > position}
         return most
@@ -56,14 +59,29 @@ class _Pressure:
         return sum(self.copies(value) * _registers(value) for value in values)
 
 
-def _last_uses(ops: Sequence[Operation]) -> dict[SSAValue, int]:
-    """Where each value is used last: the position of the op that uses it or encloses the use."""
-    return {
-        operand: position
-        for position, op in enumerate(ops)
-        for inner in op.walk()
-        for operand in inner.operands
-    }
+def _where_done(ops: Sequence[Operation]) -> list[int]:
+    """The position at which each op is done: its own, or that of the only op that uses it."""
+    positions = {op: position for position, op in enumerate(ops)}
+    done = list(range(len(ops)))
+    for position in reversed(range(len(ops))):
+        if (user := _only_user(ops[position])) is not None and user in positions:
+            done[position] = done[positions[user]]
+    return done
+
+
+def _only_user(op: Operation) -> Operation | None:
+    if not op.name.startswith(("arith.", "math.")) or len(op.results) != 1:
+        return None
+    return op.results[0].get_user_of_unique_use()
+
+
+def _last_uses(ops: Sequence[Operation], done: Sequence[int]) -> dict[SSAValue, int]:
+    """Where each value is used last: the position at which the op that uses it is done."""
+    last: dict[SSAValue, int] = {}
+    for position, op in zip(done, ops, strict=True):
+        for operand in (operand for inner in op.walk() for operand in inner.operands):
+            last[operand] = max(position, last.get(operand, 0))
+    return last
 
 
 def _registers(value: SSAValue) -> int:

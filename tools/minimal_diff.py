@@ -3,13 +3,14 @@
 The smallest unified diff between two texts of IR.
 
 Values without a name of their own are numbered from the top of each function, so that one new op
-changes the numbers in every line below it. Here they keep the numbers that they had before, and
-new values get numbers that are free.
+changes the numbers in every line below it. Here they keep the numbers that they had before; a new
+value gets the first number that is free from its own on.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher, unified_diff
+from itertools import count
 
 _NUMBERED = re.compile(r"%(\d+)\b")
 _FUNCTION = re.compile(r"@[\w.$-]+\(.*\{$")  # the line where numbers start anew
@@ -35,11 +36,17 @@ def _with_old_numbers(old: Sequence[str], new: Sequence[str]) -> list[str]:
             if value not in numbers and (value[0], number) not in taken:
                 numbers[value] = number
                 taken.add((value[0], number))
-    free = 1 + max((int(number) for line in old_values for _, number in line), default=-1)
     for value in (value for line in new_values for value in line):
         if value not in numbers:
-            numbers[value], free = str(free), free + 1
+            numbers[value] = _first_free(value, taken)
+            taken.add((value[0], numbers[value]))
     return [_renumbered(*line, numbers) for line in zip(new, new_values, strict=True)]
+
+
+def _first_free(value: _Value, taken: set[_Value]) -> str:
+    function, number = value
+    numbers = map(str, count(int(number)))
+    return next(number for number in numbers if (function, number) not in taken)
 
 
 def _values(lines: Sequence[str]) -> Iterator[list[_Value]]:

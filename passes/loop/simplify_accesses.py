@@ -32,7 +32,10 @@ class SimplifyAccesses(RewritePattern):
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Match every op with subscripts or a mask."""
         new = _rebuilt(op) if isinstance(op, MaskedOp) else None
-        if new is None or (new.properties == op.properties and new.operands == op.operands):
+        if new is None:
+            return
+        if new.properties == op.properties and new.operands == op.operands:
+            new.erase()  # else its operands would count it among their uses
             return
         rewriter.replace(op, new)
 

@@ -141,7 +141,10 @@ class _Sharing:
         if cloned.mask is not None:
             masks.append((cloned.mask.data.results, cloned.mask_operands))
         subscripts = (cloned.map.data.results, cloned.indices)
-        return loop.StoreOp(cloned.value, cloned.memref, subscripts, conjunction(masks))
+        store = loop.StoreOp(cloned.value, cloned.memref, subscripts, conjunction(masks))
+        store.location = op.location
+        cloned.erase()
+        return store
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What fits on an SM."""
+
+import pytest
+
+from tilewright.dialects.target import TARGETS, target
+from tilewright.errors import UsageError
+
+
+def test_an_unknown_target_names_the_known_ones():
+    with pytest.raises(UsageError, match=r"unknown target 'sm_9'.*sm_80.*sm_120"):
+        target("sm_9")
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_limits_fit_together(name: str):
+    gpu = target(name)
+    assert gpu.name == name
+    assert gpu.shared_per_block + 1024 == gpu.shared_per_sm
+    # full occupancy at 32 registers a thread, by warps or by blocks
+    assert gpu.blocks_per_sm(gpu.max_threads_per_sm // 2, 0, 32) == 2
+    assert gpu.blocks_per_sm(32, 0, 32) == gpu.max_blocks_per_sm
+
+
+# As CUDA's occupancy calculator has it for compute capability 9.0.
+@pytest.mark.parametrize(
+    ("threads", "shared", "registers", "blocks"),
+    [
+        (256, 0, 32, 8),  # threads: 8 * 256 = 2048
+        (256, 0, 33, 6),  # 40 registers a thread are handed out: 51 warps, 48 in fours
+        (1024, 0, 64, 1),
+        (1024, 0, 65, 0),  # 72 registers: 28 warps, a block has 32
+        (33, 0, 16, 32),  # a block of two warps
+        (128, 100 * 1024, 64, 2),
+        (128, 227 * 1024, 64, 1),
+        (128, 227 * 1024 + 1, 64, 0),
+        (128, 0, 256, 0),
+        (1025, 0, 16, 0),
+    ],
+)
+def test_the_scarcest_resource_limits_occupancy(
+    threads: int, shared: int, registers: int, blocks: int
+):
+    assert target("sm_90a").blocks_per_sm(threads, shared, registers) == blocks
