@@ -143,20 +143,20 @@ def _floordiv(value: Sum, divisor: int, ranges: Ranges) -> Sum:
     if known is not None and known.low // divisor == known.high // divisor:
         return quotient + Sum({}, known.low // divisor)
     step, high, _ = _common_step(rest, divisor, ranges)
-    return quotient + _floordiv_atom(high, divisor // step)
+    return quotient + _floordiv_atom(high, divisor // step, ranges)
 
 
-def _floordiv_atom(value: Sum, divisor: int) -> Sum:
+def _floordiv_atom(value: Sum, divisor: int, ranges: Ranges) -> Sum:
     if divisor == 1:
         return value
     inner = value.expr()
     match inner:
         case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, x, AffineConstantExpr(c)):
-            return Sum({AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, x, _const(c * divisor)): 1})
+            return _floordiv(sum_of(x, ranges), c * divisor, ranges)
         case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, x, AffineConstantExpr(c)) if (
             c % divisor == 0
         ):
-            return _mod_atom(sum_of(x // divisor), c // divisor)
+            return _mod(sum_of(x // divisor, ranges), c // divisor, ranges)
         case _:
             return Sum({AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, inner, _const(divisor)): 1})
 
@@ -167,10 +167,10 @@ def _mod(value: Sum, divisor: int, ranges: Ranges) -> Sum:
     if known is not None and known.low // divisor == known.high // divisor:
         return rest + Sum({}, -(known.low // divisor) * divisor)
     step, high, low = _common_step(rest, divisor, ranges)
-    return _mod_atom(high, divisor // step) * step + low
+    return _mod_atom(high, divisor // step, ranges) * step + low
 
 
-def _mod_atom(value: Sum, divisor: int) -> Sum:
+def _mod_atom(value: Sum, divisor: int, ranges: Ranges) -> Sum:
     if divisor == 1:
         return Sum({})
     inner = value.expr()
@@ -178,7 +178,7 @@ def _mod_atom(value: Sum, divisor: int) -> Sum:
         case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, x, AffineConstantExpr(c)) if (
             c % divisor == 0
         ):
-            return _mod_atom(sum_of(x), divisor)
+            return _mod(sum_of(x, ranges), divisor, ranges)
         case _:
             return Sum({AffineBinaryOpExpr(AffineBinaryOpKind.Mod, inner, _const(divisor)): 1})
 
