@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects.torch_op import TorchOp
 from tilewright.dialects.torch_shapes import element_of
+from tilewright.errors import UnsupportedError
 from tilewright.passes.decompose import (
     activations,
     contraction,
@@ -34,7 +35,7 @@ from tilewright.passes.decompose import (
     views,
 )
 from tilewright.passes.decompose.decomposition import Table
-from tilewright.passes.trace import Rule, TracedPattern
+from tilewright.passes.trace import Rule, TracedPattern, site_name
 
 PATTERNS: Table = {
     **pointwise.PATTERNS,
@@ -72,7 +73,7 @@ class DecomposePass(ModulePass):
             _check_element_types(torch_op)
         PatternRewriteWalker(Decompose(), apply_recursively=False).rewrite_module(op)
         if left := sorted({torch_op.name for torch_op in _torch_ops(op)}):
-            raise PassFailedException(f"decompose: there is no pattern for {', '.join(left)}")
+            raise PassFailedException(f"there is no pattern for {', '.join(left)}")
 
 
 def _torch_ops(module: ModuleOp) -> Iterator[Operation]:
@@ -82,6 +83,7 @@ def _torch_ops(module: ModuleOp) -> Iterator[Operation]:
 def _check_element_types(op: Operation) -> None:
     for value in (*op.operands, *op.results):
         if (element := element_of(value)) != f32:
-            raise PassFailedException(
-                f"decompose: '{op.name}' is compiled for f32 only, and {value.type} holds {element}"
+            raise UnsupportedError(
+                f"'{op.name}' is compiled for f32 only, and {value.type} holds {element}",
+                where=f"@{site_name(op)}: '{op!s}'",
             )
