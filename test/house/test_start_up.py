@@ -25,6 +25,7 @@ def loaded_after(code: str, stdin: str = "") -> str:
 
 
 OPT_TOOL = "from tilewright.tools.opt_tool import main"
+TILEWRIGHT = "from tilewright.tools.cli import main"
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,26 @@ OPT_TOOL = "from tilewright.tools.opt_tool import main"
 )
 def test_opt_tool_starts_light(code: str):
     assert loaded_after(code, "builtin.module {}") == "[]"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import tilewright",
+        f"{TILEWRIGHT}\nassert main(['--help']) == 0",
+        f"{TILEWRIGHT}\nassert main(['--version']) == 0",
+        f"{TILEWRIGHT}\nassert main(['run', '--help']) == 0",
+        f"{TILEWRIGHT}\nassert main(['run']) == 2",
+        f"{TILEWRIGHT}\nassert main(['compile', '-c', 'x', '--ir', 'ptx']) == 2",
+    ],
+)
+def test_tilewright_starts_light(code: str):
+    assert loaded_after(code) == "[]"
+
+
+def test_a_file_is_compiled_without_torch():
+    code = f"{TILEWRIGHT}\nassert main(['compile', '-']) == 0"
+    assert "torch" not in loaded_after(code, "func.func @main(%x: memref<4xf32>) { func.return }")
 
 
 def test_the_probe_sees_what_is_loaded():
