@@ -64,8 +64,9 @@ from tilewright.dialects.cuda_statements import (
 )
 from tilewright.dialects.cuda_types import Builtin, PointerType
 from tilewright.dialects.types import memref_type
-from tilewright.passes.cuda.accesses import Accesses, index_type
+from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.erase_unused import erase_unused
+from tilewright.passes.cuda.index_type import index_type
 from tilewright.passes.cuda.indices import Indices
 from tilewright.passes.cuda.scalars import scalar_expression
 from tilewright.passes.cuda.writer import Writer, is_pending
@@ -214,10 +215,13 @@ class _Conversion:
         if condition is None:
             self.writer.statement(store)
             return
-        body = Block()
+        guard = self.writer.block.last_op
+        is_same = isinstance(guard, IfOp) and guard.condition is condition
+        body = guard.then_body.block if is_same and guard.else_body is None else Block()
         with self.writer.inside(body):
             self.writer.statement(store)
-        self.writer.statement(IfOp(condition, Region(body)))
+        if body.parent is None:
+            self.writer.statement(IfOp(condition, Region(body)))
 
     @_convert.register
     def _(self, op: scf.IfOp) -> None:

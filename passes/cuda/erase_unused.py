@@ -4,11 +4,19 @@
 from xdsl.ir import Block, Operation
 
 from tilewright.dialects.cuda_expressions import ExpressionOp
-from tilewright.dialects.cuda_statements import AssignOp, IfOp, LetOp, SharedOp, VarOp
+from tilewright.dialects.cuda_statements import (
+    AssignOp,
+    ForOp,
+    IfOp,
+    LetOp,
+    SharedOp,
+    ShuffleOp,
+    VarOp,
+)
 
 
 def erase_unused(block: Block) -> None:
-    """Erase unused names, variables that are only assigned, and branches left empty."""
+    """Erase unused names, variables that are only assigned, and bodies left empty."""
     while _erase_some(block):
         pass
 
@@ -28,9 +36,9 @@ def _erase_some(block: Block) -> bool:
 
 
 def _is_unused(op: Operation) -> bool:
-    if isinstance(op, IfOp):
-        return not op.then_body.block.ops and (op.else_body is None or not op.else_body.block.ops)
-    is_name = isinstance(op, LetOp | VarOp | SharedOp | ExpressionOp)
+    if isinstance(op, IfOp | ForOp):
+        return not any(block.ops for region in op.regions for block in region.blocks)
+    is_name = isinstance(op, LetOp | VarOp | SharedOp | ShuffleOp | ExpressionOp)
     return is_name and not op.results[0].uses
 
 

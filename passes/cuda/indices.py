@@ -17,8 +17,8 @@ from xdsl.ir.affine import (
 from tilewright.dialects import kernel
 from tilewright.dialects.cuda_expressions import BinaryOp, CallOp, CompareOp, NegOp
 from tilewright.dialects.cuda_types import BinaryOperator
-from tilewright.dialects.index import Term, range_of, signed_terms, sum_of
-from tilewright.passes.cuda.accesses import Accesses, Index, conjuncts
+from tilewright.dialects.index import range_of, signed_terms
+from tilewright.passes.cuda.accesses import Accesses, Index, Mask
 from tilewright.passes.cuda.writer import Writer, block_of, is_pending
 
 # C++ division rounds to zero: right where the dividend cannot be negative, else the prelude helps.
@@ -33,7 +33,7 @@ class _Scope(NamedTuple):
 
     source: Block
     target: Block
-    names: dict[Index, SSAValue]
+    names: dict[Index | Mask, SSAValue]
 
 
 class Indices:
@@ -63,7 +63,7 @@ class Indices:
         value = self._sum(index, hint)
         if is_pending(value):
             value = self.writer.let(value, hint)
-        if index.variable_part() == index:
+        if index.operands and index.constant == 0:
             self._scopes[-1].names.setdefault(index, value)
         return value
 
@@ -74,58 +74,60 @@ class Indices:
         name = self._name(mask, "in", lambda: self._conjunction(mask))
         return self._conjunction(mask) if name is None else name
 
-    def _conjunction(self, mask: Index) -> SSAValue:
+    def _conjunction(self, mask: Mask) -> SSAValue:
         comparisons = [
             CompareOp(comparison, self._sum(left, "i"), self._sum(right, "i")).result
-            for left, comparison, right in conjuncts(mask)
+            for left, comparison, right in self.accesses.conjuncts[mask]
         ]
         return _joined(BinaryOperator.AND, comparisons)
 
     def _sum(self, index: Index, hint: str) -> SSAValue:
         """The one expression of `index`; what varies in it may have a name."""
-        part = index.variable_part()
+        part = index.without_constant()
         if (name := self._name(part, hint, lambda: self._written(part))) is None:
             return self._written(index)
-        return self._plus(name, sum_of(index.exprs[0]).constant)
+        return self._plus(name, index.constant)
 
-    def _name(self, index: Index, hint: str, write: Callable[[], SSAValue]) -> SSAValue | None:
+    def _name(
+        self, what: Index | Mask, hint: str, write: Callable[[], SSAValue]
+    ) -> SSAValue | None:
         """The name of what `write` writes, if it has or deserves one."""
-        found = (scope.names[index] for scope in self._scopes if index in scope.names)
+        found = (scope.names[what] for scope in self._scopes if what in scope.names)
         if (name := next(found, None)) is not None:
             return name
-        if not index.is_worth_a_name() or (level := self._level(index)) is None:
+        is_trivial = isinstance(what, Index) and not what.is_worth_a_name()
+        if is_trivial or (level := self._level(what)) is None:
             return None
         inner = self._scopes[level + 1 :]
         del self._scopes[level + 1 :]
         with self.writer.inside(self._scopes[level].target):
             name = self.writer.let(write(), hint)
-        self._scopes[level].names[index] = name
+        self._scopes[level].names[what] = name
         self._scopes += inner
         return name
 
-    def _level(self, index: Index) -> int | None:
-        """The outermost scope where `index` occurs more than once and its operands are known."""
-        pending = {block_of(v) for v in index.operands}
+    def _level(self, what: Index | Mask) -> int | None:
+        """The outermost scope where `what` occurs more than once and its operands are known."""
+        pending = {block_of(v) for v in what.operands}
         for level, scope in enumerate(self._scopes):
             pending.discard(scope.source)
-            if not pending and self.accesses.count(index, scope.source) > 1:
+            if not pending and self.accesses.count(what, scope.source) > 1:
                 return level
         return None
 
     def _written(self, index: Index) -> SSAValue:
         """The one expression of `index`, by its subscripts if one of them has a name."""
-        (expr,) = index.exprs
-        strided = self.accesses.strided.get(index.variable_part(), ())
+        strided = self.accesses.strided.get(index.without_constant(), ())
         names = [self._name(s, "i", lambda s=s: self._written(s)) for s, _ in strided]
         if all(name is None for name in names):
-            return self._expression(expr, index)
+            return self._expression(index.variable + index.constant, index)
         terms = _Terms([], [])
         for (subscript, stride), name in zip(strided, names, strict=True):
             if name is None:
-                terms.extend(self._terms(subscript.exprs[0] * stride, subscript))
+                terms.extend(self._terms(subscript.variable, subscript, stride))
             else:
                 terms.added.append(self._scaled(name, stride))
-        return self._plus(terms.sum(), sum_of(expr).constant)
+        return self._plus(terms.sum(), index.constant)
 
     def _plus(self, value: SSAValue, constant: int) -> SSAValue:
         if constant == 0:
@@ -137,13 +139,13 @@ class Indices:
         terms = self._terms(expr, index)
         return terms.sum() if terms.added or terms.subtracted else self.writer.index(0)
 
-    def _terms(self, expr: AffineExpr, index: Index) -> "_Terms":
-        positive, negative = signed_terms(sum_of(expr).expr())
-        added = [self._term(term, index) for term in positive]
-        return _Terms(added, [self._term(term, index) for term in negative])
+    def _terms(self, expr: AffineExpr, index: Index, stride: int = 1) -> "_Terms":
+        positive, negative = signed_terms(expr)
+        added = [self._term(atom, factor * stride, index) for atom, factor in positive]
+        subtracted = [self._term(atom, factor * stride, index) for atom, factor in negative]
+        return _Terms(added, subtracted)
 
-    def _term(self, term: Term, index: Index) -> SSAValue:
-        atom, factor = term
+    def _term(self, atom: AffineExpr, factor: int, index: Index) -> SSAValue:
         if isinstance(atom, AffineConstantExpr):
             return self.writer.index(atom.value * factor)
         return self._scaled(self._atom(atom, index), factor)

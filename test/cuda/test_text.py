@@ -207,6 +207,47 @@ def kernel(grid: int, type: str = "f32", op: str = "") -> str:
     return BODY.format(grid=grid, size=grid * 128, type=type, op=op)
 
 
+@needs_nvrtc
+def test_nothing_is_declared_in_vain():
+    op = """%n = kernel.shuffle xor %v, 1 width 32 : f32
+  %s = kernel.shared : memref<8xf32, 3>
+  %w = loop.load %x[%t] : memref<128xf32>
+  %e = math.exp %w : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %k = %c0 to %c1 step %c1 iter_args(%a = %e) -> (f32) {
+    %y = loop.load %x[%k] : memref<128xf32>
+    scf.yield %y : f32
+  }
+  %p = arith.cmpf ogt, %v, %v : f32
+  scf.if %p {
+  }"""
+    source = source_of(kernel(1, op=op))
+    compile_clean(source)
+    assert source.splitlines()[4:] == [
+        "  const int t = threadIdx.x;",
+        "  const float v = x[t];",
+        "  out[t] = v;",
+        "}",
+    ]
+
+
+def test_stores_under_one_mask_share_one_if():
+    op = """loop.store %v, %out[%t] where [99 - %t] : memref<128xf32>
+  loop.store %v, %out[%t + 1] where [99 - %t] : memref<128xf32>
+  loop.store %v, %out[%t + 2] where [98 - %t] : memref<128xf32>"""
+    assert source_of(kernel(1, op=op)).splitlines()[6:-2] == [
+        "  const bool in = t < 100;",
+        "  if (in) {",
+        "    out[t] = v;",
+        "    out[t + 1] = v;",
+        "  }",
+        "  if (t < 99) {",
+        "    out[t + 2] = v;",
+        "  }",
+    ]
+
+
 def test_indices_are_int_as_long_as_they_fit():
     assert "const int i = b * 128 + t;" in source_of(kernel(2**24 - 1))
     assert "const long long i = b * 128LL + t;" in source_of(kernel(2**24))

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether `int` holds every index of a kernel, or it takes `long long`."""
+
+from collections.abc import Iterator
+from math import inf
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IndexType, IntegerType, i32, i64
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineExpr
+
+from tilewright.dialects import kernel
+from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.index import Ranges, range_of, sum_of
+from tilewright.passes.cuda.accesses import Accesses
+
+_LARGEST_INT = 2**31 - 1
+
+
+def index_type(function: kernel.FuncOp, accesses: Accesses) -> IntegerType:
+    """`int` if it holds every index of the kernel and all that is computed on the way to one."""
+    reaches = (*_value_reaches(function), *_access_reaches(accesses))
+    return i32 if max(reaches, default=0) < _LARGEST_INT else i64
+
+
+def _value_reaches(function: kernel.FuncOp) -> Iterator[float]:
+    for op in function.body.block.walk():
+        for value in (*op.results, *(arg for r in op.regions for b in r.blocks for arg in b.args)):
+            if isinstance(value.type, IndexType):
+                yield _reach(AffineExpr.dimension(0), [range_of_value(value)])
+        if isinstance(op, scf.ForOp):  # the counter steps beyond the bound before it stops
+            steps = [range_of_value(op.ub), range_of_value(op.step)]
+            yield _reach(AffineExpr.dimension(0) + AffineExpr.dimension(1), steps)
+
+
+def _access_reaches(accesses: Accesses) -> Iterator[float]:
+    largest = dict.fromkeys((i.without_constant() for i in accesses.offsets.values()), 0)
+    for index in accesses.offsets.values():
+        variable = index.without_constant()
+        largest[variable] = max(largest[variable], abs(index.constant))
+    for index, constant in largest.items():
+        yield _reach(index.variable, index.ranges) + constant
+    for mask in accesses.conjuncts:
+        ranges = [range_of_value(v) for v in mask.operands]
+        yield from (_reach(expr, ranges) + 1 for expr in mask.exprs)
+
+
+def _reach(expr: AffineExpr, ranges: Ranges) -> float:
+    """No partial sum of `expr`, in whatever order, is larger than this."""
+    match expr:
+        case AffineConstantExpr(value):
+            return abs(value)
+        case AffineBinaryOpExpr():
+            pass
+        case _:
+            known = range_of(expr, ranges)
+            return inf if known is None else max(abs(known.low), abs(known.high))
+    value = sum_of(expr)
+    if list(value.terms.values()) == [1] and not value.constant:
+        return _reach(expr.lhs, ranges)
+    terms = (abs(factor) * _reach(atom, ranges) for atom, factor in value.terms.items())
+    return abs(value.constant) + sum(terms)
