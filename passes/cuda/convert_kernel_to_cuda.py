@@ -216,12 +216,14 @@ class _Conversion:
             self.writer.statement(store)
             return
         guard = self.writer.block.last_op
-        is_same = isinstance(guard, IfOp) and guard.condition is condition
-        body = guard.then_body.block if is_same and guard.else_body is None else Block()
+        if isinstance(guard, IfOp) and guard.condition is condition and guard.else_body is None:
+            with self.writer.inside(guard.then_body.block):
+                self.writer.statement(store)
+            return
+        body = Block()
         with self.writer.inside(body):
             self.writer.statement(store)
-        if body.parent is None:
-            self.writer.statement(IfOp(condition, Region(body)))
+        self.writer.statement(IfOp(condition, Region(body)))
 
     @_convert.register
     def _(self, op: scf.IfOp) -> None:
