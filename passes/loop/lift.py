@@ -89,7 +89,8 @@ class LiftPass(ModulePass):
         with rewriting(RULE, op):
             names = KernelNames(op)
             for function in [f for f in op.ops if isinstance(f, func.FuncOp)]:
-                if any(isinstance(t, TensorType) for t in function.function_type.inputs):
+                types = (*function.function_type.inputs, *function.function_type.outputs)
+                if any(isinstance(type, TensorType) for type in types):
                     _Lifting(function, names).run()
 
 

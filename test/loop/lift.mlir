@@ -1,0 +1,221 @@
+// RUN: opt-tool %s -p lift --check=each | filecheck %s
+// RUN: not opt-tool %S/Inputs/not-tensor-ir.mlir -p lift 2>&1 | filecheck %s --check-prefix=ERROR
+
+// ERROR: error: pass 'lift': lift: 'arith.addf' is no Tensor IR; run to-tensor first
+
+// An elementwise op becomes a kernel; a broadcast is read through.
+// CHECK:      func.func @broadcast(%x: memref<16x64xf32>, %bias: memref<64xf32>) -> memref<16x64xf32> {
+// CHECK-NEXT:   %a = memref.alloc() : memref<16x64xf32>
+// CHECK-NEXT:   loop.launch @a(%x, %bias) -> (%a) : (memref<16x64xf32>, memref<64xf32>) -> (memref<16x64xf32>)
+// CHECK-NEXT:   func.return %a : memref<16x64xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: loop.kernel @a(%x: memref<16x64xf32>, %bias: memref<64xf32>) -> (%out: memref<16x64xf32>) {
+// CHECK-NEXT:   loop.for %i in 16, %j in 64 {
+// CHECK-NEXT:     %0 = loop.load %x[%i, %j] : memref<16x64xf32>
+// CHECK-NEXT:     %1 = loop.load %bias[%j] : memref<64xf32>
+// CHECK-NEXT:     %2 = arith.addf %0, %1 : f32
+// CHECK-NEXT:     loop.store %2, %out[%i, %j] : memref<16x64xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @broadcast(%x: tensor<16x64xf32>, %bias: tensor<64xf32>) -> tensor<16x64xf32> {
+  %b = prim.index_map %bias by affine_map<(d0, d1) -> (d1)> : tensor<64xf32> -> tensor<16x64xf32>
+  %a = prim.elementwise add(%x, %b) : tensor<16x64xf32>
+  func.return %a : tensor<16x64xf32>
+}
+
+// A constant has no buffer: each reader has its own.
+// CHECK:      func.func @scale(%x: memref<7xf32>) -> memref<7xf32> {
+// CHECK-NEXT:   %scaled = memref.alloc() : memref<7xf32>
+// CHECK-NEXT:   loop.launch @scaled(%x) -> (%scaled) : (memref<7xf32>) -> (memref<7xf32>)
+// CHECK-NEXT:   func.return %scaled : memref<7xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: loop.kernel @scaled(%x: memref<7xf32>) -> (%out: memref<7xf32>) {
+// CHECK-NEXT:   loop.for %i in 7 {
+// CHECK-NEXT:     %0 = loop.load %x[%i] : memref<7xf32>
+// CHECK-NEXT:     %1 = arith.constant 2.000000e+00 : f32
+// CHECK-NEXT:     %2 = arith.mulf %0, %1 : f32
+// CHECK-NEXT:     loop.store %2, %out[%i] : memref<7xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @scale(%x: tensor<7xf32>) -> tensor<7xf32> {
+  %c = prim.constant 2.000000e+00 : f32 -> tensor<7xf32>
+  %scaled = prim.elementwise mul(%x, %c) : tensor<7xf32>
+  func.return %scaled : tensor<7xf32>
+}
+
+// Several reduced axes become one loop.
+// CHECK:      func.func @sum_0_2(%x: memref<3x4x5xf32>) -> memref<4xf32> {
+// CHECK-NEXT:   %total = memref.alloc() : memref<4xf32>
+// CHECK-NEXT:   loop.launch @total(%x) -> (%total) : (memref<3x4x5xf32>) -> (memref<4xf32>)
+// CHECK-NEXT:   func.return %total : memref<4xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: loop.kernel @total(%x: memref<3x4x5xf32>) -> (%out: memref<4xf32>) {
+// CHECK-NEXT:   loop.for %i in 4 {
+// CHECK-NEXT:     %sum = loop.reduce %k in 15 with add {
+// CHECK-NEXT:       %0 = loop.load %x[%k floordiv 5, %i, %k mod 5] : memref<3x4x5xf32>
+// CHECK-NEXT:       loop.yield %0 : f32
+// CHECK-NEXT:     } : f32
+// CHECK-NEXT:     loop.store %sum, %out[%i] : memref<4xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @sum_0_2(%x: tensor<3x4x5xf32>) -> tensor<4xf32> {
+  %total = prim.reduce add(%x) dims [0, 2] : (tensor<3x4x5xf32>) -> tensor<4xf32>
+  func.return %total : tensor<4xf32>
+}
+
+// A result without axes is stored outside any nest.
+// CHECK:      func.func @amax(%x: memref<33x65xf32>) -> memref<f32> {
+// CHECK-NEXT:   %max = memref.alloc() : memref<f32>
+// CHECK-NEXT:   loop.launch @max(%x) -> (%max) : (memref<33x65xf32>) -> (memref<f32>)
+// CHECK-NEXT:   func.return %max : memref<f32>
+// CHECK-NEXT: }
+// CHECK-NEXT: loop.kernel @max(%x: memref<33x65xf32>) -> (%out: memref<f32>) {
+// CHECK-NEXT:   %maximum = loop.reduce %k in 2145 with max {
+// CHECK-NEXT:     %0 = loop.load %x[%k floordiv 65, %k mod 65] : memref<33x65xf32>
+// CHECK-NEXT:     loop.yield %0 : f32
+// CHECK-NEXT:   } : f32
+// CHECK-NEXT:   loop.store %maximum, %out[] : memref<f32>
+// CHECK-NEXT: }
+func.func @amax(%x: tensor<33x65xf32>) -> tensor<f32> {
+  %max = prim.reduce max(%x) dims [0, 1] : (tensor<33x65xf32>) -> tensor<f32>
+  func.return %max : tensor<f32>
+}
+
+// What is returned must be in memory: a transpose is copied.
+// CHECK:      func.func @transpose(%x: memref<3x5xf32>) -> memref<5x3xf32> {
+// CHECK-NEXT:   %t = memref.alloc() : memref<5x3xf32>
+// CHECK-NEXT:   loop.launch @t(%x) -> (%t) : (memref<3x5xf32>) -> (memref<5x3xf32>)
+// CHECK-NEXT:   func.return %t : memref<5x3xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: loop.kernel @t(%x: memref<3x5xf32>) -> (%out: memref<5x3xf32>) {
+// CHECK-NEXT:   loop.for %i in 5, %j in 3 {
+// CHECK-NEXT:     %0 = loop.load %x[%j, %i] : memref<3x5xf32>
+// CHECK-NEXT:     loop.store %0, %out[%i, %j] : memref<5x3xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @transpose(%x: tensor<3x5xf32>) -> tensor<5x3xf32> {
+  %t = prim.index_map %x by affine_map<(d0, d1) -> (d1, d0)> : tensor<3x5xf32> -> tensor<5x3xf32>
+  func.return %t : tensor<5x3xf32>
+}
+
+// Index maps compose.
+// CHECK:      func.func @transpose_flatten(%x: memref<3x5xf32>) -> memref<15xf32> {
+// CHECK-NEXT:   %e = memref.alloc() : memref<15xf32>
+// CHECK-NEXT:   loop.launch @e(%x) -> (%e) : (memref<3x5xf32>) -> (memref<15xf32>)
+// CHECK-NEXT:   func.return %e : memref<15xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: loop.kernel @e(%x: memref<3x5xf32>) -> (%out: memref<15xf32>) {
+// CHECK-NEXT:   loop.for %i in 15 {
+// CHECK-NEXT:     %0 = loop.load %x[%i mod 3, %i floordiv 3] : memref<3x5xf32>
+// CHECK-NEXT:     %1 = math.exp %0 : f32
+// CHECK-NEXT:     loop.store %1, %out[%i] : memref<15xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @transpose_flatten(%x: tensor<3x5xf32>) -> tensor<15xf32> {
+  %t = prim.index_map %x by affine_map<(d0, d1) -> (d1, d0)> : tensor<3x5xf32> -> tensor<5x3xf32>
+  %f = prim.index_map %t by affine_map<(d0) -> (d0 floordiv 3, d0 mod 3)>
+    : tensor<5x3xf32> -> tensor<15xf32>
+  %e = prim.elementwise exp(%f) : tensor<15xf32>
+  func.return %e : tensor<15xf32>
+}
+
+// An axis of size 1 needs no loop.
+// CHECK:      func.func @column(%x: memref<1x5x1xf32>) -> memref<1x5x1xf32> {
+// CHECK-NEXT:   %n = memref.alloc() : memref<1x5x1xf32>
+// CHECK-NEXT:   loop.launch @n(%x) -> (%n) : (memref<1x5x1xf32>) -> (memref<1x5x1xf32>)
+// CHECK-NEXT:   func.return %n : memref<1x5x1xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: loop.kernel @n(%x: memref<1x5x1xf32>) -> (%out: memref<1x5x1xf32>) {
+// CHECK-NEXT:   loop.for %i in 5 {
+// CHECK-NEXT:     %0 = loop.load %x[0, %i, 0] : memref<1x5x1xf32>
+// CHECK-NEXT:     %1 = arith.negf %0 : f32
+// CHECK-NEXT:     loop.store %1, %out[0, %i, 0] : memref<1x5x1xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @column(%x: tensor<1x5x1xf32>) -> tensor<1x5x1xf32> {
+  %n = prim.elementwise neg(%x) : tensor<1x5x1xf32>
+  func.return %n : tensor<1x5x1xf32>
+}
+
+// A result that is an input is not copied.
+// CHECK:      func.func @same(%x: memref<5xf32>) -> memref<5xf32> {
+// CHECK-NEXT:   func.return %x : memref<5xf32>
+// CHECK-NEXT: }
+func.func @same(%x: tensor<5xf32>) -> tensor<5xf32> {
+  func.return %x : tensor<5xf32>
+}
+
+// A result without elements needs no kernel ...
+// CHECK:      func.func @empty(%x: memref<0x5xf32>) -> memref<0x5xf32> {
+// CHECK-NEXT:   %none = memref.alloc() : memref<0x5xf32>
+// CHECK-NEXT:   func.return %none : memref<0x5xf32>
+// CHECK-NEXT: }
+func.func @empty(%x: tensor<0x5xf32>) -> tensor<0x5xf32> {
+  %none = prim.elementwise neg(%x) : tensor<0x5xf32>
+  func.return %none : tensor<0x5xf32>
+}
+
+// ... but a sum of no elements is zero.
+// CHECK:      func.func @sum_of_none(%x: memref<5x0xf32>) -> memref<5xf32> {
+// CHECK-NEXT:   %zero = memref.alloc() : memref<5xf32>
+// CHECK-NEXT:   loop.launch @zero(%x) -> (%zero) : (memref<5x0xf32>) -> (memref<5xf32>)
+// CHECK-NEXT:   func.return %zero : memref<5xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: loop.kernel @zero(%x: memref<5x0xf32>) -> (%out: memref<5xf32>) {
+// CHECK-NEXT:   loop.for %i in 5 {
+// CHECK-NEXT:     %sum = loop.reduce %k in 0 with add {
+// CHECK-NEXT:       %0 = loop.load %x[%i, %k] : memref<5x0xf32>
+// CHECK-NEXT:       loop.yield %0 : f32
+// CHECK-NEXT:     } : f32
+// CHECK-NEXT:     loop.store %sum, %out[%i] : memref<5xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @sum_of_none(%x: tensor<5x0xf32>) -> tensor<5xf32> {
+  %zero = prim.reduce add(%x) dims [1] : (tensor<5x0xf32>) -> tensor<5xf32>
+  func.return %zero : tensor<5xf32>
+}
+
+// Two kernels never have one name.
+// CHECK:      func.func @twice(%x: memref<5xf32>) -> (memref<5xf32>, memref<5xf32>) {
+// CHECK-NEXT:   %0 = memref.alloc() : memref<5xf32>
+// CHECK-NEXT:   loop.launch @kernel(%x) -> (%0) : (memref<5xf32>) -> (memref<5xf32>)
+// CHECK-NEXT:   %kernel = memref.alloc() : memref<5xf32>
+// CHECK-NEXT:   loop.launch @kernel_1(%x) -> (%kernel) : (memref<5xf32>) -> (memref<5xf32>)
+// CHECK-NEXT:   func.return %0, %kernel : memref<5xf32>, memref<5xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: loop.kernel @kernel(%x: memref<5xf32>) -> (%out: memref<5xf32>) {
+// CHECK-NEXT:   loop.for %i in 5 {
+// CHECK-NEXT:     %0 = loop.load %x[%i] : memref<5xf32>
+// CHECK-NEXT:     %1 = arith.negf %0 : f32
+// CHECK-NEXT:     loop.store %1, %out[%i] : memref<5xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+// CHECK-NEXT: loop.kernel @kernel_1(%x: memref<5xf32>) -> (%out: memref<5xf32>) {
+// CHECK-NEXT:   loop.for %i in 5 {
+// CHECK-NEXT:     %0 = loop.load %x[%i] : memref<5xf32>
+// CHECK-NEXT:     %1 = math.exp %0 : f32
+// CHECK-NEXT:     loop.store %1, %out[%i] : memref<5xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @twice(%x: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>) {
+  %0 = prim.elementwise neg(%x) : tensor<5xf32>
+  %kernel = prim.elementwise exp(%x) : tensor<5xf32>
+  func.return %0, %kernel : tensor<5xf32>, tensor<5xf32>
+}
+
+// A function need not have inputs.
+// CHECK:      func.func @constant() -> memref<3xf32> {
+// CHECK-NEXT:   %c = memref.alloc() : memref<3xf32>
+// CHECK-NEXT:   loop.launch @c() -> (%c) : () -> (memref<3xf32>)
+// CHECK-NEXT:   func.return %c : memref<3xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: loop.kernel @c() -> (%out: memref<3xf32>) {
+// CHECK-NEXT:   loop.for %i in 3 {
+// CHECK-NEXT:     %0 = arith.constant 2.000000e+00 : f32
+// CHECK-NEXT:     loop.store %0, %out[%i] : memref<3xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @constant() -> tensor<3xf32> {
+  %c = prim.constant 2.000000e+00 : f32 -> tensor<3xf32>
+  func.return %c : tensor<3xf32>
+}
