@@ -307,14 +307,15 @@ def _called(kernels: list[cuda.FuncOp]) -> Iterator[str]:
             if isinstance(op, expr.CallOp):
                 yield op.callee.string_value()
             if isinstance(op, expr.LiteralOp) and isinstance(op.value, FloatAttr):
-                yield literal(op.value).strip("-()")
+                yield literal(op.value).strip("-()")  # infinity and NaN are calls
 
 
 def cuda_source(module: ModuleOp) -> str:
     """The CUDA C++ text of a module of CUDA IR."""
     kernels = kernels_of(module)
     stream = StringIO()
-    stream.write(prelude(_called(kernels)) and prelude(_called(kernels)) + "\n")
+    if functions := prelude(_called(kernels)):
+        stream.write(f"{functions}\n")
     for kernel in kernels:
         CudaPrinter(stream).kernel(kernel)
     return stream.getvalue().lstrip("\n")

@@ -38,7 +38,6 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
     NoneAttr,
-    SymbolRefAttr,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -51,7 +50,6 @@ from tilewright.dialects.cuda_expressions import (
     SubscriptOp,
     TernaryOp,
 )
-from tilewright.dialects.cuda_names import identifier
 from tilewright.dialects.cuda_statements import (
     AssignOp,
     ForOp,
@@ -68,6 +66,7 @@ from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.erase_unused import erase_unused
 from tilewright.passes.cuda.index_type import index_type
 from tilewright.passes.cuda.indices import Indices
+from tilewright.passes.cuda.kernel_names import rename_kernels
 from tilewright.passes.cuda.scalars import scalar_expression
 from tilewright.passes.cuda.writer import Writer, is_pending
 from tilewright.passes.trace import Rule, rewriting
@@ -321,32 +320,6 @@ def _reads(value: SSAValue, variables: Sequence[SSAValue]) -> bool:
     return expression.reads() in variables or any(_reads(v, variables) for v in expression.operands)
 
 
-def _rename(module: ModuleOp) -> None:
-    """Give kernels whose names C++ has taken names of their own, and tell the launches."""
-    kernels = [op for op in module.ops if isinstance(op, kernel.FuncOp)]
-    taken = {op.sym_name.data for op in kernels}
-    renamed: dict[str, str] = {}
-    for op in kernels:
-        name = stem = identifier(old := op.sym_name.data)
-        if name == old:
-            continue
-        count = 0
-        while name in taken:
-            count += 1
-            name = f"{stem}{count}"
-        taken.add(name)
-        renamed[old] = name
-        op.properties["sym_name"] = SymbolRefAttr(name).root_reference
-    if renamed:
-        _rename_launches(module, renamed)
-
-
-def _rename_launches(module: ModuleOp, renamed: dict[str, str]) -> None:
-    for op in module.walk():
-        if isinstance(op, loop.LaunchOp) and (name := renamed.get(op.kernel.string_value())):
-            op.properties["kernel"] = SymbolRefAttr(name)
-
-
 class ConvertKernelToCudaPass(ModulePass):
     """Turn every kernel function into CUDA statements."""
 
@@ -354,7 +327,7 @@ class ConvertKernelToCudaPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each kernel of the module."""
-        _rename(op)
+        rename_kernels(op)
         for source in [k for k in op.ops if isinstance(k, kernel.FuncOp)]:
             with rewriting(RULE, source, whole_module=True):
                 function = _Conversion(source).run()
