@@ -111,7 +111,7 @@ class BlockifyLaunchPass(ModulePass):
                 skipped(RULE, launch, reason)
                 continue
             m, n = choices(launch)
-            m, n = self.m or m, self.n or n
+            m, n = m if self.m is None else self.m, n if self.n is None else self.n
             if m < 1 or n < 1 or m * n > MAX_THREADS:
                 raise PassFailedException(
                     f"blockify-launch: m={m} n={n} is {m * n} threads; "

@@ -64,6 +64,7 @@ def apply(launch: tile.LaunchOp, threads: int, rows: int) -> None:
     """Share each row among `threads` threads, `rows` rows a block."""
     rebinding = Rebinding()
     axes = launch.bound_axes()
+    rows = rows if axes else 1  # without an axis there is one row, and none to mask
     total = total_extent(axes)
     row = rebinding.add(NewAxis("rb", Level.BLOCK, -(-total // rows), Role.ROW))
     if rows > 1:
@@ -165,7 +166,8 @@ class CooperativeReducePass(ModulePass):
                 skipped(RULE, launch, reason)
                 continue
             threads, rows = choices(launch)
-            threads, rows = self.threads or threads, self.rows or rows
+            threads = threads if self.threads is None else self.threads
+            rows = rows if self.rows is None else self.rows
             if threads < 1 or rows < 1 or threads * rows > MAX_THREADS:
                 raise PassFailedException(
                     f"cooperative-reduce: threads={threads} rows={rows} is {threads * rows} "
