@@ -179,7 +179,8 @@ class Accesses:
     def _note_strided(self, op: Operation, offset: Index, subscripts: "_Subscripts") -> None:
         strided = subscripts.apart()
         is_longer = sum(s.num_terms() for s, _ in strided) > offset.num_terms()
-        if len(strided) < 2 or is_longer or offset in self.strided:
+        is_split = all(s.num_terms() < offset.num_terms() for s, _ in strided)
+        if not is_split or is_longer or offset in self.strided:
             return
         self.strided[offset] = strided
         for subscript, _ in strided:
