@@ -1,0 +1,559 @@
+// RUN: opt-tool %s -p convert-tile-to-kernel,cse --check=each | filecheck %s
+// RUN: not opt-tool %S/Inputs/loop-nest.mlir -p convert-tile-to-kernel 2>&1 | filecheck %s --check-prefix=NEST
+// RUN: not opt-tool %S/Inputs/combine-across-blocks.mlir -p convert-tile-to-kernel 2>&1 | filecheck %s --check-prefix=ACROSS
+// RUN: not opt-tool %S/Inputs/too-many-blocks.mlir -p convert-tile-to-kernel 2>&1 | filecheck %s --check-prefix=GRID
+
+// NEST: error: pass 'convert-tile-to-kernel': convert-tile-to-kernel: cannot lower @copy: it is not one tile.launch; run to-tile first
+// ACROSS: error: pass 'convert-tile-to-kernel': convert-tile-to-kernel: tile.combine across the block axis %s joins different blocks; combine across thread and register axes
+// GRID: error: pass 'convert-tile-to-kernel': convert-tile-to-kernel: cannot lower @copy: 2147483648 blocks; a grid has at most 2147483647
+
+// A warp sums a row of 100: what lies past the end is loaded as 0 and joins as the identity, then
+// the lanes join by shuffles.
+// CHECK:      kernel.func grid 8 block 32 @one_warp(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
+// CHECK-NEXT:   %rb = kernel.block_id
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   %0 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   %1 = arith.constant 0 : index
+// CHECK-NEXT:   %2 = arith.constant 4 : index
+// CHECK-NEXT:   %3 = arith.constant 1 : index
+// CHECK-NEXT:   %p = scf.for %k = %1 to %2 step %3 iter_args(%p_1 = %0) -> (f32) {
+// CHECK-NEXT:     %4 = loop.load %x[%rb, %k * 32 + %t] where [99 - %k * 32 - %t] : memref<8x100xf32>
+// CHECK-NEXT:     %5 = kernel.predicate [99 - %k * 32 - %t]
+// CHECK-NEXT:     %6 = arith.select %5, %4, %0 : f32
+// CHECK-NEXT:     %p_2 = arith.addf %p_1, %6 : f32
+// CHECK-NEXT:     scf.yield %p_2 : f32
+// CHECK-NEXT:   }
+// CHECK-NEXT:   %other = kernel.shuffle xor %p, 16 width 32 : f32
+// CHECK-NEXT:   %p_3 = arith.addf %p, %other : f32
+// CHECK-NEXT:   %other_1 = kernel.shuffle xor %p_3, 8 width 32 : f32
+// CHECK-NEXT:   %p_4 = arith.addf %p_3, %other_1 : f32
+// CHECK-NEXT:   %other_2 = kernel.shuffle xor %p_4, 4 width 32 : f32
+// CHECK-NEXT:   %p_5 = arith.addf %p_4, %other_2 : f32
+// CHECK-NEXT:   %other_3 = kernel.shuffle xor %p_5, 2 width 32 : f32
+// CHECK-NEXT:   %p_6 = arith.addf %p_5, %other_3 : f32
+// CHECK-NEXT:   %other_4 = kernel.shuffle xor %p_6, 1 width 32 : f32
+// CHECK-NEXT:   %p_7 = arith.addf %p_6, %other_4 : f32
+// CHECK-NEXT:   loop.store %p_7, %out[%rb] where [0 - %t] : memref<8xf32>
+// CHECK-NEXT: }
+loop.kernel @one_warp(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%rb = block 8 row, %t = thread 32 k) {
+    %p = loop.reduce %k in 4 with add {
+      %0 = loop.load %x[%rb, %k * 32 + %t] where [99 - %k * 32 - %t] : memref<8x100xf32>
+      loop.yield %0 where [99 - %k * 32 - %t] : f32
+    } : f32
+    %s = tile.combine %p across %t with add : f32
+    loop.store %s, %out[%rb] where [0 - %t] : memref<8xf32>
+  }
+}
+
+// Several warps: each joins by shuffles, then all through one slot of shared memory a warp.
+// CHECK:      kernel.func grid 4 block 128 @several_warps(%x: memref<4x128xf32>) -> (%out: memref<4x128xf32>) {
+// CHECK-NEXT:   %rb = kernel.block_id
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   %0 = loop.load %x[%rb, %t] : memref<4x128xf32>
+// CHECK-NEXT:   %other = kernel.shuffle xor %0, 16 width 32 : f32
+// CHECK-NEXT:   %1 = arith.maximumf %0, %other : f32
+// CHECK-NEXT:   %other_1 = kernel.shuffle xor %1, 8 width 32 : f32
+// CHECK-NEXT:   %2 = arith.maximumf %1, %other_1 : f32
+// CHECK-NEXT:   %other_2 = kernel.shuffle xor %2, 4 width 32 : f32
+// CHECK-NEXT:   %3 = arith.maximumf %2, %other_2 : f32
+// CHECK-NEXT:   %other_3 = kernel.shuffle xor %3, 2 width 32 : f32
+// CHECK-NEXT:   %4 = arith.maximumf %3, %other_3 : f32
+// CHECK-NEXT:   %other_4 = kernel.shuffle xor %4, 1 width 32 : f32
+// CHECK-NEXT:   %5 = arith.maximumf %4, %other_4 : f32
+// CHECK-NEXT:   %partial = kernel.shared : memref<4xf32, 3 : i64>
+// CHECK-NEXT:   %6 = kernel.predicate [0 - %t mod 32]
+// CHECK-NEXT:   scf.if %6 {
+// CHECK-NEXT:     loop.store %5, %partial[%t floordiv 32] : memref<4xf32, 3 : i64>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.barrier
+// CHECK-NEXT:   %7 = arith.constant 0xff800000 : f32
+// CHECK-NEXT:   %8 = arith.constant 0 : index
+// CHECK-NEXT:   %9 = arith.constant 4 : index
+// CHECK-NEXT:   %10 = arith.constant 1 : index
+// CHECK-NEXT:   %m = scf.for %w = %8 to %9 step %10 iter_args(%11 = %7) -> (f32) {
+// CHECK-NEXT:     %12 = loop.load %partial[%w] : memref<4xf32, 3 : i64>
+// CHECK-NEXT:     %13 = arith.maximumf %11, %12 : f32
+// CHECK-NEXT:     scf.yield %13 : f32
+// CHECK-NEXT:   }
+// CHECK-NEXT:   %14 = arith.subf %0, %m : f32
+// CHECK-NEXT:   loop.store %14, %out[%rb, %t] : memref<4x128xf32>
+// CHECK-NEXT: }
+loop.kernel @several_warps(%x: memref<4x128xf32>) -> (%out: memref<4x128xf32>) {
+  tile.launch (%rb = block 4 row, %t = thread 128 k) {
+    %0 = loop.load %x[%rb, %t] : memref<4x128xf32>
+    %m = tile.combine %0 across %t with max : f32
+    %1 = arith.subf %0, %m : f32
+    loop.store %1, %out[%rb, %t] : memref<4x128xf32>
+  }
+}
+
+// Two rows of two warps each: a warp's slot is found from its row.
+// CHECK:      kernel.func grid 1 block 128 @rows_of_warps(%x: memref<2x64xf32>) -> (%out: memref<2xf32>) {
+// CHECK-NEXT:   %thread = kernel.thread_id
+// CHECK-NEXT:   %rw = kernel.index [%thread floordiv 64]
+// CHECK-NEXT:   %t = kernel.index [%thread mod 64]
+// CHECK-NEXT:   %0 = loop.load %x[%rw, %t] : memref<2x64xf32>
+// CHECK-NEXT:   %other = kernel.shuffle xor %0, 16 width 32 : f32
+// CHECK-NEXT:   %1 = arith.mulf %0, %other : f32
+// CHECK-NEXT:   %other_1 = kernel.shuffle xor %1, 8 width 32 : f32
+// CHECK-NEXT:   %2 = arith.mulf %1, %other_1 : f32
+// CHECK-NEXT:   %other_2 = kernel.shuffle xor %2, 4 width 32 : f32
+// CHECK-NEXT:   %3 = arith.mulf %2, %other_2 : f32
+// CHECK-NEXT:   %other_3 = kernel.shuffle xor %3, 2 width 32 : f32
+// CHECK-NEXT:   %4 = arith.mulf %3, %other_3 : f32
+// CHECK-NEXT:   %other_4 = kernel.shuffle xor %4, 1 width 32 : f32
+// CHECK-NEXT:   %5 = arith.mulf %4, %other_4 : f32
+// CHECK-NEXT:   %partial = kernel.shared : memref<4xf32, 3 : i64>
+// CHECK-NEXT:   %6 = kernel.predicate [0 - %thread mod 32]
+// CHECK-NEXT:   scf.if %6 {
+// CHECK-NEXT:     loop.store %5, %partial[%thread floordiv 32] : memref<4xf32, 3 : i64>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.barrier
+// CHECK-NEXT:   %7 = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   %8 = arith.constant 0 : index
+// CHECK-NEXT:   %9 = arith.constant 2 : index
+// CHECK-NEXT:   %10 = arith.constant 1 : index
+// CHECK-NEXT:   %s = scf.for %w = %8 to %9 step %10 iter_args(%11 = %7) -> (f32) {
+// CHECK-NEXT:     %12 = loop.load %partial[%thread floordiv 64 * 2 + %w] : memref<4xf32, 3 : i64>
+// CHECK-NEXT:     %13 = arith.mulf %11, %12 : f32
+// CHECK-NEXT:     scf.yield %13 : f32
+// CHECK-NEXT:   }
+// CHECK-NEXT:   loop.store %s, %out[%rw] where [0 - %t] : memref<2xf32>
+// CHECK-NEXT: }
+loop.kernel @rows_of_warps(%x: memref<2x64xf32>) -> (%out: memref<2xf32>) {
+  tile.launch (%rw = thread 2 row, %t = thread 64 k) {
+    %0 = loop.load %x[%rw, %t] : memref<2x64xf32>
+    %s = tile.combine %0 across %t with mul : f32
+    loop.store %s, %out[%rw] where [0 - %t] : memref<2xf32>
+  }
+}
+
+// Sixteen lanes a row: shuffles stay within their half of the warp.
+// CHECK:      kernel.func grid 3 block 32 @half_warps(%x: memref<6x16xf32>) -> (%out: memref<6xf32>) {
+// CHECK-NEXT:   %b = kernel.block_id
+// CHECK-NEXT:   %thread = kernel.thread_id
+// CHECK-NEXT:   %rw = kernel.index [%thread floordiv 16]
+// CHECK-NEXT:   %t = kernel.index [%thread mod 16]
+// CHECK-NEXT:   %0 = loop.load %x[%b * 2 + %rw, %t] : memref<6x16xf32>
+// CHECK-NEXT:   %other = kernel.shuffle xor %0, 8 width 16 : f32
+// CHECK-NEXT:   %1 = arith.minimumf %0, %other : f32
+// CHECK-NEXT:   %other_1 = kernel.shuffle xor %1, 4 width 16 : f32
+// CHECK-NEXT:   %2 = arith.minimumf %1, %other_1 : f32
+// CHECK-NEXT:   %other_2 = kernel.shuffle xor %2, 2 width 16 : f32
+// CHECK-NEXT:   %3 = arith.minimumf %2, %other_2 : f32
+// CHECK-NEXT:   %other_3 = kernel.shuffle xor %3, 1 width 16 : f32
+// CHECK-NEXT:   %s = arith.minimumf %3, %other_3 : f32
+// CHECK-NEXT:   loop.store %s, %out[%b * 2 + %rw] where [0 - %t] : memref<6xf32>
+// CHECK-NEXT: }
+loop.kernel @half_warps(%x: memref<6x16xf32>) -> (%out: memref<6xf32>) {
+  tile.launch (%b = block 3, %rw = thread 2 row, %t = thread 16 k) {
+    %0 = loop.load %x[%b * 2 + %rw, %t] : memref<6x16xf32>
+    %s = tile.combine %0 across %t with min : f32
+    loop.store %s, %out[%b * 2 + %rw] where [0 - %t] : memref<6xf32>
+  }
+}
+
+// Threads that are no power of two: one slot a thread.
+// CHECK:      kernel.func grid 1 block 48 @twenty_four(%x: memref<2x24xf32>) -> (%out: memref<2xf32>) {
+// CHECK-NEXT:   %thread = kernel.thread_id
+// CHECK-NEXT:   %rw = kernel.index [%thread floordiv 24]
+// CHECK-NEXT:   %t = kernel.index [%thread mod 24]
+// CHECK-NEXT:   %0 = loop.load %x[%rw, %t] : memref<2x24xf32>
+// CHECK-NEXT:   %partial = kernel.shared : memref<48xf32, 3 : i64>
+// CHECK-NEXT:   loop.store %0, %partial[%thread] : memref<48xf32, 3 : i64>
+// CHECK-NEXT:   kernel.barrier
+// CHECK-NEXT:   %1 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   %2 = arith.constant 0 : index
+// CHECK-NEXT:   %3 = arith.constant 24 : index
+// CHECK-NEXT:   %4 = arith.constant 1 : index
+// CHECK-NEXT:   %s = scf.for %w = %2 to %3 step %4 iter_args(%5 = %1) -> (f32) {
+// CHECK-NEXT:     %6 = loop.load %partial[%thread floordiv 24 * 24 + %w] : memref<48xf32, 3 : i64>
+// CHECK-NEXT:     %7 = arith.addf %5, %6 : f32
+// CHECK-NEXT:     scf.yield %7 : f32
+// CHECK-NEXT:   }
+// CHECK-NEXT:   loop.store %s, %out[%rw] where [0 - %t] : memref<2xf32>
+// CHECK-NEXT: }
+loop.kernel @twenty_four(%x: memref<2x24xf32>) -> (%out: memref<2xf32>) {
+  tile.launch (%rw = thread 2 row, %t = thread 24 k) {
+    %0 = loop.load %x[%rw, %t] : memref<2x24xf32>
+    %s = tile.combine %0 across %t with add : f32
+    loop.store %s, %out[%rw] where [0 - %t] : memref<2xf32>
+  }
+}
+
+// Threads that do not lie side by side: columns are summed, lanes own columns.
+// CHECK:      kernel.func grid 1 block 256 @columns(%x: memref<8x32xf32>) -> (%out: memref<32xf32>) {
+// CHECK-NEXT:   %thread = kernel.thread_id
+// CHECK-NEXT:   %r = kernel.index [%thread floordiv 32]
+// CHECK-NEXT:   %c = kernel.index [%thread mod 32]
+// CHECK-NEXT:   %0 = loop.load %x[%r, %c] : memref<8x32xf32>
+// CHECK-NEXT:   %partial = kernel.shared : memref<256xf32, 3 : i64>
+// CHECK-NEXT:   loop.store %0, %partial[%thread] : memref<256xf32, 3 : i64>
+// CHECK-NEXT:   kernel.barrier
+// CHECK-NEXT:   %1 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   %2 = arith.constant 0 : index
+// CHECK-NEXT:   %3 = arith.constant 8 : index
+// CHECK-NEXT:   %4 = arith.constant 1 : index
+// CHECK-NEXT:   %s = scf.for %w = %2 to %3 step %4 iter_args(%5 = %1) -> (f32) {
+// CHECK-NEXT:     %6 = loop.load %partial[%w * 32 + %thread mod 32] : memref<256xf32, 3 : i64>
+// CHECK-NEXT:     %7 = arith.addf %5, %6 : f32
+// CHECK-NEXT:     scf.yield %7 : f32
+// CHECK-NEXT:   }
+// CHECK-NEXT:   loop.store %s, %out[%c] where [0 - %r] : memref<32xf32>
+// CHECK-NEXT: }
+loop.kernel @columns(%x: memref<8x32xf32>) -> (%out: memref<32xf32>) {
+  tile.launch (%r = thread 8 k, %c = thread 32) {
+    %0 = loop.load %x[%r, %c] : memref<8x32xf32>
+    %s = tile.combine %0 across %r with add : f32
+    loop.store %s, %out[%c] where [0 - %r] : memref<32xf32>
+  }
+}
+
+// Register axes join first, in each thread; the copies past the end join as the identity.
+// CHECK:      kernel.func grid 3 block 32 @registers(%x: memref<3x60xf32>) -> (%out: memref<3x60xf32>) {
+// CHECK-NEXT:   %rb = kernel.block_id
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   %0 = loop.load %x[%rb, %t * 2] where [59 - %t * 2] : memref<3x60xf32>
+// CHECK-NEXT:   %1 = loop.load %x[%rb, %t * 2 + 1] where [58 - %t * 2] : memref<3x60xf32>
+// CHECK-NEXT:   %2 = kernel.predicate [59 - %t * 2]
+// CHECK-NEXT:   %3 = arith.constant 0xff800000 : f32
+// CHECK-NEXT:   %4 = arith.select %2, %0, %3 : f32
+// CHECK-NEXT:   %5 = kernel.predicate [58 - %t * 2]
+// CHECK-NEXT:   %6 = arith.select %5, %1, %3 : f32
+// CHECK-NEXT:   %7 = arith.maximumf %4, %6 : f32
+// CHECK-NEXT:   %other = kernel.shuffle xor %7, 16 width 32 : f32
+// CHECK-NEXT:   %8 = arith.maximumf %7, %other : f32
+// CHECK-NEXT:   %other_1 = kernel.shuffle xor %8, 8 width 32 : f32
+// CHECK-NEXT:   %9 = arith.maximumf %8, %other_1 : f32
+// CHECK-NEXT:   %other_2 = kernel.shuffle xor %9, 4 width 32 : f32
+// CHECK-NEXT:   %10 = arith.maximumf %9, %other_2 : f32
+// CHECK-NEXT:   %other_3 = kernel.shuffle xor %10, 2 width 32 : f32
+// CHECK-NEXT:   %11 = arith.maximumf %10, %other_3 : f32
+// CHECK-NEXT:   %other_4 = kernel.shuffle xor %11, 1 width 32 : f32
+// CHECK-NEXT:   %m = arith.maximumf %11, %other_4 : f32
+// CHECK-NEXT:   %12 = arith.subf %0, %m : f32
+// CHECK-NEXT:   %13 = arith.subf %1, %m : f32
+// CHECK-NEXT:   loop.store %12, %out[%rb, %t * 2] where [59 - %t * 2] : memref<3x60xf32>
+// CHECK-NEXT:   loop.store %13, %out[%rb, %t * 2 + 1] where [58 - %t * 2] : memref<3x60xf32>
+// CHECK-NEXT: }
+loop.kernel @registers(%x: memref<3x60xf32>) -> (%out: memref<3x60xf32>) {
+  tile.launch (%rb = block 3 row, %t = thread 32 k, %v = register 2 k) {
+    %0 = loop.load %x[%rb, %t * 2 + %v] where [59 - %t * 2 - %v] : memref<3x60xf32>
+    %m = tile.combine %0 across %t, %v with max where [59 - %t * 2 - %v] : f32
+    %1 = arith.subf %0, %m : f32
+    loop.store %1, %out[%rb, %t * 2 + %v] where [59 - %t * 2 - %v] : memref<3x60xf32>
+  }
+}
+
+// A tile of 2 x 2 elements a thread: one load for each row and column, four accumulators.
+// CHECK:      kernel.func grid 4 block 32 @register_tile(%x: memref<8x5xf32>, %w: memref<5x64xf32>) -> (%out: memref<8x64xf32>) {
+// CHECK-NEXT:   %b = kernel.block_id
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   %0 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   %1 = arith.constant 0 : index
+// CHECK-NEXT:   %2 = arith.constant 5 : index
+// CHECK-NEXT:   %3 = arith.constant 1 : index
+// CHECK-NEXT:   %s, %s_1, %s_2, %s_3 = scf.for %k = %1 to %2 step %3 iter_args(%s_4 = %0, %s_5 = %0, %s_6 = %0, %s_7 = %0) -> (f32, f32, f32, f32) {
+// CHECK-NEXT:     %4 = loop.load %x[%b * 2, %k] : memref<8x5xf32>
+// CHECK-NEXT:     %5 = loop.load %x[%b * 2 + 1, %k] : memref<8x5xf32>
+// CHECK-NEXT:     %6 = loop.load %w[%k, %t * 2] : memref<5x64xf32>
+// CHECK-NEXT:     %7 = loop.load %w[%k, %t * 2 + 1] : memref<5x64xf32>
+// CHECK-NEXT:     %8 = arith.mulf %4, %6 : f32
+// CHECK-NEXT:     %9 = arith.mulf %4, %7 : f32
+// CHECK-NEXT:     %10 = arith.mulf %5, %6 : f32
+// CHECK-NEXT:     %11 = arith.mulf %5, %7 : f32
+// CHECK-NEXT:     %s_8 = arith.addf %s_4, %8 : f32
+// CHECK-NEXT:     %s_9 = arith.addf %s_5, %9 : f32
+// CHECK-NEXT:     %s_10 = arith.addf %s_6, %10 : f32
+// CHECK-NEXT:     %s_11 = arith.addf %s_7, %11 : f32
+// CHECK-NEXT:     scf.yield %s_8, %s_9, %s_10, %s_11 : f32, f32, f32, f32
+// CHECK-NEXT:   }
+// CHECK-NEXT:   loop.store %s, %out[%b * 2, %t * 2] : memref<8x64xf32>
+// CHECK-NEXT:   loop.store %s_1, %out[%b * 2, %t * 2 + 1] : memref<8x64xf32>
+// CHECK-NEXT:   loop.store %s_2, %out[%b * 2 + 1, %t * 2] : memref<8x64xf32>
+// CHECK-NEXT:   loop.store %s_3, %out[%b * 2 + 1, %t * 2 + 1] : memref<8x64xf32>
+// CHECK-NEXT: }
+loop.kernel @register_tile(%x: memref<8x5xf32>, %w: memref<5x64xf32>) -> (%out: memref<8x64xf32>) {
+  tile.launch (%b = block 4 m, %t = thread 32 n, %i = register 2 m, %j = register 2 n) {
+    %s = loop.reduce %k in 5 with add {
+      %0 = loop.load %x[%b * 2 + %i, %k] : memref<8x5xf32>
+      %1 = loop.load %w[%k, %t * 2 + %j] : memref<5x64xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    loop.store %s, %out[%b * 2 + %i, %t * 2 + %j] : memref<8x64xf32>
+  }
+}
+
+// In a loop the slots are written again: a barrier first lets every thread read them.
+// CHECK:      kernel.func grid 1 block 64 @in_a_loop(%x: memref<3x64xf32>) -> (%out: memref<3xf32>) {
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   %0 = arith.constant 0 : index
+// CHECK-NEXT:   %1 = arith.constant 3 : index
+// CHECK-NEXT:   %2 = arith.constant 1 : index
+// CHECK-NEXT:   scf.for %i = %0 to %1 step %2 {
+// CHECK-NEXT:     %3 = loop.load %x[%i, %t] : memref<3x64xf32>
+// CHECK-NEXT:     %other = kernel.shuffle xor %3, 16 width 32 : f32
+// CHECK-NEXT:     %4 = arith.addf %3, %other : f32
+// CHECK-NEXT:     %other_1 = kernel.shuffle xor %4, 8 width 32 : f32
+// CHECK-NEXT:     %5 = arith.addf %4, %other_1 : f32
+// CHECK-NEXT:     %other_2 = kernel.shuffle xor %5, 4 width 32 : f32
+// CHECK-NEXT:     %6 = arith.addf %5, %other_2 : f32
+// CHECK-NEXT:     %other_3 = kernel.shuffle xor %6, 2 width 32 : f32
+// CHECK-NEXT:     %7 = arith.addf %6, %other_3 : f32
+// CHECK-NEXT:     %other_4 = kernel.shuffle xor %7, 1 width 32 : f32
+// CHECK-NEXT:     %8 = arith.addf %7, %other_4 : f32
+// CHECK-NEXT:     %partial = kernel.shared : memref<2xf32, 3 : i64>
+// CHECK-NEXT:     %9 = kernel.predicate [0 - %t mod 32]
+// CHECK-NEXT:     scf.if %9 {
+// CHECK-NEXT:       loop.store %8, %partial[%t floordiv 32] : memref<2xf32, 3 : i64>
+// CHECK-NEXT:     }
+// CHECK-NEXT:     kernel.barrier
+// CHECK-NEXT:     %10 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:     %11 = arith.constant 2 : index
+// CHECK-NEXT:     %s = scf.for %w = %0 to %11 step %2 iter_args(%12 = %10) -> (f32) {
+// CHECK-NEXT:       %13 = loop.load %partial[%w] : memref<2xf32, 3 : i64>
+// CHECK-NEXT:       %14 = arith.addf %12, %13 : f32
+// CHECK-NEXT:       scf.yield %14 : f32
+// CHECK-NEXT:     }
+// CHECK-NEXT:     kernel.barrier
+// CHECK-NEXT:     loop.store %s, %out[%i] where [0 - %t] : memref<3xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+loop.kernel @in_a_loop(%x: memref<3x64xf32>) -> (%out: memref<3xf32>) {
+  tile.launch (%t = thread 64 k) {
+    loop.for %i in 3 {
+      %0 = loop.load %x[%i, %t] : memref<3x64xf32>
+      %s = tile.combine %0 across %t with add : f32
+      loop.store %s, %out[%i] where [0 - %t] : memref<3xf32>
+    }
+  }
+}
+
+// Two values, each joined by itself.
+// CHECK:      kernel.func grid 1 block 32 @both(%x: memref<32xf32>) -> (%sum: memref<f32>, %squares: memref<f32>) {
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   %0 = loop.load %x[%t] : memref<32xf32>
+// CHECK-NEXT:   %1 = arith.mulf %0, %0 : f32
+// CHECK-NEXT:   %other = kernel.shuffle xor %0, 16 width 32 : f32
+// CHECK-NEXT:   %2 = arith.addf %0, %other : f32
+// CHECK-NEXT:   %other_1 = kernel.shuffle xor %2, 8 width 32 : f32
+// CHECK-NEXT:   %3 = arith.addf %2, %other_1 : f32
+// CHECK-NEXT:   %other_2 = kernel.shuffle xor %3, 4 width 32 : f32
+// CHECK-NEXT:   %4 = arith.addf %3, %other_2 : f32
+// CHECK-NEXT:   %other_3 = kernel.shuffle xor %4, 2 width 32 : f32
+// CHECK-NEXT:   %5 = arith.addf %4, %other_3 : f32
+// CHECK-NEXT:   %other_4 = kernel.shuffle xor %5, 1 width 32 : f32
+// CHECK-NEXT:   %s = arith.addf %5, %other_4 : f32
+// CHECK-NEXT:   %other_5 = kernel.shuffle xor %1, 16 width 32 : f32
+// CHECK-NEXT:   %6 = arith.addf %1, %other_5 : f32
+// CHECK-NEXT:   %other_6 = kernel.shuffle xor %6, 8 width 32 : f32
+// CHECK-NEXT:   %7 = arith.addf %6, %other_6 : f32
+// CHECK-NEXT:   %other_7 = kernel.shuffle xor %7, 4 width 32 : f32
+// CHECK-NEXT:   %8 = arith.addf %7, %other_7 : f32
+// CHECK-NEXT:   %other_8 = kernel.shuffle xor %8, 2 width 32 : f32
+// CHECK-NEXT:   %9 = arith.addf %8, %other_8 : f32
+// CHECK-NEXT:   %other_9 = kernel.shuffle xor %9, 1 width 32 : f32
+// CHECK-NEXT:   %s_1 = arith.addf %9, %other_9 : f32
+// CHECK-NEXT:   loop.store %s, %sum[] where [0 - %t] : memref<f32>
+// CHECK-NEXT:   loop.store %s_1, %squares[] where [0 - %t] : memref<f32>
+// CHECK-NEXT: }
+loop.kernel @both(%x: memref<32xf32>) -> (%sum: memref<f32>, %squares: memref<f32>) {
+  tile.launch (%t = thread 32 k) {
+    %0 = loop.load %x[%t] : memref<32xf32>
+    %1 = arith.mulf %0, %0 : f32
+    %s:2 = tile.combine %0, %1 across %t with add : f32, f32
+    loop.store %s#0, %sum[] where [0 - %t] : memref<f32>
+    loop.store %s#1, %squares[] where [0 - %t] : memref<f32>
+  }
+}
+
+// A stage: 64 threads fill 5 x 20 elements, and wait for each other before they read.
+// CHECK:      kernel.func grid 1 block 64 @stage(%x: memref<10x20xf32>) -> (%out: memref<64xf32>) {
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   %slab = kernel.shared : memref<5x20xf32, 3 : i64>
+// CHECK-NEXT:   %0 = arith.constant 0 : index
+// CHECK-NEXT:   %1 = arith.constant 2 : index
+// CHECK-NEXT:   %2 = arith.constant 1 : index
+// CHECK-NEXT:   scf.for %e = %0 to %1 step %2 {
+// CHECK-NEXT:     %3 = kernel.predicate [99 - %e * 64 - %t]
+// CHECK-NEXT:     scf.if %3 {
+// CHECK-NEXT:       %4 = loop.load %x[(%e * 64 + %t) floordiv 20, (%e * 64 + %t) mod 20] : memref<10x20xf32>
+// CHECK-NEXT:       %5 = math.exp %4 : f32
+// CHECK-NEXT:       loop.store %5, %slab[(%e * 64 + %t) floordiv 20, (%e * 64 + %t) mod 20] : memref<5x20xf32, 3 : i64>
+// CHECK-NEXT:     }
+// CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.barrier
+// CHECK-NEXT:   %6 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   %7 = arith.constant 5 : index
+// CHECK-NEXT:   %s = scf.for %k = %0 to %7 step %2 iter_args(%s_1 = %6) -> (f32) {
+// CHECK-NEXT:     %8 = loop.load %slab[%k, %t mod 20] : memref<5x20xf32, 3 : i64>
+// CHECK-NEXT:     %s_2 = arith.addf %s_1, %8 : f32
+// CHECK-NEXT:     scf.yield %s_2 : f32
+// CHECK-NEXT:   }
+// CHECK-NEXT:   loop.store %s, %out[%t] : memref<64xf32>
+// CHECK-NEXT: }
+loop.kernel @stage(%x: memref<10x20xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%b = block 1, %t = thread 64) {
+    %slab = tile.stage (%i, %j) in [5, 20] {
+      %0 = loop.load %x[%b * 5 + %i, %j] : memref<10x20xf32>
+      %1 = math.exp %0 : f32
+      loop.yield %1 : f32
+    } : memref<5x20xf32, 3 : i64>
+    %s = loop.reduce %k in 5 with add {
+      %2 = loop.load %slab[%k, %t mod 20] : memref<5x20xf32, 3 : i64>
+      loop.yield %2 : f32
+    } : f32
+    loop.store %s, %out[%t] : memref<64xf32>
+  }
+}
+
+// In a loop the slab is filled again: a barrier before as well. What the mask excludes is zero.
+// CHECK:      kernel.func grid 1 block 32 @stage_in_a_loop(%x: memref<100xf32>) -> (%out: memref<32xf32>) {
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   %0 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   %1 = arith.constant 0 : index
+// CHECK-NEXT:   %2 = arith.constant 4 : index
+// CHECK-NEXT:   %3 = arith.constant 1 : index
+// CHECK-NEXT:   %s = scf.for %ko = %1 to %2 step %3 iter_args(%s_1 = %0) -> (f32) {
+// CHECK-NEXT:     %slab = kernel.shared : memref<32xf32, 3 : i64>
+// CHECK-NEXT:     kernel.barrier
+// CHECK-NEXT:     scf.for %e = %1 to %3 step %3 {
+// CHECK-NEXT:       %4 = loop.load %x[%ko * 32 + %t] where [99 - %ko * 32 - %t] : memref<100xf32>
+// CHECK-NEXT:       %5 = math.exp %4 : f32
+// CHECK-NEXT:       %6 = kernel.predicate [99 - %ko * 32 - %t]
+// CHECK-NEXT:       %7 = arith.select %6, %5, %0 : f32
+// CHECK-NEXT:       loop.store %7, %slab[%t] : memref<32xf32, 3 : i64>
+// CHECK-NEXT:     }
+// CHECK-NEXT:     kernel.barrier
+// CHECK-NEXT:     %8 = loop.load %slab[31 - %t] : memref<32xf32, 3 : i64>
+// CHECK-NEXT:     %s_2 = arith.addf %s_1, %8 : f32
+// CHECK-NEXT:     scf.yield %s_2 : f32
+// CHECK-NEXT:   }
+// CHECK-NEXT:   loop.store %s, %out[%t] : memref<32xf32>
+// CHECK-NEXT: }
+loop.kernel @stage_in_a_loop(%x: memref<100xf32>) -> (%out: memref<32xf32>) {
+  tile.launch (%t = thread 32) {
+    %s = loop.reduce %ko in 4 with add {
+      %slab = tile.stage (%i) in [32] {
+        %0 = loop.load %x[%ko * 32 + %i] where [99 - %ko * 32 - %i] : memref<100xf32>
+        %1 = math.exp %0 : f32
+        loop.yield %1 where [99 - %ko * 32 - %i] : f32
+      } : memref<32xf32, 3 : i64>
+      %2 = loop.load %slab[31 - %t] : memref<32xf32, 3 : i64>
+      loop.yield %2 : f32
+    } : f32
+    loop.store %s, %out[%t] : memref<32xf32>
+  }
+}
+
+// One thread.
+// CHECK:      kernel.func grid 1 block 1 @single(%x: memref<3xf32>) -> (%out: memref<f32>) {
+// CHECK-NEXT:   %0 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   %1 = arith.constant 0 : index
+// CHECK-NEXT:   %2 = arith.constant 3 : index
+// CHECK-NEXT:   %3 = arith.constant 1 : index
+// CHECK-NEXT:   %s = scf.for %k = %1 to %2 step %3 iter_args(%s_1 = %0) -> (f32) {
+// CHECK-NEXT:     %4 = loop.load %x[%k] : memref<3xf32>
+// CHECK-NEXT:     %s_2 = arith.addf %s_1, %4 : f32
+// CHECK-NEXT:     scf.yield %s_2 : f32
+// CHECK-NEXT:   }
+// CHECK-NEXT:   loop.store %s, %out[] : memref<f32>
+// CHECK-NEXT: }
+loop.kernel @single(%x: memref<3xf32>) -> (%out: memref<f32>) {
+  tile.launch () {
+    %s = loop.reduce %k in 3 with add {
+      %0 = loop.load %x[%k] : memref<3xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.store %s, %out[] : memref<f32>
+  }
+}
+
+// Axes of one step are 0 and loops of one step are no loops; with them the masks are proven.
+// CHECK:      kernel.func grid 1 block 32 @one_step(%x: memref<1x1x32xf32>) -> (%out: memref<32xf32>) {
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   %s = loop.load %x[0, 0, %t] : memref<1x1x32xf32>
+// CHECK-NEXT:   loop.store %s, %out[%t] : memref<32xf32>
+// CHECK-NEXT: }
+loop.kernel @one_step(%x: memref<1x1x32xf32>) -> (%out: memref<32xf32>) {
+  tile.launch (%b = block 1, %t = thread 32) {
+    %s = loop.reduce %k in 1 with add {
+      %0 = loop.load %x[%b, %k, %t] where [0 - %b, 31 - %b * 32 - %t] : memref<1x1x32xf32>
+      loop.yield %0 where [31 - %k * 32 - %t] : f32
+    } : f32
+    loop.store %s, %out[%b * 32 + %t] where [0 - %b] : memref<32xf32>
+  }
+}
+
+// Block axes and thread axes are numbered with the last the fastest.
+// CHECK:      kernel.func grid 6 block 32 @ids(%x: memref<2x3x4x8xf32>) -> (%out: memref<2x3x4x8xf32>) {
+// CHECK-NEXT:   %block = kernel.block_id
+// CHECK-NEXT:   %thread = kernel.thread_id
+// CHECK-NEXT:   %a = kernel.index [%block floordiv 3]
+// CHECK-NEXT:   %b = kernel.index [%block mod 3]
+// CHECK-NEXT:   %c = kernel.index [%thread floordiv 8]
+// CHECK-NEXT:   %d = kernel.index [%thread mod 8]
+// CHECK-NEXT:   %0 = loop.load %x[%a, %b, %c, %d] : memref<2x3x4x8xf32>
+// CHECK-NEXT:   loop.store %0, %out[%a, %b, %c, %d] : memref<2x3x4x8xf32>
+// CHECK-NEXT: }
+loop.kernel @ids(%x: memref<2x3x4x8xf32>) -> (%out: memref<2x3x4x8xf32>) {
+  tile.launch (%a = block 2, %b = block 3, %c = thread 4, %d = thread 8) {
+    %0 = loop.load %x[%a, %b, %c, %d] : memref<2x3x4x8xf32>
+    loop.store %0, %out[%a, %b, %c, %d] : memref<2x3x4x8xf32>
+  }
+}
+
+// Chunks of K staged for a register tile: rows of the slab are read where the register axes point.
+// CHECK:      kernel.func grid 3 block 16 @staged_tile(%x: memref<6x24xf32>, %w: memref<24x16xf32>) -> (%out: memref<6x16xf32>) {
+// CHECK-NEXT:   %b = kernel.block_id
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   %0 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   %1 = arith.constant 0 : index
+// CHECK-NEXT:   %2 = arith.constant 3 : index
+// CHECK-NEXT:   %3 = arith.constant 1 : index
+// CHECK-NEXT:   %s, %s_1 = scf.for %ko = %1 to %2 step %3 iter_args(%s_2 = %0, %s_3 = %0) -> (f32, f32) {
+// CHECK-NEXT:     %xs = kernel.shared : memref<2x8xf32, 3 : i64>
+// CHECK-NEXT:     kernel.barrier
+// CHECK-NEXT:     scf.for %e = %1 to %3 step %3 {
+// CHECK-NEXT:       %4 = loop.load %x[%b * 2 + %t floordiv 8, %ko * 8 + %t mod 8] : memref<6x24xf32>
+// CHECK-NEXT:       loop.store %4, %xs[%t floordiv 8, %t mod 8] : memref<2x8xf32, 3 : i64>
+// CHECK-NEXT:     }
+// CHECK-NEXT:     kernel.barrier
+// CHECK-NEXT:     %5 = arith.constant 8 : index
+// CHECK-NEXT:     %p, %p_1 = scf.for %ki = %1 to %5 step %3 iter_args(%p_2 = %0, %p_3 = %0) -> (f32, f32) {
+// CHECK-NEXT:       %6 = loop.load %xs[0, %ki] : memref<2x8xf32, 3 : i64>
+// CHECK-NEXT:       %7 = loop.load %xs[1, %ki] : memref<2x8xf32, 3 : i64>
+// CHECK-NEXT:       %8 = loop.load %w[%ko * 8 + %ki, %t] : memref<24x16xf32>
+// CHECK-NEXT:       %9 = arith.mulf %6, %8 : f32
+// CHECK-NEXT:       %10 = arith.mulf %7, %8 : f32
+// CHECK-NEXT:       %p_4 = arith.addf %p_2, %9 : f32
+// CHECK-NEXT:       %p_5 = arith.addf %p_3, %10 : f32
+// CHECK-NEXT:       scf.yield %p_4, %p_5 : f32, f32
+// CHECK-NEXT:     }
+// CHECK-NEXT:     %s_4 = arith.addf %s_2, %p : f32
+// CHECK-NEXT:     %s_5 = arith.addf %s_3, %p_1 : f32
+// CHECK-NEXT:     scf.yield %s_4, %s_5 : f32, f32
+// CHECK-NEXT:   }
+// CHECK-NEXT:   loop.store %s, %out[%b * 2, %t] : memref<6x16xf32>
+// CHECK-NEXT:   loop.store %s_1, %out[%b * 2 + 1, %t] : memref<6x16xf32>
+// CHECK-NEXT: }
+loop.kernel @staged_tile(%x: memref<6x24xf32>, %w: memref<24x16xf32>) -> (%out: memref<6x16xf32>) {
+  tile.launch (%b = block 3 m, %t = thread 16 n, %i = register 2 m) {
+    %s = loop.reduce %ko in 3 with add {
+      %xs = tile.stage (%m, %k) in [2, 8] {
+        %0 = loop.load %x[%b * 2 + %m, %ko * 8 + %k] : memref<6x24xf32>
+        loop.yield %0 : f32
+      } : memref<2x8xf32, 3 : i64>
+      %p = loop.reduce %ki in 8 with add {
+        %1 = loop.load %xs[%i, %ki] : memref<2x8xf32, 3 : i64>
+        %2 = loop.load %w[%ko * 8 + %ki, %t] : memref<24x16xf32>
+        %3 = arith.mulf %1, %2 : f32
+        loop.yield %3 : f32
+      } : f32
+      loop.yield %p : f32
+    } : f32
+    loop.store %s, %out[%b * 2 + %i, %t] : memref<6x16xf32>
+  }
+}
