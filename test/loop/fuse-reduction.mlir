@@ -91,6 +91,44 @@ func.func @columns(%x: tensor<100x17xf32>) -> tensor<100x17xf32> {
   func.return %by_columns : tensor<100x17xf32>
 }
 
+// Softmax over columns: both reductions, each after the axes are in order.
+// CHECK:      func.func @softmax_0(%x: memref<50x7xf32>) -> memref<50x7xf32> {
+// CHECK-NEXT:   %softmax_columns = memref.alloc() : memref<50x7xf32>
+// CHECK-NEXT:   loop.launch @softmax_columns_e_d_sum_max(%x) -> (%softmax_columns) : (memref<50x7xf32>) -> (memref<50x7xf32>)
+// CHECK-NEXT:   func.return %softmax_columns : memref<50x7xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: loop.kernel @softmax_columns_e_d_sum_max(%x: memref<50x7xf32>) -> (%out: memref<50x7xf32>) {
+// CHECK-NEXT:   loop.for %j in 7 {
+// CHECK-NEXT:     %maximum = loop.reduce %k in 50 with max {
+// CHECK-NEXT:       %0 = loop.load %x[%k, %j] : memref<50x7xf32>
+// CHECK-NEXT:       loop.yield %0 : f32
+// CHECK-NEXT:     } : f32
+// CHECK-NEXT:     %sum = loop.reduce %k_1 in 50 with add {
+// CHECK-NEXT:       %1 = loop.load %x[%k_1, %j] : memref<50x7xf32>
+// CHECK-NEXT:       %2 = arith.subf %1, %maximum : f32
+// CHECK-NEXT:       %3 = math.exp %2 : f32
+// CHECK-NEXT:       loop.yield %3 : f32
+// CHECK-NEXT:     } : f32
+// CHECK-NEXT:     loop.for %i in 50 {
+// CHECK-NEXT:       %4 = loop.load %x[%i, %j] : memref<50x7xf32>
+// CHECK-NEXT:       %5 = arith.subf %4, %maximum : f32
+// CHECK-NEXT:       %6 = math.exp %5 : f32
+// CHECK-NEXT:       %7 = arith.divf %6, %sum : f32
+// CHECK-NEXT:       loop.store %7, %out[%i, %j] : memref<50x7xf32>
+// CHECK-NEXT:     }
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @softmax_0(%x: tensor<50x7xf32>) -> tensor<50x7xf32> {
+  %max = prim.reduce max(%x) dims [0] : (tensor<50x7xf32>) -> tensor<7xf32>
+  %mb = prim.index_map %max by affine_map<(i, j) -> (j)> : tensor<7xf32> -> tensor<50x7xf32>
+  %d = prim.elementwise sub(%x, %mb) : tensor<50x7xf32>
+  %e = prim.elementwise exp(%d) : tensor<50x7xf32>
+  %sum = prim.reduce add(%e) dims [0] : (tensor<50x7xf32>) -> tensor<7xf32>
+  %sb = prim.index_map %sum by affine_map<(i, j) -> (j)> : tensor<7xf32> -> tensor<50x7xf32>
+  %softmax_columns = prim.elementwise div(%e, %sb) : tensor<50x7xf32>
+  func.return %softmax_columns : tensor<50x7xf32>
+}
+
 // The middle of three axes moves inside.
 // CHECK:      func.func @middle(%x: memref<3x50x7xf32>) -> memref<3x50x7xf32> {
 // CHECK-NEXT:   %by_middle = memref.alloc() : memref<3x50x7xf32>
