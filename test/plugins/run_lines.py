@@ -124,6 +124,17 @@ def run_line(line: str) -> None:
             piped = result.out
 
 
+def run_in_terminal(line: str) -> Result:
+    """What `a | b` shows in a terminal: all that `b` prints, after what `a` prints on stderr."""
+    shown, result = b"", Result(0, b"")
+    *commands, last = _split(_tokens(line), "|")
+    for command in commands:
+        result = run_command(command, piped=result.out)
+        shown += result.err
+    result = run_command([*last, "2>&1"], piped=result.out)
+    return Result(result.code, shown + result.out)
+
+
 def run_command(tokens: list[str], piped: bytes) -> Result:
     """One command with its redirections and leading `not`s."""
     args, redirected = _without_redirections(tokens)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the documentation says is so: its IR, its commands and their output, its code, its links."""
+
+import doctest
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from documents import ROOT, Block, Command, blocks, commands, pages
+from example_package import install
+from run_lines import COMMANDS, call
+
+from tilewright.codegen.simulator import Kind
+from tilewright.dialects import get_all_dialects
+from tilewright.passes import get_all_passes, pipelines
+from tilewright.universe import UNIVERSE
+
+PAGES = pages()
+
+EXAMPLES = [
+    path.read_text()
+    for pattern in ("*.py", "*.toml", "*.mlir")
+    for path in sorted((ROOT / "examples").rglob(pattern))
+]
+
+LEVEL_PAGES = {  # page: its dialect
+    "torch-ir": "torch",
+    "tensor-ir": "prim",
+    "loop-ir": "loop",
+    "tile-ir": "tile",
+    "kernel-ir": "kernel",
+    "cuda-ir": "cuda",
+}
+
+
+def all_blocks(*languages: str) -> list[Block]:
+    """The blocks of all pages in these languages."""
+    return [block for language in languages for page in PAGES for block in blocks(page, language)]
+
+
+def all_commands() -> list[Any]:
+    """The commands of all pages, each with its place."""
+    return [
+        pytest.param(command, id=f"{block} {command.line[:60]}")
+        for block in all_blocks("console")
+        for command in commands(block.text)
+    ]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the example's package is installed."""
+    return install(tmp_path_factory.mktemp("my_pass"))
+
+
+@pytest.fixture
+def in_the_root(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand in the repository, with the example's package installed."""
+    monkeypatch.chdir(ROOT)
+    prepend: Callable[[Path], None] = getattr(monkeypatch, "syspath_prepend")
+    prepend(site)
+    # Tools look for passes when they start, and this process has started already.
+    monkeypatch.setattr(UNIVERSE, "all_passes", get_all_passes())
+
+
+@pytest.mark.parametrize("block", all_blocks("mlir"), ids=str)
+def test_ir_parses_and_verifies(block: Block):
+    result = call(COMMANDS["opt-tool"], ["-"], block.text.encode(), merged=True)
+    assert result.code == 0, result.out.decode()
+
+
+@pytest.mark.usefixtures("in_the_root")
+@pytest.mark.parametrize("command", all_commands())
+def test_commands_print_what_is_shown(command: Command):
+    code, output = command.output()
+    assert bool(code) == command.fails, output
+    assert command.shows(output), (
+        f"$ {command.line}\nprints now:\n{output}\n"
+        "(python test/plugins/documents.py PAGE writes it into the page)"
+    )
+
+
+@pytest.mark.parametrize("block", all_blocks("python", "toml"), ids=str)
+def test_code_runs_or_is_quoted(block: Block):
+    if ">>>" not in block.text:
+        assert any(block.text in example for example in EXAMPLES)
+        return
+    test = doctest.DocTestParser().get_doctest(block.text, {}, str(block), None, block.line)
+    assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed == 0
+
+
+@pytest.mark.parametrize("block", all_blocks("sh"), ids=str)
+def test_other_commands_are_few(block: Block):
+    """`sh` blocks are not run: they hold only what sets up an environment or runs these tests."""
+    assert {line.split()[0] for line in block.text.splitlines()} <= {"pip"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_blocks_are_of_a_kind_that_is_tested(page: Path):
+    fences = re.findall(r"^```(.*)$", page.read_text(), re.MULTILINE)
+    assert set(fences[1::2]) <= {""}
+    assert set(fences[::2]) <= {"mlir", "console", "python", "toml", "sh"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path):
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("name", LEVEL_PAGES)
+def test_a_level_page_names_the_ops_of_its_dialect(name: str):
+    dialect = LEVEL_PAGES[name]
+    ops = {op.name for op in get_all_dialects()[dialect]().operations}
+    text = (ROOT / "docs" / f"{name}.md").read_text()
+    rows = [line for line in text.splitlines() if line.startswith(f"| `{dialect}.")]
+    named = {op for row in rows for op in re.findall(rf"`({dialect}\.[\w.]+)`", row.split("|")[1])}
+    assert named == ops
+
+
+@pytest.mark.parametrize(
+    ("name", "pipeline"),
+    [
+        ("torch-ir", pipelines.TO_TENSOR),
+        ("tensor-ir", pipelines.TO_LOOP),
+        ("loop-ir", pipelines.TO_TILE),
+        ("tile-ir", pipelines.TO_KERNEL),
+        ("kernel-ir", pipelines.TO_CUDA),
+    ],
+)
+def test_a_level_page_names_the_passes_that_leave_it(name: str, pipeline: str):
+    text = (ROOT / "docs" / f"{name}.md").read_text()
+    assert f"`{pipeline}`" in text
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    for step in pipeline.split(","):
+        assert any(row.startswith(f"| `{step}` ") for row in rows)
+
+
+def test_the_simulator_page_names_every_finding():
+    text = (ROOT / "docs" / "simulator.md").read_text()
+    table = text[text.index("## What it checks") : text.index("## What it counts")]
+    assert re.findall(r"^\| `([a-z-]+)` ", table, re.MULTILINE) == list(Kind)
+
+
+def test_the_index_names_every_page():
+    index = (ROOT / "docs" / "index.md").read_text()
+    others = [page.name for page in (ROOT / "docs").glob("*.md") if page.name != "index.md"]
+    assert [name for name in others if f"({name})" not in index] == []

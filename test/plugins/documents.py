@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The fenced blocks of our Markdown files, and what the commands in them print now.
+
+    ```console
+    $ opt-tool examples/relu_matmul.mlir -p to-tensor
+    builtin.module {
+    ...
+
+A line of three dots stands for any number of lines. `python test/plugins/documents.py FILE...`
+brings the output in those files up to date, except where it is abridged by dots or a failure.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from run_lines import run_in_terminal
+
+ROOT = Path(__file__).parents[2]
+"""Where commands run: paths in them count from here."""
+
+_FENCE = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_DOTS = "..."
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block; `line` is that of its fence."""
+
+    path: Path
+    line: int
+    language: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path.relative_to(ROOT)}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a `console` block as it is typed, and what the page says that it prints."""
+
+    typed: str
+    shown: str
+
+    @property
+    def line(self) -> str:
+        """The command in one line: a backslash at the end of a line continues it."""
+        return self.typed.replace("\\\n", "")
+
+    def output(self) -> tuple[int, str]:
+        """The exit code and what a terminal shows, without blank lines at the end."""
+        result = run_in_terminal(self.line)
+        text = result.out.decode().rstrip("\n")
+        return result.code, f"{text}\n" if text else ""
+
+    @property
+    def is_abridged(self) -> bool:
+        """Whether dots stand for some of the output."""
+        return _DOTS in self.shown.splitlines()
+
+    @property
+    def fails(self) -> bool:
+        """Whether the page shows a failure."""
+        return "error: " in self.shown
+
+    def shows(self, output: str) -> bool:
+        """Whether `output` is what the page says, its dots standing for any lines."""
+        lines = (
+            "(?:.*\n)*?" if line == _DOTS else re.escape(f"{line}\n")
+            for line in self.shown.splitlines()
+        )
+        return re.fullmatch("".join(lines), output) is not None
+
+
+def pages() -> list[Path]:
+    """All pages of the documentation and of the examples."""
+    return sorted([*ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
+
+
+def blocks(page: Path, language: str) -> Iterator[Block]:
+    """The fenced blocks of a page in `language`, in order."""
+    text = page.read_text()
+    for found in _FENCE.finditer(text):
+        if found["language"] == language:
+            line = text.count("\n", 0, found.start()) + 1
+            yield Block(page, line, language, found["text"])
+
+
+def commands(text: str) -> Iterator[Command]:
+    """The commands of a `console` block."""
+    nothing, *rest = re.split(r"^\$ ", text, flags=re.MULTILINE)
+    if nothing:
+        raise ValueError(f"a console block begins with a command, not with: {nothing}")
+    for part in rest:
+        yield _command(part)
+
+
+def _command(text: str) -> Command:
+    """The command, which ends with the first line at whose end no quote is open, and the rest."""
+    lines = text.splitlines(keepends=True)
+    typed = lines.pop(0)
+    while typed.endswith("\\\n") or typed.count('"') % 2:
+        typed += lines.pop(0)
+    return Command(typed.rstrip("\n"), "".join(lines))
+
+
+def update(page: Path) -> None:
+    """Write what its commands print now, wherever a page shows all of it."""
+
+    def updated(found: re.Match[str]) -> str:
+        if found["language"] != "console":
+            return found[0]
+        return "".join(["```console\n", *map(_updated, commands(found["text"])), "```"])
+
+    page.write_text(_FENCE.sub(updated, page.read_text()))
+
+
+def _updated(command: Command) -> str:
+    code, output = command.output()
+    is_new_failure = code != 0 and not command.fails
+    if is_new_failure or command.is_abridged:
+        if not command.shows(output):
+            print(f"update by hand: $ {command.line}\n{output}", file=sys.stderr)
+        output = command.shown
+    return f"$ {command.typed}\n{output}"
+
+
+if __name__ == "__main__":
+    os.chdir(ROOT)
+    for name in sys.argv[1:]:
+        update(Path(name))
