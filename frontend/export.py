@@ -40,8 +40,19 @@ def _as_module(function: Any) -> Any:
     module = nn.Module()
     for name, used in _modules_used_by(function).items():
         module.add_module(name, used)
-    module.forward = function
+    module.forward = _with_signature(function)
     return module
+
+
+def _with_signature(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` itself, or a call of it if it is a builtin such as `torch.relu`."""
+    from inspect import signature
+
+    try:
+        signature(function)
+    except ValueError:
+        return lambda *args, **kwargs: function(*args, **kwargs)
+    return function
 
 
 def _modules_used_by(function: Callable[..., Any]) -> dict[str, Any]:

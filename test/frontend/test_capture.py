@@ -269,3 +269,9 @@ def test_what_is_printed_while_tracing_stays_off_stdout(capsys: pytest.CaptureFi
     out, err = capsys.readouterr()
     assert out == ""
     assert "tracing" in err
+
+
+def test_a_builtin_function_is_captured() -> None:
+    """`torch.relu` has no signature that Python knows."""
+    captured = capture(torch.relu, (torch.randn(2, 3),))
+    assert "torch.relu" in str(captured.module)
