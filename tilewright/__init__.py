@@ -31,3 +31,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
     return getattr(import_module("tilewright.api"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -21,6 +21,7 @@ from xdsl.utils.lexer import Span
 
 from tilewright.errors import TilewrightError
 from tilewright.passes.pipeline_string import malformed
+from tilewright.passes.verification import InvalidOpError
 
 _WIDTH = 120  # longer source lines are cut to a window around the place
 
@@ -96,6 +97,9 @@ def explain(err: BaseException) -> tuple[str, int]:
             return format_error(err), err.exit_code
         case PlacedVerifyError():
             return str(err), err.exit_code
+        case InvalidOpError():
+            where = location_text(err.op.location)
+            return f"{where}: error: {err}" if where else f"error: {err}", 1
         case ParseError():
             return str(err), 2
         case ArgSpecParseError():

@@ -94,10 +94,10 @@ def _has_kernels(module: ModuleOp) -> bool:
 
 def with_main(module: ModuleOp) -> ModuleOp:
     """`module`, or if all it has is a kernel a copy with an `@main` that launches it."""
-    symbols = [op for op in module.ops if not isinstance(op, func.FuncOp)]
-    if any(isinstance(op, func.FuncOp) and op.sym_name.data == "main" for op in module.ops):
+    ops = list(module.ops)
+    if any(isinstance(op, func.FuncOp) and op.sym_name.data == "main" for op in ops):
         return module
-    if len(symbols) != 1 or not isinstance(symbols[0], KernelOp | FuncOp):
+    if len(ops) != 1 or not isinstance(ops[0], KernelOp | FuncOp):
         raise UsageError("the file has no function @main to run")
     extended = module.clone()
     kernel = next(op for op in extended.ops if isinstance(op, KernelOp | FuncOp))

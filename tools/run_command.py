@@ -4,14 +4,17 @@
 import argparse
 import sys
 
+from xdsl.dialects.builtin import ModuleOp
+
 from tilewright.codegen.execution import Backend, backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.launch_plan import plan_of
-from tilewright.errors import TilewrightError, UsageError
-from tilewright.passes.levels import Level
+from tilewright.errors import UsageError
+from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import context, lower
 from tilewright.tools.checks import checking_manager
 from tilewright.tools.comparison import compare
+from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import read_module
 from tilewright.tools.program import (
     Program,
@@ -30,9 +33,9 @@ def run(args: argparse.Namespace) -> int:
     try:
         backend = backend_for(args.device, target)
         report = _report(_program(args), backend, target, args)
-    except TilewrightError as err:
+    except Exception as err:
         if args.json:
-            write_json_error(str(err), args.device, target, args.json)
+            write_json_error(explain(err)[0], args.device, target, args.json)
         raise
     if args.json:
         write_json(report, args.json)
@@ -53,14 +56,21 @@ def _program(args: argparse.Namespace) -> Program:
     return expression_program(args.expression, args.seed)
 
 
+def _kernel_ir(module: ModuleOp, check: str) -> ModuleOp | None:
+    """`module` at Kernel IR, the last level with an interpreter; None if it is below."""
+    if level_of(module) is Level.CUDA:
+        return None
+    return lower(module, Level.KERNEL, checking_manager(context(), check))
+
+
 def _report(program: Program, backend: Backend, target: str, args: argparse.Namespace) -> Report:
-    manager = checking_manager(context(), args.check)
-    plan = plan_of(lower(program.module, Level.CUDA, manager))
+    kernel_ir = _kernel_ir(program.module, args.check)
+    plan = plan_of(lower(kernel_ir or program.module, Level.CUDA))
     inputs = program.inputs
     if inputs is None and args.inputs is not None:
         inputs = stored_inputs(args.inputs, plan.input_names)
     if inputs is None:
         inputs = random_inputs(plan.inputs, args.seed)
     execution = backend.run(plan, inputs)
-    comparisons = compare(program, inputs, execution.results)
+    comparisons = compare(program, inputs, execution.results, kernel_ir)
     return Report(backend.name, target, plan.source, execution, comparisons, program.rounded_by)
