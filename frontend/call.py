@@ -61,15 +61,14 @@ def _matched_leaves(
 
 def _shown(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
     """`(Tensor, [Tensor, int], k=float)`"""
-    from torch.utils import _pytree as pytree
-
-    parts = [pytree.tree_map(type, a) for a in args]
-    shown = [*map(_type_names, parts), *(f"{k}={type(v).__name__}" for k, v in kwargs.items())]
-    return f"({', '.join(shown)})"
+    named = (f"{name}={_type_name(value)}" for name, value in kwargs.items())
+    return f"({', '.join([*map(_type_name, args), *named])})"
 
 
-def _type_names(value: Any) -> str:
-    return value.__name__ if isinstance(value, type) else str(value)
+def _type_name(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_type_name, cast(list[Any], value)))}]"
+    return type(value).__name__
 
 
 def _check_leaf(place: str, like: Any, value: Any) -> None:

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python API: `capture`, `lower`, `interpret`, `compile`, and calls of what was compiled."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import tilewright
+from tilewright.codegen import nvrtc
+from tilewright.errors import TilewrightError, UsageError
+
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+
+def affine(x: torch.Tensor, scale: float, *, shift: torch.Tensor) -> dict[str, Any]:
+    """A function with a nested result, part of which is no tensor."""
+    return {"y": x * scale + shift, "rest": (x, 3)}
+
+
+def example(*shape: int) -> torch.Tensor:
+    """The same random numbers each time."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture(scope="module")
+def program() -> tilewright.CompiledProgram:
+    """`affine`, compiled."""
+    return tilewright.compile(affine, example(4, 6), 0.5, kwargs={"shift": example(6)})
+
+
+@needs_nvrtc
+def test_tensors_give_tensors(program: tilewright.CompiledProgram):
+    x, shift = example(4, 6) + 1, example(6)
+    result = program(x, 0.5, shift=shift)
+    torch.testing.assert_close(result["y"], x * 0.5 + shift)
+    assert result["rest"][1] == 3
+    assert torch.equal(result["rest"][0], x)
+
+
+@needs_nvrtc
+def test_arrays_give_arrays(program: tilewright.CompiledProgram):
+    x, shift = example(4, 6).numpy(), example(6).numpy()
+    result = program(x, 0.5, shift=shift)
+    assert type(result["y"]) is np.ndarray
+    np.testing.assert_allclose(result["y"], x * 0.5 + shift, rtol=1e-6)
+
+
+X, SHIFT = example(4, 6), {"shift": example(6)}
+
+MISCALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
+    "shape": ((example(4, 7), 0.5), SHIFT, r"\[0\] is float32\[4, 7\], but .*\[4, 6\]"),
+    "dtype": ((X.double(), 0.5), SHIFT, r"\[0\] is float64\[4, 6\], but .*float32\[4, 6\]"),
+    "value": ((X, 0.25), SHIFT, r"\[1\] is baked in as 0.5, and cannot be 0.25"),
+    "count": ((X, 0.5), {}, r"for the arguments \(Tensor, float, shift=Tensor\), not \(Tensor, "),
+    "nesting": (([X], 0.5), SHIFT, r"not \(\[Tensor\], float, shift=Tensor\)"),
+    "kind": ((2.0, 0.5), SHIFT, "is no tensor or array, but float"),
+}
+
+
+@pytest.mark.parametrize("miscall", MISCALLS)
+def test_calls_must_be_like_the_example(miscall: str, program: tilewright.CompiledProgram):
+    args, kwargs, error = MISCALLS[miscall]
+    with pytest.raises(UsageError, match=error):
+        program(*args, **kwargs)
+
+
+def test_what_a_program_tells_of_itself(program: tilewright.CompiledProgram):
+    (kernel,) = program.kernels
+    assert f"void __launch_bounds__({kernel.block}) {kernel.kernel}(" in program.cuda_source
+    assert program.schedule[kernel.kernel].startswith("tileify,")
+    assert "torch.mul" in program.ir("torch")
+    assert "tile.launch" in program.ir("tile")
+    with pytest.raises(UsageError, match=r"unknown level 'tiel' \(did you mean tile"):
+        program.ir("tiel")
+
+
+@needs_nvrtc
+def test_a_module_runs_with_its_parameters():
+    module = nn.Sequential(nn.Linear(6, 5), nn.ReLU())
+    x = example(3, 6)
+    compiled = tilewright.compile(module, x)
+    torch.testing.assert_close(compiled(x), module(x).detach())
+    with torch.no_grad():
+        module[0].bias.zero_()  # pyright: ignore
+    torch.testing.assert_close(compiled(x), module(x).detach())
+
+
+def test_levels_mean_the_same():
+    captured = tilewright.capture(nn.Softmax(-1), example(4, 9))
+    expected = torch.softmax(example(4, 9), -1).numpy()
+    for level in ("torch", "tensor", "loop", "tile", "kernel"):
+        lowered = tilewright.lower(captured.module, level, target="sm_90a")
+        (result,) = tilewright.interpret(lowered, example(4, 9))
+        np.testing.assert_allclose(result, expected, rtol=1e-6)
+
+
+def test_lowering_leaves_the_module_alone():
+    captured = tilewright.capture(torch.exp, example(4))
+    before = str(captured.module)
+    lowered = tilewright.lower(captured.module, "loop")
+    assert str(captured.module) == before
+    with pytest.raises(UsageError, match="at loop level already"):
+        tilewright.lower(lowered, "tensor")
+    with pytest.raises(UsageError, match="unknown target"):
+        tilewright.lower(captured.module, "loop", target="sm_0")
+
+
+def test_arrays_can_be_captured():
+    captured = tilewright.capture(torch.exp, np.zeros(4, np.float32))
+    assert "tensor<4xf32>" in str(captured.module)
+
+
+def test_fake_tensors_compile_and_do_not_run():
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        module, x = nn.Linear(3, 2), torch.randn(4, 3)
+    compiled = tilewright.compile(module, x)
+    assert "__global__" in compiled.cuda_source
+    with pytest.raises(UsageError, match="'weight' is a fake tensor"):
+        compiled(example(4, 3))
+
+
+def test_what_cannot_be_compiled_is_an_error_at_once():
+    with pytest.raises(TilewrightError, match="not supported"):
+        tilewright.compile(torch.sort, example(4))
+    with pytest.raises(TilewrightError, match="cannot run on a GPU yet"):
+        tilewright.compile(torch.exp, example(4), device="gpu")
+
+
+def test_there_is_no_more():
+    with pytest.raises(AttributeError, match="no attribute 'compyle'"):
+        tilewright.compyle  # pyright: ignore
+    assert set(tilewright.__all__) <= set(dir(tilewright))

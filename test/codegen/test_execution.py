@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launch plans: how they are read from CUDA IR, and how the simulator runs them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.execution import SimulatorBackend, backend_for
+from tilewright.codegen.launch_plan import ArrayType, Launch, plan_of
+from tilewright.codegen.simulator import SimulationTooLarge
+from tilewright.errors import TilewrightError, UnsupportedError, UsageError
+from tilewright.passes.lowering import context
+
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+FLOAT = np.dtype(np.float32)
+
+Array = NDArray[Any]
+
+# The block's threads double x by way of shared memory; the second launch doubles the result.
+TWICE = """
+func.func @main(%x: memref<2x16xf32>, %unused: memref<3xi32>) -> (memref<2x16xf32>, memref<3xi32>) {
+  %y = memref.alloc() : memref<2x16xf32>
+  %z = memref.alloc() : memref<2x16xf32>
+  loop.launch @twice(%x) -> (%y) : (memref<2x16xf32>) -> (memref<2x16xf32>)
+  loop.launch @twice(%y) -> (%z) : (memref<2x16xf32>) -> (memref<2x16xf32>)
+  memref.dealloc %y : memref<2x16xf32>
+  func.return %z, %unused : memref<2x16xf32>, memref<3xi32>
+}
+cuda.func grid 1 block 32 @twice(%x: !cuda.ptr<f32, const>) -> (%y: !cuda.ptr<f32>) {
+  %0 = cuda.builtin thread_idx : i32
+  %t = cuda.let %0 : i32
+  %s = cuda.shared 32 : !cuda.ptr<f32>
+  %1 = cuda.subscript %x[%t] : !cuda.ptr<f32, const>, i32
+  cuda.store %1, %s[%t] : !cuda.ptr<f32>, i32
+  cuda.syncthreads
+  %2 = cuda.subscript %s[%t] : !cuda.ptr<f32>, i32
+  %3 = cuda.subscript %s[%t] : !cuda.ptr<f32>, i32
+  %4 = cuda.binary add %2, %3 : f32
+  cuda.store %4, %y[%t] : !cuda.ptr<f32>, i32
+}
+"""
+HALF = TWICE.replace("block 32", "block 16")
+
+
+def parsed(text: str) -> ModuleOp:
+    """A module."""
+    return Parser(context(), text).parse_module()
+
+
+def inputs() -> list[Array]:
+    """What `TWICE` takes."""
+    x = np.arange(32, dtype=np.float32).reshape(2, 16)
+    return [x, np.array([7, 8, 9], np.int32)]
+
+
+def test_a_plan_is_the_host_function():
+    plan = plan_of(parsed(TWICE))
+    assert plan.input_names == ("x", "unused")
+    assert plan.inputs == (ArrayType((2, 16), FLOAT), ArrayType((3,), np.dtype(np.int32)))
+    assert plan.buffers[2:] == (ArrayType((2, 16), FLOAT),) * 2
+    assert plan.launches == (
+        Launch("twice", 1, 32, 128, (0,), (2,)),
+        Launch("twice", 1, 32, 128, (2,), (3,)),
+    )
+    assert plan.results == (3, 1)
+    assert plan.source.count("__global__") == 1
+
+
+def test_nothing_to_launch_is_a_plan_too():
+    plan = plan_of(
+        parsed(
+            "func.func @main(%x: memref<3xf32>) -> memref<3xf32> { func.return %x : memref<3xf32> }"
+        )
+    )
+    assert (plan.source, plan.launches, plan.results) == ("", (), (0,))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        ("@main", "@other", "the module has no function @main"),
+        ("memref<3xi32>", "memref<3xf16>", "whose elements cannot be run"),
+        ("memref.dealloc %y : memref<2x16xf32>", "%i = arith.constant 1 : i32", "'arith.constant'"),
+    ],
+)
+def test_what_is_no_plan(old: str, new: str, error: str):
+    with pytest.raises((UsageError, UnsupportedError), match=error):
+        plan_of(parsed(TWICE.replace(old, new)))
+
+
+@needs_nvrtc
+def test_launches_run_in_order():
+    execution = SimulatorBackend("sm_90a").run(plan_of(parsed(TWICE)), inputs())
+    given = inputs()
+    np.testing.assert_array_equal(execution.results[0], given[0] * 4)
+    np.testing.assert_array_equal(execution.results[1], given[1])
+    assert execution.problems == []
+    assert [report.launch.kernel for report in execution.kernels] == ["twice", "twice"]
+    assert all(report.counters.shared_wavefronts >= 2 for report in execution.kernels)
+
+
+@needs_nvrtc
+def test_results_are_not_the_inputs():
+    given = inputs()
+    execution = SimulatorBackend("sm_90a").run(plan_of(parsed(TWICE)), given)
+    execution.results[1][:] = 0
+    np.testing.assert_array_equal(given[1], [7, 8, 9])
+
+
+@needs_nvrtc
+def test_what_is_never_written_is_a_problem():
+    execution = SimulatorBackend("sm_90a").run(plan_of(parsed(HALF)), inputs())
+    first, *_ = execution.problems
+    assert first.message == "output 0 is never written at [1, 0], nor at 15 more"
+
+
+@needs_nvrtc
+def test_nan_is_written():
+    """A NaN that a program computes is not what unwritten memory looks like."""
+    x, unused = inputs()
+    x[1, 3] = np.nan
+    execution = SimulatorBackend("sm_90a").run(plan_of(parsed(TWICE)), [x, unused])
+    assert execution.problems == []
+    assert np.isnan(execution.results[0][1, 3])
+
+
+@needs_nvrtc
+def test_the_budget_is_that_of_all_launches():
+    plan = plan_of(parsed(TWICE))
+    needed = sum(k.instructions for k in SimulatorBackend("sm_90a").run(plan, inputs()).kernels)
+    SimulatorBackend("sm_90a", budget=needed).run(plan, inputs())
+    with pytest.raises(SimulationTooLarge, match="simulating twice takes about"):
+        SimulatorBackend("sm_90a", budget=needed - 1).run(plan, inputs())
+
+
+X, UNUSED = inputs()
+
+MISFITS = {
+    "count": ([X], "the program takes 2 inputs, got 1"),
+    "shape": ([X.T, UNUSED], r"'x' is float32\[16, 2\], but .* float32\[2, 16\]"),
+    "dtype": ([X.astype(np.float64), UNUSED], r"'x' is float64\[2, 16\]"),
+}
+
+
+@pytest.mark.parametrize("misfit", MISFITS)
+def test_inputs_must_fit(misfit: str):
+    given, error = MISFITS[misfit]
+    with pytest.raises(UsageError, match=error):
+        SimulatorBackend("sm_90a").run(plan_of(parsed(TWICE)), given)
+
+
+def test_devices():
+    assert backend_for("auto", "sm_90a").name == "sim"
+    assert backend_for("sim", "sm_90a").name == "sim"
+    with pytest.raises(TilewrightError, match="cannot run on a GPU yet"):
+        backend_for("gpu", "sm_90a")
+    with pytest.raises(UsageError, match="unknown device 'tpu'"):
+        backend_for("tpu", "sm_90a")

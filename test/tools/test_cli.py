@@ -1,0 +1,432 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright compile`, `run` and `doctor`: what they print, and how they end."""
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors import numpy as safetensors
+
+from tilewright.codegen import nvrtc
+from tilewright.passes.levels import LEVELS
+from tilewright.tools import cli, compile_command, opt_tool, run_command
+
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+MATMUL = "torch.relu(torch.matmul(torch.randn(9,12) + torch.randn(12), torch.randn(12,5)))"
+SOFTMAX = "x=torch.randn(5,33); F.softmax(x, -1)"
+
+LOOPS = """\
+func.func @main(%x: memref<5x7xf32>, %y: memref<7xf32>) -> memref<5x7xf32> {
+  %sum = memref.alloc() : memref<5x7xf32>
+  loop.launch @add(%x, %y) -> (%sum) : (memref<5x7xf32>, memref<7xf32>) -> (memref<5x7xf32>)
+  func.return %sum : memref<5x7xf32>
+}
+"""
+KERNEL = """\
+loop.kernel @add(%x: memref<5x7xf32>, %y: memref<7xf32>) -> (%out: memref<5x7xf32>) {
+  loop.for %i in 5, %j in 7 {
+    %0 = loop.load %x[%i, %j] : memref<5x7xf32>
+    %1 = loop.load %y[%j] : memref<7xf32>
+    %2 = arith.addf %0, %1 : f32
+    loop.store %2, %out[%i, %j] : memref<5x7xf32>
+  }
+}
+"""
+
+
+@dataclass
+class Result:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def tilewright(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Result]:
+    """Run the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*argv: str) -> Result:
+        code = cli.main(argv)
+        out, err = capsys.readouterr()
+        return Result(code, out, err)
+
+    return run
+
+
+Tilewright = Callable[..., Result]
+
+
+def save(tensors: dict[str, np.ndarray[Any, Any]], name: str) -> None:
+    """A safetensors file in that folder."""
+    safetensors.save_file(tensors, name)  # pyright: ignore[reportUnknownMemberType]
+
+
+def write(name: str, text: str) -> str:
+    """A file in that folder."""
+    Path(name).write_text(text)
+    return name
+
+
+# --- compile
+
+
+@pytest.mark.parametrize("expression", [MATMUL, SOFTMAX])
+@pytest.mark.parametrize("level", ["torch", "loop"])
+def test_every_level_is_carried_on_from(
+    expression: str, level: str, tilewright: Tilewright, capsys: pytest.CaptureFixture[str]
+):
+    cuda = tilewright("compile", "-c", expression).out
+    path = write("x.mlir", tilewright("compile", "-c", expression, "--ir", level).out)
+    assert "__global__" in cuda
+    assert tilewright("compile", path).out == cuda
+    rest = ",".join(f"to-{name}" for name in LEVELS[LEVELS.index(level) + 1 :])
+    assert opt_tool.main([path, "-p", rest, "-t", "cuda"]) == 0
+    assert capsys.readouterr().out == cuda
+
+
+def test_the_commands_know_all_levels():
+    assert list(cli.LEVELS) == [str(level) for level in LEVELS]
+
+
+def test_a_level_is_all_that_is_printed(tilewright: Tilewright):
+    result = tilewright("compile", "-c", SOFTMAX, "--ir", "tensor")
+    assert result.out.startswith("builtin.module {\n  func.func public @main(%x: tensor<5x33xf32>)")
+    assert result.out.endswith("\n}\n")
+    assert result.err == ""
+
+
+def test_output_goes_to_a_file(tilewright: Tilewright):
+    printed = tilewright("compile", "-c", SOFTMAX)
+    assert tilewright("compile", "-c", SOFTMAX, "-o", "x.cu").out == ""
+    assert Path("x.cu").read_text() == printed.out
+
+
+def test_vv_prints_rewrites_before_the_ir(tilewright: Tilewright):
+    plain = tilewright("compile", "-c", SOFTMAX, "--ir", "tile").out
+    traced = tilewright("compile", "-c", SOFTMAX, "--ir", "tile", "-vv").out
+    assert traced.endswith(plain)
+    trace = traced.removesuffix(plain)
+    assert ">>> t:001_tileify\n" in trace
+    assert "\n<<< t:001_tileify\n" in trace
+
+
+def test_v_says_on_stderr_what_was_left_alone(tilewright: Tilewright):
+    plain = tilewright("compile", "-c", "torch.randn(4, 8).exp()")
+    verbose = tilewright("compile", "-c", "torch.randn(4, 8).exp()", "-v")
+    assert verbose.out == plain.out
+    assert "cooperative_reduce skipped at exp" in verbose.err
+
+
+def test_compiling_allocates_nothing(tilewright: Tilewright):
+    """These weights would be 256 GB."""
+    expression = "nn.Linear(262144, 262144)(torch.randn(1, 262144))"
+    assert (
+        "tensor<262144x262144xf32>" in tilewright("compile", "-c", expression, "--ir", "torch").out
+    )
+
+
+# --- run
+
+
+@needs_nvrtc
+def test_a_run_is_reported(tilewright: Tilewright):
+    result = tilewright("run", "-c", SOFTMAX, "--json", "report.json")
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
+    assert lines[0] == "device sim, target sm_90a"
+    assert lines[3].split()[:3] == ["0", "5x33", "float32"]
+    assert lines[6].split()[0] == "softmax"
+    assert lines[-1] == "right"
+    report = json.loads(Path("report.json").read_text())
+    assert (report["schema"], report["ok"], report["device"]) == (1, True, "sim")
+    (output,), (kernel,) = report["outputs"], report["kernels"]
+    assert 0 <= output["max_abs_err"] < 1e-6
+    assert 0 <= output["torch_max_abs_err"] < 1e-6
+    assert (output["shape"], output["dtype"], output["ok"]) == ([5, 33], "float32", True)
+    assert kernel["name"] == "softmax"
+    assert kernel["grid"] * kernel["block"] >= 5
+    assert kernel["smem_bytes"] >= 0
+    assert kernel["instructions"] > 5 * 33
+    assert kernel["global_sectors"] >= 2 * 5 * 33 * 4 / 32
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "torch.randn(3, 4)",
+        "x = torch.randn(4); (x, x * 2, {'a': (x, 5)})",
+        "torch.randn(0, 4) + 1",
+        "torch.randn(4, 0).sum(1)",
+        "torch.randn(()) * 2",
+        "x = torch.tensor([1.0, 0.0, -1.0]); 1 / x + torch.log(x)",
+    ],
+    ids=["identity", "nested", "empty", "empty sum", "scalar", "special values"],
+)
+def test_unusual_programs_run_right(expression: str, tilewright: Tilewright):
+    result = tilewright("run", "-c", expression)
+    assert (result.code, result.out.splitlines()[-1]) == (0, "right")
+
+
+@needs_nvrtc
+def test_the_seed_is_that_of_the_inputs(tilewright: Tilewright):
+    runs = [tilewright("run", "-c", SOFTMAX, "--seed", seed).out for seed in ("1", "1", "2")]
+    assert runs[0] == runs[1] != runs[2]
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("level", LEVELS[:-1])
+def test_a_file_of_any_level_runs(level: str, tilewright: Tilewright):
+    path = write("x.mlir", tilewright("compile", "-c", MATMUL, "--ir", level).out)
+    result = tilewright("run", path, "--check", "end")
+    assert (result.code, result.err) == (0, "")
+    assert "interpreter" in result.out
+
+
+@needs_nvrtc
+def test_a_file_of_cuda_ir_runs_against_another(tilewright: Tilewright):
+    high = write("high.mlir", tilewright("compile", "-c", MATMUL, "--ir", "tensor").out)
+    assert opt_tool.main([high, "-p", "to-loop,to-tile,to-kernel,to-cuda", "-o", "low.mlir"]) == 0
+    alone = tilewright("run", "low.mlir")
+    assert (alone.code, alone.err.startswith("error: CUDA IR has no interpreter")) == (2, True)
+    assert tilewright("run", "low.mlir", "--against", high).code == 0
+
+
+@needs_nvrtc
+def test_two_programs_that_differ_are_told_apart(tilewright: Tilewright):
+    one = write("one.mlir", LOOPS + KERNEL)
+    other = write("other.mlir", LOOPS + KERNEL.replace("addf", "subf"))
+    assert tilewright("run", one, "--against", one).code == 0
+    result = tilewright("run", one, "--against", other, "--json", "report.json")
+    assert result.code == 1
+    assert result.err.startswith("error: output 0 is wrong: the error to --against is ")
+    assert result.out.splitlines()[-1] == "wrong"
+    assert json.loads(Path("report.json").read_text())["ok"] is False
+
+
+@needs_nvrtc
+def test_a_kernel_alone_runs(tilewright: Tilewright):
+    assert tilewright("run", write("x.mlir", KERNEL)).code == 0
+
+
+@needs_nvrtc
+def test_inputs_come_from_a_file(tilewright: Tilewright):
+    path = write("x.mlir", LOOPS + KERNEL)
+    x = np.full((5, 7), np.inf, np.float32)
+    y = np.zeros(7, np.float32)
+    save({"x": x, "y": y}, "in.safetensors")
+    assert tilewright("run", path, "--inputs", "in.safetensors").code == 0
+    save({"x": x}, "in.safetensors")
+    result = tilewright("run", path, "--inputs", "in.safetensors")
+    assert (result.code, result.err) == (
+        2,
+        "error: 'in.safetensors' has no input called y (has: x)\n",
+    )
+    save({"x": x.T.copy(), "y": y}, "in.safetensors")
+    result = tilewright("run", path, "--inputs", "in.safetensors")
+    message = "error: the input 'x' is float32[7, 5], but the program takes float32[5, 7]\n"
+    assert (result.code, result.err) == (2, message)
+
+
+RACE = """\
+func.func @main(%x: memref<64xf32>) -> memref<64xf32> {
+  %y = memref.alloc() : memref<64xf32>
+  loop.launch @all_to_one(%x) -> (%y) : (memref<64xf32>) -> (memref<64xf32>)
+  func.return %y : memref<64xf32>
+}
+cuda.func grid 1 block 64 @all_to_one(%x: !cuda.ptr<f32, const>) -> (%y: !cuda.ptr<f32>) {
+  %0 = cuda.builtin thread_idx : i32
+  %t = cuda.let %0 : i32
+  %zero = cuda.literal 0 : i32
+  %1 = cuda.subscript %x[%t] : !cuda.ptr<f32, const>, i32
+  cuda.store %1, %y[%zero] : !cuda.ptr<f32>, i32
+}
+"""
+
+
+@needs_nvrtc
+def test_what_the_simulator_finds_fails_the_run(tilewright: Tilewright):
+    """All threads write one element, so that the others are never written."""
+    write("race.mlir", RACE)
+    write(
+        "copy.mlir",
+        "func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> { func.return %x : tensor<64xf32> }",
+    )
+    result = tilewright("run", "race.mlir", "--against", "copy.mlir", "--json", "report.json")
+    assert result.code == 1
+    place, line, unwritten, *_ = result.err.splitlines()
+    assert place.startswith("kernels.cu:")
+    assert "error: kernel 'all_to_one': race: thread " in place
+    assert line == "  y[0] = x[t];"
+    assert unwritten == (
+        "error: kernel 'all_to_one': output 0 is never written at [1], nor at 62 more"
+    )
+    assert len(json.loads(Path("report.json").read_text())["errors"]) >= 2
+
+
+@needs_nvrtc
+def test_too_much_work_is_refused_with_the_estimate(tilewright: Tilewright):
+    result = tilewright("run", "-c", "torch.matmul(torch.randn(900,1500), torch.randn(1500,900))")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("error: simulating matmul takes about ")
+    assert result.err.count("\n") == 1
+
+
+def test_without_nvrtc_a_run_says_how_to_get_it(
+    tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
+):
+    def unavailable():
+        raise nvrtc.NvrtcUnavailable("and libnvrtc.so.13 is not found")
+
+    monkeypatch.setattr(nvrtc, "_load", unavailable)
+    result = tilewright("run", "-c", "torch.randn(4) + 1")
+    assert (result.code, result.err.endswith("(pip install 'tilewright[cuda]')\n")) == (1, True)
+    assert tilewright("compile", "-c", "torch.randn(4) + 1").code == 0
+    assert "no: needs NVRTC" in tilewright("doctor").out
+
+
+# --- Mistakes
+
+
+def test_the_gpu_is_for_later(tilewright: Tilewright):
+    result = tilewright("run", "-c", SOFTMAX, "--device", "gpu", "--json", "report.json")
+    message = "error: this version cannot run on a GPU yet (use the device sim)"
+    assert (result.code, result.err) == (1, f"{message}\n")
+    report = json.loads(Path("report.json").read_text())
+    assert (report["ok"], report["errors"]) == (False, [message])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["compil"],
+        ["compile"],
+        ["run", "x.mlir", "-c", "torch.randn(3)"],
+        ["run", "x.mlir", "--seed", "1", "--inputs", "in.safetensors"],
+        ["run", "-c", "torch.randn(3)", "--seed", "one"],
+        ["compile", "-c", "torch.randn(3)", "--ir", "ptx"],
+        ["run", "-c", "torch.randn(3)", "--dev", "sim"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage(arguments: list[str], tilewright: Tilewright):
+    result = tilewright(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert "error: " in result.err
+
+
+# Each: the arguments, the exit code, and the first line of what is said.
+MISTAKES = {
+    "no expression": (["-c", "1 +"], 2, "<-c>:1:4: error: not a Python expression: invalid syntax"),
+    "no tensor": (
+        ["-c", "nn.Linear(3, 3)"],
+        2,
+        "<-c>:1:1: error: the value is of type Linear, not a tensor: call it on an input",
+    ),
+    "unknown op": (
+        ["-c", "torch.fft.fft(torch.randn(4))"],
+        1,
+        "error: PyTorch operators that are not supported: aten._fft_r2c.default",
+    ),
+    "unsupported dtype": (
+        ["-c", "torch.randn(4).double() + 1"],
+        1,
+        "error: the input 't0' has dtype torch.float64; only torch.float32 is supported",
+    ),
+    "no such file": (["nowhere.mlir"], 2, "error: cannot read 'nowhere.mlir': No such file"),
+    "unparsable": (["unparsable.mlir"], 2, "unparsable.mlir:1:11: error: expect symbol name"),
+    "ill-typed": (["ill_typed.mlir"], 2, "ill_typed.mlir:2:3: error: 'arith.addf': "),
+    "unknown target": (
+        ["-c", "torch.randn(4) + 1", "--target", "sm_1"],
+        2,
+        "error: unknown target",
+    ),
+}
+
+
+@pytest.mark.parametrize("command", ["compile", "run"])
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_clear_line(mistake: str, command: str, tilewright: Tilewright):
+    write("unparsable.mlir", "func.func main\n")
+    write("ill_typed.mlir", 'func.func @main(%x: f32) {\n  %0 = "arith.addf"(%x) : (f32) -> f32\n}')
+    arguments, code, message = MISTAKES[mistake]
+    result = tilewright(command, *arguments)
+    assert (result.code, result.out) == (code, "")
+    assert result.err.startswith(message)
+    assert "Traceback" not in result.err
+
+
+def test_a_level_above_the_file(tilewright: Tilewright):
+    result = tilewright("compile", write("x.mlir", LOOPS + KERNEL), "--ir", "torch")
+    assert (result.code, result.err) == (
+        2,
+        "error: the module is at loop level already, below torch\n",
+    )
+
+
+@pytest.mark.parametrize("option", ["--inputs", "--against"])
+def test_options_for_files_only(option: str, tilewright: Tilewright):
+    result = tilewright("run", "-c", SOFTMAX, option, "x")
+    assert (result.code, result.err) == (2, f"error: {option} goes with a FILE, not with -c\n")
+
+
+def test_a_file_without_anything_to_run(tilewright: Tilewright):
+    path = write("x.mlir", LOOPS.replace("@main", "@other") + KERNEL)
+    assert tilewright("run", path).err == "error: the file has no function @main to run\n"
+
+
+def test_a_file_from_stdin(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch):
+    stdin = io.TextIOWrapper(io.BytesIO((LOOPS + KERNEL).encode()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert "__global__" in tilewright("compile", "-").out
+
+
+@pytest.mark.parametrize("command", [compile_command, run_command])
+def test_an_interruption_ends_quietly(
+    command: object, tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
+):
+    def interrupted(args: object):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "run", interrupted)
+    name = "compile" if command is compile_command else "run"
+    assert tilewright(name, "-c", SOFTMAX) == Result(130, "", "")
+
+
+# --- The rest
+
+
+def test_doctor_says_what_works(tilewright: Tilewright):
+    result = tilewright("doctor")
+    assert (result.code, result.err) == (0, "")
+    found = {line.split("  ")[0]: line for line in result.out.splitlines()}
+    assert np.__version__ in found["numpy"]
+    assert "not in this version" in found["run on a GPU"]
+    assert "\x1b" not in result.out
+
+
+def test_color(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch):
+    assert "\x1b[" in tilewright("doctor", "--color", "always").out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert "\x1b[" in tilewright("doctor").out
+    assert "\x1b[" not in tilewright("doctor", "--color", "never").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in tilewright("doctor").out
+
+
+def test_version_and_help(tilewright: Tilewright):
+    assert tilewright("--version").out.startswith("tilewright 0.")
+    assert 'tilewright run -c "' in tilewright("run", "--help").out

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a result is right: what the criterion lets pass, and what it does not."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+
+from tilewright.passes.lowering import context
+from tilewright.tools.comparison import Comparison, compare
+from tilewright.tools.program import Function, Program
+
+Array = NDArray[Any]
+
+
+def one(values: Sequence[float]) -> Array:
+    """A float32 array."""
+    return np.array(values, np.float32)
+
+
+def judged(
+    function: Function, inputs: list[Array], output: Array, kernel_ir: ModuleOp | None = None
+) -> Comparison:
+    """How `output` compares with `function` of the inputs, of which float32 makes the same."""
+
+    def exact(arrays: Sequence[Array]) -> list[Array]:
+        return function([a.astype(np.float64) for a in arrays])
+
+    def rounded(arrays: Sequence[Array]) -> list[Array]:
+        return [result.astype(np.float32) for result in function(arrays)]
+
+    program = Program(ModuleOp([]), exact, rounded, "NumPy")
+    (comparison,) = compare(program, inputs, [output], kernel_ir)
+    return comparison
+
+
+def double(arrays: Sequence[Array]) -> list[Array]:
+    """A function without any rounding."""
+    return [arrays[0] * 2]
+
+
+def total(arrays: Sequence[Array]) -> list[Array]:
+    """A sum of many terms, summed exactly and then rounded once."""
+    return [np.array(np.sum(arrays[0], dtype=np.float64))]
+
+
+def test_the_exact_result_is_right():
+    comparison = judged(double, [one([1, 2, 3])], one([2, 4, 6]))
+    assert (comparison.reason, comparison.error) == ("", 0.0)
+
+
+def test_some_units_in_the_last_place_are_right():
+    six = np.nextafter(np.nextafter(np.float32(6), np.float32(7)), np.float32(7))
+    assert judged(double, [one([1, 2, 3])], one([2, 4, six])).reason == ""
+
+
+def test_an_error_in_the_fifth_digit_is_wrong():
+    comparison = judged(double, [one([1, 2, 3])], one([2, 4, 6.0001]))
+    assert comparison.reason.startswith("the error is 0.0001, more than ")
+
+
+def test_a_sum_may_be_off_by_what_its_terms_may():
+    """The terms cancel: no order of summation in float32 finds the sum to its last place."""
+    terms = np.random.default_rng(0).standard_normal(10_000).astype(np.float32)
+    pairwise = np.sum(terms)
+    (exact,) = total([terms])
+    assert abs(pairwise - exact) > np.spacing(np.float32(exact))
+    assert judged(total, [terms], np.array(pairwise)).reason == ""
+    assert judged(total, [terms], np.array(pairwise + np.float32(1e-3))).reason != ""
+
+
+IN_ORDER = """
+func.func @main(%x: memref<10000xf32>) -> memref<f32> {
+  %y = memref.alloc() : memref<f32>
+  loop.launch @sum(%x) -> (%y) : (memref<10000xf32>) -> (memref<f32>)
+  func.return %y : memref<f32>
+}
+kernel.func grid 1 block 1 @sum(%x: memref<10000xf32>) -> (%out: memref<f32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %n = arith.constant 10000 : index
+  %sum = scf.for %k = %0 to %n step %1 iter_args(%acc = %zero) -> (f32) {
+    %v = loop.load %x[%k] : memref<10000xf32>
+    %next = arith.addf %acc, %v : f32
+    scf.yield %next : f32
+  }
+  loop.store %sum, %out[] : memref<f32>
+}
+"""
+
+
+def test_kernels_may_add_in_order():
+    """10,000 terms one after the other round 10,000 times: known from their own rounding."""
+    terms = np.random.default_rng(0).standard_normal(10_000).astype(np.float32)
+    in_order = np.cumsum(terms, dtype=np.float32)[-1]
+    kernel_ir = Parser(context(), IN_ORDER).parse_module()
+    assert judged(total, [terms], np.array(in_order)).reason != ""
+    assert judged(total, [terms], np.array(in_order), kernel_ir).reason == ""
+    assert judged(total, [terms], np.array(in_order + np.float32(1e-3)), kernel_ir).reason != ""
+
+
+def test_a_mistake_is_not_rounding():
+    """The kernel leaves out one term, in float32 as in float64."""
+    terms = np.random.default_rng(0).standard_normal(10_000).astype(np.float32)
+    wrong = np.cumsum(terms[:-1], dtype=np.float32)[-1]
+    kernel_ir = Parser(
+        context(), IN_ORDER.replace("constant 10000", "constant 9999")
+    ).parse_module()
+    assert judged(total, [terms], np.array(wrong), kernel_ir).reason != ""
+
+
+def test_a_jump_at_an_input_does_not_widen_what_is_allowed():
+    """Rounding 3 to its neighbour below moves its floor by 1."""
+
+    def floor(arrays: Sequence[Array]) -> list[Array]:
+        return [np.floor(arrays[0])]
+
+    inputs = [np.arange(64, dtype=np.float32)]
+    assert judged(floor, inputs, inputs[0]).reason == ""
+    assert judged(floor, inputs, inputs[0] + np.float32(0.01)).reason != ""
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_special_values_must_stand_where_they_should(value: float):
+    inputs, special = [one([1, value, 3])], one([2, value, 6])
+    assert judged(double, inputs, special).reason == ""
+    comparison = judged(double, inputs, one([2, 4, 6]))
+    assert comparison.error is None
+    assert comparison.reason == f"element [1] is 4, should be {value:g}"
+    assert (
+        judged(double, [one([1, 2, 3])], special).reason == f"element [1] is {value:g}, should be 4"
+    )
+
+
+def test_infinity_of_the_wrong_sign():
+    assert judged(double, [one([np.inf])], one([-np.inf])).reason != ""
+
+
+def test_integers_must_be_equal():
+    inputs = [np.arange(4)]
+    assert judged(double, inputs, np.array([0, 2, 4, 6])).reason == ""
+    assert judged(double, inputs, np.array([0, 2, 4, 7])).reason != ""
+
+
+def test_nothing_compares_right_with_nothing():
+    assert judged(double, [one([])], one([])).reason == ""
