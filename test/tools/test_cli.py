@@ -142,7 +142,7 @@ def test_compiling_allocates_nothing(tilewright: Tilewright):
 
 @needs_nvrtc
 def test_a_run_is_reported(tilewright: Tilewright):
-    result = tilewright("run", "-c", SOFTMAX, "--json", "report.json")
+    result = tilewright("run", "-c", SOFTMAX, "--target", "sm_90a", "--json", "report.json")
     assert (result.code, result.err) == (0, "")
     lines = result.out.splitlines()
     assert lines[0] == "device sim, target sm_90a"
