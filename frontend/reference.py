@@ -23,12 +23,37 @@ def reference(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
     return _run(captured, inputs, promote=True)
 
 
+def disturbed(captured: Captured, inputs: Sequence[Any], relative: float) -> list[Any]:
+    """
+    The results of `reference` when every input and every intermediate float is off by `relative`
+    of its value, up or down at random; the signs are the same in every call.
+    """
+    import torch
+
+    generator = torch.Generator().manual_seed(0)
+
+    def nudged(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor) or not value.dtype.is_floating_point:
+            return value
+        signs = torch.randint(0, 2, value.shape, generator=generator) * 2 - 1
+        return value * (1 + relative * signs)
+
+    return _run(captured, inputs, promote=True, after=nudged)
+
+
 def eager(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
     """The tensors that the function returns as NumPy arrays, in the dtypes of the program."""
     return _run(captured, inputs, promote=False)
 
 
-def _run(captured: Captured, inputs: Sequence[Any], *, promote: bool) -> list[Any]:
+def _run(
+    captured: Captured,
+    inputs: Sequence[Any],
+    *,
+    promote: bool,
+    after: Callable[[Any], Any] = lambda value: value,
+) -> list[Any]:
+    """The results, with `after` done to every value as soon as it is there."""
     import torch
 
     if len(inputs) != len(captured.inputs):
@@ -36,9 +61,13 @@ def _run(captured: Captured, inputs: Sequence[Any], *, promote: bool) -> list[An
     tensors = [torch.as_tensor(value) for value in inputs]
     if promote:
         tensors = [_promoted(tensor) for tensor in tensors]
-    values = {i.node: tensor for i, tensor in zip(captured.inputs, tensors, strict=True)}
+    nodes = [input.node for input in captured.inputs]
+    values = {node: after(tensor) for node, tensor in zip(nodes, tensors, strict=True)}
+    call = _promoted_call if promote else _call
     with torch.no_grad():
-        results = _evaluate(captured, values, _promoted_call if promote else _call)
+        results = _evaluate(
+            captured, values, lambda node, args, kwargs: after(call(node, args, kwargs))
+        )
     return [result.detach().cpu().numpy() for result in results]
 
 

@@ -5,8 +5,9 @@ When a result is right: its error is at most `MULTIPLE` times what float32 costs
 The error is the largest distance to the results in float64. What float32 costs is the largest of
 
 - the error of whom we trust (PyTorch, or the interpreter) in float32, for the same inputs;
-- how far the exact results move when each input is rounded once more, by 2^-24 of its value up or
-  down at random: no program can be expected to do better than inputs that are no better than that;
+- how far the exact results move when each value on the way is rounded once, by 2^-24 of itself up
+  or down at random: the inputs, and of an expression the result of each of its operations. No
+  program can be expected to do better than values that are no better than that;
 - half the spacing of float32 at the largest result.
 
 The second is there because the error of a single sum is a matter of luck: PyTorch's may be zero.
@@ -30,7 +31,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.errors import UsageError
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import TooLargeError
-from tilewright.tools.program import Function, Program
+from tilewright.tools.program import Program
 
 Array = NDArray[Any]
 
@@ -75,7 +76,7 @@ def compare(
 ) -> list[Comparison]:
     """How each output compares with what it should be; `kernel_ir` is what its kernels say."""
     exact, rounded = program.exact(inputs), program.rounded(inputs)
-    moves = _moves(program.exact, inputs, outputs)
+    moves = _moves(program, inputs, outputs)
     others = [None] * len(outputs) if program.against is None else program.against(inputs)
     if len(others) != len(outputs):
         raise UsageError(f"the program has {len(outputs)} outputs, --against has {len(others)}")
@@ -122,26 +123,17 @@ def _compare_one(
     )
 
 
-def _moves(exact: Function, inputs: Sequence[Array], outputs: Sequence[Array]) -> list[float]:
+def _moves(program: Program, inputs: Sequence[Array], outputs: Sequence[Array]) -> list[float]:
     """
-    How far each result moves by a rounding of the inputs.
+    How far each result moves by a rounding of every value.
 
-    Both runs are on the same side of the inputs, so that a jump at a value itself, as `floor` has
+    Both runs are on the same side of the values, so that a jump at a value itself, as `floor` has
     at integers, does not count as movement.
     """
     if not any(output.dtype.kind == "f" for output in outputs):
         return [0.0] * len(outputs)
-    generator = np.random.default_rng(0)
-    signs = [generator.choice([-1.0, 1.0], array.shape) for array in inputs]
-    near, far = (
-        exact([_nudged(a, s * size) for a, s in zip(inputs, signs, strict=True)])
-        for size in (2.0**-25, 2.0**-24)
-    )
+    near, far = (program.disturbed(inputs, relative) for relative in (2.0**-25, 2.0**-24))
     return [2 * _distance(a, b) for a, b in zip(near, far, strict=True)]
-
-
-def _nudged(array: Array, relative: Any) -> Array:
-    return array if array.dtype.kind != "f" else array.astype(np.float64) * (1 + relative)
 
 
 def _special_values_differ(output: Array, rounded: Array) -> str:

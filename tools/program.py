@@ -22,7 +22,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.errors import UsageError
 from tilewright.frontend.capture import capture
 from tilewright.frontend.expression import parse_expression
-from tilewright.frontend.reference import eager, reference
+from tilewright.frontend.reference import disturbed, eager, reference
 from tilewright.interpreters import interpret
 from tilewright.passes.levels import Level, level_of
 
@@ -37,6 +37,8 @@ class Program:
     module: ModuleOp
     exact: Function
     """The results in float64."""
+    disturbed: Callable[[Sequence[Array], float], list[Array]]
+    """The results in float64 of values that are each off by a fraction of themselves."""
     rounded: Function
     """The results in the program's own dtypes, by someone whom we trust."""
     rounded_by: str
@@ -54,6 +56,7 @@ def expression_program(text: str, seed: int) -> Program:
     return Program(
         captured.module,
         exact=lambda arrays: reference(captured, arrays),
+        disturbed=lambda arrays, relative: disturbed(captured, arrays, relative),
         rounded=lambda arrays: eager(captured, arrays),
         rounded_by="PyTorch",
         inputs=[np.asarray(input.tensor.detach()) for input in captured.inputs],
@@ -75,9 +78,11 @@ def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
                 remedy="name the same program at a higher level with --against",
             )
         judge = against
+    exact = _in_float64(judge)
     return Program(
         module,
-        exact=lambda arrays: interpret(judge, *arrays, dtype=np.float64),
+        exact=exact,
+        disturbed=lambda arrays, relative: exact(disturbed_inputs(arrays, relative)),
         rounded=lambda arrays: interpret(judge, *arrays),
         rounded_by="interpreter",
         against=None if against is None else _in_float64(against),
@@ -86,6 +91,16 @@ def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
 
 def _in_float64(module: ModuleOp) -> Function:
     return lambda arrays: interpret(module, *arrays, dtype=np.float64)
+
+
+def disturbed_inputs(arrays: Sequence[Array], relative: float) -> list[Array]:
+    """Floats in float64, each off by `relative` of itself, up or down at random."""
+    generator = np.random.default_rng(0)
+    signs = [generator.choice([-1.0, 1.0], array.shape) for array in arrays]
+    return [
+        array.astype(np.float64) * (1 + relative * sign) if array.dtype.kind == "f" else array
+        for array, sign in zip(arrays, signs, strict=True)
+    ]
 
 
 def _has_kernels(module: ModuleOp) -> bool:

@@ -43,6 +43,7 @@ ODD_SIZES = [
     "torch.matmul(torch.randn(48, 48), torch.randn(48, 59))",
     "torch.randn(3, 0, 5).exp()",
     "torch.sum(torch.randn(3, 0), dim=1)",
+    "F.layer_norm(torch.randn(1).expand(7), (7,))",
 ]
 
 

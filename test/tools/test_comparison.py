@@ -12,7 +12,7 @@ from xdsl.parser import Parser
 
 from tilewright.passes.lowering import context
 from tilewright.tools.comparison import Comparison, compare
-from tilewright.tools.program import Function, Program
+from tilewright.tools.program import Function, Program, disturbed_inputs
 
 Array = NDArray[Any]
 
@@ -33,7 +33,13 @@ def judged(
     def rounded(arrays: Sequence[Array]) -> list[Array]:
         return [result.astype(np.float32) for result in function(arrays)]
 
-    program = Program(ModuleOp([]), exact, rounded, "NumPy")
+    program = Program(
+        ModuleOp([]),
+        exact,
+        lambda arrays, relative: exact(disturbed_inputs(arrays, relative)),
+        rounded,
+        "NumPy",
+    )
     (comparison,) = compare(program, inputs, [output], kernel_ir)
     return comparison
 
