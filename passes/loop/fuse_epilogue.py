@@ -48,10 +48,11 @@ from tilewright.passes.loop.plan import (
     is_temporary,
     kernel_of,
     loads_of,
+    obstacle,
     readers,
 )
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, rewriting
+from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 2, "fuse_epilogue")
 
@@ -77,6 +78,9 @@ class FuseEpilogue(RewritePattern):
             return
         if any(store.mask is not None for store in _stores(producer)):
             return
+        if (reason := obstacle(op, consumers)) is not None:
+            skipped(RULE, producer, reason)
+            return
         with rewriting(RULE, producer, whole_module=True):
             _fuse(rewriter, op, producer, consumers[0], consumer, epilogue)
 
@@ -101,7 +105,7 @@ def _fuse(
     epilogue: FlatNest,
 ) -> None:
     buffer = launch.outputs[0]
-    loads = set(loads_of(consumer, consumer_launch, buffer))
+    loads = loads_of(consumer, consumer_launch, buffer)
     arguments = KernelArguments(producer, launch)
     values: dict[SSAValue, SSAValue] = {
         theirs: arguments.argument(read)
@@ -110,8 +114,7 @@ def _fuse(
     }
     output = _retyped(rewriter, producer.outputs[0], consumer.outputs[0].type)
     values[consumer.outputs[0]] = output
-    load = next(iter(loads))
-    read = subscripted_dims(load.map.data.results, load.indices)
+    read = subscripted_dims(loads[0].map.data.results, loads[0].indices)
     for store in _stores(producer):
         stored = {load.result: store.value for load in loads}
         at_store = {

@@ -58,6 +58,7 @@ from tilewright.passes.loop.plan import (
     is_temporary,
     kernel_of,
     loads_of,
+    obstacle,
     readers,
 )
 from tilewright.passes.substitution import Substitution
@@ -88,7 +89,9 @@ class FuseReduction(RewritePattern):
         if subscript is None:
             skipped(RULE, producer, f"{consumer.sym_name.data} reads it in more than one way")
             return
-        if (reason := _not_worth(consumer, subscript, evaluations(rows.store))) is not None:
+        reason = obstacle(op, consumers)
+        reason = reason or _not_worth(consumer, subscript, evaluations(rows.store))
+        if reason is not None:
             skipped(RULE, producer, reason)
             return
         with rewriting(RULE, producer, whole_module=True):

@@ -42,6 +42,7 @@ from tilewright.passes.loop.plan import (
     is_temporary,
     kernel_of,
     loads_of,
+    obstacle,
     readers,
 )
 from tilewright.passes.substitution import Substitution
@@ -71,7 +72,8 @@ class InlineElementwise(RewritePattern):
         buffer = op.outputs[0]
         if not is_temporary(buffer) or not (consumers := readers(buffer)):
             return
-        if (reason := _not_worth(nest, kernel, consumers, buffer)) is not None:
+        reason = obstacle(op, consumers) or _not_worth(nest, kernel, consumers, buffer)
+        if reason is not None:
             skipped(RULE, kernel, reason)
             return
         with rewriting(RULE, kernel, whole_module=True):
@@ -88,8 +90,7 @@ def _not_worth(
     computed = 0
     for consumer in consumers:
         reader = kernel_of(consumer)
-        if reader is None:
-            return f"its reader {consumer.kernel.string_value()} is not a loop.kernel"
+        assert reader is not None
         loads = loads_of(reader, consumer, buffer)
         if any(load.mask is not None for load in loads):
             return "a reader masks its loads"

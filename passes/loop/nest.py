@@ -42,7 +42,7 @@ def flat_nest(kernel: loop.KernelOp) -> FlatNest | None:
     if not isinstance(store, loop.StoreOp) or store.memref is not kernel.outputs[0]:
         return None
     body = [op for op in block.ops if op is not store]
-    if any(isinstance(op, loop.ForOp | loop.StoreOp) for op in body):
+    if any(isinstance(inner, loop.ForOp | loop.StoreOp) for op in body for inner in op.walk()):
         return None
     if any(isinstance(op, MaskedOp) and op.mask is not None for op in kernel.walk()):
         return None

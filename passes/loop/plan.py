@@ -4,11 +4,12 @@ The launch plan as a graph: which kernel a launch runs, who writes a buffer and 
 how a kernel's inputs change.
 """
 
+from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects import memref
+from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.traits import SymbolTable
 
@@ -22,21 +23,57 @@ def kernel_of(launch: loop.LaunchOp) -> loop.KernelOp | None:
     return callee if isinstance(callee, loop.KernelOp) else None
 
 
+def launches_of(kernel: loop.KernelOp) -> list[loop.LaunchOp]:
+    """The launches of `kernel` in its module, in order."""
+    module = kernel.parent_op()
+    assert module is not None
+    plans = [op for op in module.regions[0].block.ops if isinstance(op, func.FuncOp)]
+    found = (op for plan in plans for op in plan.walk() if isinstance(op, loop.LaunchOp))
+    return [op for op in found if op.kernel.string_value() == kernel.sym_name.data]
+
+
 def readers(buffer: SSAValue) -> list[loop.LaunchOp]:
-    """The launches that read `buffer`, in order."""
-    launches = {use.operation for use in buffer.uses if isinstance(use.operation, loop.LaunchOp)}
-    reading = {launch for launch in launches if buffer in launch.inputs}
-    block = next(iter(launches)).parent if launches else None
-    if block is None:
-        return []
-    return [op for op in block.ops if isinstance(op, loop.LaunchOp) and op in reading]
+    """The launches that read `buffer`, in order; all in the block that allocates it."""
+    block = buffer.owner if isinstance(buffer.owner, Block) else buffer.owner.parent
+    assert block is not None
+    users = {use.operation for use in buffer.uses}
+    launches = [op for op in block.ops if isinstance(op, loop.LaunchOp) and op in users]
+    return [op for op in launches if buffer in op.inputs]
 
 
 def is_temporary(buffer: SSAValue) -> bool:
-    """Whether only launches use `buffer`, and it was allocated for them."""
-    return isinstance(buffer.owner, memref.AllocOp) and all(
-        isinstance(use.operation, loop.LaunchOp) for use in buffer.uses
-    )
+    """
+    Whether `buffer` only takes a value from one launch to others: it was allocated for that, one
+    launch writes it, and all that use it are in one block.
+    """
+    if not isinstance(alloc := buffer.owner, memref.AllocOp) or _times_written(buffer) != 1:
+        return False
+    users = [use.operation for use in buffer.uses]
+    return all(isinstance(op, loop.LaunchOp) and op.parent is alloc.parent for op in users)
+
+
+def obstacle(launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp]) -> str | None:
+    """Why `launch` cannot become part of `consumers`, or None."""
+    for op in (launch, *consumers):
+        if (kernel := kernel_of(op)) is None:
+            return f"{op.kernel.string_value()} is not a loop.kernel"
+        if len(launches := launches_of(kernel)) > 1:
+            return f"{kernel.sym_name.data} is launched {len(launches)} times"
+    for buffer in launch.inputs:
+        if _times_written(buffer) > isinstance(buffer.owner, memref.AllocOp):
+            return f"%{buffer.name_hint or 'memref'}, which it reads, may change in between"
+    return None
+
+
+def _times_written(buffer: SSAValue) -> int:
+    """How many ops write `buffer`, or may."""
+    return sum(_may_write(use.operation, buffer) for use in buffer.uses)
+
+
+def _may_write(op: Operation, buffer: SSAValue) -> bool:
+    if isinstance(op, loop.LaunchOp):
+        return buffer in op.outputs
+    return not isinstance(op, func.ReturnOp)
 
 
 def loads_of(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.LoadOp]:
