@@ -79,7 +79,7 @@ class Command:
 
 def pages() -> list[Path]:
     """All pages of the documentation and of the examples."""
-    return sorted([*ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
+    return sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
 
 
 def blocks(page: Path, language: str) -> Iterator[Block]:
