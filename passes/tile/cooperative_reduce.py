@@ -16,72 +16,101 @@ becomes, with `cooperative-reduce{threads=256 rows=1}`,
     }
 
 A block does `rows` rows. What does not depend on the shared axis is computed by every thread and
-stored by the first.
+stored by the first. With `columns=true` the threads of a warp lie along the rows, not along the
+shared axis: so they access neighbours where rows are the columns of a matrix.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, Role
 from tilewright.dialects.index import delinearize
+from tilewright.dialects.kernel import WARP_SIZE
 from tilewright.dialects.tile import MAX_THREADS, Level
 from tilewright.passes.substitution import conjunction
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
-from tilewright.passes.tile.rows import is_contraction, row_length, shares_rows
+from tilewright.passes.tile.rows import (
+    SECTOR,
+    are_columns,
+    is_contraction,
+    row_length,
+    shares_rows,
+)
 from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("t", 4, "cooperative_reduce")
+
+_MANY_COLUMNS = 4096
+"""So many fill a GPU by whole warps of them."""
+
+
+class Sharing(NamedTuple):
+    """Who does what of a launch's rows."""
+
+    threads: int
+    """Threads that share a row."""
+    rows: int
+    """Rows that a block does."""
+    columns: bool
+    """Whether neighbouring threads do neighbouring rows, rather than parts of one."""
 
 
 def legal(launch: tile.LaunchOp) -> str | None:
     """Why threads cannot share the rows of the launch, or None."""
     if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
         return "its axes are bound already"
+    if shares_rows(launch):
+        return None
     if is_contraction(launch):
         return "it is a contraction: every thread has elements of its own"
-    if not shares_rows(launch):
-        return f"its rows are short: {row_length(launch)} steps"
-    return None
+    return f"its rows are short: {row_length(launch)} steps"
 
 
-def choices(launch: tile.LaunchOp) -> tuple[int, int]:
-    """The best guess for (threads, rows): eight steps a thread, and blocks of 256 threads."""
-    threads = min(max(power_of_two(-(-row_length(launch) // 8)), 32), MAX_THREADS)
-    rows = power_of_two(total_extent(launch.bound_axes()))
-    return threads, max(1, min(256 // threads, rows))
+def choices(launch: tile.LaunchOp) -> Sharing:
+    """The best guess: eight steps a thread, and blocks of 256 threads; columns by the sector."""
+    length, rows = row_length(launch), total_extent(launch.bound_axes())
+    if are_columns(launch):
+        rows = SECTOR if rows < _MANY_COLUMNS else WARP_SIZE
+        return Sharing(min(power_of_two(-(-length // 16)), 512 // rows), rows, columns=True)
+    threads = min(max(power_of_two(-(-length // 8)), WARP_SIZE), MAX_THREADS)
+    return Sharing(threads, max(1, min(256 // threads, power_of_two(rows))), columns=False)
 
 
-def apply(launch: tile.LaunchOp, threads: int, rows: int) -> None:
+def apply(launch: tile.LaunchOp, threads: int, rows: int, columns: bool) -> None:
     """Share each row among `threads` threads, `rows` rows a block."""
     rebinding = Rebinding()
     axes = launch.bound_axes()
     rows = rows if axes else 1  # without an axis there is one row, and none to mask
     total = total_extent(axes)
     row = rebinding.add(NewAxis("rb", Level.BLOCK, -(-total // rows), Role.ROW))
+    shared = NewAxis("t", Level.THREAD, threads, Role.K)
+    thread = rebinding.add(shared) if columns else None
     if rows > 1:
         row = row * rows + rebinding.add(NewAxis("rw", Level.THREAD, rows, Role.ROW))
-    thread = rebinding.add(NewAxis("t", Level.THREAD, threads, Role.K))
+    if thread is None:
+        thread = rebinding.add(shared)
     rebinding.substitute(axes, row, overruns=total % rows != 0)
-    sharing = _Sharing(rebinding, threads, thread)
-    rebinding.finish(launch, sharing.clone)
+    dealer = _Dealer(rebinding, threads, thread)
+    rebinding.finish(launch, dealer.clone)
 
 
-class _Sharing:
+class _Dealer:
     """Clones the ops of a launch's body, their loops dealt out to threads."""
 
-    def __init__(self, rebinding: Rebinding, threads: int, thread: AffineExpr):
+    def __init__(self, rebinding: Rebinding, threads: int, thread: AffineDimExpr):
         self.substitution = rebinding.substitution
         self.threads = threads
-        self.thread = rebinding.body.args[-1]
+        self.thread = rebinding.body.args[thread.position]
         self.is_first = rebinding.access(thread * -1)
 
     def clone(self, op: Operation) -> Iterable[Operation]:
@@ -158,6 +187,8 @@ class CooperativeReducePass(ModulePass):
     """Threads that share a row."""
     rows: int | None = None
     """Rows that a block does."""
+    columns: bool | None = None
+    """Whether neighbouring threads do neighbouring rows, rather than parts of one."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each launch of the module."""
@@ -165,9 +196,7 @@ class CooperativeReducePass(ModulePass):
             if (reason := legal(launch)) is not None:
                 skipped(RULE, launch, reason)
                 continue
-            threads, rows = choices(launch)
-            threads = threads if self.threads is None else self.threads
-            rows = rows if self.rows is None else self.rows
+            threads, rows, columns = self._decide(choices(launch))
             if threads < 1 or rows < 1 or threads * rows > MAX_THREADS:
                 raise PassFailedException(
                     f"cooperative-reduce: threads={threads} rows={rows} is {threads * rows} "
@@ -176,4 +205,9 @@ class CooperativeReducePass(ModulePass):
             kernel = launch.parent_op()
             assert kernel is not None
             with rewriting(RULE, kernel):
-                apply(launch, threads, rows)
+                apply(launch, threads, rows, columns)
+
+    def _decide(self, guess: Sharing) -> Sharing:
+        """The guess, where the options leave the choice."""
+        options = {"threads": self.threads, "rows": self.rows, "columns": self.columns}
+        return guess._replace(**{k: v for k, v in options.items() if v is not None})

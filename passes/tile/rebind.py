@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Access, Role
@@ -40,12 +40,12 @@ class Rebinding:
         self.axes: list[AxisAttr] = []
         self.substitution = Substitution()
 
-    def add(self, axis: NewAxis) -> AffineExpr:
+    def add(self, axis: NewAxis) -> AffineDimExpr:
         """Make an axis; the affine dimension that stands for it."""
         value = self.body.insert_arg(_INDEX, len(self.body.args))
         value.name_hint = axis.name
         self.axes.append(AxisAttr.get(axis.level, axis.extent, axis.role))
-        return AffineExpr.dimension(len(self.axes) - 1)
+        return AffineDimExpr(len(self.axes) - 1)
 
     def access(self, *exprs: AffineExpr) -> Access:
         """`exprs` over the new axes."""

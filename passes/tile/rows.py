@@ -1,13 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches that work on rows: how long a row is, and who does it, one thread or many."""
+"""
+Launches that work on rows: how long a row is, how it lies in memory, and who does it, one thread or
+many.
+"""
 
 from math import prod
 
+from xdsl.ir import Operation, SSAValue
+
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
+from tilewright.dialects.types import memref_type
+from tilewright.passes.tile.rebind import total_extent
 
 SHORT_ROW = 32
 """A row shorter than a warp is done by one thread."""
+
+SECTOR = 8
+"""Floats in a sector of memory, the least that is read: this many columns waste none."""
+
+_LONG_DOT, _FEW_DOTS = 512, 1024
+"""A contraction with so few elements and so long sums would leave most of a GPU idle."""
 
 
 def is_contraction(launch: tile.LaunchOp) -> bool:
@@ -23,4 +36,36 @@ def row_length(launch: tile.LaunchOp) -> int:
 
 def shares_rows(launch: tile.LaunchOp) -> bool:
     """Whether threads share each row, rather than each doing elements or rows of its own."""
-    return not is_contraction(launch) and row_length(launch) >= SHORT_ROW
+    if is_contraction(launch):
+        has_few = total_extent(launch.bound_axes()) <= _FEW_DOTS
+        return has_few and row_length(launch) >= _LONG_DOT
+    return row_length(launch) >= SHORT_ROW
+
+
+def are_columns(launch: tile.LaunchOp) -> bool:
+    """Whether consecutive rows, not the elements of one, are neighbours in memory."""
+    axes = launch.bound_axes()
+    if not axes or axes[-1].extent < SECTOR:
+        return False
+    row = axes[-1].value
+    nests = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp | loop.ForOp)]
+    accesses = [op for nest in nests for op in _accesses(nest) if _stride(op, row)]
+    inner = [axis for nest in nests for axis in nest.body.block.args]
+    return bool(accesses) and not any(
+        _stride(op, row) != 1 or any(_stride(op, axis) == 1 for axis in inner) for op in accesses
+    )
+
+
+def _accesses(nest: Operation) -> list[loop.LoadOp | loop.StoreOp]:
+    return [op for op in nest.walk() if isinstance(op, loop.LoadOp | loop.StoreOp)]
+
+
+def _stride(op: loop.LoadOp | loop.StoreOp, axis: SSAValue) -> int:
+    """How many elements further the access is after the first step of `axis`."""
+    offsets = [0, 0]
+    for step in (0, 1):
+        indices = [step if value is axis else 0 for value in op.indices]
+        shape = memref_type(op.memref).get_shape()
+        for subscript, extent in zip(op.map.data.eval(indices, []), shape, strict=True):
+            offsets[step] = offsets[step] * extent + subscript
+    return offsets[1] - offsets[0]
