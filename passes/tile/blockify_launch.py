@@ -9,8 +9,9 @@ becomes, with `blockify-launch{m=16 n=16}`,
     tile.launch (%bm = block 32 m, %bn = block 128 n, %tm = thread 16 m, %tn = thread 16 n) {
       ... %w[%k, %bn * 16 + %tn] ...
 
-A contraction gets a rectangle of `m` by `n` threads; any other launch a line of `m * n` threads
-over all its axes together. Sizes that do not divide are masked.
+A contraction gets a rectangle of `m` by `n` threads; any other launch, and a batch of matrices too
+small to fill a warp, a line of `m * n` threads over all its axes together. Sizes that do not divide
+are masked.
 """
 
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
+from tilewright.dialects.kernel import WARP_SIZE
 from tilewright.dialects.tile import MAX_THREADS, Axis, Level
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
 from tilewright.passes.tile.rows import is_contraction, shares_rows
@@ -45,11 +47,20 @@ def legal(launch: tile.LaunchOp) -> str | None:
 
 def choices(launch: tile.LaunchOp) -> tuple[int, int]:
     """The best guess for (m, n): a block that is full, wide along n where memory is contiguous."""
-    if not is_contraction(launch):
-        return 1, min(_THREADS, max(32, power_of_two(total_extent(launch.bound_axes()))))
-    n = min(32, power_of_two(_extent(launch, Role.N)))
+    if not _is_rectangular(launch):
+        return 1, min(_THREADS, max(WARP_SIZE, power_of_two(total_extent(launch.bound_axes()))))
+    n = min(WARP_SIZE, power_of_two(_extent(launch, Role.N)))
     m = min(_THREADS // n, power_of_two(_extent(launch, Role.M)))
-    return max(m, -(-32 // n)), n
+    return max(m, WARP_SIZE // n), n
+
+
+def _is_rectangular(launch: tile.LaunchOp) -> bool:
+    """Whether a block does a part of one matrix."""
+    matrix, batch = (
+        total_extent(axis for axis in launch.bound_axes() if (axis.role is Role.BATCH) is is_batch)
+        for is_batch in (False, True)
+    )
+    return is_contraction(launch) and (batch == 1 or matrix >= WARP_SIZE)
 
 
 def _extent(launch: tile.LaunchOp, role: Role) -> int:
@@ -60,7 +71,7 @@ def apply(launch: tile.LaunchOp, m: int, n: int) -> None:
     """Part the axes into blocks of `m` by `n` threads."""
     rebinding = Rebinding()
     axes = launch.bound_axes()
-    if not is_contraction(launch):
+    if not _is_rectangular(launch):
         _part_line(rebinding, axes, m * n)
         rebinding.finish(launch)
         return
