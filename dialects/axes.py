@@ -137,7 +137,7 @@ class MaskedOp(IRDLOperation, ABC):
 
     def verify_mask(self) -> None:
         """One operand for each dimension of the mask."""
-        dims = 0 if self.mask is None else self.mask.data.num_dims
+        dims = 0 if self.mask is None else self.mask.data.num_dims + self.mask.data.num_symbols
         if dims != len(self.mask_operands):
             raise VerifyException(f"the mask takes {dims} operands, got {len(self.mask_operands)}")
 

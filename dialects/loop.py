@@ -78,7 +78,7 @@ from tilewright.dialects.axes import (
     verify_subscripts,
 )
 from tilewright.dialects.loop_syntax import ForAxes, ReduceAxis
-from tilewright.dialects.monoid import MonoidAttr
+from tilewright.dialects.monoid import MonoidAttr, verify_floats
 from tilewright.dialects.types import memref_type
 
 
@@ -86,7 +86,7 @@ from tilewright.dialects.types import memref_type
 class KernelOp(IRDLOperation):
     """
     One kernel: reads its inputs, writes every element of its outputs. The body is a loop nest
-    (Loop IR) or a single `tile.launch` (Tile IR).
+    (Loop IR) or, after scalars that the whole kernel uses, one `tile.launch` (Tile IR).
 
     ```mlir
     loop.kernel @relu(%x: memref<16x64xf32>) -> (%out: memref<16x64xf32>) {
@@ -132,6 +132,13 @@ class KernelOp(IRDLOperation):
         for argument in self.body.block.args:
             if not isinstance(argument.type, MemRefType):
                 raise VerifyException(f"kernel arguments are memrefs, not {argument.type}")
+            if not (type := memref_type(argument)).has_static_shape():
+                raise VerifyException(f"a kernel is made for sizes that are known, not for {type}")
+
+
+def is_scalar(op: Operation) -> bool:
+    """Whether `op` computes values by itself: it neither loops nor stores."""
+    return not op.regions and not isinstance(op, StoreOp)
 
 
 def _takes(parameter: Attribute, buffer: SSAValue) -> bool:
@@ -155,6 +162,12 @@ class LaunchCallsKernel(SymbolUserOpInterface):
             raise VerifyException(
                 f"kernel {op.kernel} takes ({', '.join(str(t) for t in expected)}), "
                 f"the launch passes ({', '.join(str(v.type) for v in op.operands)})"
+            )
+        outputs = callee.properties.get("num_outputs")
+        if isinstance(outputs, IntegerAttr) and outputs.value.data != len(op.outputs):
+            raise VerifyException(
+                f"kernel {op.kernel} has {outputs.value.data} output(s), "
+                f"the launch passes {len(op.outputs)}"
             )
 
 
@@ -184,6 +197,10 @@ class LaunchOp(IRDLOperation):
 
     def __init__(self, kernel: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]):
         super().__init__(operands=[inputs, outputs], properties={"kernel": SymbolRefAttr(kernel)})
+
+    def verify_(self) -> None:
+        if len({*self.outputs}) != len(self.outputs) or not {*self.outputs}.isdisjoint(self.inputs):
+            raise VerifyException("a launch writes each output once and reads none of them")
 
 
 @irdl_op_definition
@@ -230,6 +247,8 @@ class ForOp(AxesOp):
             raise VerifyException(f"give one extent and one role for each of the {axes} axes")
         if any(extent < 0 for extent in self.axis_extents()):
             raise VerifyException("extents are at least 0")
+        if not axes:
+            raise VerifyException("a nest has at least one axis")
 
 
 @irdl_op_definition
@@ -288,6 +307,7 @@ class ReduceOp(AxesOp):
             raise VerifyException("a reduction has one axis; nest reductions for several")
         if [v.type for v in self.yield_op.values] != [r.type for r in self.results_]:
             raise VerifyException("the body must yield one value of each result's type")
+        verify_floats(self.results_.types)
 
 
 @irdl_op_definition
@@ -316,6 +336,17 @@ class YieldOp(MaskedOp):
 
     def verify_(self) -> None:
         self.verify_mask()
+        parent = self.parent_op()
+        if parent is None or not parent.has_trait(SingleBlockImplicitTerminator(YieldOp)):
+            raise VerifyException("a yield ends a loop.reduce or a tile.stage")
+
+
+def _kernel_argument(memref: SSAValue) -> KernelOp | None:
+    """The kernel that `memref` is an argument of."""
+    if not isinstance(memref, BlockArgument):
+        return None
+    op = memref.owner.parent_op()
+    return op if isinstance(op, KernelOp) else None
 
 
 @irdl_op_definition
@@ -358,6 +389,12 @@ class LoadOp(MaskedOp):
     def verify_(self) -> None:
         verify_subscripts(self.memref, self.map.data, self.indices)
         self.verify_mask()
+        kernel = _kernel_argument(self.memref)
+        if kernel is not None and self.memref in kernel.outputs:
+            raise VerifyException(
+                f"reads %{self.memref.name_hint or 'memref'}, which is an output; "
+                "what a kernel stores is for later launches"
+            )
 
 
 @irdl_op_definition
@@ -404,6 +441,11 @@ class StoreOp(MaskedOp):
     def verify_(self) -> None:
         verify_subscripts(self.memref, self.map.data, self.indices)
         self.verify_mask()
+        kernel = _kernel_argument(self.memref)
+        if kernel is not None and self.memref in kernel.inputs:
+            raise VerifyException(
+                f"stores to %{self.memref.name_hint or 'memref'}, which is an input"
+            )
 
 
 Loop = Dialect(

@@ -6,12 +6,14 @@ Zero is not everyone's identity: padding that joins a maximum as 0 changes it. E
 reduction therefore yields the monoid's own identity.
 """
 
+from collections.abc import Iterable
 from math import inf
 
 from xdsl.dialects.builtin import AnyFloat, FloatAttr
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 
@@ -43,7 +45,13 @@ class MonoidAttr(EnumAttribute[Monoid], SpacedOpaqueSyntaxAttribute):
     name = "prim.monoid"
 
     def identity(self, type: Attribute) -> FloatAttr:
-        """The constant of `type` that leaves every value as it is."""
-        if isinstance(type, AnyFloat):
-            return FloatAttr(_IDENTITY[self.data], type)
-        raise ValueError(f"a reduction works on floats, not on {type}")
+        """The constant of `type`, a float, that leaves every value as it is."""
+        assert isinstance(type, AnyFloat)
+        return FloatAttr(_IDENTITY[self.data], type)
+
+
+def verify_floats(types: Iterable[Attribute]) -> None:
+    """Refuse to join elements of other `types` than floats."""
+    for type in types:
+        if not isinstance(type, AnyFloat):
+            raise VerifyException(f"a reduction works on floats, not on {type}")

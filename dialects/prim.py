@@ -38,7 +38,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.index import Range, range_of
-from tilewright.dialects.monoid import MonoidAttr
+from tilewright.dialects.monoid import MonoidAttr, verify_floats
 from tilewright.dialects.types import tensor_type
 
 
@@ -176,6 +176,7 @@ class ReduceOp(IRDLOperation):
             expected = _reduced_type(operand, tuple(dims))
             if result.type != expected:
                 raise VerifyException(f"the result must be {expected}, not {result.type}")
+        verify_floats(tensor_type(operand).element_type for operand in self.inputs)
 
 
 def _reduced_type(value: SSAValue, dims: tuple[int, ...]) -> TensorType[Attribute]:

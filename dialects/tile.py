@@ -7,7 +7,7 @@ A `tile.launch` binds axes to levels of the machine; its body is Loop IR over th
 Register axes stay axes: nothing is replicated here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import ClassVar, NamedTuple
 
@@ -69,8 +69,8 @@ from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.assembly import SlabAxes, Where, WithMonoid
 from tilewright.dialects.axes import Access, AxesOp, MaskedOp, Role, RoleAttr, optional_mask
-from tilewright.dialects.loop import KernelOp, StoreOp, YieldOp
-from tilewright.dialects.monoid import MonoidAttr
+from tilewright.dialects.loop import KernelOp, ReduceOp, StoreOp, YieldOp, is_scalar
+from tilewright.dialects.monoid import MonoidAttr, verify_floats
 
 _INDEX = IndexType()
 
@@ -241,6 +241,11 @@ class LaunchOp(AxesOp):
         """Threads in a block."""
         return prod(axis.extent for axis in self.thread_axes())
 
+    def scalars(self) -> list[Operation]:
+        """What the kernel computes before the launch, in order."""
+        assert self.parent is not None
+        return [op for op in self.parent.ops if op is not self]
+
     def verify_(self) -> None:
         if len(self.axes) != len(self.body.block.args):
             raise VerifyException("bind each axis of the launch to a level")
@@ -252,6 +257,13 @@ class LaunchOp(AxesOp):
             )
         if not isinstance(self.parent_op(), KernelOp):
             raise VerifyException("a launch is the body of a loop.kernel")
+        if self.next_op is not None:
+            raise VerifyException("a launch is the last op of its kernel; move the rest inside")
+        for op in self.scalars():
+            if not is_scalar(op):
+                raise VerifyException(
+                    f"before its launch a kernel computes scalars, no '{op.name}'"
+                )
         for op in self.walk():
             if isinstance(op, StoreOp):
                 _verify_store(op, self)
@@ -259,8 +271,8 @@ class LaunchOp(AxesOp):
 
 def _verify_store(store: StoreOp, launch: LaunchOp) -> None:
     """A store that misses a thread axis would be done by every thread of it: it needs a mask."""
-    if store.parent_op() is not None and isinstance(store.parent_op(), StageOp):
-        raise VerifyException("a stage computes values; it does not store")
+    if isinstance(store.memref.owner, StageOp):
+        raise VerifyException("a stage holds what its body computes; nothing stores to it")
     named = {*store.indices, *store.mask_operands}
     for axis in launch.thread_axes():
         if axis.extent > 1 and axis.value not in named:
@@ -323,6 +335,7 @@ class CombineOp(MaskedOp):
 
     def verify_(self) -> None:
         self.verify_mask()
+        verify_floats(self.values.types)
         if not self.values or not self.axes:
             raise VerifyException("combine at least one value across at least one axis")
         if len(set(self.axes)) != len(self.axes):
@@ -386,20 +399,38 @@ class StageOp(AxesOp):
             raise VerifyException(f"the slab must be {slab}, not {self.slab.type}")
         if len(self.body.block.args) != len(extents):
             raise VerifyException("give one extent for each slab coordinate")
-        for axis in _launch_axes_used(self):
-            if axis.level.is_thread or axis.level is Level.REGISTER:
+        for op in self.body.walk():
+            if isinstance(op, StoreOp):
+                raise VerifyException("a stage computes values; it does not store")
+            if isinstance(op, StageOp | CombineOp):
+                raise VerifyException(f"threads do not meet inside a stage; move the {op.name} out")
+        for axis in sorted(_varies_along(self, {}), key=lambda axis: axis.index):
+            launch = launch_of(axis)
+            assert launch is not None
+            level = launch.bound_axes()[axis.index].level
+            if level is not Level.BLOCK:
                 raise VerifyException(
                     f"a stage is the same for the whole block; it must not depend on the "
-                    f"{axis.level} axis %{axis.value.name_hint or axis.value.index}"
+                    f"{level} axis %{axis.name_hint or axis.index}"
                 )
 
 
-def _launch_axes_used(op: Operation) -> Iterator[Axis]:
-    for inner in op.walk():
-        for operand in inner.operands:
-            launch = launch_of(operand)
-            if launch is not None and isinstance(operand, BlockArgument):
-                yield launch.bound_axes()[operand.index]
+Axes = frozenset[BlockArgument]
+
+
+def _varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:
+    """The axes of the launch that the results of `op` depend on, through whatever it uses."""
+    if op in known:
+        return known[op]
+    operands = op.yield_op.operands if isinstance(op, ReduceOp | StageOp) else op.operands
+    found: Axes = frozenset()
+    for operand in operands:
+        if isinstance(operand.owner, Operation):
+            found |= _varies_along(operand.owner, known)
+        elif isinstance(operand, BlockArgument) and launch_of(operand) is not None:
+            found |= {operand}
+    known[op] = found - set(op.axes) if isinstance(op, CombineOp) else found
+    return known[op]
 
 
 Tile = Dialect("tile", [LaunchOp, CombineOp, StageOp], [AxisAttr, LevelAttr])

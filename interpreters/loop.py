@@ -7,13 +7,12 @@ of a reduction, as many at a time as fit in cache.
 from math import prod
 
 import numpy as np
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 
 from tilewright.dialects.loop import ForOp, ReduceOp, YieldOp
 from tilewright.dialects.monoid import MonoidAttr
 from tilewright.interpreters.access import ACCESS
 from tilewright.interpreters.arithmetic import ARITHMETIC
-from tilewright.interpreters.errors import fail
 from tilewright.interpreters.machine import Handlers, Machine
 from tilewright.interpreters.scalar import MONOIDS
 from tilewright.interpreters.types import Array
@@ -37,7 +36,7 @@ def _for(machine: Machine, op: ForOp) -> None:
 
 def _reduce(machine: Machine, op: ReduceOp) -> None:
     (extent,), join = op.axis_extents(), MONOIDS[op.monoid.data]
-    totals = [identity(machine, op, op.monoid, value.type) for value in op.results]
+    totals = [identity(machine, op.monoid, value.type) for value in op.results]
     for steps in machine.steps(extent, machine.lanes):
         with machine.axes([op.axis], [steps]):
             machine.run(op.body.block)
@@ -61,15 +60,12 @@ def yielded(machine: Machine, op: ReduceOp, position: int) -> Array:
     mask = machine.holds(terminator.mask, terminator.mask_operands)
     if mask is None or mask.all():
         return value
-    return np.where(mask, value, identity(machine, op, op.monoid, op.results[position].type))
+    return np.where(mask, value, identity(machine, op.monoid, op.results[position].type))
 
 
-def identity(machine: Machine, op: Operation, monoid: MonoidAttr, type: Attribute) -> Array:
-    """The identity of `monoid`, which the op joins, for elements of `type`."""
-    try:
-        return machine.types.constant(monoid.identity(type))
-    except ValueError as err:
-        raise fail(op, str(err)) from err
+def identity(machine: Machine, monoid: MonoidAttr, type: Attribute) -> Array:
+    """The identity of `monoid` for elements of `type`."""
+    return machine.types.constant(monoid.identity(type))
 
 
 def _yield(machine: Machine, op: YieldOp) -> None:

@@ -31,7 +31,7 @@ def _elementwise(machine: Machine, op: ElementwiseOp) -> None:
 def _reduce(machine: Machine, op: ReduceOp) -> None:
     join, dims = MONOIDS[op.monoid.data], op.dims.get_values()
     for value, result in zip(op.inputs, op.results_, strict=True):
-        start = identity(machine, op, op.monoid, tensor_type(result).element_type)
+        start = identity(machine, op.monoid, tensor_type(result).element_type)
         array = machine.array(value)
         machine.values[result] = join.reduce(
             array, axis=tuple(dims), initial=start, dtype=array.dtype

@@ -47,7 +47,7 @@ def _combine(machine: Machine, op: CombineOp) -> None:
     for value, result in zip(op.values, op.results_, strict=True):
         array = machine.array(value)
         if mask is not None and not mask.all():
-            array = np.where(mask, array, identity(machine, op, op.monoid, value.type))
+            array = np.where(mask, array, identity(machine, op.monoid, value.type))
         machine.values[result] = join.reduce(_whole(machine, array, dims), dims, keepdims=True)
 
 

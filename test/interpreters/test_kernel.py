@@ -223,6 +223,10 @@ WRONG = {
         scf.if %p {{ %o = kernel.shuffle xor %v, 1 width 32 : f32 }}""",
         r"only some lanes of warp 1 of block 0 are active",
     ),
+    "an input that is written": (
+        f"{LOAD} loop.store %v, %x[%b * 64 + %t] : memref<128xf32>",
+        r"stores to %x, which is an input",
+    ),
     "out of bounds": (
         "%r = loop.load %x[%b * 65 + %t] : memref<128xf32>",
         r"subscript 0 of %x is 128, out of bounds",

@@ -161,23 +161,6 @@ def test_a_stage_computes_and_masks_with_zero(parse: Parse, rand: Rand) -> None:
     np.testing.assert_allclose(result, expected, rtol=1e-12)
 
 
-def test_a_slab_is_the_same_for_the_whole_block(parse: Parse) -> None:
-    # The verifier sees thread axes named in the body; this value smuggles one in from outside.
-    module = parse("""
-      loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
-        tile.launch (%t = thread 8) {
-          %0 = loop.load %x[%t] : memref<8xf32>
-          %s = tile.stage (%i) in [8] {
-            loop.yield %0 : f32
-          } : memref<8xf32, 3>
-          %v = loop.load %s[%t] : memref<8xf32, 3>
-          loop.store %v, %out[%t] : memref<8xf32>
-        }
-      }""")
-    with pytest.raises(InterpreterError, match="the slab differs between the threads of a block"):
-        interpret(module, np.arange(8, dtype=np.float32), function="k")
-
-
 def test_a_slab_has_bounds(parse: Parse, rand: Rand) -> None:
     module = parse("""
       loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {

@@ -14,17 +14,17 @@ loop.kernel @k(%x: tensor<8xf32>) -> (%out: memref<8xf32>) {
 
 // -----
 
-func.func @main(%x: memref<8xf32>) {
+func.func @main(%x: memref<8xf32>, %y: memref<8xf32>) {
   // CHECK: no kernel @missing in this module
-  loop.launch @missing(%x) -> (%x) : (memref<8xf32>) -> (memref<8xf32>)
+  loop.launch @missing(%x) -> (%y) : (memref<8xf32>) -> (memref<8xf32>)
   func.return
 }
 
 // -----
 
-func.func @main(%x: memref<8xf32>) {
+func.func @main(%x: memref<8xf32>, %y: memref<8xf32>) {
   // CHECK: kernel @k takes (memref<4xf32>, memref<8xf32>), the launch passes (memref<8xf32>, memref<8xf32>)
-  loop.launch @k(%x) -> (%x) : (memref<8xf32>) -> (memref<8xf32>)
+  loop.launch @k(%x) -> (%y) : (memref<8xf32>) -> (memref<8xf32>)
   func.return
 }
 loop.kernel @k(%x: memref<4xf32>) -> (%out: memref<8xf32>) {
@@ -153,4 +153,78 @@ loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) 
   // CHECK: error: Expected `add`, `mul`, `max`, or `min`
   %0 = loop.reduce %k in 2 with sub {
   } : f32
+}
+
+// -----
+
+// CHECK: a kernel is made for sizes that are known, not for memref<?xf32>
+loop.kernel @k(%x: memref<?xf32>) -> (%out: memref<8xf32>) {
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.for %i in 8 {
+    %0 = loop.load %x[%i] : memref<8xf32>
+    // CHECK: stores to %x, which is an input
+    loop.store %0, %x[%i] : memref<8xf32>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.for %i in 8 {
+    // CHECK: reads %out, which is an output; what a kernel stores is for later launches
+    %0 = loop.load %out[%i] : memref<8xf32>
+  }
+}
+
+// -----
+
+func.func @main(%x: memref<8xf32>) {
+  // CHECK: a launch writes each output once and reads none of them
+  loop.launch @k(%x) -> (%x) : (memref<8xf32>) -> (memref<8xf32>)
+  func.return
+}
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+}
+
+// -----
+
+func.func @main(%x: memref<8xf32>, %y: memref<8xf32>, %z: memref<8xf32>) {
+  // CHECK: kernel @k has 1 output(s), the launch passes 2
+  loop.launch @k(%x) -> (%y, %z) : (memref<8xf32>) -> (memref<8xf32>, memref<8xf32>)
+  func.return
+}
+loop.kernel @k(%x: memref<8xf32>, %y: memref<8xf32>) -> (%out: memref<8xf32>) {
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xi32>) -> (%out: memref<1xi32>) {
+  // CHECK: a reduction works on floats, not on i32
+  %s = loop.reduce %k in 8 with add {
+    %0 = loop.load %x[%k] : memref<8xi32>
+    loop.yield %0 : i32
+  } : i32
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.for %i in 8 {
+    %0 = loop.load %x[%i] : memref<8xf32>
+    // CHECK: a yield ends a loop.reduce or a tile.stage
+    loop.yield %0 : f32
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: a nest has at least one axis
+  "loop.for"() <{extents = array<i64>, roles = []}> ({
+  ^bb0:
+  }) : () -> ()
 }

@@ -161,3 +161,78 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
     %s = "tile.combine"(%v, %b) <{monoid = #prim.monoid add, mask = affine_map<(d0) -> (d0)>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (f32, index) -> f32
   }
 }
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8, %t = thread 8) {
+    %v = loop.load %x[%t] : memref<8xf32>
+    %w = arith.negf %v : f32
+    // CHECK: a stage is the same for the whole block; it must not depend on the thread axis %t
+    %s = tile.stage (%i) in [8] {
+      loop.yield %w : f32
+    } : memref<8xf32, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8x4xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8, %w = warp 2, %t = thread 4) {
+    %v = loop.load %x[%w, %t] : memref<8x4xf32>
+    %c = tile.combine %v across %t with add : f32
+    // CHECK: a stage is the same for the whole block; it must not depend on the warp axis %w
+    %s = tile.stage (%i) in [8] {
+      loop.yield %c : f32
+    } : memref<8xf32, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: threads do not meet inside a stage; move the tile.stage out
+    %s = tile.stage (%i) in [8] {
+      %q = tile.stage (%j) in [4] {
+        %0 = loop.load %x[%j] : memref<8xf32>
+        loop.yield %0 : f32
+      } : memref<4xf32, 3>
+      %v = loop.load %q[0] : memref<4xf32, 3>
+      loop.yield %v : f32
+    } : memref<8xf32, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: a stage holds what its body computes; nothing stores to it
+  tile.launch (%t = thread 8) {
+    %s = tile.stage (%i) in [8] {
+      %0 = loop.load %x[%i] : memref<8xf32>
+      loop.yield %0 : f32
+    } : memref<8xf32, 3>
+    %v = loop.load %x[%t] : memref<8xf32>
+    loop.store %v, %s[%t] : memref<8xf32, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: a launch is the last op of its kernel; move the rest inside
+  tile.launch (%t = thread 8) {
+  }
+  %c = arith.constant 1.0 : f32
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.for %i in 8 {
+  }
+  // CHECK: before its launch a kernel computes scalars, no 'loop.for'
+  tile.launch (%t = thread 8) {
+  }
+}
