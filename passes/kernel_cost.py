@@ -75,7 +75,7 @@ class KernelCost:
 
 def kernel_cost(op: loop.KernelOp | kernel.FuncOp) -> KernelCost:
     """The cost of one launch of `op`."""
-    launch = op.body.block.first_op
+    launch = op.body.block.last_op
     if isinstance(op, kernel.FuncOp):
         count = _Count(None, op.grid.value.data, op.block.value.data)
         return count.finish(op.body.block, op.body.block)

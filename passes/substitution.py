@@ -31,7 +31,7 @@ class Substitution:
     bounds: dict[SSAValue, Access] = field(default_factory=dict[SSAValue, Access])
     """
     Axes of the original that overrun, with what holds where they do not: loads and stores that use
-    such an axis are masked with it.
+    such an axis, in a subscript or a mask, are masked with it.
     """
 
     def value(self, value: SSAValue) -> SSAValue:
@@ -71,11 +71,11 @@ class Substitution:
         match op:
             case loop.LoadOp():
                 subscripts = self.access(op.map.data.results, op.indices)
-                mask = self.mask(op, op.indices)
+                mask = self.mask(op, (*op.indices, *op.mask_operands))
                 return loop.LoadOp(self.value(op.memref), subscripts, mask)
             case loop.StoreOp():
                 subscripts = self.access(op.map.data.results, op.indices)
-                mask = self.mask(op, op.indices)
+                mask = self.mask(op, (*op.indices, *op.mask_operands))
                 value, memref = self.value(op.value), self.value(op.memref)
                 return loop.StoreOp(value, memref, subscripts, mask)
             case loop.YieldOp():
@@ -93,7 +93,7 @@ class Substitution:
             result_types=op.result_types,
             properties=op.properties.copy(),
             attributes=op.attributes.copy(),
-            regions=[Region(self.clone_block(r.block)) for r in op.regions],
+            regions=[Region([self.clone_block(b) for b in r.blocks]) for r in op.regions],
         )
 
     def clone_block(self, block: Block) -> Block:

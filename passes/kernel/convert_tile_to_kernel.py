@@ -81,6 +81,8 @@ class _Lowering:
         self._bind(self.launch.axes_at(Level.BLOCK), block)
         self._bind(self.launch.thread_axes(), self.thread)
         self.threads = ThreadCombine(self.emit, self.thread, self.launch.thread_axes())
+        for op in self.launch.scalars():
+            self._lower(op)
         self._lower_block(self.launch.body.block)
         return self.function
 
@@ -119,6 +121,8 @@ class _Lowering:
 
     def _copy(self, op: Operation) -> None:
         """One copy for each point of the register axes that the op depends on."""
+        if op.regions:
+            raise PassFailedException(f"convert-tile-to-kernel: cannot lower '{op.name}'")
         for point in self.registers.points(self.registers.of(op.operands)):
             clone = self.emit.op(self._substitution(point, op.operands).clone(op))
             self._define(op.results, point, clone.results)
@@ -253,8 +257,8 @@ class _Lowering:
 
 def legal(source: loop.KernelOp) -> str | None:
     """Why the kernel cannot be lowered, or None."""
-    launch = source.body.block.first_op
-    if not isinstance(launch, tile.LaunchOp) or launch is not source.body.block.last_op:
+    launch = source.body.block.last_op
+    if not isinstance(launch, tile.LaunchOp):
         return "it is not one tile.launch; run to-tile first"
     if launch.num_blocks > _MAX_GRID:
         return f"{launch.num_blocks} blocks; a grid has at most {_MAX_GRID}"
@@ -273,7 +277,7 @@ class ConvertTileToKernelPass(ModulePass):
                 raise PassFailedException(
                     f"convert-tile-to-kernel: cannot lower @{source.sym_name.data}: {reason}"
                 )
-            launch = source.body.block.first_op
+            launch = source.body.block.last_op
             assert isinstance(launch, tile.LaunchOp)
             with rewriting(RULE, source, whole_module=True):
                 function = _Lowering(source, launch).run()

@@ -43,8 +43,8 @@ class RegisterAxes:
 
     def _visit(self, block: Block) -> None:
         for op in block.ops:
-            for region in op.regions:
-                self._visit(region.block)
+            for inner in (inner for region in op.regions for inner in region.blocks):
+                self._visit(inner)
             for result in op.results:
                 self.dependence[result] = self._depends(op)
 

@@ -18,7 +18,7 @@ class FlatNest(NamedTuple):
     axes: dict[SSAValue, int]
     """Each axis, with the dimension of the output that it subscripts."""
     body: Sequence[Operation]
-    """Everything but the store, in order."""
+    """Everything but the store, in order; scalars before the nest come first."""
     store: loop.StoreOp
 
     @property
@@ -42,6 +42,8 @@ def flat_nest(kernel: loop.KernelOp) -> FlatNest | None:
     if not isinstance(store, loop.StoreOp) or store.memref is not kernel.outputs[0]:
         return None
     body = [op for op in block.ops if op is not store]
+    if block is not kernel.body.block and kernel.body.block.last_op is not None:
+        body = [*_before(kernel.body.block.last_op), *body]
     if any(isinstance(inner, loop.ForOp | loop.StoreOp) for op in body for inner in op.walk()):
         return None
     if any(isinstance(op, MaskedOp) and op.mask is not None for op in kernel.walk()):
@@ -69,11 +71,19 @@ def subscripted_dims(
 
 
 def nest_block(kernel: loop.KernelOp) -> Block:
-    """The body of the outermost nest; the kernel's own body when there are no free axes."""
-    only = kernel.body.block.first_op
-    if isinstance(only, loop.ForOp) and only is kernel.body.block.last_op:
-        return only.body.block
+    """
+    The body of the outermost nest, before which there are scalars at most; the kernel's own body
+    when there are no free axes.
+    """
+    nest = kernel.body.block.last_op
+    if isinstance(nest, loop.ForOp) and all(map(loop.is_scalar, _before(nest))):
+        return nest.body.block
     return kernel.body.block
+
+
+def _before(nest: Operation) -> list[Operation]:
+    assert nest.parent is not None
+    return [op for op in nest.parent.ops if op is not nest]
 
 
 class Subscript(NamedTuple):

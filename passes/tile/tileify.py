@@ -33,7 +33,7 @@ RULE = Rule("t", 1, "tileify")
 
 def legal(kernel: loop.KernelOp) -> str | None:
     """Why the kernel cannot be tileified, or None."""
-    if isinstance(kernel.body.block.first_op, tile.LaunchOp):
+    if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "it is a launch already"
     return None
 
@@ -41,29 +41,28 @@ def legal(kernel: loop.KernelOp) -> str | None:
 def apply(kernel: loop.KernelOp) -> None:
     """Replace the outermost nest, or the whole body when there is none, by a launch."""
     block = nest_block(kernel)
+    nest = block.parent_op()
+    extents = nest.axis_extents() if isinstance(nest, loop.ForOp) else ()
+    if 0 in extents:
+        block, extents = Block(), ()  # a launch takes at least one step: one that does nothing
     roles = axis_roles(block)
-    extents = _extents(block)
-    body = Block(arg_types=block.arg_types if block is not kernel.body.block else ())
-    if block is not kernel.body.block:
-        for old, new in zip(block.args, body.args, strict=True):
-            new.name_hint = old.name_hint
-            old.replace_all_uses_with(new)
+    body = Block(arg_types=[axis.type for axis in block.args[: len(extents)]])
+    for old, new in zip(block.args, body.args, strict=False):
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
     for op in tuple(block.ops):
         op.detach()
         body.add_op(op)
-    for op in tuple(kernel.body.block.ops):
-        op.detach()
-        op.erase()
     axes = [
         tile.AxisAttr.get(tile.Level.BLOCK, extent, role)
         for extent, role in zip(extents, roles, strict=True)
     ]
-    kernel.body.block.add_op(tile.LaunchOp(axes, Region(body)))
-
-
-def _extents(block: Block) -> list[int]:
-    nest = block.parent_op()
-    return list(nest.axis_extents()) if isinstance(nest, loop.ForOp) else []
+    launch = tile.LaunchOp(axes, Region(body))
+    kernel.body.block.add_op(launch)
+    if isinstance(nest, loop.ForOp):
+        launch.location = nest.location
+        nest.detach()
+        nest.erase()
 
 
 class TileifyPass(ModulePass):
