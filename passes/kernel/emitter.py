@@ -5,10 +5,10 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilewright.dialects import kernel
+from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import Access, optional_mask
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 
@@ -55,6 +55,8 @@ class Emitter:
 
     def masked(self, value: SSAValue, where: Access | None, monoid: MonoidAttr) -> SSAValue:
         """`value` where the mask holds, else the identity."""
+        if monoid.data is Monoid.ADD and _is_zero_outside(value, where):
+            return value
         if (predicate := self.predicate(where)) is None:
             return value
         return self.value(arith.SelectOp(predicate, value, self.identity(monoid, value)))
@@ -110,3 +112,19 @@ class Emitter:
         yield
         self.op(scf.YieldOp())
         self.block = outer
+
+
+def _is_zero_outside(value: SSAValue, where: Access | None) -> bool:
+    """Whether `value` is a load, which reads 0 wherever the mask fails."""
+    load = value.owner
+    if not isinstance(load, loop.LoadOp) or load.mask is None:
+        return False
+    loaded = _conjuncts((load.mask.data.results, load.mask_operands))
+    return _conjuncts(where) <= loaded
+
+
+def _conjuncts(where: Access | None) -> set[tuple[AffineMapAttr, tuple[SSAValue, ...]]]:
+    """Each comparison of a mask, canonical, with operands of its own."""
+    exprs, operands = where or ((), ())
+    masks = [optional_mask(([expr], operands)) for expr in exprs]
+    return {(map, tuple(values)) for values, map in masks if map is not None}

@@ -7,8 +7,8 @@
 // ACROSS: error: pass 'convert-tile-to-kernel': convert-tile-to-kernel: tile.combine across the block axis %s joins different blocks; combine across thread and register axes
 // GRID: error: pass 'convert-tile-to-kernel': convert-tile-to-kernel: cannot lower @copy: 2147483648 blocks; a grid has at most 2147483647
 
-// A warp sums a row of 100: what lies past the end is loaded as 0 and joins as the identity, then
-// the lanes join by shuffles.
+// A warp sums a row of 100: what lies past the end is loaded as 0, the identity, then the lanes join
+// by shuffles.
 // CHECK:      kernel.func grid 8 block 32 @one_warp(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
 // CHECK-NEXT:   %rb = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
@@ -18,9 +18,7 @@
 // CHECK-NEXT:   %3 = arith.constant 1 : index
 // CHECK-NEXT:   %p = scf.for %k = %1 to %2 step %3 iter_args(%p_1 = %0) -> (f32) {
 // CHECK-NEXT:     %4 = loop.load %x[%rb, %k * 32 + %t] where [99 - %k * 32 - %t] : memref<8x100xf32>
-// CHECK-NEXT:     %5 = kernel.predicate [99 - %k * 32 - %t]
-// CHECK-NEXT:     %6 = arith.select %5, %4, %0 : f32
-// CHECK-NEXT:     %p_2 = arith.addf %p_1, %6 : f32
+// CHECK-NEXT:     %p_2 = arith.addf %p_1, %4 : f32
 // CHECK-NEXT:     scf.yield %p_2 : f32
 // CHECK-NEXT:   }
 // CHECK-NEXT:   %other = kernel.shuffle xor %p, 16 width 32 : f32
