@@ -92,8 +92,7 @@ class Indices:
         self, what: Index | Mask, hint: str, write: Callable[[], SSAValue]
     ) -> SSAValue | None:
         """The name of what `write` writes, if it has or deserves one."""
-        found = (scope.names[what] for scope in self._scopes if what in scope.names)
-        if (name := next(found, None)) is not None:
+        if (name := self._known(what)) is not None:
             return name
         is_trivial = isinstance(what, Index) and not what.is_worth_a_name()
         if is_trivial or (level := self._level(what)) is None:
@@ -105,6 +104,11 @@ class Indices:
         self._scopes[level].names[what] = name
         self._scopes += inner
         return name
+
+    def _known(self, what: Index | Mask) -> SSAValue | None:
+        """The name that it has already."""
+        found = (scope.names[what] for scope in self._scopes if what in scope.names)
+        return next(found, None)
 
     def _level(self, what: Index | Mask) -> int | None:
         """The outermost scope where `what` occurs more than once and its operands are known."""
@@ -160,6 +164,8 @@ class Indices:
             case AffineDimExpr(position):
                 return self.writer.use(index.operands[position])
             case AffineBinaryOpExpr(kind, dividend, AffineConstantExpr(divisor)):
+                if (name := self._known(Index.of(atom, index.operands))) is not None:
+                    return name
                 operator, function = _DIVISIONS[kind]
             case _:
                 raise ValueError(f"not canonical: {atom}")
