@@ -141,8 +141,11 @@ def _print_atom(printer: Printer, atom: AffineExpr, operands: Sequence[SSAValue]
 
 
 def _print_subscripts(printer: Printer, map: AffineMap, operands: Sequence[SSAValue]) -> None:
+    canonical = simplify_map(map)  # a map written in generic form may hold what has no text
     with printer.in_square_brackets():
-        printer.print_list(map.results, lambda expr: print_affine_expr(printer, expr, operands))
+        printer.print_list(
+            canonical.results, lambda expr: print_affine_expr(printer, expr, operands)
+        )
 
 
 @irdl_custom_directive

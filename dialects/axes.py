@@ -12,7 +12,13 @@ from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import BlockArgument, SpacedOpaqueSyntaxAttribute, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineExpr,
+    AffineMap,
+)
 from xdsl.irdl import IRDLOperation, irdl_attr_definition, opt_prop_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
@@ -137,9 +143,11 @@ class MaskedOp(IRDLOperation, ABC):
 
     def verify_mask(self) -> None:
         """One operand for each dimension of the mask."""
-        dims = 0 if self.mask is None else self.mask.data.num_dims + self.mask.data.num_symbols
+        dims = 0 if self.mask is None else self.mask.data.num_dims
         if dims != len(self.mask_operands):
             raise VerifyException(f"the mask takes {dims} operands, got {len(self.mask_operands)}")
+        if self.mask is not None:
+            verify_affine(self.mask.data)
 
 
 def verify_subscripts(memref: SSAValue, map: AffineMap, indices: Sequence[SSAValue]) -> None:
@@ -147,5 +155,22 @@ def verify_subscripts(memref: SSAValue, map: AffineMap, indices: Sequence[SSAVal
     type, given = memref_type(memref), len(map.results)
     if given != type.get_num_dims():
         raise VerifyException(f"{type} takes {type.get_num_dims()} subscripts, got {given}")
-    if map.num_dims != len(indices) or map.num_symbols:
+    if map.num_dims != len(indices):
         raise VerifyException(f"the map takes {map.num_dims} indices, got {len(indices)}")
+    verify_affine(map)
+
+
+def verify_affine(map: AffineMap) -> None:
+    """Dimensions only, and divisors that are positive constants."""
+    if map.num_symbols:
+        raise VerifyException("subscripts and masks use dimensions only, not symbols")
+    for expr in (inner for result in map.results for inner in result.dfs()):
+        match expr:
+            case AffineBinaryOpExpr(AffineBinaryOpKind.Add | AffineBinaryOpKind.Mul):
+                pass
+            case AffineBinaryOpExpr(_, _, AffineConstantExpr(divisor)) if divisor > 0:
+                pass
+            case AffineBinaryOpExpr():
+                raise VerifyException(f"the divisor in '{expr}' must be a positive constant")
+            case _:
+                pass

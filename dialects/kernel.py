@@ -51,7 +51,13 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.assembly import Signature, Subscripts
-from tilewright.dialects.axes import Access, RangedIndex, canonical_access, range_of_value
+from tilewright.dialects.axes import (
+    Access,
+    RangedIndex,
+    canonical_access,
+    range_of_value,
+    verify_affine,
+)
 from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import MAX_THREADS, SHARED
@@ -237,8 +243,9 @@ class PredicateOp(IRDLOperation):
 
 
 def _verify_map(map: AffineMap, indices: Sequence[SSAValue]) -> None:
-    if map.num_dims != len(indices) or map.num_symbols:
+    if map.num_dims != len(indices):
         raise VerifyException(f"the map takes {map.num_dims} indices, got {len(indices)}")
+    verify_affine(map)
 
 
 @irdl_op_definition

@@ -176,7 +176,7 @@ class LaunchAxes(CustomDirective):
         with printer.in_parens():
             printer.print_list(axes, lambda axis: self._print_axis(printer, *axis))
         printer.print_string(" ")
-        printer.print_region(op.body, print_entry_block_args=False)
+        printer.print_region(op.body, print_entry_block_args=False, print_empty_block=False)
 
     def _print_axis(self, printer: Printer, value: SSAValue, binding: AxisAttr) -> None:
         printer.print_ssa_value(value)

@@ -228,3 +228,19 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   ^bb0:
   }) : () -> ()
 }
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.for %i in 4 {
+    // CHECK: the divisor in '(d0 mod 0)' must be a positive constant
+    %0 = "loop.load"(%s, %i) <{map = affine_map<(d0) -> (d0 mod 0)>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (memref<8xf32>, index) -> f32
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: subscripts and masks use dimensions only, not symbols
+  %0 = "loop.load"(%s) <{map = affine_map<()[s0] -> (s0)>, operandSegmentSizes = array<i32: 1, 0, 0>}> : (memref<8xf32>) -> f32
+}

@@ -80,3 +80,13 @@ loop.kernel @one(%x: memref<1xf32>) -> (%out: memref<1xf32>) {
   }
 // CHECK-NEXT: }
 }
+
+// A launch of one thread that does nothing.
+// CHECK:      loop.kernel @nothing(%x: memref<0xf32>) -> (%out: memref<0xf32>) {
+// CHECK-NEXT:   tile.launch () {
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+loop.kernel @nothing(%x: memref<0xf32>) -> (%out: memref<0xf32>) {
+  tile.launch () {
+  }
+}
