@@ -12,6 +12,7 @@ __device__ __forceinline__ float max_nan(float a, float b) {
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
   return r;
 }
+
 __device__ __forceinline__ double max_nan(double a, double b) {
   return a != a || a > b ? a : b;
 }
@@ -22,6 +23,7 @@ __device__ __forceinline__ float min_nan(float a, float b) {
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
   return r;
 }
+
 __device__ __forceinline__ double min_nan(double a, double b) {
   return a != a || a < b ? a : b;
 }

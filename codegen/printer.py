@@ -19,7 +19,7 @@ from xdsl.utils.target import Target
 
 from tilewright.codegen.literals import literal
 from tilewright.codegen.names import ScopedNames
-from tilewright.codegen.prelude import prelude
+from tilewright.codegen.prelude import Call, prelude
 from tilewright.dialects import cuda, loop
 from tilewright.dialects import cuda_expressions as expr
 from tilewright.dialects import cuda_statements as stmt
@@ -300,14 +300,14 @@ def _not_lowered(op: Operation) -> UsageError:
     return UsageError(f"'{op.name}' is not CUDA IR", remedy="run the pass 'to-cuda' before")
 
 
-def _called(kernels: list[cuda.FuncOp]) -> Iterator[str]:
+def _called(kernels: list[cuda.FuncOp]) -> Iterator[Call]:
     """The functions that the text of `kernels` calls."""
     for kernel in kernels:
         for op in kernel.walk():
             if isinstance(op, expr.CallOp):
-                yield op.callee.string_value()
+                yield Call(op.callee.string_value(), C_TYPES[op.result.type])
             if isinstance(op, expr.LiteralOp) and isinstance(op.value, FloatAttr):
-                yield literal(op.value).strip("-()")  # infinity and NaN are calls
+                yield Call(literal(op.value).strip("-()"), "float")  # infinity and NaN are calls
 
 
 def cuda_source(module: ModuleOp) -> str:

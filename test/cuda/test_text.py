@@ -17,7 +17,7 @@ from xdsl.ir import Block, Region, SSAValue
 from tilewright.codegen import nvrtc
 from tilewright.codegen.literals import literal
 from tilewright.codegen.names import ScopedNames
-from tilewright.codegen.prelude import prelude
+from tilewright.codegen.prelude import Call, prelude
 from tilewright.codegen.printer import CudaPrinter, CudaTarget
 from tilewright.dialects.cuda_expressions import (
     BinaryOp,
@@ -158,8 +158,13 @@ def test_parentheses_only_where_they_are_needed():
 
 def test_prelude_has_every_function_it_is_said_to_have():
     for name in PRELUDE:
-        assert f" {name}(" in prelude([name])
-    assert prelude(["expf"]) == ""
+        assert f" {name}(" in prelude([Call(name, "float")])
+    assert prelude([Call("expf", "float")]) == ""
+
+
+def test_prelude_has_only_the_overload_that_is_called():
+    assert "double max_nan(" not in prelude([Call("max_nan", "float")])
+    assert "float max_nan(" not in prelude([Call("max_nan", "double")])
 
 
 @needs_nvrtc
@@ -173,7 +178,8 @@ def test_prelude_compiles_for_int_and_long_long():
         )
     )
     kernel = f'extern "C" __global__ void k(long long *p) {{\n{calls}\n}}\n'
-    compile_clean(prelude(PRELUDE) + "\n" + kernel)
+    everything = [Call(name, type) for name in PRELUDE for type in ("float", "double")]
+    compile_clean(prelude(everything) + "\n" + kernel)
 
 
 @needs_nvrtc
