@@ -70,6 +70,8 @@ class _Lowering:
         """What each value has become, at each point of the register axes that it depends on."""
         self.indices: dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]] = {}
         """Axes with one step, and slab coordinates."""
+        self.accumulators: dict[loop.ReduceOp, Sequence[SSAValue]] = {}
+        """What a chunk goes on from: its reduction's values so far."""
 
     def run(self) -> kernel.FuncOp:
         """The kernel function that does what the launch does."""
@@ -157,7 +159,7 @@ class _Lowering:
 
         if op.axis_extents()[0] == 1:
             self.indices[op.axis] = (_ZERO, ())
-            results = yielded()
+            results = self._joined(op, self.accumulators.pop(op, None), yielded())
         else:
             results = self._fold_loop(op, [op.results[value] for value, _ in slots], yielded)
         for (value, point), result in zip(slots, results, strict=True):
@@ -170,11 +172,23 @@ class _Lowering:
             self.values[op.axis, ()] = axis
             for value, named in zip(carried, like, strict=True):
                 value.name_hint = named.name_hint
-            joined = zip(carried, yielded(), strict=True)
-            return [self.emit.join(op.monoid, left, right) for left, right in joined]
+            if chunk is None:
+                return self._joined(op, carried, yielded())
+            self.accumulators[chunk] = carried
+            return yielded()
 
-        start = [self.emit.identity(op.monoid, value) for value in like]
+        chunk = _chunk(op)
+        start = self.accumulators.pop(op, None)
+        if start is None:
+            start = [self.emit.identity(op.monoid, value) for value in like]
         return self.emit.loop(op.axis_extents()[0], start, step, op.axis.name_hint)
+
+    def _joined(
+        self, op: loop.ReduceOp, left: Sequence[SSAValue] | None, right: list[SSAValue]
+    ) -> list[SSAValue]:
+        if left is None:
+            return right
+        return [self.emit.join(op.monoid, a, b) for a, b in zip(left, right, strict=True)]
 
     def _yielded(
         self, op: loop.YieldOp, monoid: MonoidAttr, position: int, point: Point
@@ -253,6 +267,16 @@ class _Lowering:
 
         self.emit.loop(-(-prod(extents) // threads), (), step, "e")
         self.emit.op(kernel.BarrierOp())
+
+
+def _chunk(op: loop.ReduceOp) -> loop.ReduceOp | None:
+    """The reduction that does a chunk of `op` in each step: the two need one accumulator."""
+    chunk = op.yield_op.values[0].owner
+    if not isinstance(chunk, loop.ReduceOp) or chunk.parent is not op.body.block:
+        return None
+    passed_on = chunk.results == tuple(op.yield_op.values) and op.yield_op.mask is None
+    is_only_use = all(result.has_one_use() for result in chunk.results)
+    return chunk if passed_on and is_only_use and chunk.monoid == op.monoid else None
 
 
 def legal(source: loop.KernelOp) -> str | None:

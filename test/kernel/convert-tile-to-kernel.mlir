@@ -520,7 +520,7 @@ loop.kernel @ids(%x: memref<2x3x4x8xf32>) -> (%out: memref<2x3x4x8xf32>) {
 // CHECK-NEXT:     }
 // CHECK-NEXT:     kernel.barrier
 // CHECK-NEXT:     %5 = arith.constant 8 : index
-// CHECK-NEXT:     %p, %p_1 = scf.for %ki = %1 to %5 step %3 iter_args(%p_2 = %0, %p_3 = %0) -> (f32, f32) {
+// CHECK-NEXT:     %p, %p_1 = scf.for %ki = %1 to %5 step %3 iter_args(%p_2 = %s_2, %p_3 = %s_3) -> (f32, f32) {
 // CHECK-NEXT:       %6 = loop.load %xs[0, %ki] : memref<2x8xf32, 3 : i64>
 // CHECK-NEXT:       %7 = loop.load %xs[1, %ki] : memref<2x8xf32, 3 : i64>
 // CHECK-NEXT:       %8 = loop.load %w[%ko * 8 + %ki, %t] : memref<24x16xf32>
@@ -530,9 +530,7 @@ loop.kernel @ids(%x: memref<2x3x4x8xf32>) -> (%out: memref<2x3x4x8xf32>) {
 // CHECK-NEXT:       %p_5 = arith.addf %p_3, %10 : f32
 // CHECK-NEXT:       scf.yield %p_4, %p_5 : f32, f32
 // CHECK-NEXT:     }
-// CHECK-NEXT:     %s_4 = arith.addf %s_2, %p : f32
-// CHECK-NEXT:     %s_5 = arith.addf %s_3, %p_1 : f32
-// CHECK-NEXT:     scf.yield %s_4, %s_5 : f32, f32
+// CHECK-NEXT:     scf.yield %p, %p_1 : f32, f32
 // CHECK-NEXT:   }
 // CHECK-NEXT:   loop.store %s, %out[%b * 2, %t] : memref<6x16xf32>
 // CHECK-NEXT:   loop.store %s_1, %out[%b * 2 + 1, %t] : memref<6x16xf32>
