@@ -6,7 +6,7 @@ Fusing puts the subscript `[%j * 4 + %v]` in the place of a producer's axis; spl
 `%b * 128 + %t` in the place of a whole axis. Both clone the body through a `Substitution`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -30,8 +30,8 @@ class Substitution:
 
     bounds: dict[SSAValue, Access] = field(default_factory=dict[SSAValue, Access])
     """
-    Axes of the original that overrun, with what holds where they do not: loads and stores that use
-    such an axis, in a subscript or a mask, are masked with it.
+    Axes of the original that overrun, with what holds where they do not. It masks the loads that
+    use such an axis, in a subscript or a mask, and all stores inside it.
     """
 
     def value(self, value: SSAValue) -> SSAValue:
@@ -75,7 +75,7 @@ class Substitution:
                 return loop.LoadOp(self.value(op.memref), subscripts, mask)
             case loop.StoreOp():
                 subscripts = self.access(op.map.data.results, op.indices)
-                mask = self.mask(op, (*op.indices, *op.mask_operands))
+                mask = self.mask(op, (*op.indices, *op.mask_operands, *_axes_around(op)))
                 value, memref = self.value(op.value), self.value(op.memref)
                 return loop.StoreOp(value, memref, subscripts, mask)
             case loop.YieldOp():
@@ -104,6 +104,14 @@ class Substitution:
             self.values[old_arg] = new_arg
         new.add_ops(self.clone(op) for op in block.ops)
         return new
+
+
+def _axes_around(op: Operation) -> Iterator[SSAValue]:
+    """The block arguments in scope, innermost first."""
+    block = op.parent
+    while block is not None:
+        yield from block.args
+        block = block.parent_block()
 
 
 def conjunction(masks: Iterable[Access]) -> Access | None:
