@@ -21,7 +21,7 @@ _PASSES: dict[str, str] = {
     "inline-elementwise": "loop.inline_elementwise:InlineElementwisePass",
     "fuse-epilogue": "loop.fuse_epilogue:FuseEpiloguePass",
     "fuse-reduction": "loop.fuse_reduction:FuseReductionPass",
-    "rename-kernels": "loop.rename_kernels:RenameKernelsPass",
+    "normalize-kernels": "loop.normalize_kernels:NormalizeKernelsPass",
     "simplify-accesses": "loop.simplify_accesses:SimplifyAccessesPass",
     "tileify": "tile.tileify:TileifyPass",
     "cooperative-reduce": "tile.cooperative_reduce:CooperativeReducePass",

@@ -25,7 +25,7 @@ TO_TENSOR = "decompose,cse"
 
 TO_LOOP = (
     "lift,inline-elementwise,fuse-epilogue,fuse-reduction,fuse-epilogue,"
-    "rename-kernels,simplify-accesses,cse"
+    "normalize-kernels,simplify-accesses,cse"
 )
 
 TO_TILE = "tileify,blockify-launch,cooperative-reduce,simplify-accesses"
