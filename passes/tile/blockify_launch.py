@@ -38,10 +38,10 @@ def legal(launch: tile.LaunchOp) -> str | None:
     """Why the launch cannot be parted, or None."""
     if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
         return "its axes are bound already"
-    if not launch.axes:
-        return "it has one element: one thread does it"
     if shares_rows(launch):
         return "threads share its rows (cooperative-reduce)"
+    if not launch.axes:
+        return "it has one element: one thread does it"
     return None
 
 
