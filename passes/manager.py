@@ -74,7 +74,7 @@ def blamed_on(step: ModulePass) -> Generator[None]:
         err.message = f"{label}: {err.message}"
         raise
     except DiagnosticException as err:
-        message = " ".join(str(err).split())
+        message = " ".join(str(err).split()).removeprefix(f"{step.name}: ")
         raise PassFailedException(f"error: {label}: {message}") from err
     except Exception as err:
         err.add_note(f"in {label}")

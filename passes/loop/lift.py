@@ -127,7 +127,9 @@ class _Lifting:
             case func.ReturnOp():
                 self._lift_return(op)
             case _:
-                raise PassFailedException(f"lift: '{op.name}' is no Tensor IR; run to-tensor first")
+                raise PassFailedException(
+                    f"lift: '{op.name}' is not Tensor IR; to-tensor makes it of Torch IR"
+                )
 
     def _lift_elementwise(self, op: prim.ElementwiseOp) -> None:
         with self._kernel(op.result) as kernel:

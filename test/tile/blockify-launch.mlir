@@ -5,8 +5,8 @@
 // RUN: not opt-tool %s -p 'blockify-launch{m=0 n=32}' 2>&1 | filecheck %s --check-prefix=NONE
 
 // The planner's guess is 256 threads; an impossible wish is an error, never another number.
-// TOO-MANY: error: pass 'blockify-launch': blockify-launch: m=64 n=32 is 2048 threads; a block has 1 to 1024
-// NONE: error: pass 'blockify-launch': blockify-launch: m=0 n=32 is 0 threads; a block has 1 to 1024
+// TOO-MANY: error: pass 'blockify-launch': m=64 n=32 is 2048 threads; a block has 1 to 1024
+// NONE: error: pass 'blockify-launch': m=0 n=32 is 0 threads; a block has 1 to 1024
 
 // A contraction whose sizes divide needs no mask.
 // CHECK:      loop.kernel @matmul(%x: memref<512x64xf32>, %w: memref<64x2048xf32>) -> (%out: memref<512x2048xf32>) {
