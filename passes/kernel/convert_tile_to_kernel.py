@@ -64,6 +64,7 @@ class _Lowering:
             grid=launch.num_blocks,
             block=launch.num_threads,
         )
+        self.function.location = source.location
         self.emit = Emitter(self.body)
         self.registers = RegisterAxes(launch)
         self.values: dict[tuple[SSAValue, tuple[int, ...]], SSAValue] = {}
@@ -104,7 +105,8 @@ class _Lowering:
 
     def _lower_block(self, block: Block) -> None:
         for op in block.ops:
-            self._lower(op)
+            with self.emit.at(op):
+                self._lower(op)
 
     def _lower(self, op: Operation) -> None:
         match op:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, AffineMapAttr, IndexType, IntegerAttr, LocationAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects import kernel, loop
@@ -29,15 +29,18 @@ class Emitter:
         self.block = block
         self.depth = 0
         """How many loops are open."""
+        self.location: LocationAttr = UNKNOWN_LOC
+        """Where what is appended comes from."""
 
     def op(self, op: Operation) -> Operation:
         """Append `op`."""
+        op.location = self.location
         self.block.add_op(op)
         return op
 
     def value(self, op: Operation, hint: str | None = None) -> SSAValue:
         """Append `op`; its only result, named by `hint`."""
-        self.block.add_op(op)
+        self.op(op)
         op.results[0].name_hint = hint
         return op.results[0]
 
@@ -90,6 +93,13 @@ class Emitter:
             self.op(scf.YieldOp(*results))
         assert self.block is outer_block
         return list(loop.results)
+
+    @contextmanager
+    def at(self, source: Operation) -> Generator[None]:
+        """What is appended in the block comes from where `source` does."""
+        outer, self.location = self.location, source.location
+        yield
+        self.location = outer
 
     @contextmanager
     def _inside(self, block: Block) -> Generator[None]:

@@ -217,8 +217,12 @@ class _LiftedKernel(KernelBuilder):
         if 0 in self.shape:
             return
         kernel = self.finish(self.lifting.names.unique(self.results[0].name_hint or "kernel"))
+        launch = loop.LaunchOp(kernel.sym_name.data, self.inputs, self.buffers)
+        if isinstance(primitive := self.results[0].owner, Operation):
+            for op in (launch, *kernel.walk()):
+                op.location = primitive.location
         self.lifting.kernels.append(kernel)
-        self.lifting.plan.add_op(loop.LaunchOp(kernel.sym_name.data, self.inputs, self.buffers))
+        self.lifting.plan.add_op(launch)
 
 
 def _allocate(plan: Block, value: SSAValue) -> SSAValue:

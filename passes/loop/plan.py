@@ -135,7 +135,9 @@ class KernelArguments:
         self.kernel.properties["sym_name"] = StringAttr(name)
         if replaced is not self.launch:
             rewriter.erase(self.launch)
-        rewriter.replace(replaced, loop.LaunchOp(name, self.buffers, outputs), [])
+        launch = loop.LaunchOp(name, self.buffers, outputs)
+        launch.location = replaced.location
+        rewriter.replace(replaced, launch, [])
 
 
 def erase_kernel(rewriter: PatternRewriter, kernel: loop.KernelOp, buffer: SSAValue) -> None:

@@ -37,6 +37,7 @@ class SimplifyAccesses(RewritePattern):
         if new.properties == op.properties and new.operands == op.operands:
             new.erase()  # else its operands would count it among their uses
             return
+        new.location = op.location
         rewriter.replace(op, new)
 
 

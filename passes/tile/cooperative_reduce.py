@@ -115,6 +115,12 @@ class _Dealer:
 
     def clone(self, op: Operation) -> Iterable[Operation]:
         """What `op` becomes."""
+        dealt = self._deal_out(op)
+        for new in dealt:
+            new.location = op.location
+        return dealt
+
+    def _deal_out(self, op: Operation) -> list[Operation]:
         match op:
             case loop.ReduceOp():
                 return self._share_reduce(op)

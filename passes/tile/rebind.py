@@ -73,7 +73,9 @@ class Rebinding:
             self.body.add_ops(clone(op) if clone is not None else [self.substitution.clone(op)])
         block = launch.parent
         assert block is not None
-        block.insert_op_before(tile.LaunchOp(self.axes, Region(self.body)), launch)
+        rebound = tile.LaunchOp(self.axes, Region(self.body))
+        rebound.location = launch.location
+        block.insert_op_before(rebound, launch)
         launch.detach()
         launch.erase()
 

@@ -58,6 +58,7 @@ def apply(kernel: loop.KernelOp) -> None:
         for extent, role in zip(extents, roles, strict=True)
     ]
     launch = tile.LaunchOp(axes, Region(body))
+    launch.location = kernel.location
     kernel.body.block.add_op(launch)
     if isinstance(nest, loop.ForOp):
         launch.location = nest.location
