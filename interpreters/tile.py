@@ -9,7 +9,8 @@ from math import prod
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
 
-from tilewright.dialects.tile import CombineOp, LaunchOp, Level, StageOp
+from tilewright.dialects.tile import CombineOp, LaunchOp, StageOp
+from tilewright.dialects.tile_axes import Level
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.loop import identity

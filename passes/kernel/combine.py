@@ -19,7 +19,8 @@ from tilewright.dialects import kernel, loop
 from tilewright.dialects.index import delinearize, linearize
 from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
 from tilewright.dialects.monoid import MonoidAttr
-from tilewright.dialects.tile import SHARED, Axis
+from tilewright.dialects.tile import SHARED
+from tilewright.dialects.tile_axes import Axis
 from tilewright.passes.kernel.emitter import Emitter
 
 _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)

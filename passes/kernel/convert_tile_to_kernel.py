@@ -34,7 +34,7 @@ from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.axes import Access, MaskedOp
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.monoid import Monoid, MonoidAttr
-from tilewright.dialects.tile import Axis, Level
+from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.dialects.types import memref_type
 from tilewright.passes.kernel.combine import ThreadCombine
 from tilewright.passes.kernel.emitter import Emitter

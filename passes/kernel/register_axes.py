@@ -10,6 +10,7 @@ from itertools import product
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.tile_axes import Level
 
 Point = Mapping[SSAValue, int]
 """A step of each of some register axes."""
@@ -19,7 +20,7 @@ class RegisterAxes:
     """The register axes of a launch and what depends on them."""
 
     def __init__(self, launch: tile.LaunchOp):
-        axes = launch.axes_at(tile.Level.REGISTER)
+        axes = launch.axes_at(Level.REGISTER)
         self.extents = {axis.value: axis.extent for axis in axes}
         self.dependence: dict[SSAValue, frozenset[SSAValue]] = {
             axis: frozenset({axis}) for axis in self.extents

@@ -11,13 +11,13 @@ from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Access, Role
 from tilewright.dialects.index import delinearize
-from tilewright.dialects.tile import AxisAttr, Level
+from tilewright.dialects.tile_axes import Axis, AxisAttr, Level
 from tilewright.passes.substitution import Substitution
 
 _INDEX = IndexType()
@@ -51,7 +51,7 @@ class Rebinding:
         """`exprs` over the new axes."""
         return list(exprs), list(self.body.args)
 
-    def substitute(self, old: Sequence[tile.Axis], index: AffineExpr, *, overruns: bool) -> None:
+    def substitute(self, old: Sequence[Axis], index: AffineExpr, *, overruns: bool) -> None:
         """
         The old axes become the parts of one linear `index` over the new axes, which reaches past
         their product if it overruns.
@@ -85,11 +85,6 @@ def power_of_two(at_least: int) -> int:
     return 1 << max(at_least - 1, 0).bit_length()
 
 
-def total_extent(axes: Iterable[tile.Axis]) -> int:
+def total_extent(axes: Iterable[Axis]) -> int:
     """How many steps the axes take together."""
     return prod(axis.extent for axis in axes)
-
-
-def values_of(axes: Iterable[tile.Axis]) -> list[SSAValue]:
-    """The SSA values of the axes."""
-    return [axis.value for axis in axes]

@@ -24,6 +24,7 @@ from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.tile_axes import AxisAttr, Level
 from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.tile.roles import axis_roles
 from tilewright.passes.trace import Rule, rewriting, skipped
@@ -54,8 +55,7 @@ def apply(kernel: loop.KernelOp) -> None:
         op.detach()
         body.add_op(op)
     axes = [
-        tile.AxisAttr.get(tile.Level.BLOCK, extent, role)
-        for extent, role in zip(extents, roles, strict=True)
+        AxisAttr.get(Level.BLOCK, extent, role) for extent, role in zip(extents, roles, strict=True)
     ]
     launch = tile.LaunchOp(axes, Region(body))
     launch.location = kernel.location
