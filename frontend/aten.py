@@ -151,6 +151,6 @@ def _attribute(value: Any, kind: str) -> Attribute:
         return IntegerAttr(int(value), i1)
     if isinstance(value, float) or "float" in kind:
         return FloatAttr(float(value), f64)
-    if isinstance(value, int):
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
         return IntegerAttr(value, i64)
-    raise UnsupportedError(f"an argument of type {type(value).__name__} is not supported: {value}")
+    raise UnsupportedError(f"an argument is not supported: {value} of type {type(value).__name__}")

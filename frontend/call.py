@@ -66,8 +66,13 @@ def _shown(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
 
 
 def _type_name(value: Any) -> str:
-    if isinstance(value, list):
+    if type(value) is list:
         return f"[{', '.join(map(_type_name, cast(list[Any], value)))}]"
+    if type(value) is tuple:
+        return f"({', '.join(map(_type_name, cast(tuple[Any, ...], value)))})"
+    if type(value) is dict:
+        items = cast(dict[Any, Any], value).items()
+        return f"{{{', '.join(f'{key!r}: {_type_name(item)}' for key, item in items)}}}"
     return type(value).__name__
 
 
@@ -76,7 +81,7 @@ def _check_leaf(place: str, like: Any, value: Any) -> None:
     import torch
 
     if not isinstance(like, torch.Tensor):
-        if value != like:
+        if not _is_same(value, like):
             raise UsageError(f"argument {place} is baked in as {like!r}, and cannot be {value!r}")
         return
     if not isinstance(value, torch.Tensor | np.ndarray):
@@ -84,6 +89,13 @@ def _check_leaf(place: str, like: Any, value: Any) -> None:
     wanted, found = _kind(like), _kind(value)
     if wanted != found:
         raise UsageError(f"argument {place} is {found}, but the program was compiled for {wanted}")
+
+
+def _is_same(value: Any, like: Any) -> bool:
+    """Whether Python values are the same; two NaN are."""
+    if type(value) is not type(like):
+        return isinstance(value, int | float) and isinstance(like, int | float) and value == like
+    return value == like or (value != value and like != like)
 
 
 def _kind(tensor: Any) -> str:

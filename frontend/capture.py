@@ -24,7 +24,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.torch_op import TorchOp
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.frontend.aten import (
     build_op,
@@ -140,8 +142,7 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
     for node in calls_of(exported):
         op_class = op_of_call(node.target, node.args)
         assert op_class is not None
-        result = type_of(node.meta["val"])
-        op = build_op(op_class, node.args, node.kwargs, values, result)
+        op = _checked_op(op_class, node, values)
         op.location = _location(node)
         op.result.name_hint = node.name
         block.add_op(op)
@@ -155,6 +156,22 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
     module = ModuleOp([_function(block, inputs, returned)])
     module.verify()
     return Captured(module, exported, inputs, outputs)
+
+
+def _checked_op(op_class: type[TorchOp], node: Any, values: Mapping[Any, SSAValue]) -> TorchOp:
+    """
+    The op of a node. It is verified at once, while its place is known: fake tensors pass with some
+    arguments that PyTorch refuses for real ones.
+    """
+    where = str(place_of_node(node) or "")
+    try:
+        op = build_op(op_class, node.args, node.kwargs, values, type_of(node.meta["val"]))
+        op.verify_()
+    except UnsupportedError as err:
+        raise UnsupportedError(f"{node.target}: {err.message}", where=where) from err
+    except VerifyException as err:
+        raise UsageError(f"{node.target}: {err}", where=where) from err
+    return op
 
 
 def _function(block: Block, inputs: Sequence[Input], returned: Sequence[SSAValue]) -> FuncOp:

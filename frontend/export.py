@@ -22,6 +22,7 @@ def export(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     try:
         with torch.no_grad(), _eval_mode(module), _quiet():
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
+            _check_constants(exported)
             return exported.run_decompositions(decompositions())
     except TilewrightError:
         raise
@@ -31,10 +32,14 @@ def export(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _as_module(function: Any) -> Any:
     """`function` itself if it is a module; else a module whose forward it is."""
+    from inspect import isclass
+
     from torch import nn
 
     if isinstance(function, nn.Module):
         return function
+    if isclass(function) and issubclass(function, nn.Module):
+        raise UsageError(f"{function.__name__} is a class: capture a module, {function.__name__}()")
     if not callable(function):
         raise UsageError(f"a module or a function can be captured, not {type(function).__name__}")
     module = nn.Module()
@@ -101,7 +106,32 @@ def _quiet() -> Generator[None]:
     sys.stderr.write(printed.getvalue())
 
 
+_UNTRACED = "a tensor is used that PyTorch's tracing does not know the origin of"
+_KEEP_TRACK = (
+    "write x.detach() for x.data, and hold parameters and modules in modules, as nn.ModuleList does"
+)
+
+
+def _check_constants(exported: Any) -> None:
+    """
+    Refuse constants that tracing made up from what it lost sight of, as it does of `x.data`.
+
+    PyTorch 2.13 does so only where the inputs are real. Where they are fake it goes on with a
+    constant that has no memory, and crashes.
+    """
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    for name, value in exported.constants.items():
+        if "lifted_tensor_" in name and isinstance(value, FakeTensor):
+            raise UnsupportedError(_UNTRACED, remedy=_KEEP_TRACK)
+
+
+_LOST = ("Expected a real tensor, not a FakeTensor", "a fake tensor in the exported program")
+
+
 def _export_error(error: BaseException) -> TilewrightError:
+    if any(words in str(error) for words in _LOST):
+        return UnsupportedError(_UNTRACED, remedy=_KEEP_TRACK)
     if "DataDependent" not in type(error).__name__:
         return error_of(error)
     return UnsupportedError(

@@ -15,7 +15,7 @@ at random is refused at capture.
 import ast
 import linecache
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
@@ -86,11 +86,14 @@ def _parse(text: str) -> tuple[list[ast.stmt], ast.Return]:
     """The text's statements, and the expression at its end as what the function returns."""
     try:
         statements = ast.parse(text, FILE).body
+        compile(text, FILE, "exec")
     except SyntaxError as error:
         place = Place(FILE, error.lineno or 1, error.offset or 1)
         raise error_at(place, f"not a Python expression: {error.msg}") from None
     except ValueError as error:
         raise UsageError(f"not a Python expression: {error}", where=FILE) from None
+    except (RecursionError, MemoryError):
+        raise UsageError("not a Python expression: nested too deeply", where=FILE) from None
     if not statements:
         raise UsageError("the text is empty: it should end in an expression", where=FILE)
     *statements, last = statements
@@ -104,7 +107,10 @@ def _check_result(partition: Partition, result: ast.Return) -> None:
     assert result.value is not None
     if partition.is_dynamic(names_of(result.value)):
         return
-    value = partition.evaluate(result.value)
+    _check_value(partition.evaluate(result.value), result)
+
+
+def _check_value(value: Any, result: ast.Return) -> None:
     if _holds_tensor(value):
         return
     kind = type(value).__name__
@@ -148,7 +154,7 @@ def _function(partition: Partition) -> Any:
     The body as a function of the inputs.
 
     A name that the body binds is a variable of the function. If it had a value before, the
-    function starts with that.
+    function starts with that. What it returns is checked as it returns.
     """
     before = {n: partition.outside[n] for n in partition.made_inside if n in partition.outside}
     body: list[ast.stmt] = []
@@ -157,8 +163,21 @@ def _function(partition: Partition) -> Any:
     arguments = ast.arguments([], [ast.arg(n) for n in partition.inputs], None, [], [], None, [])
     function = ast.parse("def forward(): pass").body[0]
     assert isinstance(function, ast.FunctionDef)
-    function.args, function.body = arguments, [*body, *partition.inside]
-    scope = partition.outside | {"__before__": before}
+    *statements, result = partition.inside
+    assert isinstance(result, ast.Return)
+    assert result.value is not None
+    call = ast.Call(ast.Name("__checked__", ast.Load()), [result.value], [])
+    returned = ast.Return(ast.copy_location(call, result.value))
+    function.args, function.body = arguments, [*body, *statements, returned]
+    scope = partition.outside | {"__before__": before, "__checked__": _checker(result)}
     module = ast.fix_missing_locations(ast.Module([function], []))
     exec(compile(module, FILE, "exec"), scope)
     return scope["forward"]
+
+
+def _checker(result: ast.Return) -> Callable[[Any], Any]:
+    def checked(value: Any) -> Any:
+        _check_value(value, result)
+        return value
+
+    return checked

@@ -29,6 +29,7 @@ def _tensors(value: Any) -> list[Any]:
 def check(exported: Any) -> None:
     """Raise `UnsupportedError` for what the compiler cannot do with an exported program."""
     _check_mutations(exported)
+    _check_layouts(exported)
     _check_sizes(exported)
     _check_ops(exported)
     _check_dtypes(exported)
@@ -47,6 +48,19 @@ def _check_mutations(exported: Any) -> None:
         )
 
 
+def _check_layouts(exported: Any) -> None:
+    """Every tensor is dense."""
+    import torch
+
+    for node in exported.graph.nodes:
+        for tensor in _tensors(node.meta.get("val")):
+            if tensor.layout is not torch.strided:
+                raise UnsupportedError(
+                    f"{_what(node)} has the layout {tensor.layout}; only dense ones are supported",
+                    where=_where(node),
+                )
+
+
 def _check_sizes(exported: Any) -> None:
     """Every value is a tensor whose sizes are known."""
     import torch
@@ -59,7 +73,7 @@ def _check_sizes(exported: Any) -> None:
         if symbols:
             raise UnsupportedError(
                 f"the shape or value of {node.name} is only known when the program runs",
-                where=str(place_of_node(node) or ""),
+                where=_where(node),
                 remedy="shapes must follow from the inputs' shapes alone",
             )
 
@@ -107,8 +121,18 @@ def _check_dtypes(exported: Any) -> None:
         for tensor in _tensors(node.meta.get("val")):
             if dtype_name(tensor.dtype) == "float32":
                 continue
-            what = "the input" if node.op == "placeholder" else "the result of node"
             raise UnsupportedError(
-                f"{what} {node.name!r} has dtype {tensor.dtype}; only torch.float32 is supported",
-                where=str(place_of_node(node) or ""),
+                f"{_what(node)} has dtype {tensor.dtype}; only torch.float32 is supported",
+                where=_where(node),
             )
+
+
+def _what(node: Any) -> str:
+    kind = "the input" if node.op == "placeholder" else "the result of node"
+    return f"{kind} {node.name!r}"
+
+
+def _where(node: Any) -> str:
+    """Where a value is made; of an input where it is first used."""
+    nodes = [*node.users][:1] if node.op == "placeholder" else [node]
+    return next((str(place) for n in nodes if (place := place_of_node(n))), "")

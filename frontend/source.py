@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, excerpt
 
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 
@@ -34,6 +34,7 @@ def place_at(file: str, line: int, offset: int | None) -> Place:
     return Place(file, line, len(before.decode(errors="ignore")) + 1)
 
 
+_GENERATED = ("<frozen", "<eval_with_key>", "<string>")  # code that stands in no file
 _ROOT = Path(__file__).parents[1]
 _OURS = tuple(_ROOT / name for name in ("frontend", "tools", "tilewright", "__init__.py"))
 
@@ -42,7 +43,7 @@ def _is_foreign(file: str) -> bool:
     """Whether a file is PyTorch's, Python's or ours, rather than the user's."""
     import torch
 
-    if file.startswith("<frozen"):
+    if file.startswith(_GENERATED):
         return True
     path = Path(file)
     if path.is_relative_to(Path(traceback.__file__).parent) and "site-packages" not in path.parts:
@@ -76,8 +77,9 @@ def first_line(error: BaseException) -> str:
 def error_at(place: Place, message: str) -> UsageError:
     """An error that shows the line it is about, with a caret under the column."""
     line = linecache.getline(place.file, place.line).rstrip()
-    caret = "\n    " + " " * (place.column - 1) + "^" if place.column else ""
-    return UsageError(f"{message}\n    {line}{caret}" if line else message, where=str(place))
+    if not place.column:
+        return UsageError(f"{message}\n    {line}" if line else message, where=str(place))
+    return UsageError(message + excerpt(line, place.column - 1, indent="    "), where=str(place))
 
 
 def error_of(error: BaseException) -> UsageError:

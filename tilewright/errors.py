@@ -31,3 +31,21 @@ class UsageError(TilewrightError):
 
 class UnsupportedError(TilewrightError):
     """Understood, but outside what the compiler supports: an op, an argument, a dtype."""
+
+
+_WIDTH = 120  # longer source lines are cut to a window around the place
+
+
+def excerpt(line: str, column: int, carets: int = 1, indent: str = "") -> str:
+    """
+    A source line with carets below `column`, which counts from 0; empty for an empty line.
+
+    Of a long line only the part around the place is shown.
+    """
+    if not line.strip():
+        return ""
+    start = max(0, min(column - _WIDTH // 2, len(line) - _WIDTH))
+    line, column = line[start : start + _WIDTH], column - start
+    before = "".join("\t" if c == "\t" else " " for c in line[:column])
+    marks = "^" * max(1, min(carets, len(line) - column))
+    return f"\n{indent}{line}\n{indent}{before}{marks}"

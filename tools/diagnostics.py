@@ -19,11 +19,9 @@ from xdsl.utils.exceptions import (
 )
 from xdsl.utils.lexer import Span
 
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, excerpt
 from tilewright.passes.pipeline_string import malformed
 from tilewright.passes.verification import InvalidOpError
-
-_WIDTH = 120  # longer source lines are cut to a window around the place
 
 
 @dataclass
@@ -48,18 +46,8 @@ def render(span: Span[Any], message: str) -> str:
     text = str(span.input.content)
     start = span.input.get_start_of_line(span.start)
     line = text[start : span.input.get_end_of_line(span.start)]
-    line, column = _window(line, place.col - 1)
-    indent = "".join("\t" if c == "\t" else " " for c in line[:column])
-    carets = "^" * max(1, min(len(span), len(line) - column))
-    return f"{place}: error: {one_line(message)}\n{line}\n{indent}{carets}"
-
-
-def _window(line: str, column: int) -> tuple[str, int]:
-    """At most `_WIDTH` characters of `line` around `column`, and where the column is in them."""
-    if len(line) <= _WIDTH:
-        return line, column
-    start = max(0, min(column - _WIDTH // 2, len(line) - _WIDTH))
-    return line[start : start + _WIDTH], column - start
+    shown = excerpt(line, place.col - 1, len(span))
+    return f"{place}: error: {one_line(message)}{shown}"
 
 
 def one_line(message: object) -> str:

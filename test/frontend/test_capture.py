@@ -8,6 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from xdsl.dialects.builtin import FileLineColLoc, NameLoc
 from xdsl.dialects.func import FuncOp
 
@@ -212,13 +213,15 @@ def refused(action: Callable[[], Any]) -> str:
         ("x = torch.randn(3)\nx + torch.randn_like(x)", ["random", "aten.randn", "<-c>:2"]),
         ("x = torch.randn(3)\nfor _ in range(2): x = x + torch.randn(3)\nx", ["random", "<-c>:2"]),
         ("sum([torch.randn(3).relu() for _ in range(2)])", ["random", "<-c>:1"]),
-        ("torch.arange(4) * 2", ["the input 't0' has dtype torch.int64"]),
+        ("torch.arange(4) * 2", ["<-c>:1: the input 't0' has dtype torch.int64"]),
         ("x = torch.randn(3)\nx.half() + 1", ["_to_copy"]),
         ("torch.randn(3).half() + 1", ["the input 't0' has dtype torch.float16"]),
         ("x = torch.randn(3)\nx.add_(1)\nx", ["writes to its input 'x'", "return the new value"]),
         ("x = torch.randn(3)\nx[x > 0]", ["<-c>:2", "only known when the program runs"]),
         ("x = torch.randn(3)\ny = x.sum()\nif y > 0: y = y + 1\ny",
          ["<-c>:3:4", "values of a tensor"]),
+        ("torch.randn(3) + 2**63", ["<-c>:1: aten.add.Tensor", "9223372036854775808 of type int"]),
+        ("torch.randn(3).to_sparse()", ["'_to_sparse'", "layout torch.sparse_coo"]),
     ],
 )  # fmt: skip
 def test_refused(text: str, fragments: list[str], capsys: pytest.CaptureFixture[str]):
@@ -242,6 +245,40 @@ def test_written_buffer():
     assert "writes to its buffer 'count'" in refused(lambda: capture(Counter(), (torch.ones(2),)))
 
 
+class Listed(nn.Module):
+    """A module in a plain list, which PyTorch knows nothing of."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = [nn.Linear(3, 3)]
+
+    def forward(self, x: torch.Tensor):
+        return self.inner[0](x)
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_tensors_that_tracing_loses_sight_of(fake: bool):
+    for text in ("x = torch.randn(3)\nx.data + 1", "nn.Linear(3, 3)(torch.randn(2, 3).data)"):
+        expression = parse_expression(text, fake=fake)
+        message = refused(lambda e=expression: capture(e.module, e.args))
+        assert "write x.detach() for x.data" in message
+
+
+def test_modules_in_a_list():
+    captured = capture(Listed(), (torch.randn(2, 3),))
+    assert [i.kind for i in captured.inputs] == ["constant", "constant", "input"]
+    with FakeTensorMode():
+        module, x = Listed(), torch.randn(2, 3)
+    assert "nn.ModuleList" in refused(lambda: capture(module, (x,)))
+
+
+def test_an_argument_that_only_fake_tensors_take():
+    with pytest.raises(UsageError) as caught:
+        capture_text("x = torch.randn(3, 4)\nF.softmax(x, 2)")
+    assert caught.value.where == "<-c>:2"
+    assert caught.value.message.startswith("aten.softmax.int: dim 2 is out of range")
+
+
 def test_an_error_of_the_users():
     with pytest.raises(UsageError) as caught:
         capture_text("x = torch.randn(2, 3)\ny = x + 1\nx @ y")
@@ -258,6 +295,8 @@ def test_no_tensor_is_returned(function: Any):
 def test_not_callable():
     with pytest.raises(UsageError, match="not int"):
         capture(3, ())
+    with pytest.raises(UsageError, match=r"ReLU is a class: capture a module, ReLU\(\)"):
+        capture(nn.ReLU, (torch.ones(2),))
 
 
 def test_what_is_printed_while_tracing_stays_off_stdout(capsys: pytest.CaptureFixture[str]):

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from tilewright.errors import UsageError
+from tilewright.frontend.capture import capture
 from tilewright.frontend.expression import Expression, parse_expression
 
 
@@ -136,6 +137,9 @@ def test_what_the_text_prints_stays_off_stdout(capsys: pytest.CaptureFixture[str
         ("x = torch.randn(3)\ny = 2 * (1 / 0)\nx", "<-c>:2:10", "division by zero", 9),
         ("k = 2\ndef f(a): return a * k\nx = torch.ones(3)\nk = x.sum()\nf(x)", "<-c>:4:1",
          "'k' is assigned here, but 'f' uses it too", 0),
+        ("x = 3\nyield x", "<-c>:2:1", "'yield' outside function", 0),
+        ("-" * 20_000 + "torch.randn(3)", "<-c>", "nested too deeply", None),
+        ("torch.randn(3)\neval('x + 1')", "<-c>:2:1", "name 'x' is not defined", 0),
     ],
 )  # fmt: skip
 def test_bad_text(text: str, place: str, message: str, caret: int | None):
@@ -147,3 +151,10 @@ def test_bad_text(text: str, place: str, message: str, caret: int | None):
     if caret is not None:
         line = int(place.split(":")[1])
         assert shown == [f"    {text.splitlines()[line - 1]}", "    " + " " * caret + "^"]
+
+
+@pytest.mark.parametrize("text", ["x.shape", "x.sum", "f'{x}'"])
+def test_a_result_that_turns_out_to_be_no_tensor(text: str):
+    expression = parse_expression(f"x = torch.randn(3)\n{text}")
+    with pytest.raises(UsageError, match=r"<-c>:2:1: the value is of type \w+, not a tensor"):
+        capture(expression.module, expression.args)
