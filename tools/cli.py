@@ -10,9 +10,12 @@ Commands are imported when they run: help and wrong options cost neither torch n
 
 import argparse
 import os
+import re
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from typing import TextIO
 
 import tilewright
 
@@ -30,9 +33,10 @@ A FILE is IR at any level; - is the standard input."""
 def main(argv: Sequence[str] | None = None) -> int:
     """`tilewright`'s exit code for the arguments `argv`, by default those of the process."""
     try:
-        args = _parser().parse_args(argv)
-        command = import_module(f"tilewright.tools.{args.command}")
-        code: int = command.run(args)
+        args = _parser().parse_args(_joined(sys.argv[1:] if argv is None else argv))
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            code: int = import_module(f"tilewright.tools.{args.command}").run(args)
         sys.stdout.flush()
         return code
     except SystemExit as err:  # argparse has said all there is to say
@@ -42,8 +46,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read our output has left, `head` for one
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as err:  # files have had their say: what is left is a full disk behind stdout
+        print(f"error: cannot write: {err.strerror}", file=sys.stderr)
+        return 1
     except BaseException as err:
         return _explained(err)
+
+
+def _joined(argv: Sequence[str]) -> list[str]:
+    """Arguments with `-c -x.exp()` as one, which argparse takes for two options."""
+    joined: list[str] = []
+    for argument in argv:
+        if joined[-1:] == ["-c"] and re.match(r"-.*\(", argument, re.DOTALL):
+            joined[-1] += argument
+        else:
+            joined.append(argument)
+    return joined
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """One line, and the place only if it is in the user's text rather than in a library."""
+    place = f"{filename}:{lineno}: " if filename == "<-c>" else ""
+    print(f"{place}warning: {' '.join(str(message).split())}", file=file or sys.stderr)
 
 
 def _explained(err: BaseException) -> int:
@@ -108,7 +139,7 @@ def _add_compile(add_parser: AddParser) -> None:
     parser = _command(add_parser, "compile", "compile_command", help, _EXPRESSION)
     _add_program(parser)
     parser.add_argument("--ir", choices=LEVELS, default="cuda", help="the level; default: cuda")
-    parser.add_argument("-o", dest="output", metavar="FILE", help="write to a file")
+    parser.add_argument("-o", dest="output", metavar="FILE", help="write to a file, - for stdout")
     parser.add_argument(
         "-v",
         dest="verbosity",
@@ -130,7 +161,7 @@ def _add_run(add_parser: AddParser) -> None:
     )
     inputs = parser.add_mutually_exclusive_group()
     inputs.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of the random inputs; default: 0"
+        "--seed", type=_seed, default=0, metavar="N", help="of the random inputs; default: 0"
     )
     inputs.add_argument(
         "--inputs", metavar="FILE", help="inputs of a FILE of IR by name, as safetensors"
@@ -144,7 +175,17 @@ def _add_run(add_parser: AddParser) -> None:
         default="none",
         help="also run the IR before and after each pass, or at both ends, and compare",
     )
-    parser.add_argument("--json", metavar="FILE", help="write the report to a file as JSON")
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help="write the report to a file as JSON; - is stdout, and the tables go to stderr",
+    )
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal() or int(text) >= 2**64:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 0 to 2**64 - 1")
+    return int(text)
 
 
 def _add_doctor(add_parser: AddParser) -> None:

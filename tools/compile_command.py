@@ -13,6 +13,7 @@ from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.trace import listening
 from tilewright.tools.mlir_source import read_module, write_text
+from tilewright.tools.terminal import colored_diff, is_colored
 from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
 
 
@@ -20,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     """Print or write what the arguments ask for."""
     target, level = target_for(args.target), Level(args.ir)
     module = read_module(args.file) if args.expression is None else captured(args.expression)
-    with _listening(args.verbosity, target):
+    with _listening(args.verbosity, target, args.color):
         lowered = lower(module, level)
     text = cuda_source(lowered) if level is Level.CUDA else str(lowered) + "\n"
     if args.output is None:
@@ -39,8 +40,11 @@ def captured(text: str) -> ModuleOp:
     return capture(expression.module, expression.args).module
 
 
-def _listening(verbosity: int, target: str) -> AbstractContextManager[None]:
+def _listening(verbosity: int, target: str, color: str) -> AbstractContextManager[None]:
     if verbosity == 0:
         return nullcontext()
-    trace = TracePrinter(sys.stdout, target) if verbosity > 1 else RemarkPrinter(sys.stderr)
-    return listening(trace)
+    stream = sys.stdout if verbosity > 1 else sys.stderr
+    paint = colored_diff if is_colored(color, stream) else str
+    if verbosity > 1:
+        return listening(TracePrinter(stream, target, paint))
+    return listening(RemarkPrinter(stream, paint))

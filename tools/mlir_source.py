@@ -33,6 +33,9 @@ from tilewright.tools.diagnostics import (
 # and raises bare `VerifyException`s; a malformed block name is a `ValueError`.
 _PROVOKED = (VerifyException, ValueError, TilewrightError)
 
+_LANGUAGES = {".cu": "CUDA", ".cuh": "CUDA", ".ptx": "PTX", ".py": "Python"}
+"""What is mistaken for IR, by the ends of the files' names."""
+
 _UNKNOWN_OP = re.compile(r"Operation (\S+) is not registered")
 
 
@@ -117,7 +120,10 @@ def read_bytes(path: str) -> BytesIO:
 
 
 def write_text(path: str, text: str) -> None:
-    """Write a file; `UsageError` if that cannot be."""
+    """Write a file, or stdout for `-`; `UsageError` if that cannot be."""
+    if path == "-":
+        sys.stdout.write(text)
+        return
     try:
         Path(path).write_text(text)
     except OSError as err:
@@ -144,6 +150,8 @@ def _first_line(op: Operation) -> str:
 def read_module(path: str) -> ModuleOp:
     """The module in a file, or in stdin for `-`; errors point into the text."""
     name = "<stdin>" if path == "-" else path
+    if (language := _LANGUAGES.get(Path(path).suffix)) is not None:
+        raise UsageError(f"'{path}' is {language}: a FILE is IR, as --ir prints it")
     parser = SourceParser(context(), read_bytes(path).read().decode("utf-8"), name)
     module = parser.parse_module()
     try:

@@ -20,7 +20,7 @@ from tilewright.dialects.kernel import FuncOp
 from tilewright.dialects.loop import KernelOp, LaunchOp
 from tilewright.dialects.types import memref_type
 from tilewright.errors import UsageError
-from tilewright.frontend.capture import capture
+from tilewright.frontend.capture import Input, capture
 from tilewright.frontend.expression import parse_expression
 from tilewright.frontend.reference import disturbed, eager, reference
 from tilewright.interpreters import interpret
@@ -59,8 +59,14 @@ def expression_program(text: str, seed: int) -> Program:
         disturbed=lambda arrays, relative: disturbed(captured, arrays, relative),
         rounded=lambda arrays: eager(captured, arrays),
         rounded_by="PyTorch",
-        inputs=[np.asarray(input.tensor.detach()) for input in captured.inputs],
+        inputs=[_values(input) for input in captured.inputs],
     )
+
+
+def _values(input: Input) -> Array:
+    if input.tensor.is_meta:
+        raise UsageError(f"the input '{input.name}' is on the device meta: it has no values")
+    return np.asarray(input.tensor.detach().cpu())
 
 
 def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
@@ -154,6 +160,8 @@ def stored_inputs(path: str, names: Sequence[str]) -> list[Array]:
         stored: dict[str, Array] = safetensors.load_file(path)  # pyright: ignore[reportUnknownMemberType]
     except (OSError, SafetensorError) as err:
         raise UsageError(f"cannot read '{path}': {err}") from err
+    except TypeError as err:
+        raise UsageError(f"cannot read '{path}': NumPy has no such dtype: {err}") from err
     if missing := [name for name in names if name not in stored]:
         has = ", ".join(sorted(stored)) or "nothing"
         raise UsageError(f"'{path}' has no input called {', '.join(missing)}", remedy=f"has: {has}")

@@ -39,8 +39,9 @@ def run(args: argparse.Namespace) -> int:
         raise
     if args.json:
         write_json(report, args.json)
-    print_report(report, console(args.color, sys.stdout))
-    sys.stdout.flush()
+    tables = sys.stderr if args.json == "-" else sys.stdout
+    print_report(report, console(args.color, tables))
+    tables.flush()
     for error in report.errors():
         print(error, file=sys.stderr)
     return 0 if report.ok else 1

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import IO
 
 from rich.console import Console
+from rich.style import Style
 from rich.table import Table
 
 COLORS = ("auto", "always", "never")
@@ -16,13 +17,28 @@ _UNBROKEN = 10_000  # plain output is for other programs: no line is ever broken
 
 def console(color: str, stream: IO[str]) -> Console:
     """A console that writes to `stream` in one of `COLORS`."""
-    if color == "auto":
-        color = "always" if stream.isatty() and not os.environ.get("NO_COLOR") else "never"
-    if color == "always":
+    if is_colored(color, stream):
         return Console(file=stream, force_terminal=True, no_color=False, highlight=False)
     return Console(
         file=stream, force_terminal=False, no_color=True, highlight=False, width=_UNBROKEN
     )
+
+
+def is_colored(color: str, stream: IO[str]) -> bool:
+    """What one of `COLORS` means for `stream`."""
+    if color == "auto":
+        return stream.isatty() and not os.environ.get("NO_COLOR")
+    return color == "always"
+
+
+_DIFF = {">>>": "bold", "<<<": "bold", "---": "dim", "@@": "cyan", "-": "red", "+": "green"}
+"""Styles of lines by how they begin."""
+
+
+def colored_diff(line: str) -> str:
+    """A line of what passes do, for a terminal."""
+    style = next((style for begin, style in _DIFF.items() if line.startswith(begin)), "")
+    return Style.parse(style).render(line) if style else line
 
 
 def show(out: Console, table: Table) -> None:

@@ -15,6 +15,7 @@ Prints what passes do: every rewrite as a diff with its cost, every refusal as a
 `awk '/^>>> t:007/,/^<<< t:007/'` cuts one rewrite out. Use as `with listening(TracePrinter(out))`.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple, TextIO
 
 from xdsl.ir import Operation
@@ -29,8 +30,9 @@ from tilewright.tools.minimal_diff import minimal_diff
 class _Remarks:
     """Prints each skip once, however often the pass looks at the same place."""
 
-    def __init__(self, stream: TextIO):
+    def __init__(self, stream: TextIO, paint: Callable[[str], str] = str):
         self.stream = stream
+        self.paint = paint
         self.printed: set[str] = set()
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
@@ -38,7 +40,7 @@ class _Remarks:
         line = f"--- {rule} skipped at {site}: {reason}"
         if line not in self.printed:
             self.printed.add(line)
-            print(line, file=self.stream)
+            print(self.paint(line), file=self.stream)
 
 
 class RemarkPrinter(_Remarks):
@@ -61,8 +63,10 @@ class Snapshot(NamedTuple):
 class TracePrinter(_Remarks):
     """Prints rewrites and remarks: `-vv`."""
 
-    def __init__(self, stream: TextIO, target: str = DEFAULT_TARGET):
-        super().__init__(stream)
+    def __init__(
+        self, stream: TextIO, target: str = DEFAULT_TARGET, paint: Callable[[str], str] = str
+    ):
+        super().__init__(stream, paint)
         self.target = target_named(target)
 
     def look(self, scope: Operation) -> Snapshot:
@@ -78,4 +82,4 @@ class TracePrinter(_Remarks):
             ledger(before.cost, after.cost, self.target),
             f"<<< {rule}",
         )
-        print("\n".join(lines), file=self.stream)
+        print("\n".join(map(self.paint, lines)), file=self.stream)

@@ -3,6 +3,7 @@
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -113,6 +114,19 @@ def test_output_goes_to_a_file(tilewright: Tilewright):
     assert Path("x.cu").read_text() == printed.out
 
 
+def test_minus_is_stdout(tilewright: Tilewright):
+    plain = tilewright("compile", "-c", MATMUL)
+    assert tilewright("compile", "-c", MATMUL, "-o", "-") == plain
+    assert not Path("-").exists()
+
+
+def test_a_trace_is_colored(tilewright: Tilewright):
+    trace = tilewright("compile", "-c", SOFTMAX, "-vv", "--color", "always", "--ir", "loop").out
+    assert "\x1b[32m+  " in trace
+    plain = tilewright("compile", "-c", SOFTMAX, "-vv", "--ir", "loop").out
+    assert re.sub(r"\x1b\[\d*m", "", trace) == plain
+
+
 def test_vv_prints_rewrites_before_the_ir(tilewright: Tilewright):
     plain = tilewright("compile", "-c", SOFTMAX, "--ir", "tile").out
     traced = tilewright("compile", "-c", SOFTMAX, "--ir", "tile", "-vv").out
@@ -181,6 +195,13 @@ def test_unusual_programs_run_right(expression: str, tilewright: Tilewright):
 
 
 @needs_nvrtc
+@needs_nvrtc
+def test_json_to_stdout_stands_alone(tilewright: Tilewright):
+    result = tilewright("run", "-c", MATMUL, "--json", "-")
+    assert json.loads(result.out)["ok"]
+    assert result.err.endswith("\nright\n")
+
+
 def test_the_seed_is_that_of_the_inputs(tilewright: Tilewright):
     runs = [tilewright("run", "-c", SOFTMAX, "--seed", seed).out for seed in ("1", "1", "2")]
     assert runs[0] == runs[1] != runs[2]
@@ -238,6 +259,11 @@ def test_inputs_come_from_a_file(tilewright: Tilewright):
     result = tilewright("run", path, "--inputs", "in.safetensors")
     message = "error: the input 'x' is float32[7, 5], but the program takes float32[5, 7]\n"
     assert (result.code, result.err) == (2, message)
+    header = b'{"x":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}'
+    Path("in.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"\0\0")
+    result = tilewright("run", path, "--inputs", "in.safetensors")
+    assert result.code == 2
+    assert result.err.startswith("error: cannot read 'in.safetensors': NumPy has no such dtype")
 
 
 RACE = """\
@@ -317,6 +343,9 @@ def test_the_gpu_is_for_later(tilewright: Tilewright):
         ["run", "x.mlir", "-c", "torch.randn(3)"],
         ["run", "x.mlir", "--seed", "1", "--inputs", "in.safetensors"],
         ["run", "-c", "torch.randn(3)", "--seed", "one"],
+        ["run", "-c", "torch.randn(3)", "--seed", "-1"],
+        ["run", "-c", "torch.randn(3)", "--seed", str(2**64)],
+        ["compile", "-c", "--ir", "loop"],
         ["compile", "-c", "torch.randn(3)", "--ir", "ptx"],
         ["run", "-c", "torch.randn(3)", "--dev", "sim"],
     ],
@@ -344,8 +373,19 @@ MISTAKES = {
     "unsupported dtype": (
         ["-c", "torch.randn(4).double() + 1"],
         1,
-        "error: the input 't0' has dtype torch.float64; only torch.float32 is supported",
+        "<-c>:1: error: the input 't0' has dtype torch.float64; only torch.float32 is supported",
     ),
+    "nothing, and long": (
+        ["-c", "x = torch.randn(3);" + 400 * " " + "y"],
+        2,
+        "<-c>:1:420: error: NameError: name 'y' is not defined\n" + 4 * " " + 119 * " " + "y\n",
+    ),
+    "arguments that only fake tensors take": (
+        ["-c", "F.softmax(torch.randn(3, 4), 2)"],
+        2,
+        "<-c>:1: error: aten.softmax.int: dim 2 is out of range for rank 2: use -2 to 1",
+    ),
+    "CUDA": (["x.cu"], 2, "error: 'x.cu' is CUDA: a FILE is IR, as --ir prints it"),
     "no such file": (["nowhere.mlir"], 2, "error: cannot read 'nowhere.mlir': No such file"),
     "unparsable": (["unparsable.mlir"], 2, "unparsable.mlir:1:11: error: expect symbol name"),
     "ill-typed": (["ill_typed.mlir"], 2, "ill_typed.mlir:2:3: error: 'arith.addf': "),
@@ -367,6 +407,40 @@ def test_a_mistake_is_one_clear_line(mistake: str, command: str, tilewright: Til
     assert (result.code, result.out) == (code, "")
     assert result.err.startswith(message)
     assert "Traceback" not in result.err
+
+
+def test_an_empty_file(tilewright: Tilewright):
+    result = tilewright("compile", write("x.mlir", "\n"))
+    assert (result.code, result.err) == (2, "x.mlir:1:1: error: the input is empty\n")
+
+
+def test_a_text_that_begins_with_minus(tilewright: Tilewright):
+    assert "torch.neg" in tilewright("compile", "-c", "-torch.randn(3)", "--ir", "torch").out
+
+
+def test_a_warning_is_one_line(tilewright: Tilewright):
+    result = tilewright("compile", "-c", "nn.Softmax()(torch.randn(3, 4))")
+    assert result.code == 0
+    assert result.err.startswith("warning: Implicit dimension choice for softmax")
+    assert result.err.count("\n") == 1
+    warn = "import warnings; warnings.warn('careful'); torch.randn(3)"
+    assert tilewright("compile", "-c", warn).err == "<-c>:1: warning: careful\n"
+
+
+def test_an_input_without_values_compiles_and_does_not_run(tilewright: Tilewright):
+    meta = "torch.randn(3, device='meta') + 1"
+    assert tilewright("compile", "-c", meta).code == 0
+    error = "error: the input 't0' is on the device meta: it has no values\n"
+    assert tilewright("run", "-c", meta).err == error
+
+
+def test_a_full_disk(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch):
+    def full(args: object):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(compile_command, "run", full)
+    result = tilewright("compile", "-c", "torch.randn(3) + 1")
+    assert (result.code, result.err) == (1, "error: cannot write: No space left on device\n")
 
 
 def test_a_level_above_the_file(tilewright: Tilewright):
