@@ -19,12 +19,12 @@ from tilewright import interpreters
 from tilewright.codegen.execution import Backend, backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.launch_plan import Launch, Plan, plan_of
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.call import Call
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.capture import capture as capture_call
 from tilewright.passes import lowering, pipelines
-from tilewright.passes.levels import Level
+from tilewright.passes.levels import Level, level_of
 
 __all__ = ["CompiledProgram", "capture", "compile", "interpret", "lower"]
 
@@ -64,9 +64,17 @@ def interpret(module: ModuleOp | Captured, *arrays: Any) -> list[np.ndarray[Any,
     """
     The results of `@main` for `arrays`, computed by the interpreters, at any level but CUDA.
 
-    Arrays are what `numpy.asarray` takes, one for each argument of `@main`.
+    Arrays are tensors or what `numpy.asarray` takes, one for each argument of `@main`.
     """
-    return interpreters.interpret(_module_of(module), *arrays)
+    ir = _module_of(module)
+    if level_of(ir) is Level.CUDA:
+        raise UsageError("CUDA IR has no interpreter", remedy="interpret a higher level")
+    return interpreters.interpret(ir, *map(_array_of, arrays))
+
+
+def _array_of(array: Any) -> Any:
+    """A tensor, also one that takes part in autograd, as an array; anything else as it is."""
+    return array.detach().cpu().numpy() if hasattr(array, "detach") else array
 
 
 def compile(
@@ -87,13 +95,21 @@ def compile(
     return CompiledProgram(capture(function, *inputs, kwargs=kwargs), backend)
 
 
-def _module_of(module: ModuleOp | Captured) -> ModuleOp:
-    return module.module if isinstance(module, Captured) else module
+def _module_of(module: ModuleOp | Captured | object) -> ModuleOp:
+    module = module.module if isinstance(module, Captured) else module
+    if not isinstance(module, ModuleOp):
+        raise UsageError(f"not a module of IR, but {type(module).__name__}", remedy="see capture")
+    return module
 
 
 @dataclass(frozen=True)
 class CompiledProgram:
-    """A compiled module or function: call it as the original, with tensors or NumPy arrays."""
+    """
+    A compiled module or function: call it as the original, with tensors or NumPy arrays.
+
+    A module's parameters and buffers are read at each call: a change in place, as an optimizer's
+    or `load_state_dict`'s, is seen. One that is put in the place of another is not.
+    """
 
     captured: Captured
     backend: Backend

@@ -56,6 +56,8 @@ MISCALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "value": ((X, 0.25), SHIFT, r"\[1\] is baked in as 0.5, and cannot be 0.25"),
     "count": ((X, 0.5), {}, r"for the arguments \(Tensor, float, shift=Tensor\), not \(Tensor, "),
     "nesting": (([X], 0.5), SHIFT, r"not \(\[Tensor\], float, shift=Tensor\)"),
+    "keys": (({"x": X}, 0.5), SHIFT, r"not \({'x': Tensor}, float, shift=Tensor\)"),
+    "array for a number": ((X, X.numpy()), SHIFT, r"\[1\] is baked in as 0.5, and cannot be array"),
     "kind": ((2.0, 0.5), SHIFT, "is no tensor or array, but float"),
 }
 
@@ -86,6 +88,15 @@ def test_a_module_runs_with_its_parameters():
     with torch.no_grad():
         module[0].bias.zero_()  # pyright: ignore
     torch.testing.assert_close(compiled(x), module(x).detach())
+    module.load_state_dict(nn.Sequential(nn.Linear(6, 5)).state_dict())
+    torch.testing.assert_close(compiled(x), module(x).detach())
+
+
+@needs_nvrtc
+def test_a_number_that_is_no_number_is_baked_in():
+    nan = float("nan")
+    compiled = tilewright.compile(torch.mul, example(3), nan)
+    assert compiled(example(3), nan).isnan().all()
 
 
 def test_levels_mean_the_same():
@@ -95,6 +106,17 @@ def test_levels_mean_the_same():
         lowered = tilewright.lower(captured.module, level, target="sm_90a")
         (result,) = tilewright.interpret(lowered, example(4, 9))
         np.testing.assert_allclose(result, expected, rtol=1e-6)
+
+
+def test_what_cannot_be_interpreted():
+    captured = tilewright.capture(nn.Linear(3, 2), example(4, 3))
+    tensors = [input.tensor for input in captured.inputs]
+    (result,) = tilewright.interpret(captured, *tensors)
+    assert result.shape == (4, 2)
+    with pytest.raises(UsageError, match="CUDA IR has no interpreter"):
+        tilewright.interpret(tilewright.lower(captured, "cuda"), *tensors)
+    with pytest.raises(UsageError, match="not a module of IR, but str"):
+        tilewright.interpret(str(captured.module))  # pyright: ignore[reportArgumentType]
 
 
 def test_lowering_leaves_the_module_alone():
