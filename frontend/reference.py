@@ -92,6 +92,11 @@ def _evaluate(
 
 
 def _call(node: Any, args: Any, kwargs: Any) -> Any:
+    import torch
+
+    # Values lie in memory otherwise than at capture, where a view was possible.
+    if node.target is torch.ops.aten.view.default:
+        return torch.ops.aten.reshape.default(*args, **kwargs)
     return node.target(*args, **kwargs)
 
 
@@ -116,4 +121,4 @@ def _promoted_call(node: Any, args: Any, kwargs: Any) -> Any:
         input, sizes, weight, eps = (*args, None, None)[:4]
         own = torch.finfo(node.args[0].meta["val"].dtype).eps
         args = (input, sizes, weight, own if eps is None else eps)
-    return _promoted(node.target(*args, **kwargs))
+    return _promoted(_call(node, args, kwargs))

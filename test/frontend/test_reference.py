@@ -8,7 +8,7 @@ import torch
 
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import parse_expression
-from tilewright.frontend.reference import eager, reference
+from tilewright.frontend.reference import disturbed, eager, reference
 
 
 def captured_text(text: str) -> tuple[Captured, list[Any]]:
@@ -61,3 +61,12 @@ def test_constants_are_promoted():
     assert len(inputs) == 2
     (result,) = reference(captured, inputs)
     np.testing.assert_array_equal(result, np.full(3, np.float64(np.float32(0.1))))
+
+
+def test_views_of_values_that_lie_otherwise_in_memory():
+    text = "torch.randn(2, 1, 4).expand(2, 3, 4).transpose(1, 2).reshape(8, 3) + 1"
+    captured, inputs = captured_text(text)
+    (exact,) = reference(captured, inputs)
+    (moved,) = disturbed(captured, inputs, 2.0**-24)
+    assert moved.shape == exact.shape == (8, 3)
+    assert 0 < abs(moved - exact).max() < 1e-5
