@@ -18,10 +18,14 @@ _UNBROKEN = 10_000  # plain output is for other programs: no line is ever broken
 def console(color: str, stream: IO[str]) -> Console:
     """A console that writes to `stream` in one of `COLORS`."""
     if is_colored(color, stream):
-        return Console(file=stream, force_terminal=True, no_color=False, highlight=False)
+        return _terminal(stream)
     return Console(
         file=stream, force_terminal=False, no_color=True, highlight=False, width=_UNBROKEN
     )
+
+
+def _terminal(stream: IO[str], width: int | None = None) -> Console:
+    return Console(file=stream, force_terminal=True, no_color=False, highlight=False, width=width)
 
 
 def is_colored(color: str, stream: IO[str]) -> bool:
@@ -42,9 +46,14 @@ def colored_diff(line: str) -> str:
 
 
 def show(out: Console, table: Table) -> None:
-    """Print a table; where there is no terminal without spaces at the ends of lines."""
+    """
+    Print a table; where there is no terminal without spaces at the ends of lines.
+
+    A table of numbers is as wide as it is: no terminal is so narrow that they may go.
+    """
     if out.is_terminal:
-        out.print(table)
+        has_numbers = any(column.justify == "right" for column in table.columns)
+        (_terminal(out.file, _UNBROKEN) if has_numbers else out).print(table)
         return
     with out.capture() as printed:
         out.print(table)
@@ -56,5 +65,6 @@ def table(*headers: str, numbers: Sequence[str] = ()) -> Table:
     new = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for header in headers:
         is_number = header in numbers
-        new.add_column(header, justify="right" if is_number else "left", no_wrap=is_number)
+        justify = "right" if is_number else "left"
+        new.add_column(header, justify=justify, no_wrap=is_number, overflow="fold")
     return new

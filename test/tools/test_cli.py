@@ -501,6 +501,16 @@ def test_color(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch):
     assert "\x1b[" not in tilewright("doctor").out
 
 
+@needs_nvrtc
+def test_nothing_is_cut_off_on_a_narrow_terminal(
+    tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "40")
+    run = tilewright("run", "-c", "nn.LayerNorm(7)(torch.randn(3, 7))", "--color", "always").out
+    assert "layer_norm" in run
+    assert "…" not in run + tilewright("doctor", "--color", "always").out
+
+
 def test_version_and_help(tilewright: Tilewright):
     assert tilewright("--version").out.startswith("tilewright 0.")
     assert 'tilewright run -c "' in tilewright("run", "--help").out
