@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bodies of kernels, drawn line by line: loads, arithmetic and reductions over given axes."""
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from itertools import count
+from typing import NamedTuple, TypeVar
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+T = TypeVar("T")
+Shape = tuple[int, ...]
+
+# Nothing that grows faster than a product: float64 must tell a mistake from rounding.
+_UNARY = ("arith.negf", "math.absf", "math.tanh")
+_BINARY = ("arith.addf", "arith.mulf", "arith.subf", "arith.maximumf")
+_MONOIDS = ("add", "max", "min", "mul")
+_REDUCED_SIZES = (2, 1, 3, 5, 33, 40, 100)
+_SMALL_SIZES = (2, 1, 3)
+
+
+class Axis(NamedTuple):
+    """An index from 0 to below `extent`."""
+
+    name: str
+    extent: int
+
+
+Axes = Sequence[Axis]
+
+
+class Buffer(NamedTuple):
+    """A memref that a body may read wherever it is inside all of `axes`."""
+
+    name: str
+    shape: Shape
+    axes: frozenset[Axis] = frozenset()
+    space: str = ""
+
+    @property
+    def type(self) -> str:
+        """As it is written."""
+        sizes = "".join(f"{size}x" for size in self.shape)
+        return f"memref<{sizes}f32{self.space}>"
+
+
+class Value(NamedTuple):
+    """A scalar that a body may use wherever it is inside all of `axes`."""
+
+    name: str
+    axes: frozenset[Axis]
+
+
+class Index(NamedTuple):
+    """An affine expression from 0 to `last`."""
+
+    text: str
+    last: int
+
+
+class Body:
+    """Lines of a kernel. Every value that it defines may be used again by later ones."""
+
+    def __init__(self, draw: DrawFn, inputs: Iterable[Buffer], has_masks: bool):
+        self.draw, self.buffers, self.has_masks = draw, [*inputs], has_masks
+        self.lines: list[str] = []
+        self.values: list[Value] = []
+        self._depth, self._names = 1, count()
+
+    def pick(self, choices: Sequence[T]) -> T:
+        """One of `choices`; a failing example is made smaller towards the first."""
+        return self.draw(st.sampled_from(choices))
+
+    def fresh(self, prefix: str) -> str:
+        """A name that nothing has."""
+        return f"%{prefix}{next(self._names)}"
+
+    def line(self, text: str) -> None:
+        """Append a line at the present indentation."""
+        self.lines.append("  " * self._depth + text)
+
+    @contextmanager
+    def region(self, header: str, footer: str = "") -> Generator[None]:
+        """The lines inside are between `header {` and `}` with what follows."""
+        self.line(f"{header} {{")
+        self._depth += 1
+        yield
+        self._depth -= 1
+        self.line(f"}}{footer}")
+
+    def define(self, text: str, axes: Iterable[Axis]) -> str:
+        """The name of a new value, which the operation `text` computes inside `axes`."""
+        name = self.fresh("v")
+        self.line(f"{name} = {text}")
+        self.values.append(Value(name, frozenset(axes)))
+        return name
+
+    def value(self, axes: Axes, depth: int) -> str:
+        """A value of one to three operands, with at most `depth` nested regions."""
+        result = self.operand(axes, depth)
+        for _ in range(self.pick((1, 0, 2))):
+            is_constant = self.pick((False, False, False, True))
+            other = self.constant(axes) if is_constant else self.operand(axes, depth)
+            result = self.define(f"{self.pick(_BINARY)} {result}, {other} : f32", axes)
+        return self.unary(self.pick(_UNARY), result, axes) if self.pick((False, True)) else result
+
+    def unary(self, name: str, value: str, axes: Axes) -> str:
+        """The operation `name` on `value`."""
+        return self.define(f"{name} {value} : f32", axes)
+
+    def operand(self, axes: Axes, depth: int) -> str:
+        """An element of a buffer, a value that is there, or something with a region."""
+        known = [value.name for value in self.values if value.axes <= frozenset(axes)]
+        makers: list[Callable[[], str]] = [lambda: self.load(axes)] * 2
+        if known:
+            makers += [lambda: self.pick(known[::-1])]
+        if depth:
+            makers += self.regions(axes, depth)
+        return self.pick(makers)()
+
+    def regions(self, axes: Axes, depth: int) -> list[Callable[[], str]]:
+        """Ways to make a value by something with a region."""
+        return [lambda: self.reduce(axes, depth)]
+
+    def constant(self, axes: Axes) -> str:
+        """A number that float32 has exactly."""
+        return self.define(f"arith.constant {self.pick((0.75, -2.0))} : f32", axes)
+
+    def load(self, axes: Axes) -> str:
+        """An element of some buffer."""
+        readable = [buffer for buffer in self.buffers if buffer.axes <= frozenset(axes)]
+        return self.load_from(self.pick(readable), axes)
+
+    def load_from(self, buffer: Buffer, axes: Axes) -> str:
+        """An element of `buffer`: in bounds, or masked where it is not."""
+        subscripts: list[str] = []
+        bounds: list[str] = []
+        for size in buffer.shape:
+            text, *bound = self._subscript(axes, size)
+            subscripts.append(text)
+            bounds += bound
+        where = self.where(axes, bounds)
+        text = f"loop.load {buffer.name}[{', '.join(subscripts)}]{where} : {buffer.type}"
+        return self.define(text, axes)
+
+    def _subscript(self, axes: Axes, size: int) -> tuple[str, ...]:
+        """A subscript of an axis of `size`, and the mask that it needs, if any."""
+        text, last = self._index(axes, size)
+        if last < size:
+            return (self.pick((text, text, text, f"{size - 1} - ({text})")),)
+        steps = -(-(last + 1) // size)
+        inside = [(f"({text}) mod {size}",), (f"({text}) floordiv {steps}",)]
+        masked = [(text, f"{size - 1} - ({text})")] if self.has_masks else []
+        return self.pick([*inside, *masked])
+
+    def _index(self, axes: Axes, size: int) -> Index:
+        """One axis, preferably as long as what it subscripts; two; or none."""
+        if not axes or self.pick([False] * 7 + [True]):
+            constant = self.draw(st.integers(0, size - 1))
+            return Index(str(constant), constant)
+        fitting = [axis for axis in axes if axis.extent == size]
+        one, other = self.pick([*fitting * 5, *axes]), self.pick(axes)
+        step = self.pick([0] * 5 + [1, other.extent])
+        if not step:
+            return Index(one.name, one.extent - 1)
+        last = (one.extent - 1) * step + other.extent - 1
+        return Index(f"{one.name} * {step} + {other.name}", last)
+
+    def where(self, axes: Axes, bounds: Sequence[str] = ()) -> str:
+        """The mask of an operation: `bounds`, and sometimes more, which holds at step 0."""
+        masks = [*bounds]
+        if self.has_masks and axes and self.pick((False, False, True)):
+            text, last = self._index(axes, self.pick(axes).extent)
+            masks.append(f"{self.draw(st.integers(last // 2, last))} - ({text})")
+        return f" where [{', '.join(masks)}]" if masks else ""
+
+    def reduce(self, axes: Axes, depth: int) -> str:
+        """A result of a reduction of one or two values."""
+        return self.pick(self._reduction(axes, depth, self.pick(_MONOIDS), self.pick((1, 1, 2))))
+
+    def _reduction(self, axes: Axes, depth: int, monoid: str, width: int) -> list[str]:
+        sizes = _SMALL_SIZES if depth == 1 or monoid == "mul" else _REDUCED_SIZES
+        axis = Axis(self.fresh("k"), self.pick(sizes))
+        inner, types = (*axes, axis), ", ".join(["f32"] * width)
+        names = [self.fresh("s") for _ in range(width)]
+        header = f"{', '.join(names)} = loop.reduce {axis.name} in {axis.extent} with {monoid}"
+        with self.region(header, f" : {types}"):
+            yielded = self._step(inner, depth - 1, monoid, width)
+            self.line(f"loop.yield {', '.join(yielded)}{self.where(inner)} : {types}")
+        self.values += [Value(name, frozenset(axes)) for name in names]
+        return names
+
+    def _step(self, axes: Axes, depth: int, monoid: str, width: int) -> list[str]:
+        """What a step of a reduction yields; now and then it folds a chunk of the same."""
+        if depth and self.pick((False, False, True)):
+            return self._reduction(axes, depth, monoid, width)
+        values = [self.value(axes, depth) for _ in range(width)]
+        return [self.unary("math.tanh", v, axes) if monoid == "mul" else v for v in values]

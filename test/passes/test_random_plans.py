@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Kernels that no frontend would write, through every pass down to Kernel IR: each pass is checked
+by running the program before and after it.
+"""
+
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+
+from tilewright.interpreters.check import check_pass
+from tilewright.passes.levels import Level, level_of
+from tilewright.passes.lowering import context
+from tilewright.passes.manager import PassManager
+from tilewright.passes.pipeline_string import parse_pipeline
+from tilewright.passes.pipelines import available_passes, expanded
+
+from .plans import plans
+
+FUSION = (
+    "inline-elementwise,fuse-epilogue,fuse-reduction,fuse-epilogue,inline-elementwise,"
+    "normalize-kernels,simplify-accesses,cse,"
+)
+CLEANUP = "simplify-accesses,canonicalize,cse,"
+
+
+@st.composite
+def schedules(draw: DrawFn) -> str:
+    """A pipeline from Loop IR to Kernel IR, with choices that the compiler would not make."""
+    before = draw(st.sampled_from(["", CLEANUP, FUSION]))
+    threads, rows = draw(st.sampled_from([(64, 1), (24, 3), (1, 32), (7, 5), (128, 2)]))
+    m, n = draw(st.sampled_from([(1, 64), (3, 7), (16, 16), (1, 1)]))
+    combine, part = (
+        f"cooperative-reduce{{threads={threads} rows={rows}}}",
+        f"blockify-launch{{m={m} n={n}}}",
+    )
+    tiled = draw(st.sampled_from([f"{part},{combine}", f"{combine},{part}", part, combine]))
+    return f"{before}tileify,{tiled},simplify-accesses,to-kernel"
+
+
+def lower_checked(text: str, pipeline: str, symbol: str) -> None:
+    """Run `pipeline`; `@symbol` must compute the same after each pass, down to Kernel IR."""
+    note(f"\nopt-tool -p '{pipeline}' --check=each of\n{text}")
+    ctx = context()
+    module = Parser(ctx, text).parse_module()
+
+    def check(before: ModuleOp, after: ModuleOp, name: str) -> None:
+        report = check_pass(before, after, name)
+        assert (report.compared, report.notes) == ((symbol,), ())
+
+    passes = expanded(parse_pipeline(pipeline, available_passes()))
+    PassManager(ctx, check_each=check).run(module, passes)
+    assert level_of(module) is Level.KERNEL
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(plans(), schedules())
+def test_drawn_plans_are_lowered_right(plan: str, schedule: str) -> None:
+    lower_checked(plan, f"{FUSION}to-tile,to-kernel", "main")
+    lower_checked(plan, schedule, "main")
