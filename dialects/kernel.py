@@ -14,13 +14,11 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     MemRefType,
-    StringAttr,
-    SymbolNameConstraint,
     i1,
     i64,
 )
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import BlockArgument, Dialect, Region, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import (
     AnyAttr,
@@ -33,24 +31,20 @@ from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     prop_def,
-    region_def,
     result_def,
     traits_def,
     var_operand_def,
 )
 from xdsl.traits import (
-    IsolatedFromAbove,
     MemoryAllocEffect,
     MemoryReadEffect,
     MemoryWriteEffect,
-    NoTerminator,
     Pure,
-    SymbolOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.assembly import Signature, Subscripts
+from tilewright.dialects.assembly import Subscripts
 from tilewright.dialects.axes import (
     Access,
     RangedIndex,
@@ -59,13 +53,14 @@ from tilewright.dialects.axes import (
     verify_affine,
 )
 from tilewright.dialects.index import Range, range_of
+from tilewright.dialects.kernel_like import ThreadFuncOp
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.dialects.tile import MAX_THREADS, SHARED
+from tilewright.dialects.tile import SHARED
 from tilewright.dialects.types import memref_type
 
 
 @irdl_op_definition
-class FuncOp(IRDLOperation):
+class FuncOp(ThreadFuncOp):
     """
     What one thread of a kernel does, with the launch it is made for: `grid` blocks of `block`
     threads, both linear.
@@ -82,44 +77,8 @@ class FuncOp(IRDLOperation):
 
     name = "kernel.func"
 
-    sym_name = prop_def(SymbolNameConstraint())
-    num_outputs = prop_def(IntegerAttr.constr(type=eq(i64)))
-    grid = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
-    block = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
-    body = region_def("single_block")
-
-    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
-    custom_directives = (Signature,)
-    assembly_format = (
-        "`grid` $grid `block` $block custom<Signature>($sym_name, $num_outputs, $body) attr-dict"
-    )
-
-    def __init__(self, name: str, body: Region, num_outputs: int, *, grid: int, block: int):
-        super().__init__(
-            properties={
-                "sym_name": StringAttr(name),
-                "num_outputs": IntegerAttr(num_outputs, i64),
-                "grid": IntegerAttr(grid, i64),
-                "block": IntegerAttr(block, i64),
-            },
-            regions=[body],
-        )
-
-    @property
-    def inputs(self) -> Sequence[BlockArgument]:
-        """The memrefs that the kernel reads."""
-        return self.body.block.args[: -self.num_outputs.value.data]
-
-    @property
-    def outputs(self) -> Sequence[BlockArgument]:
-        """The memrefs that the kernel writes."""
-        return self.body.block.args[-self.num_outputs.value.data :]
-
     def verify_(self) -> None:
-        if self.block.value.data > MAX_THREADS:
-            raise VerifyException(f"a block has at most {MAX_THREADS} threads")
-        if not 1 <= self.num_outputs.value.data <= len(self.body.block.args):
-            raise VerifyException("a kernel writes at least one output")
+        self.verify_launch()
 
 
 class IdOp(RangedIndex, IRDLOperation):

@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ShapedType,
     StringAttr,
-    SymbolNameConstraint,
     SymbolRefAttr,
     i64,
 )
@@ -52,7 +51,6 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.traits import (
-    IsolatedFromAbove,
     IsTerminator,
     MemoryReadEffect,
     MemoryWriteEffect,
@@ -60,13 +58,12 @@ from xdsl.traits import (
     Pure,
     RecursiveMemoryEffect,
     SingleBlockImplicitTerminator,
-    SymbolOpInterface,
     SymbolTable,
     SymbolUserOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.assembly import Signature, Subscripts, Where
+from tilewright.dialects.assembly import Subscripts, Where
 from tilewright.dialects.axes import (
     Access,
     AxesOp,
@@ -77,13 +74,14 @@ from tilewright.dialects.axes import (
     optional_mask,
     verify_subscripts,
 )
+from tilewright.dialects.kernel_like import KernelLikeOp
 from tilewright.dialects.loop_syntax import ForAxes, ReduceAxis
 from tilewright.dialects.monoid import MonoidAttr, verify_floats
 from tilewright.dialects.types import memref_type
 
 
 @irdl_op_definition
-class KernelOp(IRDLOperation):
+class KernelOp(KernelLikeOp):
     """
     One kernel: reads its inputs, writes every element of its outputs. The body is a loop nest
     (Loop IR) or, after scalars that the whole kernel uses, one `tile.launch` (Tile IR).
@@ -102,12 +100,6 @@ class KernelOp(IRDLOperation):
 
     name = "loop.kernel"
 
-    sym_name = prop_def(SymbolNameConstraint())
-    num_outputs = prop_def(IntegerAttr.constr(type=eq(i64)))
-    body = region_def("single_block")
-
-    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
-    custom_directives = (Signature,)
     assembly_format = "custom<Signature>($sym_name, $num_outputs, $body) attr-dict"
 
     def __init__(self, name: str, body: Region, num_outputs: int):
@@ -116,19 +108,8 @@ class KernelOp(IRDLOperation):
             regions=[body],
         )
 
-    @property
-    def inputs(self) -> Sequence[BlockArgument]:
-        """The memrefs that the kernel reads."""
-        return self.body.block.args[: -self.num_outputs.value.data]
-
-    @property
-    def outputs(self) -> Sequence[BlockArgument]:
-        """The memrefs that the kernel writes."""
-        return self.body.block.args[-self.num_outputs.value.data :]
-
     def verify_(self) -> None:
-        if not 1 <= self.num_outputs.value.data <= len(self.body.block.args):
-            raise VerifyException("a kernel writes at least one output")
+        self.verify_outputs()
         for argument in self.body.block.args:
             if not isinstance(argument.type, MemRefType):
                 raise VerifyException(f"kernel arguments are memrefs, not {argument.type}")

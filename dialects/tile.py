@@ -51,16 +51,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.assembly import SlabAxes, Where, WithMonoid
 from tilewright.dialects.axes import Access, AxesOp, MaskedOp, optional_mask
+from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.loop import KernelOp, ReduceOp, StoreOp, YieldOp, is_scalar
 from tilewright.dialects.monoid import MonoidAttr, verify_floats
 from tilewright.dialects.tile_axes import Axis, AxisAttr, LaunchAxes, Level, LevelAttr
 
 SHARED = IntegerAttr(3, i64)
 """The memory space of shared memory, as NVPTX numbers it."""
-
-
-MAX_THREADS = 1024
-"""Threads in a block, on every target (CUDA C++ Programming Guide, technical specifications)."""
 
 
 @irdl_op_definition

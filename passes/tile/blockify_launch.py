@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.kernel import WARP_SIZE
-from tilewright.dialects.tile import MAX_THREADS
+from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
 from tilewright.passes.tile.rows import is_contraction, shares_rows

@@ -36,7 +36,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, Role
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.kernel import WARP_SIZE
-from tilewright.dialects.tile import MAX_THREADS
+from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.tile_axes import Level
 from tilewright.passes.substitution import conjunction
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
