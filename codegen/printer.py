@@ -32,6 +32,7 @@ from tilewright.dialects.cuda_types import (
 )
 from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
 from tilewright.errors import UsageError
+from tilewright.passes.levels import Level, level_of, pipeline_between
 
 MAX_COLUMNS = 100
 
@@ -280,24 +281,27 @@ def kernels_of(module: ModuleOp) -> list[cuda.FuncOp]:
     """The kernels of a module; `UsageError` if something in it is not lowered yet."""
     for op in module.ops:
         if not isinstance(op, cuda.FuncOp | func.FuncOp):
-            raise _not_lowered(op)
+            raise _not_lowered(module, op)
         if isinstance(op, func.FuncOp):
-            _check_host(op)
+            _check_host(module, op)
     return [op for op in module.ops if isinstance(op, cuda.FuncOp)]
 
 
 _HIGHER = {"torch", "prim", "loop", "tile", "kernel"}
 
 
-def _check_host(function: func.FuncOp) -> None:
+def _check_host(module: ModuleOp, function: func.FuncOp) -> None:
     for op in function.walk():
         dialect = op.name.partition(".")[0]
         if dialect in _HIGHER and not isinstance(op, loop.LaunchOp):
-            raise _not_lowered(op)
+            raise _not_lowered(module, op)
 
 
-def _not_lowered(op: Operation) -> UsageError:
-    return UsageError(f"'{op.name}' is not CUDA IR", remedy="run the pass 'to-cuda' before")
+def _not_lowered(module: ModuleOp, op: Operation) -> UsageError:
+    passes = pipeline_between(level_of(module), Level.CUDA)
+    return UsageError(
+        f"'{op.name}' is not CUDA IR", remedy=f"run {passes} before" if passes else ""
+    )
 
 
 def _called(kernels: list[cuda.FuncOp]) -> Iterator[Call]:

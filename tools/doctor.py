@@ -17,6 +17,7 @@ import tilewright
 from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import present_gpu
 from tilewright.tools.terminal import console, show, table
+from tilewright.tools.toolkit import use_cuda_home
 
 
 class Part(NamedTuple):
@@ -33,6 +34,7 @@ class Part(NamedTuple):
 
 def run(args: argparse.Namespace) -> int:
     """Print the parts and the abilities."""
+    use_cuda_home()
     out = console(args.color, sys.stdout)
     parts = table("part", "found", "for", "if missing")
     for part in PARTS:

@@ -25,10 +25,12 @@ from tilewright.tools.program import (
 )
 from tilewright.tools.report import Report, print_report, write_json, write_json_error
 from tilewright.tools.terminal import console
+from tilewright.tools.toolkit import use_cuda_home
 
 
 def run(args: argparse.Namespace) -> int:
     """Run, and report; 0 if all results are right."""
+    use_cuda_home()
     target = target_for(args.target)
     try:
         backend = backend_for(args.device, target)
