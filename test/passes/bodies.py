@@ -45,6 +45,21 @@ class Buffer(NamedTuple):
         return f"memref<{sizes}f32{self.space}>"
 
 
+def names(buffers: Iterable[Buffer]) -> str:
+    """The buffers as they are passed."""
+    return ", ".join(buffer.name for buffer in buffers)
+
+
+def types(buffers: Iterable[Buffer]) -> str:
+    """Their types."""
+    return ", ".join(buffer.type for buffer in buffers)
+
+
+def parameters(buffers: Iterable[Buffer]) -> str:
+    """The buffers as they are declared."""
+    return ", ".join(f"{buffer.name}: {buffer.type}" for buffer in buffers)
+
+
 class Value(NamedTuple):
     """A scalar that a body may use wherever it is inside all of `axes`."""
 
@@ -93,8 +108,12 @@ class Body:
         """The name of a new value, which the operation `text` computes inside `axes`."""
         name = self.fresh("v")
         self.line(f"{name} = {text}")
-        self.values.append(Value(name, frozenset(axes)))
+        self.offer([name], axes)
         return name
+
+    def offer(self, names: Iterable[str], axes: Iterable[Axis]) -> None:
+        """From here on the values called `names` may be used inside `axes`."""
+        self.values += [Value(name, frozenset(axes)) for name in names]
 
     def value(self, axes: Axes, depth: int) -> str:
         """A value of one to three operands, with at most `depth` nested regions."""
@@ -188,7 +207,7 @@ class Body:
         with self.region(header, f" : {types}"):
             yielded = self._step(inner, depth - 1, monoid, width)
             self.line(f"loop.yield {', '.join(yielded)}{self.where(inner)} : {types}")
-        self.values += [Value(name, frozenset(axes)) for name in names]
+        self.offer(names, axes)
         return names
 
     def _step(self, axes: Axes, depth: int, monoid: str, width: int) -> list[str]:

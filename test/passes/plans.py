@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from .bodies import Axes, Axis, Body, Buffer, Shape
+from .bodies import Axes, Axis, Body, Buffer, Shape, names, parameters, types
 
 T = TypeVar("T")
 
@@ -71,9 +71,9 @@ class _Plan:
         written: list[Buffer] = []
         for shape in kernel.outputs:
             written.append(self._output(shape, [*read, *written]))
-        passed = f"({_names(read)}) -> ({_names(written)})"
-        types = f"({_types(read)}) -> ({_types(written)})"
-        self.lines.append(f"loop.launch @{kernel.name}{passed} : {types}")
+        passed = f"({names(read)}) -> ({names(written)})"
+        signature = f"({types(read)}) -> ({types(written)})"
+        self.lines.append(f"loop.launch @{kernel.name}{passed} : {signature}")
 
     def _new_kernel(self, inputs: Sequence[Shape]) -> Kernel:
         shape = self.draw(st.one_of(st.sampled_from(inputs), shapes))
@@ -98,9 +98,9 @@ class _Plan:
         also = self.pick([None, None, None, *self.written[:-1]])
         results = [self.written[-1], *([also] if also else [])]
         lines = [
-            f"func.func @main({_parameters(self.inputs)}) -> ({_types(results)}) {{",
+            f"func.func @main({parameters(self.inputs)}) -> ({types(results)}) {{",
             *(f"  {line}" for line in self.lines),
-            f"  func.return {_names(results)} : {_types(results)}",
+            f"  func.return {names(results)} : {types(results)}",
             "}",
             *(kernel.text for kernel in self.kernels),
         ]
@@ -128,7 +128,7 @@ def kernels(draw: DrawFn, name: str, inputs: Sequence[Shape], shape: Shape) -> K
     ]
     depth = draw(st.sampled_from([0, 2])) if is_plain else 2
     _nest(body, [part for part in (looped[cut:], looped[:cut]) if part], (), stores, depth)
-    header = f"loop.kernel @{name}({_parameters(buffers)}) -> ({_parameters(outputs)}) {{"
+    header = f"loop.kernel @{name}({parameters(buffers)}) -> ({parameters(outputs)}) {{"
     text = "\n".join([header, *body.lines, "}"])
     return Kernel(name, inputs, [out.shape for out in outputs], text)
 
@@ -151,15 +151,3 @@ def _nest(body: Body, nests: Sequence[Axes], axes: Axes, stores: Iterable[str], 
     header = ", ".join(f"{axis.name} in {axis.extent}" for axis in nests[0])
     with body.region(f"loop.for {header}"):
         _nest(body, nests[1:], (*axes, *nests[0]), stores, depth)
-
-
-def _names(buffers: Iterable[Buffer]) -> str:
-    return ", ".join(buffer.name for buffer in buffers)
-
-
-def _types(buffers: Iterable[Buffer]) -> str:
-    return ", ".join(buffer.type for buffer in buffers)
-
-
-def _parameters(buffers: Iterable[Buffer]) -> str:
-    return ", ".join(f"{buffer.name}: {buffer.type}" for buffer in buffers)

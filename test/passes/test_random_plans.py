@@ -17,6 +17,7 @@ from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import parse_pipeline
 from tilewright.passes.pipelines import available_passes, expanded
 
+from .launches import tile_kernels
 from .plans import plans
 
 FUSION = (
@@ -60,3 +61,9 @@ def lower_checked(text: str, pipeline: str, symbol: str) -> None:
 def test_drawn_plans_are_lowered_right(plan: str, schedule: str) -> None:
     lower_checked(plan, f"{FUSION}to-tile,to-kernel", "main")
     lower_checked(plan, schedule, "main")
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@given(tile_kernels())
+def test_drawn_schedules_are_lowered_right(kernel: str) -> None:
+    lower_checked(kernel, "convert-tile-to-kernel", "main")
