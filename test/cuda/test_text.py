@@ -299,5 +299,5 @@ def test_printing_checks_ops_of_no_level():
     CudaTarget().emit(Context(), module, output)
     assert output.getvalue() == ""
     module.body.block.add_op(arith.ConstantOp(IntegerAttr(1, i32)))
-    with pytest.raises(TilewrightError, match="'arith.constant' is not CUDA IR"):
+    with pytest.raises(TilewrightError, match=r"'arith\.constant' is not CUDA IR"):
         CudaTarget().emit(Context(), module, output)
