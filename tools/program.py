@@ -35,8 +35,8 @@ class Program:
     """IR whose results can be judged."""
 
     module: ModuleOp
-    exact: Function
-    """The results in float64."""
+    exact: Function | None
+    """The results in float64; None for CUDA IR alone, which only the simulator understands."""
     disturbed: Callable[[Sequence[Array], float], list[Array]]
     """The results in float64 of values that are each off by a fraction of themselves."""
     rounded: Function
@@ -73,16 +73,13 @@ def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
     """
     The program of a file. One kernel without a host function gets one.
 
-    CUDA IR has no interpreter: it is judged by `against` alone, and cannot do without.
+    CUDA IR has no interpreter: it is judged by `against`, or not at all.
     """
     judge = module = with_main(module)
     against = None if against is None else with_main(against)
     if level_of(module) is Level.CUDA and _has_kernels(module):
         if against is None:
-            raise UsageError(
-                "CUDA IR has no interpreter to compare with",
-                remedy="name the same program at a higher level with --against",
-            )
+            return Program(module, None, _unknown, _unknown, "interpreter")
         judge = against
     exact = _in_float64(judge)
     return Program(
@@ -93,6 +90,10 @@ def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
         rounded_by="interpreter",
         against=None if against is None else _in_float64(against),
     )
+
+
+def _unknown(*_: Any) -> list[Array]:
+    raise AssertionError("what is not judged has no results to compare with")
 
 
 def _in_float64(module: ModuleOp) -> Function:

@@ -35,6 +35,11 @@ class Report:
         """Whether every result is right and no kernel did anything wrong."""
         return not any(self.errors())
 
+    @property
+    def compared(self) -> bool:
+        """Whether there was something to compare every result with."""
+        return all(comparison.limit is not None for comparison in self.comparisons)
+
     def errors(self) -> Iterator[str]:
         """A line for each thing that is wrong, a problem in a kernel with its source line."""
         for problem in self.execution.problems:
@@ -59,7 +64,8 @@ def print_report(report: Report, console: Console) -> None:
         show(console, _kernels_table(report))
     else:
         console.print("no kernels to run")
-    style, verdict = ("bold green", "right") if report.ok else ("bold red", "wrong")
+    right = "right" if report.compared else "not compared: name a program with --against"
+    style, verdict = ("bold green", right) if report.ok else ("bold red", "wrong")
     console.print(f"\n[{style}]{verdict}[/]")
 
 

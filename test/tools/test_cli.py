@@ -221,7 +221,8 @@ def test_a_file_of_cuda_ir_runs_against_another(tilewright: Tilewright):
     high = write("high.mlir", tilewright("compile", "-c", MATMUL, "--ir", "tensor").out)
     assert opt_tool.main([high, "-p", "to-loop,to-tile,to-kernel,to-cuda", "-o", "low.mlir"]) == 0
     alone = tilewright("run", "low.mlir")
-    assert (alone.code, alone.err.startswith("error: CUDA IR has no interpreter")) == (2, True)
+    assert (alone.code, alone.err) == (0, "")
+    assert "not compared" in alone.out
     assert tilewright("run", "low.mlir", "--against", high).code == 0
 
 
