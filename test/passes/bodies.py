@@ -189,7 +189,7 @@ class Body:
     def where(self, axes: Axes, bounds: Sequence[str] = ()) -> str:
         """The mask of an operation: `bounds`, and sometimes more, which holds at step 0."""
         masks = [*bounds]
-        if self.has_masks and axes and self.pick((False, False, True)):
+        if self.has_masks and axes and self.pick((True, False)):
             text, last = self._index(axes, self.pick(axes).extent)
             masks.append(f"{self.draw(st.integers(last // 2, last))} - ({text})")
         return f" where [{', '.join(masks)}]" if masks else ""
@@ -205,14 +205,14 @@ class Body:
         names = [self.fresh("s") for _ in range(width)]
         header = f"{', '.join(names)} = loop.reduce {axis.name} in {axis.extent} with {monoid}"
         with self.region(header, f" : {types}"):
-            yielded = self._step(inner, depth - 1, monoid, width)
+            yielded = self.step(inner, depth - 1, monoid, width)
             self.line(f"loop.yield {', '.join(yielded)}{self.where(inner)} : {types}")
         self.offer(names, axes)
         return names
 
-    def _step(self, axes: Axes, depth: int, monoid: str, width: int) -> list[str]:
-        """What a step of a reduction yields; now and then it folds a chunk of the same."""
-        if depth and self.pick((False, False, True)):
-            return self._reduction(axes, depth, monoid, width)
+    def step(self, axes: Axes, depth: int, monoid: str, width: int) -> list[str]:
+        """What a step of a reduction yields; often it folds a chunk, mostly in the same way."""
+        if depth and self.pick((False, True)):
+            return self._reduction(axes, depth, self.pick((monoid, monoid, *_MONOIDS)), width)
         values = [self.value(axes, depth) for _ in range(width)]
         return [self.unary("math.tanh", v, axes) if monoid == "mul" else v for v in values]

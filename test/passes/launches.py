@@ -15,8 +15,8 @@ _MONOIDS = ("add", "max", "min")
 _THREAD_LEVELS = ("thread", "thread", "warp", "lane")
 _INPUT_SHAPES = ((40, 33), (100,), (5, 64), (2, 3))
 _SLAB_SIZES = (2, 1, 5, 8, 33)
-_MAX_THREADS = 256
-_MAX_COPIES = 6
+# Whole warps and not, powers of two and not, within a warp and across.
+_THREADS = ((64,), (32, 3), (3, 32), (5, 8), (4, 2, 8), (24,), (128,), (33,), (2, 64), (6, 16), ())
 
 
 class Launch(NamedTuple):
@@ -43,8 +43,8 @@ class Launch(NamedTuple):
 def launches(draw: DrawFn) -> Launch:
     """Blocks, threads and registers, in any order."""
     blocks = draw(_extents((2, 1, 3), most=2, product=6))
-    threads = draw(_extents((32, 8, 2, 1, 3, 5, 24, 33, 64, 128), 3, _MAX_THREADS))
-    registers = draw(_extents((2, 1, 3), 2, _MAX_COPIES))
+    threads = draw(st.sampled_from(_THREADS))
+    registers = draw(_extents((2, 1, 3), most=2, product=6))
     levels = {Axis(f"%b{n}", extent): "block" for n, extent in enumerate(blocks)}
     for n, extent in enumerate(threads):
         levels[Axis(f"%t{n}", extent)] = draw(st.sampled_from(_THREAD_LEVELS))
@@ -61,7 +61,7 @@ class LaunchBody(Body):
     """Lines of a launch: also values that threads join, and slabs that a block shares."""
 
     def __init__(self, draw: DrawFn, inputs: Iterable[Buffer], launch: Launch):
-        super().__init__(draw, inputs, has_masks=draw(st.booleans()))
+        super().__init__(draw, inputs, has_masks=draw(st.sampled_from([True, True, False])))
         self.launch = launch
         self.coordinates: set[Axis] = set()
         """Of all slabs."""
@@ -71,10 +71,19 @@ class LaunchBody(Body):
         makers = super().regions(axes, depth)
         within = self.launch.within_block(axes)
         if within:
-            makers += [lambda: self.combine(axes, depth, self.draw(_some(within)))]
-        if self.launch.levels.keys() <= {*axes} and self.coordinates.isdisjoint(axes):
+            makers += [lambda: self.combine(axes, depth, self.draw(_some(within)))] * 2
+        if self._has_all_threads(axes):
             makers += [lambda: self.stage(axes, depth)]
         return makers
+
+    def _has_all_threads(self, axes: Axes) -> bool:
+        return self.launch.levels.keys() <= {*axes} and self.coordinates.isdisjoint(axes)
+
+    def step(self, axes: Axes, depth: int, monoid: str, width: int) -> list[str]:
+        """A step of a reduction often stages first what it is going to read."""
+        if depth and self._has_all_threads(axes) and self.pick((True, False)):
+            self.stage(axes, depth)
+        return super().step(axes, depth, monoid, width)
 
     def combine(self, axes: Axes, depth: int, across: Axes) -> str:
         """A result of joining one or two values `across` axes."""
@@ -118,8 +127,8 @@ def tile_kernels(draw: DrawFn) -> str:
         body.value((), 0)  # a scalar before the launch
     axes = [*launch.levels]
     within = launch.within_block(axes)
-    across = draw(_some(within)) if within and draw(st.booleans()) else []
-    steps = [Axis("%j", extent) for extent in draw(st.lists(st.sampled_from([3, 1]), max_size=1))]
+    across = draw(_some(within)) if within and draw(st.sampled_from([True, True, False])) else []
+    steps = [Axis("%j", extent) for extent in draw(st.sampled_from([[3], [], [], [1]]))]
     kept = [*(axis for axis in axes if axis not in across), *steps]
     groups = draw(_parted(kept))
     outputs = [
