@@ -87,9 +87,11 @@ def _predicate(machine: Threads, op: PredicateOp) -> None:
 
 
 def _shared(machine: Threads, op: SharedOp) -> None:
+    """In a loop it is the same memory again: what it held is lost, who used it is not."""
     buffer = _memory(machine, op.memref, machine.shape[0])
     buffer.slot = buffer.slot[:, None]
-    buffer.accesses = Accesses(buffer.data.size)
+    before: Buffer | None = machine.values.get(op.memref)
+    buffer.accesses = Accesses(buffer.data.size) if before is None else before.accesses
     machine.define(op, buffer)
 
 

@@ -197,6 +197,16 @@ WRONG = {
         {STORE}""",
         r"thread 0 writes element \[0\] while another thread uses it .*kernel.barrier",
     ),
+    "overwritten in the next step of a loop": (
+        f"""scf.for %k = %c0 to %c5 step %c1 {{
+          %w = loop.load %x[(%k * 40 + %t) mod 128] : memref<128xf32>
+          %s = kernel.shared : {SHARED}
+          loop.store %w, %s[%t] : {SHARED}
+          kernel.barrier
+          {READ_OTHER}
+        }}""",
+        r"thread 0 writes element \[0\] while another thread uses it .*kernel.barrier",
+    ),
     "two threads, one shared slot": (
         f"{LOAD} %s = kernel.shared : {SHARED}\n loop.store %v, %s[0] : {SHARED}",
         r"element \[0\] is stored twice",
