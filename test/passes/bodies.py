@@ -4,7 +4,7 @@
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from itertools import count
-from typing import NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -16,7 +16,6 @@ Shape = tuple[int, ...]
 _UNARY = ("arith.negf", "math.absf", "math.tanh")
 _BINARY = ("arith.addf", "arith.mulf", "arith.subf", "arith.maximumf")
 _MONOIDS = ("add", "max", "min", "mul")
-_REDUCED_SIZES = (2, 1, 3, 5, 33, 40, 100)
 _SMALL_SIZES = (2, 1, 3)
 
 
@@ -76,6 +75,9 @@ class Index(NamedTuple):
 
 class Body:
     """Lines of a kernel. Every value that it defines may be used again by later ones."""
+
+    reduced_sizes: ClassVar[Shape] = (2, 1, 3, 5, 33, 40, 100)
+    """Steps of an outer reduction."""
 
     def __init__(self, draw: DrawFn, inputs: Iterable[Buffer], has_masks: bool):
         self.draw, self.buffers, self.has_masks = draw, [*inputs], has_masks
@@ -199,7 +201,7 @@ class Body:
         return self.pick(self._reduction(axes, depth, self.pick(_MONOIDS), self.pick((1, 1, 2))))
 
     def _reduction(self, axes: Axes, depth: int, monoid: str, width: int) -> list[str]:
-        sizes = _SMALL_SIZES if depth == 1 or monoid == "mul" else _REDUCED_SIZES
+        sizes = _SMALL_SIZES if depth == 1 or monoid == "mul" else self.reduced_sizes
         axis = Axis(self.fresh("k"), self.pick(sizes))
         inner, types = (*axes, axis), ", ".join(["f32"] * width)
         names = [self.fresh("s") for _ in range(width)]

@@ -63,7 +63,7 @@ def test_drawn_plans_are_lowered_right(plan: str, schedule: str) -> None:
     lower_checked(plan, schedule, "main")
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(tile_kernels())
 def test_drawn_schedules_are_lowered_right(kernel: str) -> None:
     lower_checked(kernel, "convert-tile-to-kernel", "main")
