@@ -6,15 +6,20 @@ Zero is not everyone's identity: padding that joins a maximum as 0 changes it. E
 reduction therefore yields the monoid's own identity.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
-from xdsl.dialects.builtin import AnyFloat, FloatAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, f32, f64, i1, i32, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
+
+FLOATS: tuple[Attribute, ...] = (f32, f64)
+INTEGERS: tuple[Attribute, ...] = (i32, i64)
+COMPUTE_TYPES: tuple[Attribute, ...] = (*FLOATS, i1, *INTEGERS)
+"""The types that are computed with; others are only kept in memory."""
 
 
 class Monoid(StrEnum):
@@ -24,13 +29,41 @@ class Monoid(StrEnum):
     MUL = "mul"
     MAX = "max"
     MIN = "min"
+    AND = "and"
+    OR = "or"
+    ARGMAX = "argmax"
+    """Of (value, index) pairs: NaN wins, then the larger value, then the lower index."""
+    ARGMIN = "argmin"
+    """Of (value, index) pairs: NaN wins, then the smaller value, then the lower index."""
+
+    @property
+    def is_of_pairs(self) -> bool:
+        """Whether it joins (value, index) pairs; otherwise it joins each value by itself."""
+        return self in (Monoid.ARGMAX, Monoid.ARGMIN)
 
 
-_IDENTITY: dict[Monoid, float] = {
-    Monoid.ADD: 0.0,
-    Monoid.MUL: 1.0,
-    Monoid.MAX: -inf,
-    Monoid.MIN: inf,
+def _lowest(type: Attribute) -> float | int:
+    return -inf if type in FLOATS else -(2 ** (_width(type) - 1))
+
+
+def _highest(type: Attribute) -> float | int:
+    return inf if type in FLOATS else 2 ** (_width(type) - 1) - 1
+
+
+def _width(type: Attribute) -> int:
+    assert isinstance(type, IntegerType)
+    return type.bitwidth
+
+
+_IDENTITY: Mapping[Monoid, Callable[[Attribute], float | int]] = {
+    Monoid.ADD: lambda _: 0,
+    Monoid.MUL: lambda _: 1,
+    Monoid.MAX: _lowest,
+    Monoid.MIN: _highest,
+    Monoid.AND: lambda _: 1,
+    Monoid.OR: lambda _: 0,
+    Monoid.ARGMAX: _lowest,
+    Monoid.ARGMIN: _highest,
 }
 
 
@@ -39,19 +72,39 @@ class MonoidAttr(EnumAttribute[Monoid], SpacedOpaqueSyntaxAttribute):
     """
     The monoid of a reduction. `max` and `min` keep NaN, as PyTorch's do.
 
-    It applies to each of several values at once: `with add` over two values sums both.
+    `add` over two values sums both; `argmax` and `argmin` take the two for a pair.
     """
 
     name = "prim.monoid"
 
-    def identity(self, type: Attribute) -> FloatAttr:
-        """The constant of `type`, a float, that leaves every value as it is."""
-        assert isinstance(type, AnyFloat)
-        return FloatAttr(_IDENTITY[self.data], type)
+    def identities(self, types: Sequence[Attribute]) -> list[FloatAttr | IntegerAttr]:
+        """The constants of `types`, which `verify_monoid` accepts, that leave all as it is."""
+        if self.data.is_of_pairs:
+            return [_constant(_IDENTITY[self.data](types[0]), types[0]), IntegerAttr(_LAST, i64)]
+        return [_constant(_IDENTITY[self.data](type), type) for type in types]
 
 
-def verify_floats(types: Iterable[Attribute]) -> None:
-    """Refuse to join elements of other `types` than floats."""
+_LAST = 2**63 - 1
+
+
+def _constant(value: float | int, type: Attribute) -> FloatAttr | IntegerAttr:
+    if isinstance(type, IntegerType):
+        return IntegerAttr(int(value), type)
+    assert type in FLOATS
+    return FloatAttr(float(value), f32 if type == f32 else f64)
+
+
+def verify_monoid(monoid: MonoidAttr, types: Sequence[Attribute]) -> None:
+    """Refuse to join values of `types` that the monoid does not join."""
+    joined = monoid.data
+    if joined.is_of_pairs:
+        if len(types) != 2 or types[0] not in (*FLOATS, *INTEGERS) or types[1] != i64:
+            shown = ", ".join(map(str, types))
+            raise VerifyException(f"'{joined}' joins a value and its index, an i64: not ({shown})")
+        return
+    allowed = (i1,) if joined in (Monoid.AND, Monoid.OR) else (*FLOATS, *INTEGERS)
     for type in types:
-        if not isinstance(type, AnyFloat):
-            raise VerifyException(f"a reduction works on floats, not on {type}")
+        if type not in allowed:
+            raise VerifyException(
+                f"'{joined}' joins {', '.join(map(str, allowed))}, not {type}: cast it first"
+            )

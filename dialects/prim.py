@@ -4,29 +4,27 @@ Tensor IR: whole-tensor programs in three primitives.
 
 `prim.elementwise` computes each element from the same element of its operands, `prim.reduce`
 folds axes away, `prim.index_map` says where each element comes from (views, broadcasts,
-transposes). Constants stand beside them.
+transposes, padding, concatenation). Beside them stands only what they cannot say: constants,
+positions and predicates of positions, `prim.gather` and `prim.scatter`, whose subscripts are data,
+and `prim.scan`.
+
+Arithmetic is on f32, f64, i1, i32 and i64; a cast stands before and after it for other types.
 """
 
-from typing import ClassVar
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     DenseArrayBase,
     FloatAttr,
     IntegerAttr,
     TensorType,
     i64,
 )
-from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    VarConstraint,
     base,
-    irdl_attr_definition,
     irdl_op_definition,
-    operand_def,
     prop_def,
     result_def,
     traits_def,
@@ -35,64 +33,46 @@ from xdsl.irdl import (
 )
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.index import Range, range_of
-from tilewright.dialects.monoid import MonoidAttr, verify_floats
+from tilewright.dialects.monoid import MonoidAttr, verify_monoid
+from tilewright.dialects.prim_indexing import (
+    GatherOp,
+    IndexMapOp,
+    IotaOp,
+    PredicateOp,
+    ScatterOp,
+    Source,
+)
+from tilewright.dialects.prim_syntax import EqualTypes
+from tilewright.dialects.scalar_function import (
+    ScalarFunction,
+    ScalarFunctionAttr,
+    verify_function,
+)
 from tilewright.dialects.types import tensor_type
 
-
-class ScalarFunction(StrEnum):
-    """What `prim.elementwise` computes for each element."""
-
-    ADD = "add"
-    SUB = "sub"
-    MUL = "mul"
-    DIV = "div"
-    NEG = "neg"
-    ABS = "abs"
-    EXP = "exp"
-    LOG = "log"
-    SQRT = "sqrt"
-    RSQRT = "rsqrt"
-    TANH = "tanh"
-    ERF = "erf"
-    TRUNC = "trunc"
-    POW = "pow"
-    FLOORDIV = "floordiv"
-    """The quotient rounded down, as Python's `//` (and PyTorch's) has it: not floor(a / b)."""
-    MAXIMUM = "maximum"
-    MINIMUM = "minimum"
-
-    @property
-    def arity(self) -> int:
-        """How many operands the function takes."""
-        return 2 if self in _BINARY else 1
-
-
-_BINARY = frozenset(
-    {
-        ScalarFunction.ADD,
-        ScalarFunction.SUB,
-        ScalarFunction.MUL,
-        ScalarFunction.DIV,
-        ScalarFunction.POW,
-        ScalarFunction.FLOORDIV,
-        ScalarFunction.MAXIMUM,
-        ScalarFunction.MINIMUM,
-    }
-)
-
-
-@irdl_attr_definition
-class ScalarFunctionAttr(EnumAttribute[ScalarFunction], SpacedOpaqueSyntaxAttribute):
-    """The scalar function of a `prim.elementwise`."""
-
-    name = "prim.function"
+__all__ = [
+    "ConstantOp",
+    "ElementwiseOp",
+    "GatherOp",
+    "IndexMapOp",
+    "IotaOp",
+    "PredicateOp",
+    "Prim",
+    "ReduceOp",
+    "ScalarFunction",
+    "ScanOp",
+    "ScatterOp",
+    "Source",
+]
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
     return tensor_type(value).get_shape()
+
+
+def _elements(values: Sequence[SSAValue]) -> list[Attribute]:
+    return [tensor_type(value).element_type for value in values]
 
 
 @irdl_op_definition
@@ -103,43 +83,48 @@ class ElementwiseOp(IRDLOperation):
 
     ```mlir
     %c = prim.elementwise add(%a, %b) : tensor<16x64xf32>
+    %d = prim.elementwise lt(%a, %b) : (tensor<16x64xf32>, tensor<16x64xf32>) -> tensor<16x64xi1>
     ```
     """
 
     name = "prim.elementwise"
 
-    T: ClassVar = VarConstraint("T", base(TensorType))
-
     function = prop_def(ScalarFunctionAttr)
-    inputs = var_operand_def(T)
-    result = result_def(T)
+    inputs = var_operand_def(base(TensorType))
+    result = result_def(base(TensorType))
 
     traits = traits_def(Pure())
-    assembly_format = "$function `(` $inputs `)` attr-dict `:` type($result)"
+    custom_directives = (EqualTypes,)
+    assembly_format = (
+        "$function `(` $inputs `)` attr-dict `:` custom<EqualTypes>(type($inputs), type($result))"
+    )
 
-    def __init__(self, function: ScalarFunction, *inputs: SSAValue):
+    def __init__(self, function: ScalarFunction, inputs: Sequence[SSAValue], element: Attribute):
         super().__init__(
             operands=[inputs],
             properties={"function": ScalarFunctionAttr(function)},
-            result_types=[inputs[0].type],
+            result_types=[TensorType(element, _shape(inputs[0]))],
         )
 
     def verify_(self) -> None:
-        function = self.function.data
-        if len(self.inputs) != function.arity:
-            raise VerifyException(
-                f"'{function}' takes {function.arity} operand(s), got {len(self.inputs)}"
-            )
+        verify_function(
+            self.function.data, _elements(self.inputs), tensor_type(self.result).element_type
+        )
+        if any(_shape(value) != _shape(self.result) for value in self.inputs):
+            raise VerifyException("operands and result have one shape: broadcast by prim.index_map")
 
 
 @irdl_op_definition
 class ReduceOp(IRDLOperation):
     """
     Folds the axes `dims` away with a monoid; an empty axis gives the monoid's identity. The order
-    of joining is unspecified. Over several operands of one shape it folds each.
+    of joining is unspecified. Over several operands of one shape it folds each; `argmax` and
+    `argmin` fold (value, index) pairs.
 
     ```mlir
     %s = prim.reduce add(%a) dims [1] : (tensor<16x64xf32>) -> tensor<16xf32>
+    %v, %i = prim.reduce argmax(%a, %positions) dims [1]
+        : (tensor<16x64xf32>, tensor<16x64xi64>) -> (tensor<16xf32>, tensor<16xi64>)
     ```
     """
 
@@ -155,7 +140,7 @@ class ReduceOp(IRDLOperation):
         "$monoid `(` $inputs `)` `dims` $dims attr-dict `:` functional-type($inputs, $results_)"
     )
 
-    def __init__(self, monoid: MonoidAttr, inputs: list[SSAValue], dims: tuple[int, ...]):
+    def __init__(self, monoid: MonoidAttr, inputs: Sequence[SSAValue], dims: Sequence[int]):
         super().__init__(
             operands=[inputs],
             properties={"monoid": monoid, "dims": DenseArrayBase.from_list(i64, dims)},
@@ -163,70 +148,69 @@ class ReduceOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        if not self.inputs or len(self.inputs) != len(self.results_):
-            raise VerifyException("give one result for each operand, and at least one operand")
+        _verify_operands(self.inputs, self.results_)
         shape, dims = _shape(self.inputs[0]), self.dims.get_values()
         if list(dims) != sorted(set(dims)) or any(d not in range(len(shape)) for d in dims):
             raise VerifyException(
                 f"dims {list(dims)} must be distinct, ascending and within rank {len(shape)}"
             )
         for operand, result in zip(self.inputs, self.results_, strict=True):
-            if _shape(operand) != shape:
-                raise VerifyException("all operands of a reduction have one shape")
             expected = _reduced_type(operand, tuple(dims))
             if result.type != expected:
                 raise VerifyException(f"the result must be {expected}, not {result.type}")
-        verify_floats(tensor_type(operand).element_type for operand in self.inputs)
+        verify_monoid(self.monoid, _elements(self.inputs))
 
 
-def _reduced_type(value: SSAValue, dims: tuple[int, ...]) -> TensorType[Attribute]:
+def _verify_operands(inputs: Sequence[SSAValue], results: Sequence[SSAValue]) -> None:
+    if not inputs or len(inputs) != len(results):
+        raise VerifyException("give one result for each operand, and at least one operand")
+    if any(_shape(operand) != _shape(inputs[0]) for operand in inputs):
+        raise VerifyException("all operands have one shape")
+
+
+def _reduced_type(value: SSAValue, dims: Sequence[int]) -> TensorType[Attribute]:
     type = tensor_type(value)
     kept = [size for axis, size in enumerate(type.get_shape()) if axis not in dims]
     return TensorType(type.element_type, kept)
 
 
 @irdl_op_definition
-class IndexMapOp(IRDLOperation):
+class ScanOp(IRDLOperation):
     """
-    Reads each element of the result from the element of the operand that the map names: views,
-    broadcasts, transposes, slices. The map takes result coordinates to operand coordinates.
+    Joins with each element all that stand before it along one axis.
 
     ```mlir
-    %b = prim.index_map %bias by affine_map<(d0, d1) -> (d1)> : tensor<64xf32> -> tensor<16x64xf32>
+    %s = prim.scan add(%a) dim 1 : (tensor<16x64xf32>) -> tensor<16x64xf32>
     ```
     """
 
-    name = "prim.index_map"
+    name = "prim.scan"
 
-    T: ClassVar = VarConstraint("T", base(TensorType))
-
-    input = operand_def(base(TensorType))
-    map = prop_def(AffineMapAttr)
-    result = result_def(base(TensorType))
+    monoid = prop_def(MonoidAttr)
+    dim = prop_def(IntegerAttr.constr(i64))
+    inputs = var_operand_def(base(TensorType))
+    results_ = var_result_def(base(TensorType))
 
     traits = traits_def(Pure())
-    assembly_format = "$input `by` $map attr-dict `:` type($input) `->` type($result)"
+    assembly_format = (
+        "$monoid `(` $inputs `)` `dim` $dim attr-dict `:` functional-type($inputs, $results_)"
+    )
 
-    def __init__(self, input: SSAValue, map: AffineMap, shape: tuple[int, ...]):
+    def __init__(self, monoid: MonoidAttr, inputs: Sequence[SSAValue], dim: int):
         super().__init__(
-            operands=[input],
-            properties={"map": AffineMapAttr(map)},
-            result_types=[TensorType(tensor_type(input).element_type, shape)],
+            operands=[inputs],
+            properties={"monoid": monoid, "dim": IntegerAttr(dim, i64)},
+            result_types=[[value.type for value in inputs]],
         )
 
     def verify_(self) -> None:
-        map, shape = self.map.data, _shape(self.result)
-        if map.num_dims != len(shape) or map.num_symbols:
-            raise VerifyException(f"the map must take {len(shape)} dimensions, one a result axis")
-        source = _shape(self.input)
-        if len(map.results) != len(source):
-            raise VerifyException(f"the map must give {len(source)} subscripts, one an input axis")
-        if 0 in shape:
-            return
-        ranges = [Range.extent(size) for size in shape]
-        for axis, (expr, size) in enumerate(zip(map.results, source, strict=True)):
-            if range_of(expr, ranges) not in Range(0, size - 1):
-                raise VerifyException(f"subscript {axis}, {expr}, leaves the axis of size {size}")
+        _verify_operands(self.inputs, self.results_)
+        if list(self.inputs.types) != list(self.results_.types):
+            raise VerifyException("each result has its operand's type")
+        rank, dim = len(_shape(self.inputs[0])), self.dim.value.data
+        if dim not in range(rank):
+            raise VerifyException(f"dim {dim} must be within rank {rank}")
+        verify_monoid(self.monoid, _elements(self.inputs))
 
 
 @irdl_op_definition
@@ -258,6 +242,16 @@ class ConstantOp(IRDLOperation):
 
 Prim = Dialect(
     "prim",
-    [ElementwiseOp, ReduceOp, IndexMapOp, ConstantOp],
+    [
+        ElementwiseOp,
+        ReduceOp,
+        ScanOp,
+        IndexMapOp,
+        GatherOp,
+        ScatterOp,
+        IotaOp,
+        PredicateOp,
+        ConstantOp,
+    ],
     [MonoidAttr, ScalarFunctionAttr],
 )

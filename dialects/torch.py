@@ -28,6 +28,7 @@ from tilewright.dialects.torch_contraction import *  # noqa: F403
 from tilewright.dialects.torch_layout import *  # noqa: F403
 from tilewright.dialects.torch_op import *  # noqa: F403
 from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch_promotion import *  # noqa: F403
 from tilewright.dialects.torch_reduction import *  # noqa: F403
 from tilewright.dialects.torch_shapes import *  # noqa: F403
 from tilewright.dialects.torch_unary import *  # noqa: F403

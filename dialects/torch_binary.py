@@ -1,18 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Torch ops that map the elements of two broadcast tensors, or of a tensor and a number."""
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.torch_op import TorchOp, number, opt_text, tensor, torch_op
+from tilewright.dialects.torch_op import TensorOp, number, opt_text, tensor, torch_op
+from tilewright.dialects.torch_promotion import promoted, promoted_to_float
 from tilewright.dialects.torch_shapes import broadcast, shape_of
 
 
-class BroadcastOp(TorchOp):
+class BroadcastOp(TensorOp):
     """A function of the elements of its operands, broadcast to one shape."""
+
+    def arguments(self) -> Sequence[SSAValue | Attribute]:
+        """The tensors and numbers whose types are promoted to one."""
+        return self.operands
 
     def result_shape(self) -> tuple[int, ...]:
         return broadcast(*map(shape_of, self.operands))
+
+    def result_element(self) -> Attribute:
+        return promoted(*self.arguments())
 
 
 class BinaryOp(BroadcastOp):
@@ -27,6 +38,9 @@ class ScalarOp(BroadcastOp):
 
     input = tensor()
     other = number()
+
+    def arguments(self) -> Sequence[SSAValue | Attribute]:
+        return self.input, self.other
 
 
 @torch_op("add.Tensor")
@@ -121,6 +135,9 @@ class DivOp(BinaryOp):
         %2 = torch.div %0, %1 : (tensor<16x64xf32>, tensor<64xf32>) -> tensor<16x64xf32>
     """
 
+    def result_element(self) -> Attribute:
+        return promoted_to_float(*self.arguments())
+
 
 @torch_op("div.Scalar")
 class DivScalarOp(ScalarOp):
@@ -129,6 +146,9 @@ class DivScalarOp(ScalarOp):
 
         %1 = torch.div.Scalar %0 other 8.0 : (tensor<16x64xf32>) -> tensor<16x64xf32>
     """
+
+    def result_element(self) -> Attribute:
+        return promoted_to_float(*self.arguments())
 
 
 def check_rounding_mode(mode: StringAttr | None) -> None:
@@ -152,6 +172,10 @@ class DivModeOp(BinaryOp):
         check_rounding_mode(self.rounding_mode)
         return super().result_shape()
 
+    def result_element(self) -> Attribute:
+        promote = promoted_to_float if self.rounding_mode is None else promoted
+        return promote(*self.arguments())
+
 
 @torch_op("div.Scalar_mode")
 class DivScalarModeOp(ScalarOp):
@@ -167,6 +191,10 @@ class DivScalarModeOp(ScalarOp):
     def result_shape(self) -> tuple[int, ...]:
         check_rounding_mode(self.rounding_mode)
         return super().result_shape()
+
+    def result_element(self) -> Attribute:
+        promote = promoted_to_float if self.rounding_mode is None else promoted
+        return promote(*self.arguments())
 
 
 @torch_op("pow.Tensor_Tensor")
@@ -192,6 +220,9 @@ class PowScalarOp(BroadcastOp):
     input = tensor()
     exponent = number()
 
+    def arguments(self) -> Sequence[SSAValue | Attribute]:
+        return self.input, self.exponent
+
 
 @torch_op("pow.Scalar")
 class ScalarPowOp(BroadcastOp):
@@ -203,6 +234,9 @@ class ScalarPowOp(BroadcastOp):
 
     input = number()
     exponent = tensor()
+
+    def arguments(self) -> Sequence[SSAValue | Attribute]:
+        return self.input, self.exponent
 
 
 @torch_op("maximum")

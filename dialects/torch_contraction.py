@@ -3,7 +3,7 @@
 
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.torch_op import TorchOp, number, opt_tensor, tensor, torch_op
+from tilewright.dialects.torch_op import TensorOp, number, opt_tensor, tensor, torch_op
 from tilewright.dialects.torch_shapes import broadcast, check_expands, shape_of, shown
 
 
@@ -22,7 +22,7 @@ def _product(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @torch_op("matmul")
-class MatmulOp(TorchOp):
+class MatmulOp(TensorOp):
     """
     The matrix product; a vector stands for a row (left) or a column (right), batches broadcast.
 
@@ -42,7 +42,7 @@ class MatmulOp(TorchOp):
 
 
 @torch_op("mm")
-class MmOp(TorchOp):
+class MmOp(TensorOp):
     """
     The product of two matrices.
 
@@ -60,7 +60,7 @@ class MmOp(TorchOp):
 
 
 @torch_op("bmm")
-class BmmOp(TorchOp):
+class BmmOp(TensorOp):
     """
     The products of two equally long batches of matrices.
 
@@ -80,7 +80,7 @@ class BmmOp(TorchOp):
 
 
 @torch_op("addmm")
-class AddmmOp(TorchOp):
+class AddmmOp(TensorOp):
     """
     beta * input + alpha * (mat1 @ mat2); beta 0 ignores input, NaN included.
 
@@ -104,7 +104,7 @@ class AddmmOp(TorchOp):
 
 
 @torch_op("linear")
-class LinearOp(TorchOp):
+class LinearOp(TensorOp):
     """
     input @ weight^T + bias; the weight is OUTxIN or, for one output without its size, IN.
 

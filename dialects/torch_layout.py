@@ -6,7 +6,7 @@ from math import prod
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.torch_op import (
-    TorchOp,
+    TensorOp,
     boolean,
     integer,
     integers,
@@ -20,7 +20,7 @@ from tilewright.dialects.torch_shapes import resolve_size, shape_of, shown, wrap
 # --- The same elements in the same order -----------------------------------------------------
 
 
-class IdentityOp(TorchOp):
+class IdentityOp(TensorOp):
     """The input's values, perhaps in other memory."""
 
     input = tensor()
@@ -79,7 +79,7 @@ class LiftFreshCopyOp(IdentityOp):
 
 
 @torch_op("reshape")
-class ReshapeOp(TorchOp):
+class ReshapeOp(TensorOp):
     """
     The elements in row-major order, under another shape; one size may be -1.
 
@@ -94,7 +94,7 @@ class ReshapeOp(TorchOp):
 
 
 @torch_op("view")
-class ViewOp(TorchOp):
+class ViewOp(TensorOp):
     """
     A reshape that shares memory.
 
@@ -109,7 +109,7 @@ class ViewOp(TorchOp):
 
 
 @torch_op("_unsafe_view")
-class UnsafeViewOp(TorchOp):
+class UnsafeViewOp(TensorOp):
     """
     A reshape of a value that nothing else refers to.
 
@@ -124,7 +124,7 @@ class UnsafeViewOp(TorchOp):
 
 
 @torch_op("flatten.using_ints")
-class FlattenOp(TorchOp):
+class FlattenOp(TensorOp):
     """
     The dimensions from `start_dim` to `end_dim` become one.
 
@@ -145,7 +145,7 @@ class FlattenOp(TorchOp):
 
 
 @torch_op("unsqueeze")
-class UnsqueezeOp(TorchOp):
+class UnsqueezeOp(TensorOp):
     """
     A new dimension of size 1, which becomes dimension `dim`.
 
@@ -162,7 +162,7 @@ class UnsqueezeOp(TorchOp):
 
 
 @torch_op("squeeze")
-class SqueezeOp(TorchOp):
+class SqueezeOp(TensorOp):
     """
     Every dimension of size 1 goes.
 
@@ -176,7 +176,7 @@ class SqueezeOp(TorchOp):
 
 
 @torch_op("squeeze.dim")
-class SqueezeDimOp(TorchOp):
+class SqueezeDimOp(TensorOp):
     """
     Dimension `dim` goes if its size is 1.
 
@@ -193,7 +193,7 @@ class SqueezeDimOp(TorchOp):
 
 
 @torch_op("squeeze.dims")
-class SqueezeDimsOp(TorchOp):
+class SqueezeDimsOp(TensorOp):
     """
     Those of the dimensions `dim` go whose size is 1.
 
@@ -213,7 +213,7 @@ class SqueezeDimsOp(TorchOp):
 
 
 @torch_op("t")
-class TOp(TorchOp):
+class TOp(TensorOp):
     """
     A matrix transposed; a vector or a scalar as it is.
 
@@ -230,7 +230,7 @@ class TOp(TorchOp):
 
 
 @torch_op("transpose.int")
-class TransposeOp(TorchOp):
+class TransposeOp(TensorOp):
     """
     The dimensions `dim0` and `dim1` change places.
 
@@ -251,7 +251,7 @@ class TransposeOp(TorchOp):
 
 
 @torch_op("permute")
-class PermuteOp(TorchOp):
+class PermuteOp(TensorOp):
     """
     Dimension i of the result is dimension `dims[i]` of the input.
 
@@ -269,7 +269,7 @@ class PermuteOp(TorchOp):
 
 
 @torch_op("expand")
-class ExpandOp(TorchOp):
+class ExpandOp(TensorOp):
     """
     Dimensions of size 1 repeat up to `size`, new ones stand in front; -1 keeps a size.
 

@@ -17,20 +17,13 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
-    Signedness,
     StringAttr,
     TensorType,
-    bf16,
-    f16,
-    f32,
     f64,
     i1,
-    i8,
-    i16,
-    i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrConstraint,
     AttrSetConstraint,
@@ -40,6 +33,7 @@ from xdsl.irdl import (
     OpDef,
     Operand,
     OptOperand,
+    VarOperand,
     VarOperandDef,
     eq,
     irdl_op_definition,
@@ -49,19 +43,16 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
+    var_operand_def,
 )
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.torch_promotion import ELEMENTS, promoted
 from tilewright.dialects.torch_shapes import element_of, shape_of, shown
 from tilewright.dialects.torch_syntax import is_bool, syntax_of
 
 # --- Types -----------------------------------------------------------------------------------
-
-ui8 = IntegerType(8, Signedness.UNSIGNED)
-FLOATS: tuple[Attribute, ...] = (f16, bf16, f32, f64)
-ELEMENTS: tuple[Attribute, ...] = (*FLOATS, i1, ui8, i8, i16, i32, i64)
-"""The element types that a tensor may have: PyTorch's dtypes, bool being `i1`."""
 
 Scalar = IntegerAttr[IntegerType] | FloatAttr[Float64Type]
 """A Python number: bool is `i1`, int is `i64`, float is `f64`."""
@@ -90,6 +81,7 @@ _SCALAR = cast(
     IntegerAttr.constr(type=AttrSetConstraint.get(i64, i1)) | FloatAttr.constr(type=eq(f64)),
 )
 _INTS = DenseArrayBase.constr(i64)
+_REALS = DenseArrayBase.constr(f64)
 
 
 # --- Arguments of a schema -------------------------------------------------------------------
@@ -105,10 +97,23 @@ def opt_tensor() -> OptOperand:
     return opt_operand_def(TENSOR)
 
 
+def tensors() -> VarOperand:
+    """
+    `Tensor[]`; also `Tensor?[]`, of an argument `a` whose tensors stand at the positions that a
+    property `a_at` names.
+    """
+    return var_operand_def(TENSOR)
+
+
 def number(default: int | None = None) -> Scalar:
     """`Scalar`"""
     default_value = None if default is None else IntegerAttr(default, i64)
     return prop_def(_SCALAR, default_value=default_value)
+
+
+def opt_number() -> Scalar | None:
+    """`Scalar?`"""
+    return opt_prop_def(_SCALAR)
 
 
 def real(default: float | None = None) -> FloatAttr[Float64Type]:
@@ -124,6 +129,21 @@ def opt_real() -> FloatAttr[Float64Type] | None:
 def integer(default: int | None = None) -> IntegerAttr[IntegerType]:
     """`int` or `SymInt`"""
     return prop_def(_I64, default_value=None if default is None else IntegerAttr(default, i64))
+
+
+def opt_integer() -> IntegerAttr[IntegerType] | None:
+    """`int?`"""
+    return opt_prop_def(_I64)
+
+
+def opt_boolean() -> IntegerAttr[IntegerType] | None:
+    """`bool?`"""
+    return opt_prop_def(_I1)
+
+
+def opt_reals() -> DenseArrayBase[Float64Type] | None:
+    """`float[]?`"""
+    return opt_prop_def(_REALS)
 
 
 def boolean(default: bool | None = None) -> IntegerAttr[IntegerType]:
@@ -142,13 +162,14 @@ def opt_integers() -> DenseArrayBase[IntegerType] | None:
     return opt_prop_def(_INTS)
 
 
-def text(default: str) -> StringAttr:
+def text(default: str | None = None) -> StringAttr:
     """`str`"""
-    return prop_def(StringAttr, default_value=StringAttr(default))
+    default_value = None if default is None else StringAttr(default)
+    return prop_def(StringAttr, default_value=default_value)
 
 
 def opt_text() -> StringAttr | None:
-    """`str?`, and `MemoryFormat?` by its name without `torch.`"""
+    """`str?`; `MemoryFormat?`, `Layout?`, `Device?` by their names without `torch.`"""
     return opt_prop_def(StringAttr)
 
 
@@ -157,7 +178,14 @@ def opt_dtype() -> Attribute | None:
     return opt_prop_def(_DTYPE)
 
 
-def python_value(attribute: Attribute) -> bool | int | float | str | tuple[int, ...]:
+def dtype_() -> Attribute:
+    """`ScalarType` as an element type"""
+    return prop_def(_DTYPE)
+
+
+def python_value(
+    attribute: Attribute,
+) -> bool | int | float | str | tuple[int, ...] | tuple[float, ...]:
     """The Python value that a property stands for (a dtype stands for itself: not here)."""
     match attribute:
         case IntegerAttr(value=value):
@@ -167,8 +195,8 @@ def python_value(attribute: Attribute) -> bool | int | float | str | tuple[int, 
         case StringAttr(data=data):
             return data
         case DenseArrayBase():
-            integers = cast(DenseArrayBase[IntegerType], attribute)
-            return integers.get_values()
+            numbers = cast(DenseArrayBase[IntegerType] | DenseArrayBase[Float64Type], attribute)
+            return numbers.get_values()
         case _:
             raise ValueError(f"{attribute} stands for no Python value")
 
@@ -177,56 +205,79 @@ def python_value(attribute: Attribute) -> bool | int | float | str | tuple[int, 
 
 
 class TorchOp(IRDLOperation):
-    """One overload of one ATen operator: pure, with one tensor as its result."""
+    """One overload of one ATen operator: a pure function of tensors, numbers and options."""
 
     ATEN: ClassVar[str]
     """The overload as PyTorch names it, without `aten.`: `add.Tensor`; `relu` for the default."""
 
-    result = result_def(TENSOR)
     traits = traits_def(Pure())
+
+    def expected_types(self) -> Sequence[TensorType[Attribute]]:
+        """What ATen gives the results, or a `VerifyException` that names the misfit."""
+        raise NotImplementedError
+
+    def common_element(self) -> Attribute:
+        """The type that ATen casts operands to before it computes."""
+        return element_of(self.results[0])
+
+    def verify_(self) -> None:
+        for value in (*self.operands, *self.results):
+            if any(size < 0 for size in shape_of(value)):
+                raise VerifyException(f"{value.type} has an unknown size; shapes are static here")
+        expected = self.expected_types()
+        if len(expected) != len(self.results):
+            raise VerifyException(
+                f"{self.name} of these operands gives {len(expected)} results, "
+                f"not {len(self.results)}"
+            )
+        for result, type in zip(self.results, expected, strict=True):
+            _verify_result(self.name, result, type)
+
+
+def _verify_result(op: str, result: SSAValue, expected: TensorType[Attribute]) -> None:
+    shape, expected_shape = shape_of(result), expected.get_shape()
+    if shape != expected_shape:
+        raise VerifyException(
+            f"the result has shape {shown(shape)}, but {op} of these operands gives "
+            f"{shown(expected_shape)}"
+        )
+    if (element := element_of(result)) != expected.element_type:
+        raise VerifyException(
+            f"the result holds {element}, but {op} of these operands gives {expected.element_type}"
+        )
+
+
+class TensorOp(TorchOp):
+    """An op with one tensor as its result."""
+
+    result = result_def(TENSOR)
 
     def result_shape(self) -> tuple[int, ...]:
         """The shape that ATen gives the result, or a `VerifyException` that names the misfit."""
         raise NotImplementedError
 
     def result_element(self) -> Attribute:
-        """The element type that ATen gives the result, where all operands share a float type."""
-        return self.properties.get("dtype", element_of(self.operands[0]))
+        """The element type that ATen gives the result: an explicit dtype, or the operands'."""
+        return self.properties.get("dtype") or promoted(*self.operands)
 
-    def verify_(self) -> None:
-        for value in (*self.operands, *self.results):
-            if any(size < 0 for size in shape_of(value)):
-                raise VerifyException(f"{value.type} has an unknown size; shapes are static here")
-        shape, expected = shape_of(self.result), self.result_shape()
-        if shape != expected:
-            raise VerifyException(
-                f"the result has shape {shown(shape)}, but {self.name} of these operands gives "
-                f"{shown(expected)}"
-            )
-        elements = {element_of(operand) for operand in self.operands}
-        if len(elements) > 1 or not elements <= {*FLOATS}:
-            return
-        if (element := self.result_element()) != element_of(self.result):
-            raise VerifyException(
-                f"the result holds {element_of(self.result)}, but {self.name} of these operands "
-                f"gives {element}"
-            )
+    def expected_types(self) -> Sequence[TensorType[Attribute]]:
+        return [TensorType(self.result_element(), self.result_shape())]
 
 
 _Op = TypeVar("_Op", bound=TorchOp)
 
 
-def torch_op(aten: str) -> Callable[[type[_Op]], type[_Op]]:
+def torch_op(aten: str, name: str | None = None) -> Callable[[type[_Op]], type[_Op]]:
     """
     Make a declaration the op for the ATen overload `aten`.
 
     The op is called `torch.` and the overload's name, less `.Tensor`, which most operators have
-    as their plain form (and which the table spells out where there is a default overload too).
+    as their plain form; where there is a default overload too, `name` says it in full.
     """
 
     def define(declaration: type[_Op]) -> type[_Op]:
         _refuse_shadowed_fields(declaration)
-        declaration.name = "torch." + aten.removesuffix(".Tensor")
+        declaration.name = "torch." + (name or aten.removesuffix(".Tensor"))
         definition = OpDef.from_pyrdl(declaration)
         if sum(isinstance(d, VarOperandDef) for _, d in definition.operands) > 1:
             setattr(declaration, "irdl_options", (AttrSizedOperandSegments(as_property=True),))

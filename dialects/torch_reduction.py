@@ -4,11 +4,11 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.torch_op import (
-    TorchOp,
+    TensorOp,
     boolean,
     integer,
     integers,
@@ -20,12 +20,13 @@ from tilewright.dialects.torch_op import (
     tensor,
     torch_op,
 )
-from tilewright.dialects.torch_shapes import shape_of, shown, wrap_dim, wrap_dims
+from tilewright.dialects.torch_promotion import sum_type
+from tilewright.dialects.torch_shapes import element_of, shape_of, shown, wrap_dim, wrap_dims
 
 # --- Reductions ------------------------------------------------------------------------------
 
 
-class FullReductionOp(TorchOp):
+class FullReductionOp(TensorOp):
     """A reduction of all dimensions."""
 
     input = tensor()
@@ -53,7 +54,7 @@ def _reduced_shape(
     return tuple(size for i, size in enumerate(shape) if i not in dims)
 
 
-class SumLikeOp(TorchOp):
+class SumLikeOp(TensorOp):
     """A reduction of the dimensions `dim`; all of them if it is absent or empty."""
 
     input = tensor()
@@ -65,7 +66,12 @@ class SumLikeOp(TorchOp):
         return _reduced_shape(shape_of(self.input), self.dim, self.keepdim)
 
 
-class ExtremeOp(TorchOp):
+def summed_element(op: FullReductionOp | SumLikeOp) -> Attribute:
+    """The element type of a sum: `dtype`, or the input's where that is a float, else i64."""
+    return op.dtype or sum_type(element_of(op.input))
+
+
+class ExtremeOp(TensorOp):
     """The extreme element along the dimensions `dim`; along all of them if it is empty."""
 
     input = tensor()
@@ -87,6 +93,9 @@ class SumOp(FullReductionOp):
         %1 = torch.sum %0 : (tensor<4x8xf32>) -> tensor<f32>
     """
 
+    def result_element(self) -> Attribute:
+        return summed_element(self)
+
 
 @torch_op("sum.dim_IntList")
 class SumDimOp(SumLikeOp):
@@ -95,6 +104,9 @@ class SumDimOp(SumLikeOp):
 
         %1 = torch.sum.dim_IntList %0 dim [-1] keepdim true : (tensor<4x8xf32>) -> tensor<4x1xf32>
     """
+
+    def result_element(self) -> Attribute:
+        return summed_element(self)
 
 
 @torch_op("mean")
@@ -137,7 +149,7 @@ class AminOp(ExtremeOp):
 
 
 @torch_op("softmax.int")
-class SoftmaxOp(TorchOp):
+class SoftmaxOp(TensorOp):
     """
     exp(input) over its sum along `dim`.
 
@@ -154,7 +166,7 @@ class SoftmaxOp(TorchOp):
         return shape
 
 
-class NormOp(TorchOp):
+class NormOp(TensorOp):
     """A normalisation over the last dimensions, whose sizes are `normalized_shape`."""
 
     def normalized(

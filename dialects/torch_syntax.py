@@ -5,12 +5,13 @@ The one syntax of every Torch op, derived from the op's declaration.
     torch.NAME %tensor, %tensor KEYWORD VALUE ... : (TENSOR TYPES) -> RESULT TYPE
 
 Tensors that ATen requires stand first; every other argument follows its name, again the required
-ones first. An argument equal to ATen's default is not printed.
+ones first. A list of tensors beside other tensors stands in parentheses after its name. An
+argument equal to ATen's default is not printed.
 """
 
 import math
 from collections.abc import Sequence
-from typing import cast
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f64, i1, i64
 from xdsl.ir import Attribute
@@ -18,6 +19,7 @@ from xdsl.irdl import (
     AttrConstraint,
     IRDLOperation,
     OpDef,
+    OperandDef,
     OptionalDef,
     OptOperandDef,
     VarOperandDef,
@@ -90,18 +92,19 @@ class Scalar(CustomDirective):
 
 class Signature(CustomDirective):
     """
-    `(types of the operands that are there) -> result type`, where several operands are optional.
+    `(types of the operands that are there) -> result types`, where several operands are optional.
 
     xDSL's own `functional-type(operands, results)` allows one optional operand only.
     """
 
+    num_operands: ClassVar[int]
     types: tuple[TypeDirective, ...]
 
     def __init__(self, *types: TypeDirective):
         object.__setattr__(self, "types", types)
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        *operands, result = self.types
+        operands, results = self.types[: self.num_operands], self.types[self.num_operands :]
         parser.parse_punctuation("(")
         for i, present in enumerate(_present(state.operands)):
             if i:
@@ -111,32 +114,42 @@ class Signature(CustomDirective):
             operands[absent].set(state, ())
         parser.parse_punctuation(")")
         parser.parse_punctuation("->")
-        result.set(state, (parser.parse_type(),))
+        for result, type in zip(results, _parse_results(parser, len(results)), strict=True):
+            result.set(state, (type,))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
-        with printer.in_parens():
-            printer.print_list(op.operand_types, printer.print_attribute)
-        printer.print_string(" -> ")
-        printer.print_attribute(op.result_types[0])
+        printer.print_function_type(op.operand_types, op.result_types)
+
+
+def _parse_results(parser: Parser, count: int) -> Sequence[Attribute]:
+    if count == 1:
+        return [parser.parse_type()]
+    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
 
 
 def _present(operands: Sequence[Sequence[object] | None]) -> list[int]:
     return [i for i, operand in enumerate(operands) if operand]
 
 
-def _signature_of(arity: int) -> type[Signature]:
-    """`Signature` for an op with `arity` operands and results together."""
-    parameters = {str(i): TypeDirective for i in range(arity)}
-    return type("Signature", (Signature,), {"parameters": parameters})
+def _signature_of(operands: int, results: int) -> type[Signature]:
+    """`Signature` for an op with so many operands and results."""
+    parameters = {str(i): TypeDirective for i in range(operands + results)}
+    members = {"parameters": parameters, "num_operands": operands}
+    return type("Signature", (Signature,), members)
+
+
+def _is_list(definition: OperandDef) -> bool:
+    return isinstance(definition, VarOperandDef) and not isinstance(definition, OptOperandDef)
 
 
 def syntax_of(definition: OpDef) -> tuple[str, tuple[type[CustomDirective], ...]]:
     """The assembly format of an op, and the custom directives that it uses."""
     operands = dict(definition.operands)
     keyword_operands = [name for name, d in operands.items() if isinstance(d, OptOperandDef)]
-    positional = [f"${name}" for name in operands if name not in keyword_operands]
-    required: list[str] = []
+    lists = [name for name, d in operands.items() if len(operands) > 1 and _is_list(d)]
+    positional = [f"${name}" for name in operands if name not in (*keyword_operands, *lists)]
+    required = [f"`{name}` `(` ${name} `)`" for name in lists]
     optional = [f"(`{name}` ${name}^)?" for name in keyword_operands]
     for name, prop in definition.properties.items():
         if name == "operandSegmentSizes":
@@ -150,7 +163,7 @@ def syntax_of(definition: OpDef) -> tuple[str, tuple[type[CustomDirective], ...]
     ambiguous = sum(isinstance(d, VarOperandDef) for d in operands.values()) > 1
     types = ", ".join(f"type(${name})" for name in (*operands, *dict(definition.results)))
     signature = f"custom<Signature>({types})" if ambiguous else "functional-type(operands, results)"
-    directives = (Scalar, _signature_of(len(operands) + len(definition.results)))
+    directives = (Scalar, _signature_of(len(operands), len(definition.results)))
     tensors = " `,` ".join(positional)
     return " ".join([tensors, *required, *optional, "attr-dict `:`", signature]), directives
 

@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Torch ops that map every element of one tensor: arithmetic, exponentials, activations."""
 
+from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.torch_op import TorchOp, tensor, text, torch_op
+from tilewright.dialects.torch_op import TensorOp, tensor, text, torch_op
+from tilewright.dialects.torch_promotion import promoted_to_float
 from tilewright.dialects.torch_shapes import shape_of
 
 
-class UnaryOp(TorchOp):
+class UnaryOp(TensorOp):
     """A function of each element."""
 
     input = tensor()
 
     def result_shape(self) -> tuple[int, ...]:
         return shape_of(self.input)
+
+
+class FloatUnaryOp(UnaryOp):
+    """A function of real numbers: of integers it gives floats."""
+
+    def result_element(self) -> Attribute:
+        return promoted_to_float(self.input)
 
 
 @torch_op("neg")
@@ -35,7 +44,7 @@ class AbsOp(UnaryOp):
 
 
 @torch_op("reciprocal")
-class ReciprocalOp(UnaryOp):
+class ReciprocalOp(FloatUnaryOp):
     """
     1 / input.
 
@@ -44,7 +53,7 @@ class ReciprocalOp(UnaryOp):
 
 
 @torch_op("exp")
-class ExpOp(UnaryOp):
+class ExpOp(FloatUnaryOp):
     """
     e to the power of input.
 
@@ -53,7 +62,7 @@ class ExpOp(UnaryOp):
 
 
 @torch_op("log")
-class LogOp(UnaryOp):
+class LogOp(FloatUnaryOp):
     """
     The natural logarithm.
 
@@ -62,7 +71,7 @@ class LogOp(UnaryOp):
 
 
 @torch_op("sqrt")
-class SqrtOp(UnaryOp):
+class SqrtOp(FloatUnaryOp):
     """
     The square root.
 
@@ -71,7 +80,7 @@ class SqrtOp(UnaryOp):
 
 
 @torch_op("rsqrt")
-class RsqrtOp(UnaryOp):
+class RsqrtOp(FloatUnaryOp):
     """
     1 / sqrt(input).
 
@@ -80,7 +89,7 @@ class RsqrtOp(UnaryOp):
 
 
 @torch_op("tanh")
-class TanhOp(UnaryOp):
+class TanhOp(FloatUnaryOp):
     """
     The hyperbolic tangent.
 
@@ -89,7 +98,7 @@ class TanhOp(UnaryOp):
 
 
 @torch_op("erf")
-class ErfOp(UnaryOp):
+class ErfOp(FloatUnaryOp):
     """
     The Gauss error function.
 
@@ -98,7 +107,7 @@ class ErfOp(UnaryOp):
 
 
 @torch_op("sigmoid")
-class SigmoidOp(UnaryOp):
+class SigmoidOp(FloatUnaryOp):
     """
     1 / (1 + exp(-input)).
 

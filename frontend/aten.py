@@ -6,9 +6,9 @@ Nothing here knows an operator by name. A call is matched with its schema, and t
 the schema's arguments under the schema's name.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -27,10 +27,11 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import OperandDef, OptOperandDef
+from xdsl.irdl import OperandDef, OptOperandDef, VarOperandDef, VarResultDef
 
 from tilewright.dialects.torch import OPS
-from tilewright.dialects.torch_op import TorchOp, ui8
+from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch_promotion import ui8
 from tilewright.errors import UnsupportedError
 
 DTYPES: Mapping[str, Attribute] = {
@@ -95,6 +96,12 @@ def _has_number_for_tensor(target: Any, args: tuple[Any, ...]) -> bool:
     )
 
 
+def types_of(value: Any) -> list[TensorType[Attribute]]:
+    """The IR types of what a node gives: a tensor, or several."""
+    tensors = cast(Sequence[Any], value) if isinstance(value, tuple | list) else [value]
+    return [type_of(tensor) for tensor in tensors]
+
+
 def type_of(tensor: Any) -> TensorType[Attribute]:
     """The IR type of a tensor, real or fake. Its sizes must be numbers."""
     return TensorType(DTYPES[dtype_name(tensor.dtype)], [int(size) for size in tensor.shape])
@@ -110,7 +117,7 @@ def build_op(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     values: Mapping[Any, SSAValue],
-    result: TensorType[Attribute],
+    results: Sequence[TensorType[Attribute]],
 ) -> TorchOp:
     """The op of one call, whose tensor arguments are looked up in `values`."""
     schema = overload_of(op)._schema.arguments
@@ -118,20 +125,36 @@ def build_op(
     given = {RENAMED.get(name, name): value for name, value in given.items() if value is not None}
     kinds = {RENAMED.get(a.name, a.name): str(a.type) for a in schema}
     definition = op.get_irdl_definition()
+    for name, kind in kinds.items():
+        if kind == "List[Optional[Tensor]]" and name in given:
+            given[f"{name}_at"] = [i for i, tensor in enumerate(given[name]) if tensor is not None]
+            kinds = {**kinds, f"{name}_at": "List[int]"}
     operands = [_operand(d, given.get(name), values) for name, d in definition.operands]
     properties = {
         name: _attribute(value, kinds[name])
         for name, value in given.items()
         if name in definition.properties
     }
-    return op.build(operands=operands, properties=properties, result_types=[result])
+    return op.build(
+        operands=operands, properties=properties, result_types=_segments(op, results)
+    )
+
+
+def _segments(
+    op: type[TorchOp], types: Sequence[TensorType[Attribute]]
+) -> Sequence[TensorType[Attribute] | Sequence[TensorType[Attribute]]]:
+    """The types of the results, as a list of one list where the op gives a list of tensors."""
+    definitions = op.get_irdl_definition().results
+    return [types] if isinstance(definitions[0][1], VarResultDef) else types
 
 
 def _operand(
     definition: OperandDef, argument: Any, values: Mapping[Any, SSAValue]
-) -> SSAValue | None:
+) -> SSAValue | Sequence[SSAValue] | None:
     if isinstance(definition, OptOperandDef):
         return None if argument is None else values[argument]
+    if isinstance(definition, VarOperandDef):
+        return [values[tensor] for tensor in argument or () if tensor is not None]
     return values[argument]
 
 
@@ -143,8 +166,12 @@ def _attribute(value: Any, kind: str) -> Attribute:
         return DTYPES[dtype_name(value)]
     if isinstance(value, torch.memory_format):
         return StringAttr(str(value).removeprefix("torch."))
+    if isinstance(value, torch.layout | torch.device):
+        return StringAttr(str(value).removeprefix("torch."))
     if isinstance(value, str):
         return StringAttr(value)
+    if "List[float]" in kind:
+        return DenseArrayBase.from_list(f64, [float(number) for number in value])
     if "List[int]" in kind:
         return DenseArrayBase.from_list(i64, [value] if isinstance(value, int) else [*value])
     if isinstance(value, bool):

@@ -7,6 +7,7 @@ Every door (command line, Python API, `torch.compile`) comes through `capture`. 
 then translates node by node. What cannot be compiled is refused here, by name and place.
 """
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -32,6 +33,7 @@ from tilewright.frontend.aten import (
     build_op,
     op_of_call,
     type_of,
+    types_of,
 )
 from tilewright.frontend.export import export
 from tilewright.frontend.refusals import calls_of, check
@@ -139,14 +141,23 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
         values[node] = argument
         argument.name_hint = node.name
 
+    parts: dict[Any, Sequence[SSAValue]] = {}
     for node in calls_of(exported):
+        if node.target is operator.getitem:
+            source, position = node.args
+            values[node] = parts[source][position]
+            values[node].name_hint = node.name
+            continue
         op_class = op_of_call(node.target, node.args)
         assert op_class is not None
         op = _checked_op(op_class, node, values)
         op.location = _location(node)
-        op.result.name_hint = node.name
         block.add_op(op)
-        values[node] = op.result
+        if isinstance(node.meta["val"], tuple | list):
+            parts[node] = op.results
+            continue
+        op.results[0].name_hint = node.name
+        values[node] = op.results[0]
 
     outputs = list(exported.graph.output_node().args[0])
     returned = [values[output] for output in outputs if is_node(output)]
@@ -165,7 +176,7 @@ def _checked_op(op_class: type[TorchOp], node: Any, values: Mapping[Any, SSAValu
     """
     where = str(place_of_node(node) or "")
     try:
-        op = build_op(op_class, node.args, node.kwargs, values, type_of(node.meta["val"]))
+        op = build_op(op_class, node.args, node.kwargs, values, types_of(node.meta["val"]))
         op.verify_()
     except UnsupportedError as err:
         raise UnsupportedError(f"{node.target}: {err.message}", where=where) from err

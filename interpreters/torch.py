@@ -6,7 +6,8 @@ This is the one interpreter that needs PyTorch. It runs Torch IR that was edited
 that capture translated a graph faithfully.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -66,7 +67,9 @@ def _run(
             return [values[value].numpy() for value in op.arguments]
         if not isinstance(op, TorchOp):
             raise unknown(op, "the function mixes the torch level with others")
-        values[op.result] = _call(op, values, dtype)
+        results = _call(op, values, dtype)
+        several = cast(Sequence[Any], results) if isinstance(results, tuple | list) else [results]
+        values.update(zip(op.results, several, strict=True))
     raise unknown(function, "the function returns nothing")
 
 
@@ -79,8 +82,7 @@ def _call(op: TorchOp, values: dict[SSAValue, Any], dtype: Any) -> Any:
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
     for argument in overload._schema.arguments:
-        field = getattr(op, "input" if argument.name == "self" else argument.name)
-        value = values[field] if isinstance(field, SSAValue) else _python(field, dtype)
+        value = _argument(op, "input" if argument.name == "self" else argument.name, values, dtype)
         if argument.kwarg_only:
             keywords[argument.name] = value
         else:
@@ -91,6 +93,21 @@ def _call(op: TorchOp, values: dict[SSAValue, Any], dtype: Any) -> Any:
         return overload(*positional, **keywords)
 
 
+def _argument(op: TorchOp, name: str, values: dict[SSAValue, Any], dtype: Any) -> Any:
+    """What is passed for an argument of the schema: a tensor, a list of them, a Python value."""
+    field = getattr(op, name)
+    if isinstance(field, SSAValue):
+        return values[field]
+    if not isinstance(field, tuple):
+        return _python(field, dtype)
+    tensors = [values[value] for value in cast(tuple[SSAValue, ...], field)]
+    positions = getattr(op, f"{name}_at", None)
+    if positions is None:
+        return tensors
+    at = dict(zip(positions.get_values(), tensors, strict=True))
+    return [at.get(position) for position in range(max(at) + 1)]
+
+
 def _python(field: Attribute | None, dtype: Any) -> Any:
     """The argument that a property stands for."""
     import torch
@@ -99,7 +116,7 @@ def _python(field: Attribute | None, dtype: Any) -> Any:
         return None
     if str(field) in _DTYPES:
         return _dtype(field, dtype)
-    if isinstance(field, StringAttr) and field.data.endswith("_format"):
+    if isinstance(field, StringAttr) and field.data.endswith(("_format", "strided")):
         return getattr(torch, field.data)
     return python_value(field)
 

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+PyTorch's type promotion: the element type of the result of mixed operands.
+
+https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc
+"""
+
+from collections.abc import Mapping
+from functools import reduce
+
+from xdsl.dialects.builtin import (
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    Signedness,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects.torch_shapes import element_of, shape_of
+
+ui8 = IntegerType(8, Signedness.UNSIGNED)
+FLOATS: tuple[Attribute, ...] = (f16, bf16, f32, f64)
+INTEGERS: tuple[Attribute, ...] = (ui8, i8, i16, i32, i64)
+ELEMENTS: tuple[Attribute, ...] = (*FLOATS, i1, *INTEGERS)
+"""The element types that a tensor may have: PyTorch's dtypes, bool being `i1`."""
+
+_ORDER: tuple[Attribute, ...] = (i1, ui8, i8, i16, i32, i64, f16, bf16, f32, f64)
+_NEITHER_HOLDS_BOTH: Mapping[frozenset[Attribute], Attribute] = {
+    frozenset({ui8, i8}): i16,
+    frozenset({f16, bf16}): f32,
+}
+_COMPUTED_IN: Mapping[Attribute, Attribute] = {
+    f16: f32,
+    bf16: f32,
+    ui8: i32,
+    i8: i32,
+    i16: i32,
+}
+
+
+def compute_type(element: Attribute) -> Attribute:
+    """The type that values of `element` are computed in, to be rounded to `element` afterwards."""
+    return _COMPUTED_IN.get(element, element)
+
+
+def promoted(*arguments: SSAValue | Attribute) -> Attribute:
+    """
+    The element type that tensors and numbers are promoted to together.
+
+    Tensors with dimensions count most, then those without, then numbers: what counts less matters
+    only by its kind (bool, integer, float), and only if it is of a higher kind.
+    """
+    tensors = [a for a in arguments if isinstance(a, SSAValue)]
+    with_dims = [element_of(t) for t in tensors if shape_of(t)]
+    without = [element_of(t) for t in tensors if not shape_of(t)]
+    numbers = [number_type(a) for a in arguments if not isinstance(a, SSAValue)]
+    classes = [reduce(promoted_types, c) for c in (with_dims, without, numbers) if c]
+    return reduce(_with_lower, reversed(classes[:-1]), classes[-1])
+
+
+def promoted_types(left: Attribute, right: Attribute) -> Attribute:
+    """The smallest type that holds both, of equal importance."""
+    both = _NEITHER_HOLDS_BOTH.get(frozenset({left, right}))
+    return both or max(left, right, key=_ORDER.index)
+
+
+def _with_lower(lower: Attribute, higher: Attribute) -> Attribute:
+    return higher if _kind(lower) <= _kind(higher) else promoted_types(higher, lower)
+
+
+def _kind(element: Attribute) -> int:
+    return 2 if element in FLOATS else int(element in INTEGERS)
+
+
+def number_type(number: Attribute) -> Attribute:
+    """A Python number's element type: a float is of PyTorch's default, float32."""
+    if isinstance(number, FloatAttr):
+        return f32
+    assert isinstance(number, IntegerAttr)
+    return i1 if number.type == i1 else i64
+
+
+def promoted_to_float(*arguments: SSAValue | Attribute) -> Attribute:
+    """As `promoted`, but integers become float32: what a function like `exp` gives."""
+    element = promoted(*arguments)
+    return element if element in FLOATS else f32
+
+
+def sum_type(element: Attribute) -> Attribute:
+    """What a sum or product of `element` is of: integers and bools add up in i64."""
+    return element if element in FLOATS else i64
