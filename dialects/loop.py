@@ -76,7 +76,7 @@ from tilewright.dialects.axes import (
 )
 from tilewright.dialects.kernel_like import KernelLikeOp
 from tilewright.dialects.loop_syntax import ForAxes, ReduceAxis
-from tilewright.dialects.monoid import MonoidAttr, verify_floats
+from tilewright.dialects.monoid import MonoidAttr, verify_monoid
 from tilewright.dialects.types import memref_type
 
 
@@ -288,7 +288,7 @@ class ReduceOp(AxesOp):
             raise VerifyException("a reduction has one axis; nest reductions for several")
         if [v.type for v in self.yield_op.values] != [r.type for r in self.results_]:
             raise VerifyException("the body must yield one value of each result's type")
-        verify_floats(self.results_.types)
+        verify_monoid(self.monoid, list(self.results_.types))
 
 
 @irdl_op_definition

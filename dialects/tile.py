@@ -53,7 +53,7 @@ from tilewright.dialects.assembly import SlabAxes, Where, WithMonoid
 from tilewright.dialects.axes import Access, AxesOp, MaskedOp, optional_mask
 from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.loop import KernelOp, ReduceOp, StoreOp, YieldOp, is_scalar
-from tilewright.dialects.monoid import MonoidAttr, verify_floats
+from tilewright.dialects.monoid import MonoidAttr, verify_monoid
 from tilewright.dialects.tile_axes import Axis, AxisAttr, LaunchAxes, Level, LevelAttr
 
 SHARED = IntegerAttr(3, i64)
@@ -208,7 +208,7 @@ class CombineOp(MaskedOp):
 
     def verify_(self) -> None:
         self.verify_mask()
-        verify_floats(self.values.types)
+        verify_monoid(self.monoid, list(self.values.types))
         if not self.values or not self.axes:
             raise VerifyException("combine at least one value across at least one axis")
         if len(set(self.axes)) != len(self.axes):

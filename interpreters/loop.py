@@ -4,17 +4,18 @@ Loop IR on the vector machine: the steps of a free loop are points of new axes, 
 of a reduction, as many at a time as fit in cache.
 """
 
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-from xdsl.ir import Attribute
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.loop import ForOp, ReduceOp, YieldOp
 from tilewright.dialects.monoid import MonoidAttr
 from tilewright.interpreters.access import ACCESS
 from tilewright.interpreters.arithmetic import ARITHMETIC
 from tilewright.interpreters.machine import Handlers, Machine
-from tilewright.interpreters.scalar import MONOIDS
+from tilewright.interpreters.monoid import fold, identities, join
 from tilewright.interpreters.types import Array
 
 _FREE_LANES = 1 << 21
@@ -35,37 +36,39 @@ def _for(machine: Machine, op: ForOp) -> None:
 
 
 def _reduce(machine: Machine, op: ReduceOp) -> None:
-    (extent,), join = op.axis_extents(), MONOIDS[op.monoid.data]
-    totals = [identity(machine, op.monoid, value.type) for value in op.results]
+    (extent,), monoid = op.axis_extents(), op.monoid
+    start = identities(machine.types, monoid, op.results_.types)
+    totals = start
     for steps in machine.steps(extent, machine.lanes):
         with machine.axes([op.axis], [steps]):
             machine.run(op.body.block)
-            pieces = [_joined(machine, op, position) for position in range(len(totals))]
-        totals = [join(total, piece) for total, piece in zip(totals, pieces, strict=True)]
+            values = [_with_all_steps(machine, value) for value in yielded(machine, op)]
+        totals = join(monoid.data, totals, fold(monoid.data, values, (0,), start))
     machine.define(op, *totals)
 
 
-def _joined(machine: Machine, op: ReduceOp, position: int) -> Array:
-    """What the steps in scope yield, joined over the innermost loop's axis."""
-    value = yielded(machine, op, position)
+def _with_all_steps(machine: Machine, value: Array) -> Array:
+    """`value` with every step of the innermost loop's axis present."""
     whole = value.reshape((1,) * (machine.rank - value.ndim) + value.shape)
-    whole = np.broadcast_to(whole, (machine.shape[0], *whole.shape[1:]))
-    return MONOIDS[op.monoid.data].reduce(whole, axis=0)
+    return np.broadcast_to(whole, (machine.shape[0], *whole.shape[1:]))
 
 
-def yielded(machine: Machine, op: ReduceOp, position: int) -> Array:
-    """One of the values that the body yields; the identity where the yield's mask fails."""
+def yielded(machine: Machine, op: ReduceOp) -> list[Array]:
+    """What the body yields; the identity where the yield's mask fails."""
     terminator = op.yield_op
-    value = machine.array(terminator.values[position])
     mask = machine.holds(terminator.mask, terminator.mask_operands)
+    return masked(machine, op.monoid, terminator.values, mask)
+
+
+def masked(
+    machine: Machine, monoid: MonoidAttr, values: Sequence[SSAValue], mask: Array | None
+) -> list[Array]:
+    """`values` where the mask holds, else the identity of `monoid`."""
+    arrays = [machine.array(value) for value in values]
     if mask is None or mask.all():
-        return value
-    return np.where(mask, value, identity(machine, op.monoid, op.results[position].type))
-
-
-def identity(machine: Machine, monoid: MonoidAttr, type: Attribute) -> Array:
-    """The identity of `monoid` for elements of `type`."""
-    return machine.types.constant(monoid.identity(type))
+        return arrays
+    others = identities(machine.types, monoid, [value.type for value in values])
+    return [np.where(mask, array, other) for array, other in zip(arrays, others, strict=True)]
 
 
 def _yield(machine: Machine, op: YieldOp) -> None:

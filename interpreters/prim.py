@@ -8,9 +8,9 @@ import numpy as np
 from tilewright.dialects.prim import ConstantOp, ElementwiseOp, IndexMapOp, ReduceOp
 from tilewright.dialects.types import tensor_type
 from tilewright.interpreters.errors import TooLargeError, place_of
-from tilewright.interpreters.loop import identity
 from tilewright.interpreters.machine import Handlers, Machine, evaluate
-from tilewright.interpreters.scalar import MONOIDS, PRIM
+from tilewright.interpreters.monoid import fold, identities
+from tilewright.interpreters.scalar import PRIM
 from tilewright.interpreters.types import Array
 
 _MAX_ELEMENTS = 1 << 28
@@ -29,13 +29,10 @@ def _elementwise(machine: Machine, op: ElementwiseOp) -> None:
 
 
 def _reduce(machine: Machine, op: ReduceOp) -> None:
-    join, dims = MONOIDS[op.monoid.data], op.dims.get_values()
-    for value, result in zip(op.inputs, op.results_, strict=True):
-        start = identity(machine, op.monoid, tensor_type(result).element_type)
-        array = machine.array(value)
-        machine.values[result] = join.reduce(
-            array, axis=tuple(dims), initial=start, dtype=array.dtype
-        )
+    elements = [tensor_type(result).element_type for result in op.results_]
+    start = identities(machine.types, op.monoid, elements)
+    values = [machine.array(value) for value in op.inputs]
+    machine.define(op, *fold(op.monoid.data, values, tuple(op.dims.get_values()), start))
 
 
 def _index_map(machine: Machine, op: IndexMapOp) -> None:

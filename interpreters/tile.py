@@ -13,9 +13,9 @@ from tilewright.dialects.tile import CombineOp, LaunchOp, StageOp
 from tilewright.dialects.tile_axes import Level
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
-from tilewright.interpreters.loop import identity
+from tilewright.interpreters.loop import masked
 from tilewright.interpreters.machine import Handlers, Machine
-from tilewright.interpreters.scalar import MONOIDS
+from tilewright.interpreters.monoid import fold, identities
 from tilewright.interpreters.types import Array
 
 _LAUNCH_LANES = 1 << 20
@@ -43,13 +43,11 @@ def _independent_axis(op: LaunchOp) -> int | None:
 
 
 def _combine(machine: Machine, op: CombineOp) -> None:
-    join, dims = MONOIDS[op.monoid.data], tuple(_dimension(axis) for axis in op.axes)
+    dims = tuple(_dimension(axis) for axis in op.axes)
     mask = machine.holds(op.mask, op.mask_operands)
-    for value, result in zip(op.values, op.results_, strict=True):
-        array = machine.array(value)
-        if mask is not None and not mask.all():
-            array = np.where(mask, array, identity(machine, op.monoid, value.type))
-        machine.values[result] = join.reduce(_whole(machine, array, dims), dims, keepdims=True)
+    values = [_whole(machine, v, dims) for v in masked(machine, op.monoid, op.values, mask)]
+    start = identities(machine.types, op.monoid, op.values.types)
+    machine.define(op, *fold(op.monoid.data, values, dims, start, keepdims=True))
 
 
 def _dimension(axis: SSAValue) -> int:

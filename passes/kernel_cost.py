@@ -172,7 +172,7 @@ class _Count:
         for value in op.values:
             self.cost.flops += runs * (self._copies(op.operands) - results + results * joins)
             self.cost.shared_bytes += results * slots * size_of(value.type)
-            self.cost.barriers += self._barriers(runs) * results if slots else 0
+        self.cost.barriers += self._barriers(runs) * results if slots else 0
 
     def _count_stage(self, op: tile.StageOp, runs: float) -> None:
         """The threads of a block share the work of filling a slab."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Joining a value across threads of a block, so that each of them has the result.
+Joining values across threads of a block, so that each of them has the results.
 
 Threads that lie side by side in warps join by butterfly shuffles, whole warps further through
 shared memory. Anything else goes through shared memory altogether: slower, but right for any
@@ -61,71 +61,82 @@ class ThreadCombine:
         self.emit, self.thread, self.axes = emitter, thread, axes
         self.threads = prod(axis.extent for axis in axes)
 
-    def combine(self, monoid: MonoidAttr, value: SSAValue, across: Sequence[SSAValue]) -> SSAValue:
-        """`value` joined across the axes in `across`."""
+    def combine(
+        self, monoid: MonoidAttr, values: Sequence[SSAValue], across: Sequence[SSAValue]
+    ) -> list[SSAValue]:
+        """`values` joined across the axes in `across`."""
         joined = [axis.value in across for axis in self.axes]
         width = prod(a.extent for a, j in zip(self.axes, joined, strict=True) if j)
         match join_across(self.axes, across):
             case Join.NONE:
-                return value
+                return list(values)
             case Join.SHUFFLE:
-                return self._butterfly(monoid, value, width)
+                return self._butterfly(monoid, values, width)
             case Join.WARPS:
-                return self._warps(monoid, self._butterfly(monoid, value, WARP_SIZE), width)
+                return self._warps(monoid, self._butterfly(monoid, values, WARP_SIZE), width)
             case Join.SHARED:
-                return self._through_shared(monoid, value, joined)
+                return self._through_shared(monoid, values, joined)
 
-    def _butterfly(self, monoid: MonoidAttr, value: SSAValue, width: int) -> SSAValue:
+    def _butterfly(
+        self, monoid: MonoidAttr, values: Sequence[SSAValue], width: int
+    ) -> list[SSAValue]:
         """Every lane of each `width` lanes that lie side by side has the result."""
-        offset = width // 2
+        joined, offset = list(values), width // 2
         while offset:
-            shuffle = kernel.ShuffleOp(ShuffleMode.XOR, value, offset, width)
-            value = self.emit.join(monoid, value, self.emit.value(shuffle, "other"))
+            shuffles = [kernel.ShuffleOp(ShuffleMode.XOR, v, offset, width) for v in joined]
+            others = [self.emit.value(shuffle, "other") for shuffle in shuffles]
+            joined = self.emit.join(monoid, joined, others)
             offset //= 2
-        return value
+        return joined
 
-    def _warps(self, monoid: MonoidAttr, value: SSAValue, width: int) -> SSAValue:
+    def _warps(self, monoid: MonoidAttr, values: Sequence[SSAValue], width: int) -> list[SSAValue]:
         """The values of `width // 32` warps that lie side by side, through shared memory."""
         warps, group = self.threads // WARP_SIZE, width // WARP_SIZE
-        partial = self._shared(value, warps)
+        partials = [self._shared(value, warps) for value in values]
         with self.emit.guarded(([_D0 % WARP_SIZE * -1], [self.thread])):
-            slot = ([_D0 // WARP_SIZE], [self.thread])
-            self.emit.op(loop.StoreOp(value, partial, slot))
+            self._leave(values, partials, _D0 // WARP_SIZE)
         self.emit.op(kernel.BarrierOp())
-        return self._fold(monoid, value, partial, group, _D0 // width * group + _D1)
+        return self._fold(monoid, values, partials, group, _D0 // width * group + _D1)
 
     def _through_shared(
-        self, monoid: MonoidAttr, value: SSAValue, joined: Sequence[bool]
-    ) -> SSAValue:
-        """Each thread leaves its value in a slot of its own, and reads all it joins."""
-        slots = self._shared(value, self.threads)
-        self.emit.op(loop.StoreOp(value, slots, ([_D0], [self.thread])))
+        self, monoid: MonoidAttr, values: Sequence[SSAValue], joined: Sequence[bool]
+    ) -> list[SSAValue]:
+        """Each thread leaves its values in slots of its own, and reads all it joins."""
+        slots = [self._shared(value, self.threads) for value in values]
+        self._leave(values, slots, _D0)
         self.emit.op(kernel.BarrierOp())
         extents = [axis.extent for axis in self.axes]
         across = [e for e, j in zip(extents, joined, strict=True) if j]
         own = delinearize(_D0, extents)
         other = iter(delinearize(_D1, across))
         mixed = [next(other) if j else mine for mine, j in zip(own, joined, strict=True)]
-        return self._fold(monoid, value, slots, prod(across), linearize(mixed, extents))
+        return self._fold(monoid, values, slots, prod(across), linearize(mixed, extents))
+
+    def _leave(
+        self, values: Sequence[SSAValue], slots: Sequence[SSAValue], slot: AffineExpr
+    ) -> None:
+        """Store each value at `slot` of the thread."""
+        for value, memref in zip(values, slots, strict=True):
+            self.emit.op(loop.StoreOp(value, memref, ([slot], [self.thread])))
 
     def _fold(
         self,
         monoid: MonoidAttr,
-        like: SSAValue,
-        slots: SSAValue,
+        like: Sequence[SSAValue],
+        slots: Sequence[SSAValue],
         steps: int,
         slot: AffineExpr,
-    ) -> SSAValue:
+    ) -> list[SSAValue]:
         """The slots at `slot` of (thread, step), joined over the steps."""
 
         def body(step: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
-            load = loop.LoadOp(slots, ([slot], [self.thread, step]))
-            return [self.emit.join(monoid, carried[0], self.emit.value(load))]
+            loads = [loop.LoadOp(memref, ([slot], [self.thread, step])) for memref in slots]
+            return self.emit.join(monoid, carried, [self.emit.value(load) for load in loads])
 
-        (result,) = self.emit.loop(steps, [self.emit.identity(monoid, like)], body, "w")
+        results = self.emit.loop(steps, self.emit.identities(monoid, like), body, "w")
         if self.emit.depth:
             self.emit.op(kernel.BarrierOp())
-        return result
+        return results
 
     def _shared(self, like: SSAValue, size: int) -> SSAValue:
         type = MemRefType(like.type, [size], memory_space=SHARED)

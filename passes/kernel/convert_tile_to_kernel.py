@@ -149,23 +149,19 @@ class _Lowering:
         return self._substitution(point, op.mask_operands).mask(op)
 
     def _lower_reduce(self, op: loop.ReduceOp) -> None:
-        slots = [
-            (value, point)
-            for point in self.registers.points(self.registers.of(op.yield_op.operands))
-            for value in range(len(op.results))
-        ]
+        points = [*self.registers.points(self.registers.of(op.yield_op.operands))]
 
         def yielded() -> list[SSAValue]:
             self._lower_block(op.body.block)
-            return [self._yielded(op.yield_op, op.monoid, *slot) for slot in slots]
+            return [v for point in points for v in self._yielded(op.yield_op, op.monoid, point)]
 
         if op.axis_extents()[0] == 1:
             self.indices[op.axis] = (_ZERO, ())
             results = self._joined(op, self.accumulators.pop(op, None), yielded())
         else:
-            results = self._fold_loop(op, [op.results[value] for value, _ in slots], yielded)
-        for (value, point), result in zip(slots, results, strict=True):
-            self._define([op.results[value]], point, [result])
+            results = self._fold_loop(op, list(op.results) * len(points), yielded)
+        for point, values in zip(points, _by_point(op, results), strict=True):
+            self._define(op.results, point, values)
 
     def _fold_loop(
         self, op: loop.ReduceOp, like: Sequence[SSAValue], yielded: Callable[[], list[SSAValue]]
@@ -182,7 +178,9 @@ class _Lowering:
         chunk = _chunk(op)
         start = self.accumulators.pop(op, None)
         if start is None:
-            start = [self.emit.identity(op.monoid, value) for value in like]
+            start = [
+                v for values in _by_point(op, like) for v in self.emit.identities(op.monoid, values)
+            ]
         return self.emit.loop(op.axis_extents()[0], start, step, op.axis.name_hint)
 
     def _joined(
@@ -190,13 +188,12 @@ class _Lowering:
     ) -> list[SSAValue]:
         if left is None:
             return right
-        return [self.emit.join(op.monoid, a, b) for a, b in zip(left, right, strict=True)]
+        pairs = zip(_by_point(op, left), _by_point(op, right), strict=True)
+        return [v for a, b in pairs for v in self.emit.join(op.monoid, a, b)]
 
-    def _yielded(
-        self, op: loop.YieldOp, monoid: MonoidAttr, position: int, point: Point
-    ) -> SSAValue:
-        value = self._value(op.values[position], point)
-        return self.emit.masked(value, self._mask(op, point), monoid)
+    def _yielded(self, op: loop.YieldOp, monoid: MonoidAttr, point: Point) -> list[SSAValue]:
+        values = [self._value(value, point) for value in op.values]
+        return self.emit.masked(values, self._mask(op, point), monoid)
 
     def _lower_for(self, op: loop.ForOp, bound: Sequence[SSAValue]) -> None:
         """Nested loops, outermost axis first; `bound` are the axes that have their loop."""
@@ -231,19 +228,20 @@ class _Lowering:
             )
         registers = self.registers.of(op.axes)
         for point in self.registers.points(self.registers.of(op.operands) - registers):
-            joined = [self._join_registers(op, v, point, registers) for v in op.values]
-            results = [self.threads.combine(op.monoid, v, list(op.axes)) for v in joined]
+            joined = self._join_registers(op, point, registers)
+            results = self.threads.combine(op.monoid, joined, list(op.axes))
             self._define(op.results, point, results)
 
     def _join_registers(
-        self, op: tile.CombineOp, value: SSAValue, point: Point, axes: frozenset[SSAValue]
-    ) -> SSAValue:
-        """One value for the thread: its register copies joined, each masked."""
-        joined: SSAValue | None = None
+        self, op: tile.CombineOp, point: Point, axes: frozenset[SSAValue]
+    ) -> list[SSAValue]:
+        """One of each value for the thread: its register copies joined, each masked."""
+        joined: list[SSAValue] | None = None
         for step in self.registers.points(axes):
             at = {**point, **step}
-            copy = self.emit.masked(self._value(value, at), self._mask(op, at), op.monoid)
-            joined = copy if joined is None else self.emit.join(op.monoid, joined, copy)
+            values = [self._value(value, at) for value in op.values]
+            copies = self.emit.masked(values, self._mask(op, at), op.monoid)
+            joined = copies if joined is None else self.emit.join(op.monoid, joined, copies)
         assert joined is not None
         return joined
 
@@ -263,12 +261,18 @@ class _Lowering:
                 self.indices[axis] = (coordinate, operands)
             with self.emit.guarded(([element * -1 + (prod(extents) - 1)], operands)):
                 self._lower_block(op.body.block)
-                value = self._yielded(op.yield_op, MonoidAttr(Monoid.ADD), 0, {})
+                (value,) = self._yielded(op.yield_op, MonoidAttr(Monoid.ADD), {})
                 self.emit.op(loop.StoreOp(value, slab, (coordinates, operands)))
             return ()
 
         self.emit.loop(-(-prod(extents) // threads), (), step, "e")
         self.emit.op(kernel.BarrierOp())
+
+
+def _by_point(op: loop.ReduceOp, values: Sequence[SSAValue]) -> list[Sequence[SSAValue]]:
+    """Values of a reduction, all of one point after all of another, apart."""
+    width = len(op.results)
+    return [values[start : start + width] for start in range(0, len(values), width)]
 
 
 def _chunk(op: loop.ReduceOp) -> loop.ReduceOp | None:

@@ -11,15 +11,9 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import Access, optional_mask
 from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.passes.kernel.joins import joined
 
 _INDEX = IndexType()
-
-_JOINS: dict[Monoid, Callable[[SSAValue, SSAValue], Operation]] = {
-    Monoid.ADD: arith.AddfOp,
-    Monoid.MUL: arith.MulfOp,
-    Monoid.MAX: arith.MaximumfOp,
-    Monoid.MIN: arith.MinimumfOp,
-}
 
 
 class Emitter:
@@ -48,21 +42,31 @@ class Emitter:
         """An index constant."""
         return self.value(arith.ConstantOp(IntegerAttr(value, _INDEX)))
 
-    def identity(self, monoid: MonoidAttr, like: SSAValue) -> SSAValue:
-        """The identity of `monoid`, in the type of `like`."""
-        return self.value(arith.ConstantOp(monoid.identity(like.type)))
+    def identities(self, monoid: MonoidAttr, like: Sequence[SSAValue]) -> list[SSAValue]:
+        """The identity of `monoid`, in the types of `like`."""
+        constants = monoid.identities([value.type for value in like])
+        return [self.value(arith.ConstantOp(constant)) for constant in constants]
 
-    def join(self, monoid: MonoidAttr, left: SSAValue, right: SSAValue) -> SSAValue:
-        """Two values joined."""
-        return self.value(_JOINS[monoid.data](left, right), left.name_hint)
+    def join(
+        self, monoid: MonoidAttr, left: Sequence[SSAValue], right: Sequence[SSAValue]
+    ) -> list[SSAValue]:
+        """Two lists of values joined."""
+        values = joined(monoid.data, left, right, self.value)
+        for value, named in zip(values, left, strict=True):
+            value.name_hint = named.name_hint
+        return values
 
-    def masked(self, value: SSAValue, where: Access | None, monoid: MonoidAttr) -> SSAValue:
-        """`value` where the mask holds, else the identity."""
-        if monoid.data is Monoid.ADD and _is_zero_outside(value, where):
-            return value
+    def masked(
+        self, values: Sequence[SSAValue], where: Access | None, monoid: MonoidAttr
+    ) -> list[SSAValue]:
+        """`values` where the mask holds, else the identity."""
+        is_zero = monoid.data in (Monoid.ADD, Monoid.OR)
+        if is_zero and all(_is_zero_outside(value, where) for value in values):
+            return list(values)
         if (predicate := self.predicate(where)) is None:
-            return value
-        return self.value(arith.SelectOp(predicate, value, self.identity(monoid, value)))
+            return list(values)
+        others = zip(values, self.identities(monoid, values), strict=True)
+        return [self.value(arith.SelectOp(predicate, value, other)) for value, other in others]
 
     def predicate(self, where: Access | None) -> SSAValue | None:
         """The mask as a value; None when it always holds."""

@@ -329,30 +329,30 @@ loop.kernel @in_a_loop(%x: memref<3x64xf32>) -> (%out: memref<3xf32>) {
   }
 }
 
-// Two values, each joined by itself.
+// Two values, each joined by itself, side by side: a shuffle need not wait for the other's sum.
 // CHECK:      kernel.func grid 1 block 32 @both(%x: memref<32xf32>) -> (%sum: memref<f32>, %squares: memref<f32>) {
 // CHECK-NEXT:   %t = kernel.thread_id
 // CHECK-NEXT:   %0 = loop.load %x[%t] : memref<32xf32>
 // CHECK-NEXT:   %1 = arith.mulf %0, %0 : f32
 // CHECK-NEXT:   %other = kernel.shuffle xor %0, 16 width 32 : f32
+// CHECK-NEXT:   %other_1 = kernel.shuffle xor %1, 16 width 32 : f32
 // CHECK-NEXT:   %2 = arith.addf %0, %other : f32
-// CHECK-NEXT:   %other_1 = kernel.shuffle xor %2, 8 width 32 : f32
-// CHECK-NEXT:   %3 = arith.addf %2, %other_1 : f32
-// CHECK-NEXT:   %other_2 = kernel.shuffle xor %3, 4 width 32 : f32
-// CHECK-NEXT:   %4 = arith.addf %3, %other_2 : f32
-// CHECK-NEXT:   %other_3 = kernel.shuffle xor %4, 2 width 32 : f32
-// CHECK-NEXT:   %5 = arith.addf %4, %other_3 : f32
-// CHECK-NEXT:   %other_4 = kernel.shuffle xor %5, 1 width 32 : f32
-// CHECK-NEXT:   %s = arith.addf %5, %other_4 : f32
-// CHECK-NEXT:   %other_5 = kernel.shuffle xor %1, 16 width 32 : f32
-// CHECK-NEXT:   %6 = arith.addf %1, %other_5 : f32
-// CHECK-NEXT:   %other_6 = kernel.shuffle xor %6, 8 width 32 : f32
-// CHECK-NEXT:   %7 = arith.addf %6, %other_6 : f32
-// CHECK-NEXT:   %other_7 = kernel.shuffle xor %7, 4 width 32 : f32
-// CHECK-NEXT:   %8 = arith.addf %7, %other_7 : f32
-// CHECK-NEXT:   %other_8 = kernel.shuffle xor %8, 2 width 32 : f32
-// CHECK-NEXT:   %9 = arith.addf %8, %other_8 : f32
+// CHECK-NEXT:   %3 = arith.addf %1, %other_1 : f32
+// CHECK-NEXT:   %other_2 = kernel.shuffle xor %2, 8 width 32 : f32
+// CHECK-NEXT:   %other_3 = kernel.shuffle xor %3, 8 width 32 : f32
+// CHECK-NEXT:   %4 = arith.addf %2, %other_2 : f32
+// CHECK-NEXT:   %5 = arith.addf %3, %other_3 : f32
+// CHECK-NEXT:   %other_4 = kernel.shuffle xor %4, 4 width 32 : f32
+// CHECK-NEXT:   %other_5 = kernel.shuffle xor %5, 4 width 32 : f32
+// CHECK-NEXT:   %6 = arith.addf %4, %other_4 : f32
+// CHECK-NEXT:   %7 = arith.addf %5, %other_5 : f32
+// CHECK-NEXT:   %other_6 = kernel.shuffle xor %6, 2 width 32 : f32
+// CHECK-NEXT:   %other_7 = kernel.shuffle xor %7, 2 width 32 : f32
+// CHECK-NEXT:   %8 = arith.addf %6, %other_6 : f32
+// CHECK-NEXT:   %9 = arith.addf %7, %other_7 : f32
+// CHECK-NEXT:   %other_8 = kernel.shuffle xor %8, 1 width 32 : f32
 // CHECK-NEXT:   %other_9 = kernel.shuffle xor %9, 1 width 32 : f32
+// CHECK-NEXT:   %s = arith.addf %8, %other_8 : f32
 // CHECK-NEXT:   %s_1 = arith.addf %9, %other_9 : f32
 // CHECK-NEXT:   loop.store %s, %sum[] where [0 - %t] : memref<f32>
 // CHECK-NEXT:   loop.store %s_1, %squares[] where [0 - %t] : memref<f32>

@@ -150,7 +150,7 @@ loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) 
 // -----
 
 loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
-  // CHECK: error: Expected `add`, `mul`, `max`, or `min`
+  // CHECK: error: Expected `add`, `mul`, `max`, `min`, `and`, `or`, `argmax`, or `argmin`
   %0 = loop.reduce %k in 2 with sub {
   } : f32
 }
@@ -202,12 +202,32 @@ loop.kernel @k(%x: memref<8xf32>, %y: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 // -----
 
-loop.kernel @k(%x: memref<8xi32>) -> (%out: memref<1xi32>) {
-  // CHECK: a reduction works on floats, not on i32
+loop.kernel @k(%x: memref<8xi8>) -> (%out: memref<1xi8>) {
+  // CHECK: 'add' joins f32, f64, i32, i64, not i8: cast it first
   %s = loop.reduce %k in 8 with add {
-    %0 = loop.load %x[%k] : memref<8xi32>
-    loop.yield %0 : i32
-  } : i32
+    %0 = loop.load %x[%k] : memref<8xi8>
+    loop.yield %0 : i8
+  } : i8
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<1xf32>) {
+  // CHECK: 'argmax' joins a value and its index, an i64: not (f32)
+  %s = loop.reduce %k in 8 with argmax {
+    %0 = loop.load %x[%k] : memref<8xf32>
+    loop.yield %0 : f32
+  } : f32
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<1xf32>) {
+  // CHECK: 'and' joins i1, not f32: cast it first
+  %s = loop.reduce %k in 8 with and {
+    %0 = loop.load %x[%k] : memref<8xf32>
+    loop.yield %0 : f32
+  } : f32
 }
 
 // -----

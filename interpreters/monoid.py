@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Monoids over arrays: joining two lists of values, folding dimensions, running joins.
+
+The values of a list are joined each by itself, or together where the monoid is one of pairs.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import Attribute
+
+from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.interpreters.types import Array, ElementTypes
+
+_JOINS: dict[Monoid, np.ufunc] = {
+    Monoid.ADD: np.add,
+    Monoid.MUL: np.multiply,
+    Monoid.MAX: np.maximum,
+    Monoid.MIN: np.minimum,
+    Monoid.AND: np.logical_and,
+    Monoid.OR: np.logical_or,
+    Monoid.ARGMAX: np.maximum,
+    Monoid.ARGMIN: np.minimum,
+}
+"""How values are joined; of pairs, the first of the two."""
+
+_LAST = np.iinfo(np.int64).max
+
+
+def identities(
+    types: ElementTypes, monoid: MonoidAttr, elements: Sequence[Attribute]
+) -> list[Array]:
+    """The identity of `monoid` for values of the types `elements`."""
+    return [types.constant(constant) for constant in monoid.identities(elements)]
+
+
+def join(monoid: Monoid, left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
+    """Two lists of values joined, element by element."""
+    best = _JOINS[monoid](left[0], right[0])
+    if monoid.is_of_pairs:
+        indices = (_index_where_best(best, *pair) for pair in (left, right))
+        return [best, np.minimum(*indices)]
+    rest = zip(left[1:], right[1:], strict=True)
+    return [best, *(_JOINS[monoid](a, b) for a, b in rest)]
+
+
+def fold(
+    monoid: Monoid,
+    values: Sequence[Array],
+    dims: tuple[int, ...],
+    start: Sequence[Array],
+    *,
+    keepdims: bool = False,
+) -> list[Array]:
+    """
+    Every step of the dimensions `dims` joined, from the identities `start`. Each value has all of
+    their steps, also where it does not vary.
+    """
+    ufunc = _JOINS[monoid]
+
+    def folded(value: Array, initial: Array) -> Array:
+        return ufunc.reduce(value, dims, dtype=value.dtype, keepdims=keepdims, initial=initial[()])
+
+    if not monoid.is_of_pairs:
+        return [folded(value, initial) for value, initial in zip(values, start, strict=True)]
+    value, index = np.broadcast_arrays(*values)
+    best = ufunc.reduce(value, dims, dtype=value.dtype, keepdims=True, initial=start[0][()])
+    indices = _index_where_best(best, value, index)
+    first = np.minimum.reduce(indices, dims, keepdims=keepdims, initial=_LAST)
+    return [best if keepdims else np.squeeze(best, dims), first]
+
+
+def accumulate(monoid: Monoid, values: Sequence[Array]) -> list[Array]:
+    """At each step of dimension 0, the join of the steps up to it."""
+    if not monoid.is_of_pairs:
+        return [_JOINS[monoid].accumulate(value, 0, dtype=value.dtype) for value in values]
+    steps = [np.array(value) for value in np.broadcast_arrays(*values)]
+    for step in range(1, steps[0].shape[0]):
+        joined = join(monoid, [s[step - 1] for s in steps], [s[step] for s in steps])
+        for array, value in zip(steps, joined, strict=True):
+            array[step] = value
+    return steps
+
+
+def _index_where_best(best: Array, value: Array, index: Array) -> Array:
+    """The index of `value` where it is the best, or NaN as the best is; else the last index."""
+    is_best = (value == best) | ((value != value) & (best != best))
+    return np.where(is_best, index, _LAST)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How monoids join values in `arith` ops.
+
+The join of (value, index) pairs is, for `argmax` of floats,
+
+    left = (a > b, or a is NaN, and b is not NaN) or ((a == b, or both are NaN) and ia < ib)
+    result = left ? (a, ia) : (b, ib)
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects.monoid import Monoid
+
+Add = Callable[[Operation], SSAValue]
+"""Puts an op where it belongs; its result."""
+
+
+class _Join(NamedTuple):
+    """The ops that join two floats and two integers."""
+
+    floats: Callable[[SSAValue, SSAValue], Operation] | None
+    integers: Callable[[SSAValue, SSAValue], Operation]
+
+    def of(self, type: Attribute) -> Callable[[SSAValue, SSAValue], Operation]:
+        """The op for values of `type`."""
+        op = self.floats if isinstance(type, AnyFloat) else self.integers
+        assert op is not None
+        return op
+
+
+_JOINS: Mapping[Monoid, _Join] = {
+    Monoid.ADD: _Join(arith.AddfOp, arith.AddiOp),
+    Monoid.MUL: _Join(arith.MulfOp, arith.MuliOp),
+    Monoid.MAX: _Join(arith.MaximumfOp, arith.MaxSIOp),
+    Monoid.MIN: _Join(arith.MinimumfOp, arith.MinSIOp),
+    Monoid.AND: _Join(None, arith.AndIOp),
+    Monoid.OR: _Join(None, arith.OrIOp),
+}
+
+_BETTER = {Monoid.ARGMAX: "gt", Monoid.ARGMIN: "lt"}
+
+
+def joined(
+    monoid: Monoid, left: Sequence[SSAValue], right: Sequence[SSAValue], add: Add
+) -> list[SSAValue]:
+    """Two lists of values joined, each of the same types as the other."""
+    if not monoid.is_of_pairs:
+        pairs = zip(left, right, strict=True)
+        return [add(_JOINS[monoid].of(a.type)(a, b)) for a, b in pairs]
+    is_left = _is_left(_BETTER[monoid], left, right, add)
+    return [add(arith.SelectOp(is_left, a, b)) for a, b in zip(left, right, strict=True)]
+
+
+def _is_left(
+    better: str, left: Sequence[SSAValue], right: Sequence[SSAValue], add: Add
+) -> SSAValue:
+    """Whether the pair `left` is the join of both."""
+    (a, index), (b, other) = left, right
+    compare = _compare_floats if isinstance(a.type, AnyFloat) else _compare_integers
+    is_better, is_equal = compare(better, a, b, add)
+    is_first = add(arith.CmpiOp(index, other, "slt"))
+    return add(arith.OrIOp(is_better, add(arith.AndIOp(is_equal, is_first))))
+
+
+def _compare_integers(better: str, a: SSAValue, b: SSAValue, add: Add) -> tuple[SSAValue, SSAValue]:
+    return add(arith.CmpiOp(a, b, f"s{better}")), add(arith.CmpiOp(a, b, "eq"))
+
+
+def _compare_floats(better: str, a: SSAValue, b: SSAValue, add: Add) -> tuple[SSAValue, SSAValue]:
+    """NaN is better than all, and equal to itself."""
+    exceeds, is_number = arith.CmpfOp(a, b, f"u{better}"), arith.CmpfOp(b, b, "ord")
+    is_better = add(arith.AndIOp(add(exceeds), add(is_number)))
+    left_nan, right_nan = (add(arith.CmpfOp(value, value, "uno")) for value in (a, b))
+    equal = add(arith.CmpfOp(a, b, "oeq"))
+    return is_better, add(arith.OrIOp(equal, add(arith.AndIOp(left_nan, right_nan))))
