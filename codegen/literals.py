@@ -4,12 +4,20 @@
 from ctypes import c_float
 from math import copysign, isinf, isnan
 
-from xdsl.dialects.builtin import Float32Type, FloatAttr, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import Float32Type, FloatAttr, IntegerAttr, IntegerType, bf16, f16
+from xdsl.ir import Attribute
+
+_HALVES: dict[Attribute, str] = {f16: "half", bf16: "bfloat16"}
 
 
 def literal(value: IntegerAttr | FloatAttr) -> str:
-    """`1.0f`, `0.1`, `-3`, `5LL`, `true`; infinity and NaN are functions of the prelude."""
+    """
+    `1.0f`, `0.1`, `-3`, `5LL`, `true`; infinity and NaN are functions of the prelude. Of half types
+    the bits: `half{0x3c00}` is 1.
+    """
     if isinstance(value, FloatAttr):
+        if (name := _HALVES.get(value.type)) is not None:
+            return f"{name}{{{_bits(value):#x}}}"
         return _float(value.value.data, isinstance(value.type, Float32Type))
     type = value.type
     assert isinstance(type, IntegerType)
@@ -23,6 +31,10 @@ def _integer(value: int, width: int) -> str:
     if value == -(2 ** (width - 1)):  # the number without its sign would not fit
         return f"({value + 1}{suffix} - 1)"
     return f"{value}{suffix}"
+
+
+def _bits(value: FloatAttr) -> int:
+    return int.from_bytes(value.type.pack((value.value.data,)), "little")
 
 
 def _float(value: float, is_single: bool) -> str:

@@ -1,10 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels may call beside CUDA's math API. Functions are separated by blank lines; a module
-// gets those that it needs. Nothing is included: NVRTC compiles a kernel in a tenth of a second so.
+// What kernels may name beside CUDA's own: types and functions, separated by blank lines, of which a
+// module gets those that it needs. Nothing is included: NVRTC compiles a kernel in a tenth of a
+// second so. No function needs another one, and none is undefined for any value.
+
+// A float of 16 bits, which is only loaded, stored, moved and converted.
+struct half { unsigned short bits; };
+
+// The upper half of a float, which is only loaded, stored, moved and converted.
+struct bfloat16 { unsigned short bits; };
 
 __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
 
 __device__ __forceinline__ float quiet_nan() { return __int_as_float(0x7fc00000); }
+
+__device__ __forceinline__ float to_float(half a) {
+  float r;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(a.bits));
+  return r;
+}
+
+__device__ __forceinline__ float to_float(bfloat16 a) {
+  return __uint_as_float((unsigned)a.bits << 16);
+}
+
+// To nearest even. PTX ISA, cvt.
+__device__ __forceinline__ half to_half(float a) {
+  half r;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"(a));
+  return r;
+}
+
+// Rounds once: by way of a float it would be twice.
+__device__ __forceinline__ half to_half(double a) {
+  half r;
+  asm("cvt.rn.f16.f64 %0, %1;" : "=h"(r.bits) : "d"(a));
+  return r;
+}
+
+// To nearest even. PTX ISA, cvt (sm_80).
+__device__ __forceinline__ bfloat16 to_bfloat16(float a) {
+  bfloat16 r;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.bits) : "f"(a));
+  return r;
+}
+
+// Rounds once: the float between is cut off, and its last bit tells that something was, so that no
+// tie arises that was none.
+__device__ __forceinline__ bfloat16 to_bfloat16(double a) {
+  float cut = __double2float_rz(a);
+  if (cut != a) {
+    cut = __int_as_float(__float_as_int(cut) | 1);
+  }
+  bfloat16 r;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.bits) : "f"(cut));
+  return r;
+}
 
 // The larger value; NaN if either is. fmaxf would drop the NaN. PTX ISA, max (sm_80).
 __device__ __forceinline__ float max_nan(float a, float b) {
@@ -53,4 +103,90 @@ template <typename T>
 __device__ __forceinline__ T floor_mod(T a, T b) {
   const T rest = a % b;
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+// The sum modulo 2^32: C++'s + of int may not overflow.
+__device__ __forceinline__ int wrapping_add(int a, int b) {
+  return (unsigned)a + (unsigned)b;
+}
+
+__device__ __forceinline__ long long wrapping_add(long long a, long long b) {
+  return (unsigned long long)a + (unsigned long long)b;
+}
+
+// The difference modulo 2^32.
+__device__ __forceinline__ int wrapping_sub(int a, int b) {
+  return (unsigned)a - (unsigned)b;
+}
+
+__device__ __forceinline__ long long wrapping_sub(long long a, long long b) {
+  return (unsigned long long)a - (unsigned long long)b;
+}
+
+// The product modulo 2^32.
+__device__ __forceinline__ int wrapping_mul(int a, int b) {
+  return (unsigned)a * (unsigned)b;
+}
+
+__device__ __forceinline__ long long wrapping_mul(long long a, long long b) {
+  return (unsigned long long)a * (unsigned long long)b;
+}
+
+// The absolute value; that of the lowest integer is itself.
+__device__ __forceinline__ int wrapping_abs(int a) {
+  return a < 0 ? 0u - (unsigned)a : a;
+}
+
+__device__ __forceinline__ long long wrapping_abs(long long a) {
+  return a < 0 ? 0ull - (unsigned long long)a : a;
+}
+
+// a times 2^b modulo 2^32; 0 for a b that is negative or more than 31.
+__device__ __forceinline__ int shift_left(int a, int b) {
+  return (unsigned)b < 32 ? (unsigned)a << b : 0;
+}
+
+__device__ __forceinline__ long long shift_left(long long a, long long b) {
+  return (unsigned long long)b < 64 ? (unsigned long long)a << b : 0;
+}
+
+// a over 2^b, rounded down; the sign alone for a b that is negative or more than 31.
+__device__ __forceinline__ int shift_right(int a, int b) {
+  return a >> ((unsigned)b < 32 ? b : 31);
+}
+
+__device__ __forceinline__ long long shift_right(long long a, long long b) {
+  return a >> ((unsigned long long)b < 64 ? b : 63);
+}
+
+// The bits of a, b places lower, zeros above; 0 for a b that is negative or more than 31.
+__device__ __forceinline__ int shift_right_logical(int a, int b) {
+  return (unsigned)b < 32 ? (unsigned)a >> b : 0;
+}
+
+__device__ __forceinline__ long long shift_right_logical(long long a, long long b) {
+  return (unsigned long long)b < 64 ? (unsigned long long)a >> b : 0;
+}
+
+// a to the power b modulo 2^32, by squaring; for negative b the fraction's whole part: 0, 1 or -1.
+__device__ __forceinline__ int integer_pow(int a, int b) {
+  if (b < 0) {
+    return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
+  }
+  unsigned result = 1;
+  for (unsigned power = a; b; b >>= 1, power *= power) {
+    result *= b & 1 ? power : 1;
+  }
+  return result;
+}
+
+__device__ __forceinline__ long long integer_pow(long long a, long long b) {
+  if (b < 0) {
+    return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
+  }
+  unsigned long long result = 1;
+  for (unsigned long long power = a; b; b >>= 1, power *= power) {
+    result *= b & 1 ? power : 1;
+  }
+  return result;
 }

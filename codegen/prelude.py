@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of `prelude.cuh`, cut to what a module calls."""
+"""The types and functions of `prelude.cuh`, cut to what a module names."""
 
 import re
 from collections.abc import Iterable
@@ -9,39 +9,51 @@ from typing import NamedTuple
 
 
 class Call(NamedTuple):
-    """What a module calls: a function, and the C++ type of its result."""
+    """What a module calls: a function, and the C++ type of its first argument, "" if none."""
 
     name: str
-    result: str
+    type: str
 
 
-class _Function(NamedTuple):
+class _Entry(NamedTuple):
     name: str
-    result: str
-    """The C++ type of the result; for a template, and for a test of values, it does not matter."""
+    """The name of a function or of a type."""
+    type: str | None
+    """The C++ type of a function's first parameter; None where any fits, and for a type."""
     text: str
 
 
-def prelude(called: Iterable[Call]) -> str:
-    """The text of the prelude's functions among `called`, in the order of the file."""
-    wanted = set(called)
-    names = {name for name, _ in wanted}
+_ANY = "T"
+"""The parameter of the prelude's templates."""
+
+
+def prelude(called: Iterable[Call], types: Iterable[str] = ()) -> str:
+    """The prelude's functions among `called`, its types among `types`, in the file's order."""
+    functions = set(called)
+    names = {function.name for function in functions} | set(types)
     return "\n\n".join(
-        f.text
-        for f in _functions()
-        if (f.name, f.result) in wanted or (f.name in names and f.result in ("T", "bool"))
+        entry.text
+        for entry in _entries()
+        if entry.name in names and (entry.type is None or (entry.name, entry.type) in functions)
     )
 
 
 @cache
-def _functions() -> tuple[_Function, ...]:
-    """Every function; the file's first paragraph is its header."""
+def _entries() -> tuple[_Entry, ...]:
+    """Everything; the file's first paragraph is its header."""
     text = files("tilewright.codegen").joinpath("prelude.cuh").read_text(encoding="utf-8")
-    _, *functions = text.strip().split("\n\n")
-    return tuple(_parsed(function) for function in functions)
+    _, *entries = text.strip().split("\n\n")
+    return tuple(_parsed(entry) for entry in entries)
 
 
-def _parsed(function: str) -> _Function:
-    definition = re.search(r"__forceinline__ (\w+) (\w+)\(", function)
-    assert definition is not None, f"not a function of the prelude: {function}"
-    return _Function(definition[2], definition[1], function)
+_STRUCT = re.compile(r"^struct (\w+) ", re.MULTILINE)
+_FUNCTION = re.compile(r"__forceinline__ [\w ]+? (\w+)\((?:([\w ]+) \w+)?[,)]")
+
+
+def _parsed(entry: str) -> _Entry:
+    if (struct := _STRUCT.search(entry)) is not None:
+        return _Entry(struct[1], None, entry)
+    function = _FUNCTION.search(entry)
+    assert function is not None, f"neither a type nor a function of the prelude: {entry}"
+    type = function[2] or ""
+    return _Entry(function[1], None if type == _ANY else type, entry)

@@ -12,11 +12,12 @@ from typing import IO, NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FloatAttr, ModuleOp, f32, f64, i1, i8, i16, i32, i64
+from xdsl.dialects.builtin import FloatAttr, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.base_printer import BasePrinter
 from xdsl.utils.target import Target
 
+from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.literals import literal
 from tilewright.codegen.names import ScopedNames
 from tilewright.codegen.prelude import Call, prelude
@@ -36,19 +37,9 @@ from tilewright.passes.levels import Level, level_of, pipeline_between
 
 MAX_COLUMNS = 100
 
-C_TYPES: dict[Attribute, str] = {
-    i1: "bool",
-    i8: "signed char",
-    i16: "short",
-    i32: "int",
-    i64: "long long",
-    f32: "float",
-    f64: "double",
-}
-"""The types of values, as C++ writes them."""
-
 # How tightly operators bind, as in C++; what binds no tighter than its surroundings needs parens.
-_TERNARY, _OR, _AND, _EQUALITY, _RELATION, _SUM, _PRODUCT, _PREFIX, _POSTFIX = range(9)
+_TERNARY, _OR, _AND, _BIT_OR, _BIT_XOR, _BIT_AND = range(6)
+_EQUALITY, _RELATION, _SUM, _PRODUCT, _PREFIX, _POSTFIX = range(6, 12)
 
 _BINARY = {
     BinaryOperator.ADD: ("+", _SUM),
@@ -58,7 +49,13 @@ _BINARY = {
     BinaryOperator.REM: ("%", _PRODUCT),
     BinaryOperator.AND: ("&&", _AND),
     BinaryOperator.OR: ("||", _OR),
+    BinaryOperator.BIT_AND: ("&", _BIT_AND),
+    BinaryOperator.BIT_OR: ("|", _BIT_OR),
+    BinaryOperator.BIT_XOR: ("^", _BIT_XOR),
 }
+
+_BITWISE = (_BIT_OR, _BIT_XOR, _BIT_AND)
+"""Operators that bind otherwise than readers think: their operands stand in parentheses."""
 
 _COMPARISON = {
     Comparison.LT: ("<", _RELATION),
@@ -216,6 +213,9 @@ class CudaPrinter(BasePrinter):
     def _(self, op: expr.BinaryOp) -> Text:
         symbol, binding = _BINARY[op.operator.data]
         lhs = self.expression(op.lhs)
+        if binding in _BITWISE:
+            rhs = self.expression(op.rhs)
+            return Text(f"{lhs.within(_PRODUCT)} {symbol} {rhs.within(_PRODUCT)}", binding)
         # `a && b || c` means what it seems to, but compilers warn of it.
         is_mixed = binding == _OR and lhs.binding == _AND
         left = f"({lhs.text})" if is_mixed else lhs.within(binding - 1)
@@ -306,19 +306,31 @@ def _not_lowered(module: ModuleOp, op: Operation) -> UsageError:
 
 def _called(kernels: list[cuda.FuncOp]) -> Iterator[Call]:
     """The functions that the text of `kernels` calls."""
+    for op in (op for kernel in kernels for op in kernel.walk()):
+        if isinstance(op, expr.CallOp):
+            type = op.arguments[0].type if op.arguments else op.result.type
+            yield Call(op.callee.string_value(), C_TYPES[type])
+        if isinstance(op, expr.LiteralOp) and isinstance(op.value, FloatAttr):
+            yield Call(literal(op.value).strip("-()"), "")  # infinity and NaN are calls
+
+
+def _types(kernels: list[cuda.FuncOp]) -> Iterator[str]:
+    """The names of the types of all that the text of `kernels` names."""
     for kernel in kernels:
+        yield from (_element_name(argument.type) for argument in kernel.body.block.args)
         for op in kernel.walk():
-            if isinstance(op, expr.CallOp):
-                yield Call(op.callee.string_value(), C_TYPES[op.result.type])
-            if isinstance(op, expr.LiteralOp) and isinstance(op.value, FloatAttr):
-                yield Call(literal(op.value).strip("-()"), "float")  # infinity and NaN are calls
+            yield from (_element_name(result.type) for result in op.results)
+
+
+def _element_name(type: Attribute) -> str:
+    return C_TYPES[type.element if isinstance(type, PointerType | VariableType) else type]
 
 
 def cuda_source(module: ModuleOp) -> str:
     """The CUDA C++ text of a module of CUDA IR."""
     kernels = kernels_of(module)
     stream = StringIO()
-    if functions := prelude(_called(kernels)):
+    if functions := prelude(_called(kernels), _types(kernels)):
         stream.write(f"{functions}\n")
     for kernel in kernels:
         CudaPrinter(stream).kernel(kernel)

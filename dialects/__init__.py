@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The six levels, each a dialect: torch, prim, loop, tile, kernel, cuda."""
+"""The six levels, each a dialect, and `scalar`, whose ops those from Loop to Kernel IR share."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -14,6 +14,7 @@ _DIALECTS = {
     "tile": "Tile",
     "kernel": "Kernel",
     "cuda": "Cuda",
+    "scalar": "Scalar",
 }
 
 

@@ -42,6 +42,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_names import FUNCTIONS
 from tilewright.dialects.cuda_types import (
+    COMPUTED,
+    HALVES,
     BinaryOperator,
     BinaryOperatorAttr,
     Builtin,
@@ -114,10 +116,14 @@ class BuiltinOp(ExpressionOp):
             raise VerifyException("name it with cuda.let first: the variable itself is unsigned")
 
 
+_BITWISE = (BinaryOperator.BIT_AND, BinaryOperator.BIT_OR, BinaryOperator.BIT_XOR)
+
+
 @irdl_op_definition
 class BinaryOp(ExpressionOp):
     """
-    `a + b`, `a - b`, `a * b`, `a / b`, `a % b`; on bool `a && b`, `a || b`.
+    `a + b`, `a - b`, `a * b`, `a / b`, `a % b`; on integers `a & b`, `a | b`, `a ^ b`; on bool
+    `a && b`, `a || b`. No operator takes half types, nor integers narrower than int.
 
     ```mlir
     %2 = cuda.binary add %0, %1 : f32
@@ -144,12 +150,14 @@ class BinaryOp(ExpressionOp):
         )
 
     def verify_(self) -> None:
-        operator = self.operator.data
+        operator, type = self.operator.data, self.result.type
         is_logical = operator in (BinaryOperator.AND, BinaryOperator.OR)
-        if is_logical != (self.result.type == i1):
-            raise VerifyException(f"'{operator}' does not take {self.result.type}")
-        if operator is BinaryOperator.REM and not isinstance(self.result.type, IntegerType):
+        if is_logical != (type == i1) or type not in COMPUTED:
+            raise VerifyException(f"'{operator}' does not take {type}")
+        if operator is BinaryOperator.REM and not isinstance(type, IntegerType):
             raise VerifyException("'rem' takes integers; call fmodf for floats")
+        if operator in _BITWISE and not isinstance(type, IntegerType):
+            raise VerifyException(f"'{operator}' takes integers, not {type}")
 
 
 @irdl_op_definition
@@ -181,6 +189,10 @@ class CompareOp(ExpressionOp):
             result_types=[i1],
         )
 
+    def verify_(self) -> None:
+        if self.lhs.type not in COMPUTED:
+            raise VerifyException(f"a comparison does not take {self.lhs.type}")
+
 
 class UnaryOp(ExpressionOp, ABC):
     """A prefix operator."""
@@ -208,6 +220,10 @@ class NegOp(UnaryOp):
     """
 
     name = "cuda.neg"
+
+    def verify_(self) -> None:
+        if self.value.type not in COMPUTED:
+            raise VerifyException(f"'-' does not take {self.value.type}")
 
 
 @irdl_op_definition
@@ -310,6 +326,11 @@ class CastOp(ExpressionOp):
 
     def __init__(self, value: SSAValue, type: Attribute):
         super().__init__(operands=[value], result_types=[type])
+
+    def verify_(self) -> None:
+        for type in (self.value.type, self.result.type):
+            if type in HALVES:
+                raise VerifyException(f"C++ does not cast {type}: call a function of the prelude")
 
 
 @irdl_op_definition

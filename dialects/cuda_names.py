@@ -55,12 +55,23 @@ _MATH = frozenset(
 
 PRELUDE = frozenset(
     """
-    ceil_div differ floor_div floor_mod infinity max_nan min_nan quiet_nan
+    ceil_div differ floor_div floor_mod infinity integer_pow max_nan min_nan quiet_nan shift_left
+    shift_right shift_right_logical to_bfloat16 to_float to_half wrapping_abs wrapping_add
+    wrapping_mul wrapping_sub
     """.split()
 )
 """The functions of `codegen/prelude.cuh`."""
 
-FUNCTIONS = _MATH | PRELUDE
+_CONVERSIONS = frozenset(
+    """
+    __double2int_rz __double2ll_rz __double2uint_rz __double2ull_rz __double_as_longlong
+    __float2int_rz __float2ll_rz __float2uint_rz __float2ull_rz __float_as_int __int_as_float
+    __longlong_as_double
+    """.split()
+)
+"""CUDA math API, type casting intrinsics: they say what becomes of values out of range."""
+
+FUNCTIONS = _MATH | PRELUDE | _CONVERSIONS
 """What an expression may call."""
 
 RESERVED = KEYWORDS | _CUDA | _VECTORS | _MATH | PRELUDE

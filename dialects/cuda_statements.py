@@ -46,7 +46,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cuda_types import PointerType, VariableType
+from tilewright.dialects.cuda_types import HALVES, PointerType, VariableType
 from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode, ShuffleModeAttr
 
 
@@ -387,6 +387,8 @@ class ShuffleOp(StatementOp):
         self.result.name_hint = name
 
     def verify_(self) -> None:
+        if self.value.type in HALVES:
+            raise VerifyException(f"lanes do not exchange {self.value.type}; cast it to f32 first")
         width, offset = self.width.value.data, self.offset.value.data
         if width not in (1, 2, 4, 8, 16, 32):
             raise VerifyException(f"the width {width} must be a power of two up to {WARP_SIZE}")

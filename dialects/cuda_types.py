@@ -2,12 +2,29 @@
 """
 The types of CUDA IR beside numbers, and its operators.
 
-Numbers have C++ types: `i1` is bool, `i32` int, `i64` long long, `f32` float, `f64` double.
+Numbers have C++ types: `i1` is bool, `i32` int, `i64` long long, `f32` float, `f64` double. The
+others are only loaded, stored, moved and converted: `i8`, `ui8`, `i16`, `f16`, `bf16`. And no memory
+has `ui16`, `ui32` and `ui64`: bits seen as unsigned on the way from one type to another.
 """
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ContainerType, NoneAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    ContainerType,
+    IntegerType,
+    NoneAttr,
+    Signedness,
+    UnitAttr,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
     Attribute,
@@ -19,6 +36,21 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
+
+STORED: tuple[Attribute, ...] = (
+    *(i1, i8, i16, i32, i64, IntegerType(8, Signedness.UNSIGNED)),
+    *(f16, bf16, f32, f64),
+)
+"""The types that memory and variables may have."""
+
+COMPUTED: tuple[Attribute, ...] = (
+    *(i1, i32, i64, IntegerType(32, Signedness.UNSIGNED), IntegerType(64, Signedness.UNSIGNED)),
+    *(f32, f64),
+)
+"""The types that operators take: of narrower integers C++ would make int before it computes."""
+
+HALVES: tuple[Attribute, ...] = (f16, bf16)
+"""Structs in C++: functions convert them, not casts."""
 
 
 @irdl_attr_definition
@@ -92,6 +124,9 @@ class BinaryOperator(StrEnum):
     REM = "rem"
     AND = "and"
     OR = "or"
+    BIT_AND = "bit_and"
+    BIT_OR = "bit_or"
+    BIT_XOR = "bit_xor"
 
 
 @irdl_attr_definition

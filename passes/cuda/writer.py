@@ -7,21 +7,7 @@ with the statement that uses them.
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from xdsl.dialects.builtin import (
-    Float32Type,
-    Float64Type,
-    FloatAttr,
-    IndexType,
-    IntegerAttr,
-    IntegerType,
-    f32,
-    f64,
-    i1,
-    i8,
-    i16,
-    i32,
-    i64,
-)
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
@@ -39,10 +25,8 @@ from tilewright.dialects.cuda_expressions import (
     TernaryOp,
 )
 from tilewright.dialects.cuda_statements import LetOp, StatementOp
-from tilewright.dialects.cuda_types import VariableType
+from tilewright.dialects.cuda_types import STORED, VariableType
 from tilewright.errors import UnsupportedError
-
-_SUPPORTED = (i1, i8, i16, i32, i64, f32, f64)
 
 MAX_INLINE = 60
 """Columns beyond which an expression is given a name."""
@@ -62,7 +46,7 @@ class Writer:
         """The C++ type of a value."""
         if isinstance(type, IndexType):
             return self.index_type
-        if type not in _SUPPORTED:
+        if type not in STORED:
             raise self.unsupported(f"values of type {type}")
         return type
 
@@ -83,7 +67,7 @@ class Writer:
 
     def zero(self, type: Attribute) -> SSAValue:
         """The literal 0 of a type."""
-        if isinstance(type, Float32Type | Float64Type):
+        if isinstance(type, AnyFloat):
             return LiteralOp(FloatAttr(0.0, type)).result
         assert isa(type, IntegerType)
         return LiteralOp(IntegerAttr(0, type)).result

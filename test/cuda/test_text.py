@@ -11,11 +11,25 @@ from hypothesis import strategies as st
 from kernel_ir import compile_clean, converted, source_of
 from xdsl.context import Context
 from xdsl.dialects import arith, func
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, f32, f64, i1, i32, i64
+from xdsl.dialects.builtin import (
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    Signedness,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i32,
+    i64,
+)
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.parser import Parser
 
 from tilewright.codegen import nvrtc
+from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.literals import literal
 from tilewright.codegen.names import ScopedNames
 from tilewright.codegen.prelude import Call, prelude
@@ -53,9 +67,16 @@ needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not ins
         (FloatAttr(1.0, f64), "1.0"),
         (FloatAttr(0.1, f64), "0.1"),
         (FloatAttr(1e300, f64), "1e+300"),
+        (FloatAttr(1.0, f16), "half{0x3c00}"),
+        (FloatAttr(-0.0, f16), "half{0x8000}"),
+        (FloatAttr(float("inf"), f16), "half{0x7c00}"),
+        (FloatAttr(1.0, bf16), "bfloat16{0x3f80}"),
+        (FloatAttr(float("nan"), bf16), "bfloat16{0x7fc0}"),
+        (IntegerAttr(200, IntegerType(8, Signedness.UNSIGNED)), "200"),
         (IntegerAttr(-3, i32), "-3"),
         (IntegerAttr(-(2**31), i32), "(-2147483647 - 1)"),
         (IntegerAttr(5, i64), "5LL"),
+        (IntegerAttr(2**40, i64), "1099511627776LL"),
         (IntegerAttr(-(2**63), i64), "(-9223372036854775807LL - 1)"),
         (IntegerAttr(1, i1), "true"),
         (IntegerAttr(0, i1), "false"),
@@ -151,6 +172,11 @@ def test_parentheses_only_where_they_are_needed():
     assert _text(NegOp(add(a(), b())).result) == "-(1 + 2)"
     assert _text(NotOp(less(a(), b())).result) == "!(1 < 2)"
     assert _text(both(less(a(), b()), less(add(b(), c()), c()))) == "1 < 2 && 2 + 3 < 3"
+    masked = partial(binary, BinaryOperator.BIT_AND)
+    assert _text(masked(add(a(), b()), c())) == "(1 + 2) & 3"
+    assert _text(add(masked(a(), b()), c())) == "(1 & 2) + 3"
+    assert _text(masked(a(), masked(b(), c()))) == "1 & (2 & 3)"
+    assert _text(less(masked(a(), b()), c())) == "(1 & 2) < 3"
     assert _text(either(both(truth(), truth()), truth())) == "(true && true) || true"
     assert _text(both(either(truth(), truth()), truth())) == "(true || true) && true"
     choice = TernaryOp(less(a(), b()), b(), c()).result
@@ -159,14 +185,16 @@ def test_parentheses_only_where_they_are_needed():
 
 
 def test_prelude_has_every_function_it_is_said_to_have():
+    types = ("", *C_TYPES.values())
     for name in PRELUDE:
-        assert f" {name}(" in prelude([Call(name, "float")])
+        assert f" {name}(" in prelude([Call(name, type) for type in types])
     assert prelude([Call("expf", "float")]) == ""
 
 
 def test_prelude_has_only_the_overload_that_is_called():
     assert "double max_nan(" not in prelude([Call("max_nan", "float")])
     assert "float max_nan(" not in prelude([Call("max_nan", "double")])
+    assert "bfloat16" not in prelude([Call("to_float", "half")], ["half"])
 
 
 @needs_nvrtc
@@ -180,8 +208,9 @@ def test_prelude_compiles_for_int_and_long_long():
         )
     )
     kernel = f'extern "C" __global__ void k(long long *p) {{\n{calls}\n}}\n'
-    everything = [Call(name, type) for name in PRELUDE for type in ("float", "double")]
-    compile_clean(prelude(everything) + "\n" + kernel)
+    types = ("", *C_TYPES.values())
+    everything = [Call(name, type) for name in PRELUDE for type in types]
+    compile_clean(prelude(everything, types) + "\n" + kernel)
 
 
 @needs_nvrtc
@@ -264,11 +293,13 @@ def test_indices_are_int_as_long_as_they_fit():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (kernel(1, "f16"), "values of type f16"),
+        (kernel(1, "f80"), "values of type f80"),
         (kernel(1, "index"), "memory of type memref<128xindex>"),
-        (kernel(1, op="%r = arith.bitcast %v : f32 to i32"), "'arith.bitcast' on \\(f32\\)"),
+        (kernel(1, "f16", "%r = arith.negf %v : f16"), "'arith.negf' on \\(f16\\)"),
+        (kernel(1, "bf16", "%r = math.exp %v : bf16"), "'math.exp' on \\(bf16\\)"),
         (kernel(1, "i16", "%r = arith.addi %v, %v : i16"), "'arith.addi' on \\(i16, i16\\)"),
-        (kernel(1, op="%r = arith.fptoui %v : f32 to i32"), "'arith.fptoui' on \\(f32\\)"),
+        (kernel(1, op="%r = arith.fptosi %v : f32 to i16"), "'arith.fptosi' on \\(f32\\)"),
+        (kernel(1, "i1", "%r = arith.divsi %v, %v : i1"), "'arith.divsi' on \\(i1, i1\\)"),
         (
             kernel(
                 1,

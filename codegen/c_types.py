@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The types of values, as the CUDA text writes them."""
+
+from xdsl.dialects.builtin import (
+    IntegerType,
+    Signedness,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute
+
+C_TYPES: dict[Attribute, str] = {
+    i1: "bool",
+    i8: "signed char",
+    i16: "short",
+    i32: "int",
+    i64: "long long",
+    IntegerType(8, Signedness.UNSIGNED): "unsigned char",
+    IntegerType(16, Signedness.UNSIGNED): "unsigned short",
+    IntegerType(32, Signedness.UNSIGNED): "unsigned",
+    IntegerType(64, Signedness.UNSIGNED): "unsigned long long",
+    f16: "half",
+    bf16: "bfloat16",
+    f32: "float",
+    f64: "double",
+}
+"""`half` and `bfloat16` are structs of the prelude: 16 bits that only conversions look into."""
