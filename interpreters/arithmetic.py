@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`arith` and `math` on the vector machine: constants, casts, comparisons and the tables."""
+"""`arith`, `math` and `scalar` on the vector machine: constants, casts, comparisons, tables."""
 
 from xdsl.dialects import arith
 from xdsl.ir import Operation
 
+from tilewright.interpreters.casts import CASTS, Cast
 from tilewright.interpreters.machine import Handler, Handlers, Machine
 from tilewright.interpreters.scalar import (
-    CASTS,
     COMPARE_FLOATS,
     COMPARE_INTEGERS,
     ELEMENTWISE,
@@ -18,9 +18,13 @@ def _constant(machine: Machine, op: arith.ConstantOp) -> None:
     machine.define(op, machine.types.constant(op.value))
 
 
-def _cast(machine: Machine, op: Operation) -> None:
-    dtype = machine.types[op.results[0].type]
-    machine.define(op, machine.array(op.operands[0]).astype(dtype))
+def _cast(cast: Cast) -> Handler:
+    def run(machine: Machine, op: Operation) -> None:
+        (operand,) = op.operands
+        dtype = machine.types[op.results[0].type]
+        machine.define(op, cast(machine.array(operand), operand.type, dtype))
+
+    return run
 
 
 def _compare(machine: Machine, op: arith.CmpfOp | arith.CmpiOp) -> None:
@@ -40,6 +44,6 @@ ARITHMETIC: Handlers = {
     arith.ConstantOp: _constant,
     arith.CmpfOp: _compare,
     arith.CmpiOp: _compare,
-    **dict.fromkeys(CASTS, _cast),
+    **{op: _cast(cast) for op, cast in CASTS.items()},
     **{op: _elementwise(function) for op, function in ELEMENTWISE.items()},
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Scalar functions as NumPy functions: `arith`, `math`, `prim.elementwise` and the monoids.
+The ops of `arith`, `math` and `scalar` as NumPy functions; casts are in `casts.py`.
 
 Tables from op classes to functions of arrays; each works on every element at once. Float
 functions keep the dtype of their operands.
@@ -14,8 +14,7 @@ import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation
 
-from tilewright.dialects.monoid import Monoid
-from tilewright.dialects.prim import ScalarFunction
+from tilewright.dialects import scalar
 from tilewright.interpreters.types import Array
 
 Function = Callable[..., Array]
@@ -25,6 +24,12 @@ Binary = Callable[[Array, Array], Array]
 def erf(x: Array) -> Array:
     """The error function, as C's `erf` has it, which NumPy lacks."""
     values = cast(Iterable[float], map(scalar_math.erf, x.ravel().tolist()))
+    return np.fromiter(values, np.float64, x.size).reshape(x.shape).astype(x.dtype)
+
+
+def erfc(x: Array) -> Array:
+    """The complementary error function, as C's `erfc` has it, which NumPy lacks."""
+    values = cast(Iterable[float], map(scalar_math.erfc, x.ravel().tolist()))
     return np.fromiter(values, np.float64, x.size).reshape(x.shape).astype(x.dtype)
 
 
@@ -38,7 +43,8 @@ def _fma(a: Array, b: Array, c: Array) -> Array:
 
 
 def _round_half_away(x: Array) -> Array:
-    return np.copysign(np.floor(np.abs(x) + 0.5), x)
+    whole = np.trunc(x)
+    return np.where(np.abs(x - whole) < 0.5, whole, whole + np.copysign(whole.dtype.type(1), x))
 
 
 def _modular(function: Binary, on_bits: Binary) -> Binary:
@@ -50,38 +56,41 @@ def _divide_towards_zero(a: Array, b: Array) -> Array:
     return (a - np.fmod(a, b)) // b
 
 
+def integer_pow(base: Array, exponent: Array) -> Array:
+    """Modulo 2^bits; to a negative power 1 and -1 keep their size, and all else is 0."""
+    power = np.power(base, np.maximum(exponent, 0))
+    sign = np.where(exponent % 2 == 0, 1, base)
+    inverse = np.where(np.abs(base) == 1, sign, 0).astype(base.dtype)
+    return np.where(exponent < 0, inverse, power)
+
+
+def _shift_left(x: Array, by: Array) -> Array:
+    return np.where(_within(by), np.left_shift(x, _held(by)), 0).astype(x.dtype)
+
+
+def _shift_right(x: Array, by: Array) -> Array:
+    """Nothing but the sign is left by a shift that is too long, or negative."""
+    return np.right_shift(x, np.where(_within(by), by, 8 * by.itemsize - 1).astype(by.dtype))
+
+
+def _shift_right_logical(x: Array, by: Array) -> Array:
+    bits = x.view(f"u{x.itemsize}")
+    shifted = np.right_shift(bits, _held(by).view(bits.dtype)).view(x.dtype)
+    return np.where(_within(by), shifted, 0).astype(x.dtype)
+
+
+def _within(by: Array) -> Array:
+    """Where a shift leaves bits at all; a negative one is taken for one that is too long."""
+    return (by >= 0) & (by < 8 * by.itemsize)
+
+
+def _held(by: Array) -> Array:
+    return np.where(_within(by), by, 0).astype(by.dtype)
+
+
 def _ceil_divide(a: Array, b: Array) -> Array:
     return -(-a // b)
 
-
-MONOIDS: dict[Monoid, np.ufunc] = {
-    Monoid.ADD: np.add,
-    Monoid.MUL: np.multiply,
-    Monoid.MAX: np.maximum,
-    Monoid.MIN: np.minimum,
-}
-
-PRIM: dict[ScalarFunction, Function] = {
-    ScalarFunction.ADD: np.add,
-    ScalarFunction.SUB: np.subtract,
-    ScalarFunction.MUL: np.multiply,
-    ScalarFunction.DIV: np.divide,
-    ScalarFunction.NEG: np.negative,
-    ScalarFunction.ABS: np.abs,
-    ScalarFunction.EXP: np.exp,
-    ScalarFunction.LOG: np.log,
-    ScalarFunction.SQRT: np.sqrt,
-    ScalarFunction.RSQRT: _rsqrt,
-    ScalarFunction.TANH: np.tanh,
-    ScalarFunction.ERF: erf,
-    ScalarFunction.TRUNC: np.trunc,
-    ScalarFunction.TRUNC: np.trunc,
-    ScalarFunction.POW: np.power,
-    ScalarFunction.FLOORDIV: np.floor_divide,
-    ScalarFunction.FLOORDIV: np.floor_divide,
-    ScalarFunction.MAXIMUM: np.maximum,
-    ScalarFunction.MINIMUM: np.minimum,
-}
 
 ELEMENTWISE: dict[type[Operation], Function] = {
     arith.AddfOp: np.add,
@@ -106,10 +115,18 @@ ELEMENTWISE: dict[type[Operation], Function] = {
     arith.AndIOp: np.bitwise_and,
     arith.OrIOp: np.bitwise_or,
     arith.XOrIOp: np.bitwise_xor,
+    arith.ShLIOp: _shift_left,
+    arith.ShRSIOp: _shift_right,
+    arith.ShRUIOp: _shift_right_logical,
     math.AbsFOp: np.abs,
     math.AbsIOp: np.abs,
+    math.AcosOp: np.arccos,
+    math.AcoshOp: np.arccosh,
+    math.AsinOp: np.arcsin,
+    math.AsinhOp: np.arcsinh,
     math.Atan2Op: np.arctan2,
     math.AtanOp: np.arctan,
+    math.AtanhOp: np.arctanh,
     math.CbrtOp: np.cbrt,
     math.CeilOp: np.ceil,
     math.CopySignOp: np.copysign,
@@ -121,6 +138,7 @@ ELEMENTWISE: dict[type[Operation], Function] = {
     math.ExpOp: np.exp,
     math.FloorOp: np.floor,
     math.FmaOp: _fma,
+    math.IPowIOp: integer_pow,
     math.Log10Op: np.log10,
     math.Log1pOp: np.log1p,
     math.Log2Op: np.log2,
@@ -135,18 +153,9 @@ ELEMENTWISE: dict[type[Operation], Function] = {
     math.TanOp: np.tan,
     math.TanhOp: np.tanh,
     math.TruncOp: np.trunc,
+    scalar.ErfcOp: erfc,
+    scalar.FmodOp: np.fmod,
 }
-
-CASTS: tuple[type[Operation], ...] = (
-    arith.ExtFOp,
-    arith.TruncFOp,
-    arith.ExtSIOp,
-    arith.TruncIOp,
-    arith.IndexCastOp,
-    arith.SIToFPOp,
-    arith.FPToSIOp,
-)
-"""Ops whose value is the operand in the result's dtype."""
 
 
 def _unordered(a: Array, b: Array) -> Array:
@@ -159,6 +168,11 @@ def _ordered_and(compare: Binary) -> Binary:
 
 def _unordered_or(compare: Binary) -> Binary:
     return lambda a, b: _unordered(a, b) | compare(a, b)
+
+
+def _signed(compare: Binary, on_bits: Binary) -> Binary:
+    """A set bit is -1, which is less than 0."""
+    return lambda a, b: (on_bits if a.dtype == np.bool_ else compare)(a, b)
 
 
 def _unsigned(compare: Binary) -> Binary:
@@ -191,10 +205,10 @@ COMPARE_FLOATS: tuple[Binary, ...] = (
 COMPARE_INTEGERS: tuple[Binary, ...] = (
     np.equal,
     np.not_equal,
-    np.less,
-    np.less_equal,
-    np.greater,
-    np.greater_equal,
+    _signed(np.less, np.greater),
+    _signed(np.less_equal, np.greater_equal),
+    _signed(np.greater, np.less),
+    _signed(np.greater_equal, np.less_equal),
     _unsigned(np.less),
     _unsigned(np.less_equal),
     _unsigned(np.greater),

@@ -16,9 +16,16 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
+    Signedness,
+    bf16,
     f16,
     f32,
     f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
 )
 from xdsl.ir import Attribute
 
@@ -32,13 +39,27 @@ _FLOATS: dict[Attribute, DType] = {
     f32: np.dtype(np.float32),
     f64: np.dtype(np.float64),
 }
-_INTEGERS: dict[int, DType] = {
-    1: np.dtype(np.bool_),
-    8: np.dtype(np.int8),
-    16: np.dtype(np.int16),
-    32: np.dtype(np.int32),
-    64: np.dtype(np.int64),
+_INTEGERS: dict[Attribute, DType] = {
+    i1: np.dtype(np.bool_),
+    i8: np.dtype(np.int8),
+    IntegerType(8, Signedness.UNSIGNED): np.dtype(np.uint8),
+    i16: np.dtype(np.int16),
+    i32: np.dtype(np.int32),
+    i64: np.dtype(np.int64),
+    IndexType(): np.dtype(np.int64),
 }
+
+
+def bfloat16() -> DType:
+    """The dtype of bf16, which NumPy has from `ml_dtypes`."""
+    import ml_dtypes
+
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+def is_bfloat16(dtype: DType) -> bool:
+    """Whether this is the dtype of bf16."""
+    return dtype.name == "bfloat16"
 
 
 class ElementTypes:
@@ -48,15 +69,15 @@ class ElementTypes:
         self.floats = None if floats is None else np.dtype(floats)
 
     def __getitem__(self, type: Attribute) -> DType:
-        if isinstance(type, AnyFloat):
-            found = self.floats or _FLOATS.get(type)
-        elif isinstance(type, IndexType):
-            found = _INTEGERS[64]
-        else:
-            found = _INTEGERS.get(type.bitwidth) if isinstance(type, IntegerType) else None
+        found = self._float(type) if isinstance(type, AnyFloat) else _INTEGERS.get(type)
         if found is None:
             raise UnsupportedError(f"the interpreters know no elements of type {type}")
         return found
+
+    def _float(self, type: Attribute) -> DType | None:
+        if self.floats is not None:
+            return self.floats
+        return bfloat16() if type == bf16 else _FLOATS.get(type)
 
     def constant(self, attr: Attribute) -> Array:
         """The number that an attribute holds, in its type's dtype."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import torch
@@ -14,13 +15,44 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from tilewright.dialects import scalar as scalar_dialect
 from tilewright.interpreters import interpret
-from tilewright.interpreters.scalar import CASTS, ELEMENTWISE, erf
+from tilewright.interpreters.casts import CASTS
+from tilewright.interpreters.scalar import ELEMENTWISE, erf
 
 Parse = Callable[[str], ModuleOp]
 Array = NDArray[Any]
 
-FLOATS = [0.0, -0.0, 0.3, -0.7, 1.0, 2.5, -2.5, 3.5, 1e-3, 40.0, -40.0, scalar.inf, scalar.nan]
+DTYPES: dict[str, Any] = {
+    "i1": np.bool_,
+    "i8": np.int8,
+    "ui8": np.uint8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "i64": np.int64,
+    "index": np.int64,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f32": np.float32,
+    "f64": np.float64,
+}
+
+FLOATS = [
+    0.0,
+    -0.0,
+    0.3,
+    0.49999997,
+    -0.7,
+    1.0,
+    2.5,
+    -2.5,
+    3.5,
+    1e-3,
+    40.0,
+    -40.0,
+    scalar.inf,
+    scalar.nan,
+]
 
 
 def _cbrt(x: torch.Tensor) -> torch.Tensor:
@@ -28,7 +60,7 @@ def _cbrt(x: torch.Tensor) -> torch.Tensor:
 
 
 def _round(x: torch.Tensor) -> torch.Tensor:
-    return torch.copysign((x.abs() + 0.5).floor(), x)
+    return torch.copysign((x.double().abs() + 0.5).floor(), x.double()).float()
 
 
 def _fma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
@@ -41,7 +73,12 @@ Table = dict[type[Operation], Callable[..., torch.Tensor]]
 UNARY: Table = {
     arith.NegfOp: torch.neg,
     math.AbsFOp: torch.abs,
+    math.AcosOp: torch.acos,
+    math.AcoshOp: torch.acosh,
+    math.AsinOp: torch.asin,
+    math.AsinhOp: torch.asinh,
     math.AtanOp: torch.atan,
+    math.AtanhOp: torch.atanh,
     math.CbrtOp: _cbrt,
     math.CeilOp: torch.ceil,
     math.CosOp: torch.cos,
@@ -64,6 +101,7 @@ UNARY: Table = {
     math.TanOp: torch.tan,
     math.TanhOp: torch.tanh,
     math.TruncOp: torch.trunc,
+    scalar_dialect.ErfcOp: torch.erfc,
 }
 BINARY: Table = {
     arith.AddfOp: torch.add,
@@ -77,6 +115,7 @@ BINARY: Table = {
     math.Atan2Op: torch.atan2,
     math.CopySignOp: torch.copysign,
     math.PowFOp: torch.pow,
+    scalar_dialect.FmodOp: torch.fmod,
 }
 TERNARY: Table = {math.FmaOp: _fma}
 ON_FLOATS: Table = {**UNARY, **BINARY, **TERNARY}
@@ -96,7 +135,19 @@ ON_INTEGERS: dict[type[Operation], Callable[[int, int], int]] = {
     arith.AndIOp: lambda a, b: a & b,
     arith.OrIOp: lambda a, b: a | b,
     arith.XOrIOp: lambda a, b: a ^ b,
+    math.IPowIOp: lambda a, b: int(torch.tensor(a).pow(torch.tensor(b))),
 }
+
+SHIFTS: dict[type[Operation], Callable[[int, int, int], int]] = {
+    arith.ShLIOp: lambda a, b, bits: a << b if 0 <= b < bits else 0,
+    arith.ShRSIOp: lambda a, b, bits: a >> (b if 0 <= b < bits else bits),
+    arith.ShRUIOp: lambda a, b, bits: (a % 2**bits) >> b if 0 <= b < bits else 0,
+}
+
+
+def wrapped(value: int, bits: int) -> int:
+    """The integer of `bits` bits that `value` wraps around to."""
+    return (value + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
 
 
 def run(parse: Parse, lines: str, inputs: list[Array], types: list[str]) -> Array:
@@ -143,6 +194,27 @@ def test_integer_function(parse: Parse, op: type[Operation], type: str) -> None:
     assert result.tolist() == [ON_INTEGERS[op](*map(int, row)) for row in zip(*inputs, strict=True)]
 
 
+@pytest.mark.parametrize("op", SHIFTS, ids=lambda op: op.name)
+@pytest.mark.parametrize("bits", [32, 64])
+def test_shifts(parse: Parse, op: type[Operation], bits: int) -> None:
+    values = [0, 1, -1, 5, -7, 2 ** (bits - 1) - 1, -(2 ** (bits - 1))]
+    amounts = [0, 1, bits - 1, bits, bits + 1, -1, -bits]
+    dtype = np.int32 if bits == 32 else np.int64
+    pairs = list(product(values, amounts))
+    inputs = [np.array(column, dtype) for column in zip(*pairs, strict=True)]
+    result = run(parse, text_of(op, 2, f"i{bits}"), inputs, [f"i{bits}"] * 3)
+    assert result.tolist() == [wrapped(SHIFTS[op](a, b, bits), bits) for a, b in pairs]
+
+
+def test_integers_wrap(parse: Parse) -> None:
+    low, high = np.array([-(2**31)], np.int32), np.array([2**31 - 1], np.int32)
+    types = ["i32"] * 3
+    assert run(parse, "%r = arith.addi %0, %1 : i32", [high, high], types) == -2
+    assert run(parse, "%r = arith.muli %0, %1 : i32", [high, high], types) == 1
+    assert run(parse, "%r = math.ipowi %0, %1 : i32", [high, low + 2**31 + 3], types) == high
+    assert run(parse, "%r = math.absi %0 : i32", [low], types[1:]) == low
+
+
 def test_integer_functions_on_indices(parse: Parse) -> None:
     inputs = combinations(INTEGERS, 2, np.int64)
     line = text_of(arith.FloorDivSIOp, 2, "index")
@@ -150,7 +222,9 @@ def test_integer_functions_on_indices(parse: Parse) -> None:
 
 
 def test_every_function_of_the_table_is_tested() -> None:
-    assert set(ELEMENTWISE) == {*ON_FLOATS, *ON_INTEGERS, math.AbsIOp, arith.SelectOp}
+    assert set(ELEMENTWISE) == {
+        *(*ON_FLOATS, *ON_INTEGERS, *SHIFTS, math.AbsIOp, arith.SelectOp),
+    }
 
 
 def test_absolute_integers(parse: Parse) -> None:
@@ -213,33 +287,74 @@ def test_select(parse: Parse) -> None:
     assert result.tolist() == [1, 4]
 
 
-@pytest.mark.parametrize(
-    ("op", "source", "target", "values", "expected"),
-    [
-        (arith.ExtFOp, "f32", "f64", [0.1], [float(np.float32(0.1))]),
-        (arith.TruncFOp, "f64", "f32", [0.1], [float(np.float32(0.1))]),
-        (arith.ExtSIOp, "i32", "i64", [-5, 7], [-5, 7]),
-        (arith.TruncIOp, "i64", "i32", [2**32 + 3, -1], [3, -1]),
-        (arith.IndexCastOp, "i32", "index", [-5, 7], [-5, 7]),
-        (arith.SIToFPOp, "i32", "f32", [-5, 7], [-5.0, 7.0]),
-        (arith.FPToSIOp, "f32", "i32", [-2.7, 2.7], [-2, 2]),
-    ],
-    ids=lambda case: getattr(case, "name", ""),
-)
-def test_cast(
-    parse: Parse,
-    op: type[Operation],
-    source: str,
-    target: str,
-    values: list[Any],
-    expected: list[Any],
-) -> None:
-    dtypes = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64}
-    assert op in CASTS
+INF, NAN = scalar.inf, scalar.nan
+LOW32, HIGH32 = -(2**31), 2**31 - 1
+LOW64, HIGH64 = -(2**63), 2**63 - 1
+
+CAST_CASES: list[tuple[type[Operation], str, str, list[Any], list[Any]]] = [
+    (arith.ExtFOp, "f32", "f64", [0.1], [float(np.float32(0.1))]),
+    (arith.ExtFOp, "bf16", "f32", [0.1, INF], [0.10009765625, INF]),
+    (arith.ExtFOp, "f16", "f32", [0.1, 6e-8], [0.0999755859375, 5.960464477539063e-08]),
+    (arith.TruncFOp, "f64", "f32", [0.1], [float(np.float32(0.1))]),
+    (arith.TruncFOp, "f32", "f16", [65504, 65520, 1e-8], [65504, INF, 0]),
+    (arith.TruncFOp, "f32", "bf16", [3.4e38, 1 + 2**-8], [INF, 1]),
+    # just beyond a tie: rounded to f32 first, it would be one
+    (arith.TruncFOp, "f64", "f16", [1 + 2**-11 + 2**-40, -INF], [1 + 2**-10, -INF]),
+    (arith.TruncFOp, "f64", "bf16", [1 + 2**-8 + 2**-40, 1 - 2**-9, 1e39], [1 + 2**-7, 1, INF]),
+    (arith.ExtSIOp, "i32", "i64", [-5, 7], [-5, 7]),
+    (arith.ExtSIOp, "i8", "i32", [-128, 7], [-128, 7]),
+    (arith.ExtSIOp, "i1", "i32", [True, False], [-1, 0]),
+    (arith.ExtUIOp, "i1", "i64", [True, False], [1, 0]),
+    (arith.ExtUIOp, "ui8", "i32", [255, 7], [255, 7]),
+    (arith.ExtUIOp, "i16", "i32", [-1, 7], [65535, 7]),
+    (arith.TruncIOp, "i64", "i32", [2**32 + 3, -1], [3, -1]),
+    (arith.TruncIOp, "i32", "ui8", [256 + 3, -1], [3, 255]),
+    (arith.TruncIOp, "i32", "i8", [128, -129], [-128, 127]),
+    (arith.TruncIOp, "i32", "i1", [2, 3], [False, True]),
+    (arith.IndexCastOp, "i32", "index", [-5, 7], [-5, 7]),
+    (arith.SIToFPOp, "i32", "f32", [-5, 7], [-5.0, 7.0]),
+    (arith.SIToFPOp, "i64", "f32", [2**62 + 1, LOW64], [2.0**62, -(2.0**63)]),
+    (arith.UIToFPOp, "i1", "f32", [True, False], [1.0, 0.0]),
+    (arith.UIToFPOp, "ui8", "f64", [200], [200.0]),
+    (arith.UIToFPOp, "i32", "f64", [-1], [2.0**32 - 1]),
+    (arith.FPToSIOp, "f32", "i32", [-2.7, 2.7], [-2, 2]),
+    (arith.FPToSIOp, "f32", "i32", [3e9, -INF, NAN], [HIGH32, LOW32, 0]),
+    (arith.FPToSIOp, "f32", "i64", [3e9, 1e19, NAN], [3 * 10**9, HIGH64, LOW64]),
+    (arith.FPToSIOp, "f64", "i32", [2147483646.5, INF, NAN], [HIGH32 - 1, HIGH32, LOW32]),
+    (arith.FPToUIOp, "f32", "i32", [3e9, -1.5, INF], [3 * 10**9 - 2**32, 0, -1]),
+    (arith.BitcastOp, "f32", "i32", [1.0], [0x3F800000]),
+    (arith.BitcastOp, "i64", "f64", [0x3FF0000000000000], [1.0]),
+]
+
+
+@pytest.mark.parametrize("case", CAST_CASES, ids=lambda case: f"{case[0].name}-{case[1]}-{case[2]}")
+def test_cast(parse: Parse, case: tuple[type[Operation], str, str, list[Any], list[Any]]) -> None:
+    op, source, target, values, expected = case
     line = f"%r = {op.name} %0 : {source} to {target}"
-    assert (
-        run(parse, line, [np.array(values, dtypes[source])], [source, target]).tolist() == expected
+    result = run(parse, line, [np.array(values, DTYPES[source])], [source, target])
+    assert result.dtype == DTYPES[target]
+    assert result.tolist() == expected
+
+
+def test_every_cast_is_tested() -> None:
+    assert CASTS.keys() == {op for op, *_ in CAST_CASES}
+
+
+def test_nan_stays_nan_where_floats_are_cast(parse: Parse) -> None:
+    for source, target in product(("f64", "f32"), ("f16", "bf16")):
+        line = f"%r = arith.truncf %0 : {source} to {target}"
+        result = run(parse, line, [np.array([NAN], DTYPES[source])], [source, target])
+        assert np.isnan(result).all()
+
+
+def test_comparisons_of_bits(parse: Parse) -> None:
+    p, q = np.array([True, True, False]), np.array([True, False, True])
+    signed, unsigned = (
+        run(parse, f"%r = arith.cmpi {name}, %0, %1 : i1", [p, q], ["i1"] * 3)
+        for name in ("slt", "ult")
     )
+    assert signed.tolist() == [False, True, False]
+    assert unsigned.tolist() == [False, False, True]
 
 
 def test_single_bits_wrap(parse: Parse) -> None:

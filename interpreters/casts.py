@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The casts of `arith` as NumPy functions of an array, the element type that the op says it has, and
+the result's dtype. Where a program is run widened, arrays have more bits than their type.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, Float32Type
+from xdsl.ir import Attribute, Operation
+
+from tilewright.interpreters.types import Array, DType, is_bfloat16
+
+Cast = Callable[[Array, Attribute, DType], Array]
+
+
+def _convert(x: Array, source: Attribute, dtype: DType) -> Array:
+    """Of integers the low bits, of floats the nearest."""
+    return x.astype(dtype)
+
+
+def _truncate_integer(x: Array, source: Attribute, dtype: DType) -> Array:
+    return (x & 1 if dtype == np.bool_ else x).astype(dtype)
+
+
+def _truncate_float(x: Array, source: Attribute, dtype: DType) -> Array:
+    """To nearest even, rounded once: `ml_dtypes` goes from f64 to bf16 by way of f32."""
+    return (_to_odd(x) if is_bfloat16(dtype) and x.dtype == np.float64 else x).astype(dtype)
+
+
+def _to_odd(x: Array) -> Array:
+    """In f32, rounded so that no tie arises that was none: to the odd one of two neighbours."""
+    nearest = x.astype(np.float32)
+    is_odd = (nearest.view(np.uint32) & 1).astype(np.bool_)
+    towards = np.where(nearest < x, np.inf, -np.inf).astype(np.float32)
+    other = np.nextafter(nearest, towards)
+    return np.where((nearest == x) | is_odd | np.isnan(x), nearest, other)
+
+
+def _signed(x: Array, source: Attribute, dtype: DType) -> Array:
+    """A bit is 0 or -1."""
+    return -x.astype(dtype) if x.dtype == np.bool_ else x.astype(dtype)
+
+
+def _unsigned(x: Array, source: Attribute, dtype: DType) -> Array:
+    """The bits as an unsigned integer; a bit is 0 or 1."""
+    return (x if x.dtype == np.bool_ else x.view(f"u{x.itemsize}")).astype(dtype)
+
+
+def _to_signed(x: Array, source: Attribute, dtype: DType) -> Array:
+    """Towards zero; out of range the nearest bound. NaN as PTX has it (ISA 9.0, 9.7.9.21)."""
+    nan = 0 if isinstance(source, Float32Type) and dtype.itemsize < 8 else np.iinfo(dtype).min
+    return _bounded(x, dtype, nan)
+
+
+def _to_unsigned(x: Array, source: Attribute, dtype: DType) -> Array:
+    bits = np.dtype(f"u{dtype.itemsize}")
+    nan = (
+        0 if isinstance(source, Float32Type) and dtype.itemsize < 8 else 1 << 8 * bits.itemsize - 1
+    )
+    return _bounded(x, bits, nan).view(dtype)
+
+
+def _bounded(x: Array, dtype: DType, nan: int) -> Array:
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    too_low, too_high = x <= float(low), x >= float(high)
+    inside = np.where(too_low | too_high | np.isnan(x), 0, x).astype(dtype)
+    result = np.where(too_low, dtype.type(low), np.where(too_high, dtype.type(high), inside))
+    return np.where(np.isnan(x), dtype.type(nan), result)
+
+
+def _bitcast(x: Array, source: Attribute, dtype: DType) -> Array:
+    """The same bits; those of a float are seen in its own width."""
+    if isinstance(source, AnyFloat):
+        return x.astype(f"f{source.size}").view(dtype)
+    return x.view(f"f{x.itemsize}").astype(dtype)
+
+
+CASTS: dict[type[Operation], Cast] = {
+    arith.ExtFOp: _convert,
+    arith.TruncFOp: _truncate_float,
+    arith.ExtSIOp: _signed,
+    arith.ExtUIOp: _unsigned,
+    arith.TruncIOp: _truncate_integer,
+    arith.IndexCastOp: _convert,
+    arith.SIToFPOp: _signed,
+    arith.UIToFPOp: _unsigned,
+    arith.FPToSIOp: _to_signed,
+    arith.FPToUIOp: _to_unsigned,
+    arith.BitcastOp: _bitcast,
+}
