@@ -17,28 +17,64 @@ from types import ModuleType
 from xdsl.ir import Dialect
 
 from tilewright.dialects import (
+    torch_activation,
+    torch_attention,
     torch_binary,
+    torch_comparison,
     torch_contraction,
+    torch_convolution,
+    torch_creation,
+    torch_indexing,
+    torch_interpolation,
+    torch_joining,
     torch_layout,
+    torch_loss,
+    torch_normalization,
+    torch_pooling,
     torch_reduction,
+    torch_scan,
     torch_unary,
 )
+from tilewright.dialects.torch_activation import *  # noqa: F403
+from tilewright.dialects.torch_attention import *  # noqa: F403
 from tilewright.dialects.torch_binary import *  # noqa: F403
+from tilewright.dialects.torch_comparison import *  # noqa: F403
 from tilewright.dialects.torch_contraction import *  # noqa: F403
+from tilewright.dialects.torch_convolution import *  # noqa: F403
+from tilewright.dialects.torch_creation import *  # noqa: F403
+from tilewright.dialects.torch_indexing import *  # noqa: F403
+from tilewright.dialects.torch_interpolation import *  # noqa: F403
+from tilewright.dialects.torch_joining import *  # noqa: F403
 from tilewright.dialects.torch_layout import *  # noqa: F403
+from tilewright.dialects.torch_loss import *  # noqa: F403
+from tilewright.dialects.torch_normalization import *  # noqa: F403
 from tilewright.dialects.torch_op import *  # noqa: F403
 from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch_pooling import *  # noqa: F403
 from tilewright.dialects.torch_promotion import *  # noqa: F403
 from tilewright.dialects.torch_reduction import *  # noqa: F403
+from tilewright.dialects.torch_scan import *  # noqa: F403
 from tilewright.dialects.torch_shapes import *  # noqa: F403
 from tilewright.dialects.torch_unary import *  # noqa: F403
 
 FAMILIES: tuple[ModuleType, ...] = (
     torch_unary,
+    torch_activation,
     torch_binary,
+    torch_comparison,
     torch_reduction,
+    torch_scan,
+    torch_normalization,
+    torch_loss,
     torch_contraction,
+    torch_attention,
+    torch_convolution,
+    torch_pooling,
+    torch_interpolation,
     torch_layout,
+    torch_joining,
+    torch_creation,
+    torch_indexing,
 )
 
 

@@ -83,6 +83,13 @@ def accumulate(monoid: Monoid, values: Sequence[Array]) -> list[Array]:
     return steps
 
 
+def join_at(
+    monoid: Monoid, values: Array, subscripts: tuple[Array, ...], others: Array
+) -> None:
+    """Each of `others` joined to the element of `values` at its subscripts, in place."""
+    _JOINS[monoid].at(values, subscripts, others)
+
+
 def _index_where_best(best: Array, value: Array, index: Array) -> Array:
     """The index of `value` where it is the best, or NaN as the best is; else the last index."""
     is_best = (value == best) | ((value != value) & (best != best))

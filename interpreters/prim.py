@@ -1,63 +1,173 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensor IR: whole arrays at once. A broadcast or a view costs no memory."""
 
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineMap, AffineSymExpr
 
-from tilewright.dialects.prim import ConstantOp, ElementwiseOp, IndexMapOp, ReduceOp
+from tilewright.dialects.prim import (
+    ConstantOp,
+    ElementwiseOp,
+    GatherOp,
+    IndexMapOp,
+    IotaOp,
+    PredicateOp,
+    ReduceOp,
+    ScalarFunction,
+    ScanOp,
+    ScatterOp,
+    Source,
+)
 from tilewright.dialects.types import tensor_type
-from tilewright.interpreters.errors import TooLargeError, place_of
+from tilewright.interpreters.errors import TooLargeError, fail, place_of
 from tilewright.interpreters.machine import Handlers, Machine, evaluate
-from tilewright.interpreters.monoid import fold, identities
-from tilewright.interpreters.scalar import PRIM
+from tilewright.interpreters.monoid import accumulate, fold, identities, join_at
+from tilewright.interpreters.scalar_function import SCALAR_FUNCTIONS, cast
 from tilewright.interpreters.types import Array
 
 _MAX_ELEMENTS = 1 << 28
 """Elements of an array that is computed and held whole: 1 GiB of float32."""
 
 
-def _elementwise(machine: Machine, op: ElementwiseOp) -> None:
-    shape = tensor_type(op.result).get_shape()
-    if prod(shape) > _MAX_ELEMENTS:
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    return tensor_type(value).get_shape()
+
+
+def _check_size(op: Operation) -> None:
+    elements = prod(_shape(op.results[0]))
+    if elements > _MAX_ELEMENTS:
         raise TooLargeError(
-            f"the tensor has {prod(shape)} elements, too many to hold",
+            f"the tensor has {elements} elements, too many to hold",
             where=place_of(op),
             remedy="interpret at loop level, where it is never built, or use smaller shapes",
         )
-    machine.define(op, PRIM[op.function.data](*map(machine.array, op.inputs)))
+
+
+def _elementwise(machine: Machine, op: ElementwiseOp) -> None:
+    _check_size(op)
+    function, arrays = op.function.data, [machine.array(value) for value in op.inputs]
+    dtype = machine.types[tensor_type(op.result).element_type]
+    if function is ScalarFunction.CAST:
+        machine.define(op, cast(arrays[0], dtype))
+        return
+    machine.define(op, SCALAR_FUNCTIONS[function](*arrays))
 
 
 def _reduce(machine: Machine, op: ReduceOp) -> None:
-    elements = [tensor_type(result).element_type for result in op.results_]
+    arrays = [machine.array(value) for value in op.inputs]
+    elements = [tensor_type(value).element_type for value in op.results_]
     start = identities(machine.types, op.monoid, elements)
-    values = [machine.array(value) for value in op.inputs]
-    machine.define(op, *fold(op.monoid.data, values, tuple(op.dims.get_values()), start))
+    machine.define(op, *fold(op.monoid.data, arrays, op.dims.get_values(), start))
+
+
+def _scan(machine: Machine, op: ScanOp) -> None:
+    dim = op.dim.value.data
+    arrays = [np.moveaxis(machine.array(value), dim, 0) for value in op.inputs]
+    machine.define(op, *(np.moveaxis(a, 0, dim) for a in accumulate(op.monoid.data, arrays)))
 
 
 def _index_map(machine: Machine, op: IndexMapOp) -> None:
-    shape, source = tensor_type(op.result).get_shape(), machine.array(op.input)
-    if 0 in shape:
-        machine.define(op, np.zeros(shape, source.dtype))
-        return
-    coordinates = [_axis(size, len(shape) - position - 1) for position, size in enumerate(shape)]
-    subscripts = [evaluate(expr, coordinates) for expr in op.map.data.results]
-    machine.define(op, np.broadcast_to(source[tuple(subscripts)], shape))
+    shape = _shape(op.result)
+    if len(op.inputs) > 1 or op.fill is not None:
+        _check_size(op)
+    result = np.zeros((), machine.types[tensor_type(op.result).element_type])
+    if op.fill is not None:
+        result = machine.types.constant(op.fill)
+    for source in reversed(op.sources):
+        result = _overlaid(machine, source, shape, result)
+    machine.define(op, np.broadcast_to(result, shape))
 
 
-def _axis(size: int, inner: int) -> Array:
-    """The coordinates of an axis that has `inner` axes inside it."""
-    return np.arange(size).reshape((-1, *[1] * inner))
+def _overlaid(machine: Machine, source: Source, shape: Sequence[int], rest: Array) -> Array:
+    """The source's elements where its mask holds, else `rest`."""
+    array, coordinates = machine.array(source.tensor), _coordinates(shape)
+    mask = np.ones((1,) * len(shape), bool)
+    for bound in source.mask.results:
+        mask = mask & (evaluate(bound, coordinates) >= 0)
+    if 0 in shape or not mask.any():
+        return rest
+    subscripts = [np.asarray(evaluate(e, coordinates)) for e in source.map.results]
+    if source.mask.results:
+        sizes = zip(subscripts, array.shape, strict=True)
+        subscripts = [np.clip(subscript, 0, size - 1) for subscript, size in sizes]
+    values = array[tuple(subscripts)]
+    return values if not source.mask.results else np.where(mask, values, rest)
+
+
+def _coordinates(shape: Sequence[int]) -> list[Array]:
+    """The coordinates along each axis, which broadcast together to `shape`."""
+    rank = len(shape)
+    return [
+        np.arange(size).reshape((-1, *[1] * (rank - axis - 1))) for axis, size in enumerate(shape)
+    ]
+
+
+def _iota(machine: Machine, op: IotaOp) -> None:
+    dtype, shape = machine.types[tensor_type(op.result).element_type], _shape(op.result)
+    value = np.asarray(evaluate(op.map.data.results[0], _coordinates(shape)), dtype)
+    machine.define(op, np.broadcast_to(value, shape))
+
+
+def _predicate(machine: Machine, op: PredicateOp) -> None:
+    shape = _shape(op.result)
+    holds = np.ones((1,) * len(shape), bool)
+    for bound in op.map.data.results:
+        holds = holds & (np.asarray(evaluate(bound, _coordinates(shape))) >= 0)
+    machine.define(op, np.broadcast_to(holds, shape))
+
+
+def _subscripts(
+    machine: Machine, op: GatherOp | ScatterOp, map: AffineMap, tensor: SSAValue, steps: SSAValue
+) -> tuple[Array, ...]:
+    """The subscripts of `tensor`, one array an axis, all within their axes."""
+    symbols = [machine.array(index) for index in op.indices]
+    coordinates = _coordinates(_shape(steps))
+    values = [
+        symbols[e.position] if isinstance(e, AffineSymExpr) else evaluate(e, coordinates)
+        for e in map.results
+    ]
+    for axis, (value, size) in enumerate(zip(values, _shape(tensor), strict=True)):
+        wrong = np.asarray((value < 0) | (value >= size))
+        if wrong.any():
+            first = np.broadcast_to(value, wrong.shape)[wrong][0]
+            raise fail(
+                op, f"subscript {axis} is {first}, out of bounds for an axis of size {size}"
+            )
+    return tuple(np.broadcast_to(value, _shape(steps)) for value in values)
+
+
+def _gather(machine: Machine, op: GatherOp) -> None:
+    source = machine.array(op.source)
+    machine.define(op, source[_subscripts(machine, op, op.map.data, op.source, op.result)])
+
+
+def _scatter(machine: Machine, op: ScatterOp) -> None:
+    result, updates = np.array(machine.array(op.base)), machine.array(op.updates)
+    where = _subscripts(machine, op, op.map.data, op.base, op.updates)
+    if op.combiner is None:
+        for position in np.ndindex(updates.shape):
+            result[tuple(axis[position] for axis in where)] = updates[position]
+    else:
+        join_at(op.combiner.data, result, where, updates)
+    machine.define(op, result)
 
 
 def _constant(machine: Machine, op: ConstantOp) -> None:
     value = machine.types.constant(op.value)
-    machine.define(op, np.broadcast_to(value, tensor_type(op.result).get_shape()))
+    machine.define(op, np.broadcast_to(value, _shape(op.result)))
 
 
 PRIM_OPS: Handlers = {
     ElementwiseOp: _elementwise,
     ReduceOp: _reduce,
+    ScanOp: _scan,
     IndexMapOp: _index_map,
+    GatherOp: _gather,
+    ScatterOp: _scatter,
+    IotaOp: _iota,
+    PredicateOp: _predicate,
     ConstantOp: _constant,
 }

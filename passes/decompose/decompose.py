@@ -16,35 +16,53 @@ The patterns stand in one file per family. Functions and their types stay as the
 from collections.abc import Iterator
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects.torch_op import TorchOp
-from tilewright.dialects.torch_shapes import element_of
-from tilewright.errors import UnsupportedError
 from tilewright.passes.decompose import (
     activations,
+    attention,
+    comparisons,
     contraction,
+    convolution,
+    creation,
+    indexing,
+    interpolation,
+    joining,
+    losses,
     normalization,
     pointwise,
+    pooling,
     powers,
     reductions,
+    scans,
     views,
 )
 from tilewright.passes.decompose.decomposition import Table
-from tilewright.passes.trace import Rule, TracedPattern, site_name
+from tilewright.passes.trace import Rule, TracedPattern
 
 PATTERNS: Table = {
     **pointwise.PATTERNS,
     **powers.PATTERNS,
     **activations.PATTERNS,
+    **comparisons.PATTERNS,
     **reductions.PATTERNS,
+    **scans.PATTERNS,
     **normalization.PATTERNS,
+    **losses.PATTERNS,
     **contraction.PATTERNS,
+    **attention.PATTERNS,
+    **convolution.PATTERNS,
+    **pooling.PATTERNS,
+    **interpolation.PATTERNS,
     **views.PATTERNS,
+    **joining.PATTERNS,
+    **creation.PATTERNS,
+    **indexing.PATTERNS,
 }
 
 _TRACED = {
@@ -68,9 +86,7 @@ class DecomposePass(ModulePass):
     name = "decompose"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """All of them: what has no pattern, or is not of f32, is an error."""
-        for torch_op in _torch_ops(op):
-            _check_element_types(torch_op)
+        """All of them: what has no pattern is an error."""
         PatternRewriteWalker(Decompose(), apply_recursively=False).rewrite_module(op)
         if left := sorted({torch_op.name for torch_op in _torch_ops(op)}):
             raise PassFailedException(f"there is no pattern for {', '.join(left)}")
@@ -78,12 +94,3 @@ class DecomposePass(ModulePass):
 
 def _torch_ops(module: ModuleOp) -> Iterator[Operation]:
     return (op for op in module.walk() if op.name.startswith("torch."))
-
-
-def _check_element_types(op: Operation) -> None:
-    for value in (*op.operands, *op.results):
-        if (element := element_of(value)) != f32:
-            raise UnsupportedError(
-                f"'{op.name}' is compiled for f32 only, and {value.type} holds {element}",
-                where=f"@{site_name(op)}: '{op!s}'",
-            )

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise, scaled
+from tilewright.passes.decompose.tensor import Emitter, Number, Tensor, elementwise, scaled
 
-Number = Tensor | float
+Argument = Tensor | Number
 
 
 class Unary(Decomposition[torch.UnaryOp]):
@@ -71,15 +71,15 @@ class Rsub(Decomposition[torch.RsubOp | torch.RsubScalarOp]):
         return elementwise(ScalarFunction.SUB, emit(op.other), input)
 
 
-def _truncated(input: Tensor, other: Number) -> Tensor:
+def _truncated(input: Tensor, other: Argument) -> Tensor:
     return elementwise(ScalarFunction.TRUNC, input / other)
 
 
-def _floored(input: Tensor, other: Number) -> Tensor:
+def _floored(input: Tensor, other: Argument) -> Tensor:
     return elementwise(ScalarFunction.FLOORDIV, input, other)
 
 
-_ROUNDED: dict[str, Callable[[Tensor, Number], Tensor]] = {
+_ROUNDED: dict[str, Callable[[Tensor, Argument], Tensor]] = {
     "floor": _floored,
     "trunc": _truncated,
 }

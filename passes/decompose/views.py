@@ -31,14 +31,14 @@ class Reshape(Decomposition[ReshapeOp]):
     """The same elements in row-major order, under the result's shape."""
 
     def decompose(self, op: ReshapeOp, emit: Emitter) -> Tensor:
-        return emit(op.input).reshape(op.result_shape())
+        return emit.stored(op.input).reshape(op.result_shape())
 
 
 class T(Decomposition[torch.TOp]):
     """At most two dimensions, reversed."""
 
     def decompose(self, op: torch.TOp, emit: Emitter) -> Tensor:
-        input = emit(op.input)
+        input = emit.stored(op.input)
         return input.permute([*reversed(range(len(input.shape)))])
 
 
@@ -46,7 +46,7 @@ class Transpose(Decomposition[torch.TransposeOp]):
     """Two dimensions exchanged."""
 
     def decompose(self, op: torch.TransposeOp, emit: Emitter) -> Tensor:
-        input = emit(op.input)
+        input = emit.stored(op.input)
         dims = [*range(len(input.shape))]
         if not dims:
             return input
@@ -59,7 +59,7 @@ class Permute(Decomposition[torch.PermuteOp]):
     """The dimensions in another order."""
 
     def decompose(self, op: torch.PermuteOp, emit: Emitter) -> Tensor:
-        input, dims = emit(op.input), op.dims.get_values()
+        input, dims = emit.stored(op.input), op.dims.get_values()
         return input.permute([dim % len(dims) for dim in dims])
 
 
@@ -67,7 +67,7 @@ class Expand(Decomposition[torch.ExpandOp]):
     """Dimensions of size 1 repeated, new ones in front."""
 
     def decompose(self, op: torch.ExpandOp, emit: Emitter) -> Tensor:
-        return emit(op.input).broadcast(op.result_shape())
+        return emit.stored(op.input).broadcast(op.result_shape())
 
 
 PATTERNS: Table = {

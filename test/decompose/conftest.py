@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One Torch op: decomposed and interpreted on the one hand, run by PyTorch on the other."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,52 +12,73 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region
 
 from tilewright.dialects.torch_op import TorchOp
-from tilewright.frontend.aten import build_op, overload_of, type_of
+from tilewright.frontend.arrays import array_of
+from tilewright.frontend.aten import build_op, overload_of, types_of
 from tilewright.interpreters import interpret
 from tilewright.passes.decompose.decompose import DecomposePass
+from tilewright.passes.loop.lift import LiftPass
 from tilewright.passes.verification import verify_module
 
 Check = Callable[..., list[Operation]]
 
+_TOLERANCE = {"float64": 1e-11, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
+"""Relative: some units in the last place of each dtype."""
 
-def is_tensor(argument: Any) -> bool:
+
+def tensors_in(arguments: Any) -> Iterator[Any]:
+    """The tensors among arguments, also within lists."""
     import torch
 
-    return isinstance(argument, torch.Tensor)
+    for argument in arguments:
+        if isinstance(argument, torch.Tensor):
+            yield argument
+        elif isinstance(argument, list | tuple):
+            yield from tensors_in(cast(Sequence[Any], argument))
 
 
 def call_of(op: type[TorchOp], args: Sequence[Any], kwargs: Mapping[str, Any]) -> ModuleOp:
     """A module whose `@main` passes its arguments, the tensors, to one op."""
-    tensors = [a for a in (*args, *kwargs.values()) if is_tensor(a)]
-    result = type_of(overload_of(op)(*args, **kwargs))
-    body = Block(arg_types=[type_of(tensor) for tensor in tensors])
-    call = build_op(op, tuple(args), kwargs, dict(zip(tensors, body.args, strict=True)), result)
-    body.add_ops([call, ReturnOp(call.result)])
-    signature = FunctionType.from_lists([a.type for a in body.args], [result])
+    tensors = [*tensors_in((*args, *kwargs.values()))]
+    results = types_of(overload_of(op)(*args, **kwargs))
+    body = Block(arg_types=types_of(tensors))
+    call = build_op(op, tuple(args), kwargs, dict(zip(tensors, body.args, strict=True)), results)
+    body.add_ops([call, ReturnOp(*call.results)])
+    signature = FunctionType.from_lists([a.type for a in body.args], results)
     module = ModuleOp([FuncOp("main", signature, Region(body))])
     verify_module(module)
     return module
+
+
+def _same(got: Any, tensor: Any, exact: bool) -> None:
+    expected = array_of(tensor)
+    assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
+    tolerance = 0.0 if exact else _TOLERANCE.get(expected.dtype.name, 0.0)
+    if expected.dtype.name == "bfloat16":
+        got, expected = got.astype(np.float32), expected.astype(np.float32)
+    np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance / 10)
 
 
 @pytest.fixture(scope="session")
 def check() -> Check:
     """
     `check(op, *args, **kwargs)` compares an op with PyTorch's on real tensors, to the bit if
-    `exact`, and returns the ops that it became.
+    `exact`, at the tensor and at the loop level, and returns the ops that it became.
     """
 
     def compare(op: type[TorchOp], *args: Any, exact: bool = False, **kwargs: Any):
         module = call_of(op, args, kwargs)
+        arrays = [array_of(tensor) for tensor in tensors_in((*args, *kwargs.values()))]
+        expected = overload_of(op)(*args, **kwargs)
         DecomposePass().apply(Context(), module)
-        verify_module(module)
-        (got,) = interpret(module, *(a.numpy() for a in (*args, *kwargs.values()) if is_tensor(a)))
-        expected = overload_of(op)(*args, **kwargs).numpy()
-        assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
-        if exact:
-            np.testing.assert_array_equal(got, expected)
-        else:
-            np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+        lifted = module.clone()
+        LiftPass().apply(Context(), lifted)
+        for level in (module, lifted):
+            verify_module(level)
+            results = interpret(level, *arrays)
+            for got, tensor in zip(results, tensors_in([expected]), strict=True):
+                _same(got, tensor, exact)
         (main,) = module.ops
-        return [o for o in main.regions[0].block.ops if not isinstance(o, ReturnOp)]
+        assert isinstance(main, FuncOp)
+        return [op for op in main.body.block.ops if not isinstance(op, ReturnOp)]
 
     return compare

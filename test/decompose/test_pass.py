@@ -21,7 +21,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects.torch import Torch
-from tilewright.dialects.torch_op import TorchOp, tensor, torch_op
+from tilewright.dialects.torch_op import TensorOp, tensor, torch_op
 from tilewright.dialects.torch_shapes import shape_of
 from tilewright.errors import UnsupportedError
 from tilewright.interpreters import interpret
@@ -119,7 +119,7 @@ def test_a_dtype_is_refused_too():
 
 
 @torch_op("cos")
-class CosOp(TorchOp):
+class CosOp(TensorOp):
     """An op of the dialect for which nobody wrote a pattern."""
 
     input = tensor()

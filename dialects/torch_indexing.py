@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Torch ops whose subscripts are elements of tensors."""

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What each function of `prim.elementwise` does to NumPy arrays, all elements at once. Results keep
+the dtype of the operands but for comparisons and `select`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tilewright.dialects.scalar_function import ScalarFunction
+from tilewright.interpreters.scalar import erf, erfc
+from tilewright.interpreters.types import Array
+
+Function = Callable[..., Array]
+
+
+def _by_kind(floats: Function, integers: Function) -> Function:
+    """One function for floats and another for integers."""
+
+    def apply(*arrays: Array) -> Array:
+        is_float = np.issubdtype(arrays[0].dtype, np.floating)
+        return (floats if is_float else integers)(*arrays)
+
+    return apply
+
+
+def _divide_towards_zero(a: Array, b: Array) -> Array:
+    return (a - np.fmod(a, b)) // b
+
+
+def _integer_power(base: Array, exponent: Array) -> Array:
+    """Wrapping around; to a negative power 1 and -1 stay what they are and all else is 0."""
+    power = np.power(base, np.maximum(exponent, 0))
+    sign = np.where(exponent % 2 == 0, 1, base)
+    small = np.where(base == 1, 1, np.where(base == -1, sign, 0)).astype(base.dtype)
+    return np.where(exponent < 0, small, power)
+
+
+def _rsqrt(x: Array) -> Array:
+    return np.reciprocal(np.sqrt(x))
+
+
+_F = ScalarFunction
+
+SCALAR_FUNCTIONS: Mapping[ScalarFunction, Function] = {
+    _F.ADD: np.add,
+    _F.SUB: np.subtract,
+    _F.MUL: np.multiply,
+    _F.DIV: _by_kind(np.divide, _divide_towards_zero),
+    _F.FLOORDIV: np.floor_divide,
+    _F.FMOD: np.fmod,
+    _F.POW: _by_kind(np.power, _integer_power),
+    _F.MAXIMUM: np.maximum,
+    _F.MINIMUM: np.minimum,
+    _F.ATAN2: np.arctan2,
+    _F.NEG: np.negative,
+    _F.ABS: np.abs,
+    _F.EXP: np.exp,
+    _F.EXP2: np.exp2,
+    _F.EXPM1: np.expm1,
+    _F.LOG: np.log,
+    _F.LOG2: np.log2,
+    _F.LOG10: np.log10,
+    _F.LOG1P: np.log1p,
+    _F.SQRT: np.sqrt,
+    _F.RSQRT: _rsqrt,
+    _F.SIN: np.sin,
+    _F.COS: np.cos,
+    _F.TAN: np.tan,
+    _F.ASIN: np.arcsin,
+    _F.ACOS: np.arccos,
+    _F.ATAN: np.arctan,
+    _F.SINH: np.sinh,
+    _F.COSH: np.cosh,
+    _F.TANH: np.tanh,
+    _F.ASINH: np.arcsinh,
+    _F.ACOSH: np.arccosh,
+    _F.ATANH: np.arctanh,
+    _F.ERF: erf,
+    _F.ERFC: erfc,
+    _F.FLOOR: np.floor,
+    _F.CEIL: np.ceil,
+    _F.ROUND: np.rint,
+    _F.TRUNC: np.trunc,
+    _F.AND: np.bitwise_and,
+    _F.OR: np.bitwise_or,
+    _F.XOR: np.bitwise_xor,
+    _F.SHL: np.left_shift,
+    _F.SHR: np.right_shift,
+    _F.EQ: np.equal,
+    _F.NE: np.not_equal,
+    _F.LT: np.less,
+    _F.LE: np.less_equal,
+    _F.GT: np.greater,
+    _F.GE: np.greater_equal,
+    _F.SELECT: np.where,
+}
+"""Every function but `cast`, which needs the result's dtype."""
+
+
+def cast(array: Array, dtype: np.dtype[Any]) -> Array:
+    """The same values in another dtype; only 0 is false. Floats beyond an integer's range wrap."""
+    if dtype == np.bool_ or not np.issubdtype(array.dtype, np.floating):
+        return array.astype(dtype)
+    if not np.issubdtype(dtype, np.integer) or dtype.itemsize >= 4:
+        return array.astype(dtype)
+    return array.astype(np.int32).astype(dtype)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions of `prim.elementwise` in scalar ops of `arith`, `math` and `scalar`, by table."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, f32, i1, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects import scalar
+from tilewright.dialects.scalar_function import ScalarFunction
+from tilewright.dialects.torch_promotion import ui8
+from tilewright.passes.loop.floor_divide import floor_divide
+
+Add = Callable[[Operation], SSAValue]
+Make = Callable[..., Operation]
+
+_F = ScalarFunction
+
+_FLOATS: Mapping[ScalarFunction, Make] = {
+    _F.ADD: arith.AddfOp,
+    _F.SUB: arith.SubfOp,
+    _F.MUL: arith.MulfOp,
+    _F.DIV: arith.DivfOp,
+    _F.FMOD: scalar.FmodOp,
+    _F.POW: math.PowFOp,
+    _F.MAXIMUM: arith.MaximumfOp,
+    _F.MINIMUM: arith.MinimumfOp,
+    _F.ATAN2: math.Atan2Op,
+    _F.NEG: arith.NegfOp,
+    _F.ABS: math.AbsFOp,
+    _F.EXP: math.ExpOp,
+    _F.EXP2: math.Exp2Op,
+    _F.EXPM1: math.ExpM1Op,
+    _F.LOG: math.LogOp,
+    _F.LOG2: math.Log2Op,
+    _F.LOG10: math.Log10Op,
+    _F.LOG1P: math.Log1pOp,
+    _F.SQRT: math.SqrtOp,
+    _F.RSQRT: math.RsqrtOp,
+    _F.SIN: math.SinOp,
+    _F.COS: math.CosOp,
+    _F.TAN: math.TanOp,
+    _F.ASIN: math.AsinOp,
+    _F.ACOS: math.AcosOp,
+    _F.ATAN: math.AtanOp,
+    _F.SINH: math.SinhOp,
+    _F.COSH: math.CoshOp,
+    _F.TANH: math.TanhOp,
+    _F.ASINH: math.AsinhOp,
+    _F.ACOSH: math.AcoshOp,
+    _F.ATANH: math.AtanhOp,
+    _F.ERF: math.ErfOp,
+    _F.ERFC: scalar.ErfcOp,
+    _F.FLOOR: math.FloorOp,
+    _F.CEIL: math.CeilOp,
+    _F.ROUND: math.RoundEvenOp,
+    _F.TRUNC: math.TruncOp,
+    _F.SELECT: arith.SelectOp,
+}
+
+_INTEGERS: Mapping[ScalarFunction, Make] = {
+    _F.ADD: arith.AddiOp,
+    _F.SUB: arith.SubiOp,
+    _F.MUL: arith.MuliOp,
+    _F.DIV: arith.DivSIOp,
+    _F.FLOORDIV: arith.FloorDivSIOp,
+    _F.FMOD: arith.RemSIOp,
+    _F.POW: math.IPowIOp,
+    _F.MAXIMUM: arith.MaxSIOp,
+    _F.MINIMUM: arith.MinSIOp,
+    _F.ABS: math.AbsIOp,
+    _F.AND: arith.AndIOp,
+    _F.OR: arith.OrIOp,
+    _F.XOR: arith.XOrIOp,
+    _F.SHL: arith.ShLIOp,
+    _F.SHR: arith.ShRSIOp,
+    _F.SELECT: arith.SelectOp,
+}
+
+_COMPARED: Mapping[ScalarFunction, tuple[str, str, str]] = {
+    _F.EQ: ("oeq", "eq", "eq"),
+    _F.NE: ("une", "ne", "ne"),
+    _F.LT: ("olt", "slt", "ult"),
+    _F.LE: ("ole", "sle", "ule"),
+    _F.GT: ("ogt", "sgt", "ugt"),
+    _F.GE: ("oge", "sge", "uge"),
+}
+"""The predicates for floats, for integers, and for i1, whose true is not -1 here."""
+
+
+def scalar_function(
+    function: ScalarFunction, values: Sequence[SSAValue], result: Attribute, add: Add
+) -> SSAValue:
+    """`function` of `values` in ops added by `add`: one op for most."""
+    type = values[-1].type
+    is_float = isinstance(type, AnyFloat)
+    if function is ScalarFunction.CAST:
+        return scalar_cast(values[0], result, add)
+    if function.is_comparison:
+        return _compare(function, values, add)
+    if function is ScalarFunction.FLOORDIV and is_float:
+        return floor_divide(add, *values)
+    if function is ScalarFunction.NEG and not is_float:
+        return add(arith.SubiOp(add(constant(0, type)), values[0]))
+    return add((_FLOATS if is_float else _INTEGERS)[function](*values))
+
+
+def constant(value: float, type: Attribute) -> arith.ConstantOp:
+    """A number in any type."""
+    if isinstance(type, IntegerType):
+        return arith.ConstantOp(IntegerAttr(int(value), type))
+    assert isinstance(type, AnyFloat)
+    return arith.ConstantOp(FloatAttr(float(value), type))
+
+
+def _compare(function: ScalarFunction, values: Sequence[SSAValue], add: Add) -> SSAValue:
+    floats, integers, bits = _COMPARED[function]
+    type = values[0].type
+    if isinstance(type, AnyFloat):
+        return add(arith.CmpfOp(*values, floats))
+    return add(arith.CmpiOp(*values, bits if type == i1 else integers))
+
+
+def scalar_cast(value: SSAValue, result: Attribute, add: Add) -> SSAValue:
+    """`value` in another type."""
+    source = value.type
+    if source == result:
+        return value
+    if isinstance(source, AnyFloat):
+        return _cast_float(value, source, result, add)
+    assert isinstance(source, IntegerType)
+    if result == i1:
+        return add(arith.CmpiOp(_widened(value, add), add(constant(0, _wide(source))), "ne"))
+    if isinstance(result, AnyFloat):
+        return _integer_to_float(value, result, add)
+    assert isinstance(result, IntegerType)
+    if result.bitwidth < source.bitwidth:
+        return add(arith.TruncIOp(value, result))
+    if result.bitwidth > source.bitwidth:
+        return add(_extension(source)(value, result))
+    return add(arith.TruncIOp(_widened(value, add), result))  # i8 and ui8: by way of i32
+
+
+def _extension(source: IntegerType) -> Callable[[SSAValue, IntegerType], Operation]:
+    return arith.ExtUIOp if source in (i1, ui8) else arith.ExtSIOp
+
+
+def _wide(type: IntegerType) -> IntegerType:
+    return type if type.bitwidth >= i32.bitwidth else i32
+
+
+def _widened(value: SSAValue, add: Add) -> SSAValue:
+    """A narrow integer as an i32."""
+    source = value.type
+    assert isinstance(source, IntegerType)
+    return value if _wide(source) == source else add(_extension(source)(value, i32))
+
+
+def _integer_to_float(value: SSAValue, result: AnyFloat, add: Add) -> SSAValue:
+    if value.type == i1:
+        return add(arith.UIToFPOp(value, result))
+    return add(arith.SIToFPOp(_widened(value, add), result))
+
+
+def _cast_float(value: SSAValue, source: AnyFloat, result: Attribute, add: Add) -> SSAValue:
+    if result == i1:
+        return add(arith.CmpfOp(value, add(constant(0, source)), "une"))
+    if isinstance(result, IntegerType):
+        whole = add(arith.FPToSIOp(value, _wide(result)))
+        return whole if whole.type == result else add(arith.TruncIOp(whole, result))
+    assert isinstance(result, AnyFloat)
+    if result.bitwidth > source.bitwidth:
+        return add(arith.ExtFOp(value, result))
+    if result.bitwidth < source.bitwidth:
+        return add(arith.TruncFOp(value, result))
+    return add(arith.TruncFOp(add(arith.ExtFOp(value, f32)), result))  # between f16 and bf16

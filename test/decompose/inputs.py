@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors to call ops with, and how the calls are written down."""
+
+from math import inf, nan
+from typing import Any
+
+import pytest
+
+from tilewright.dialects.torch_op import TorchOp
+
+pytorch: Any = pytest.importorskip("torch")
+_random = pytorch.Generator().manual_seed(0)
+
+Cases = dict[type[TorchOp], list[tuple[Any, ...]]]
+"""Argument lists by op; keyword arguments are a dict at the end."""
+
+Classes = tuple[type[TorchOp], ...]
+"""
+Ops that round more than once, or through a library function. All others agree with PyTorch to the
+bit, unless they scale: PyTorch does that with one rounding.
+"""
+
+
+def rand(*shape: int, scale: float = 1.0) -> Any:
+    """Normally distributed elements."""
+    return pytorch.randn(shape, generator=_random) * scale
+
+
+def tensor(elements: Any) -> Any:
+    """Just these elements."""
+    return pytorch.tensor(elements, dtype=pytorch.float32)
+
+
+SPECIAL = tensor(
+    [-inf, -1e4, -100.0, -8.0, -2.0, -0.5, -1e-30, -0.0, 0.0, 1e-30, 0.5, 2.0, 90.0, inf, nan]
+)
+# PyTorch's vectorised erf gives NaN for inf on a CPU, but 1 on a GPU.
+FINITE = tensor(
+    [-1e4, -100.0, -8.0, -2.0, -0.5, -1e-30, -0.0, 0.0, 1e-30, 0.5, 2.0, 90.0, 1e4, nan]
+)
+COLUMN = tensor([[x] for x in (-inf, -3.0, -1.0, -0.0, 0.0, 0.1, 1.0, 2.5, inf, nan)])
+ROW = tensor([-inf, -3.0, -1.0, -0.0, 0.0, 0.1, 1.0, 2.5, inf, nan])
+ROUNDING = [None, "floor", "trunc"]
