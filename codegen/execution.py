@@ -2,11 +2,13 @@
 """
 Running a launch plan on a device: one interface, `Backend`, and the simulator behind it.
 
-Memory that the plan allocates starts out as a NaN of a peculiar pattern. What still looks like it
-after the kernel that should have written it was never written, and that is a problem to report.
+Memory that the plan allocates starts out as a NaN of a peculiar pattern, or a bool that is neither
+true nor false. What still looks like it after the kernel that should have written it was never
+written, and that is a problem to report. An integer may really be so: then the kernel runs once
+more, on memory of another pattern.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,10 +17,11 @@ from numpy.typing import NDArray
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.launch_plan import ArrayType, Launch, Plan
-from tilewright.codegen.simulator import Counters, SimulationTooLarge, simulate
+from tilewright.codegen.simulator import Counters, Report, SimulationTooLarge, simulate
 from tilewright.errors import TilewrightError, UsageError
 
 Array = NDArray[Any]
+Unsigned = np.unsignedinteger[Any]
 
 SOURCE_NAME = "kernels.cu"
 """What messages call the CUDA text."""
@@ -26,7 +29,15 @@ SOURCE_NAME = "kernels.cu"
 DEFAULT_BUDGET = 2_000_000_000
 """Thread-instructions that a plan may take in the simulator: a minute or two on one CPU core."""
 
-_POISON = np.uint32(0x7FC0FEED)
+_POISON: dict[int, Unsigned] = {
+    1: np.uint8(0xED),
+    2: np.uint16(0x7FED),
+    4: np.uint32(0x7FC0FEED),
+    8: np.uint64(0x7FC0FEED7FC0FEED),
+}
+"""What memory starts out as, by the bytes of an element."""
+
+_OTHER_POISON: dict[int, Unsigned] = {size: ~pattern for size, pattern in _POISON.items()}
 
 
 @dataclass(frozen=True)
@@ -103,7 +114,7 @@ class SimulatorBackend:
         """
         plan.check_inputs(list(inputs))
         given = [np.asarray(array, order="C") for array in inputs]
-        buffers = given + [_poisoned(type) for type in plan.buffers[len(given) :]]
+        buffers = given + [_poisoned(type, _POISON) for type in plan.buffers[len(given) :]]
         reports: list[KernelReport] = []
         for launch in plan.launches:
             used = sum(report.instructions for report in reports)
@@ -113,26 +124,50 @@ class SimulatorBackend:
     def _run_launch(
         self, plan: Plan, launch: Launch, buffers: list[Array], budget: int
     ) -> KernelReport:
-        arguments = [buffers[number] for number in (*launch.inputs, *launch.outputs)]
         try:
-            report = simulate(
-                self._compiled(plan.source),
-                launch.kernel,
-                grid=launch.grid,
-                block=launch.block,
-                arguments=arguments,
-                read_only=range(len(launch.inputs)),
-                budget=budget,
-            )
+            report = self._simulate(plan, launch, buffers, budget)
         except SimulationTooLarge as err:
             raise SimulationTooLarge(launch.kernel, self.budget, err.needed) from None
         found = [Problem(launch.kernel, f.line, f"{f.kind}: {f.message}") for f in report.errors]
+        left = [_left(buffers[number], _POISON) for number in launch.outputs]
+        if any(mask.any() for mask in left):
+            left = self._surely_left(plan, launch, buffers, left)
         unwritten = (
-            _unwritten(launch.kernel, position, buffers[number])
-            for position, number in enumerate(launch.outputs)
+            _unwritten(launch.kernel, position, mask)
+            for position, mask in enumerate(left)
+            if mask.any()
         )
-        problems = (*found, *(problem for problem in unwritten if problem is not None))
-        return KernelReport(launch, report.instructions, report.counters, problems)
+        return KernelReport(launch, report.instructions, report.counters, (*found, *unwritten))
+
+    def _simulate(
+        self,
+        plan: Plan,
+        launch: Launch,
+        buffers: list[Array],
+        budget: int | None,
+        checks: bool = True,
+    ) -> Report:
+        return simulate(
+            self._compiled(plan.source),
+            launch.kernel,
+            grid=launch.grid,
+            block=launch.block,
+            arguments=[buffers[number] for number in (*launch.inputs, *launch.outputs)],
+            read_only=range(len(launch.inputs)),
+            budget=budget,
+            checks=checks,
+        )
+
+    def _surely_left(
+        self, plan: Plan, launch: Launch, buffers: list[Array], left: list[Array]
+    ) -> list[Array]:
+        """Which elements are unwritten also where memory starts out as something else."""
+        again = list(buffers)
+        for number in launch.outputs:
+            again[number] = _poisoned(plan.buffers[number], _OTHER_POISON)
+        self._simulate(plan, launch, again, None, checks=False)
+        masks = (_left(again[number], _OTHER_POISON) for number in launch.outputs)
+        return [before & after for before, after in zip(left, masks, strict=True)]
 
     def _compiled(self, source: str) -> str:
         if source not in self._ptx:
@@ -140,22 +175,19 @@ class SimulatorBackend:
         return self._ptx[source]
 
 
-def _poisoned(type: ArrayType) -> Array:
+def _poisoned(type: ArrayType, poison: Mapping[int, Unsigned]) -> Array:
     """Memory that nobody has written."""
-    array = np.zeros(type.shape, type.dtype)
-    if type.dtype.itemsize >= 4:
-        array.reshape(-1).view(np.uint32)[:] = _POISON
-    return array
+    pattern = poison[type.dtype.itemsize]
+    return np.full(type.shape, pattern).view(type.dtype)
 
 
-def _unwritten(kernel: str, position: int, array: Array) -> Problem | None:
-    """The first element that still is as it was before the launch."""
-    if array.dtype.itemsize < 4:
-        return None
-    words = array.reshape(-1).view(np.uint32).reshape(-1, array.dtype.itemsize // 4)
-    left = (words == _POISON).all(axis=1)
-    if not left.any():
-        return None
-    element = [int(i) for i in np.unravel_index(int(np.argmax(left)), array.shape)]
+def _left(array: Array, poison: Mapping[int, Unsigned]) -> NDArray[np.bool_]:
+    """Which elements still look as they did before the launch."""
+    pattern = poison[array.itemsize]
+    return array.view(pattern.dtype) == pattern
+
+
+def _unwritten(kernel: str, position: int, left: NDArray[np.bool_]) -> Problem:
+    element = [int(i) for i in np.unravel_index(int(np.argmax(left)), left.shape)]
     message = f"output {position} is never written at {element}, nor at {int(left.sum()) - 1} more"
     return Problem(kernel, 0, message)

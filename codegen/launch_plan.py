@@ -10,26 +10,47 @@ from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import ModuleOp, f32, f64, i1, i8, i16, i32, i64
+from xdsl.dialects.builtin import (
+    IntegerType,
+    ModuleOp,
+    Signedness,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.dialects import cuda, loop
-from tilewright.dialects.cuda_expressions import PointerType
-from tilewright.dialects.cuda_statements import SharedOp
 from tilewright.dialects.types import memref_type
 from tilewright.errors import UnsupportedError, UsageError
 
-DTYPES: dict[Attribute, np.dtype[np.generic]] = {
+_DTYPES: dict[Attribute, np.dtype[np.generic]] = {
+    f16: np.dtype(np.float16),
     f32: np.dtype(np.float32),
     f64: np.dtype(np.float64),
     i1: np.dtype(np.bool_),
     i8: np.dtype(np.int8),
+    IntegerType(8, Signedness.UNSIGNED): np.dtype(np.uint8),
     i16: np.dtype(np.int16),
     i32: np.dtype(np.int32),
     i64: np.dtype(np.int64),
 }
-"""The element types that buffers may have."""
+
+
+def dtype_of(element: Attribute) -> np.dtype[np.generic] | None:
+    """The dtype of a buffer's elements, or None if no buffer has such; bf16 is of `ml_dtypes`."""
+    if element != bf16:
+        return _DTYPES.get(element)
+    import ml_dtypes
+
+    return np.dtype(ml_dtypes.bfloat16)
 
 
 @dataclass(frozen=True)
@@ -115,7 +136,7 @@ class _Reader:
 
     def _add_buffer(self, value: SSAValue) -> None:
         type = memref_type(value)
-        dtype = DTYPES.get(type.element_type)
+        dtype = dtype_of(type.element_type)
         if dtype is None:
             raise UnsupportedError(f"@main has a buffer of {type}, whose elements cannot be run")
         self.numbers[value] = len(self.buffers)
@@ -142,17 +163,7 @@ class _Reader:
             kernel.sym_name.data,
             kernel.grid.value.data,
             kernel.block.value.data,
-            _shared_bytes(kernel),
+            kernel.shared_bytes,
             tuple(self.numbers[value] for value in op.inputs),
             tuple(self.numbers[value] for value in op.outputs),
         )
-
-
-def _shared_bytes(kernel: cuda.FuncOp) -> int:
-    return sum(_size(op) for op in kernel.walk() if isinstance(op, SharedOp))
-
-
-def _size(array: SharedOp) -> int:
-    type = array.pointer.type
-    assert isinstance(type, PointerType)
-    return array.size.value.data * DTYPES[type.element].itemsize

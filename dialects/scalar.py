@@ -3,12 +3,11 @@
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import AnyFloat
+from xdsl.dialects.builtin import AnyFloatConstr
 from xdsl.ir import Dialect, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
-    base,
     irdl_op_definition,
     operand_def,
     result_def,
@@ -29,7 +28,7 @@ class ErfcOp(IRDLOperation):
 
     name = "scalar.erfc"
 
-    T: ClassVar = VarConstraint("T", base(AnyFloat))
+    T: ClassVar = VarConstraint("T", AnyFloatConstr)
 
     operand = operand_def(T)
     result = result_def(T)
@@ -54,7 +53,7 @@ class FmodOp(IRDLOperation):
 
     name = "scalar.fmod"
 
-    T: ClassVar = VarConstraint("T", base(AnyFloat))
+    T: ClassVar = VarConstraint("T", AnyFloatConstr)
 
     lhs = operand_def(T)
     rhs = operand_def(T)

@@ -18,7 +18,6 @@ from tilewright.dialects.kernel import (
     BlockIdOp,
     FuncOp,
     IndexOp,
-    PredicateOp,
     SharedOp,
     ShuffleMode,
     ShuffleOp,
@@ -79,11 +78,6 @@ def _thread_id(machine: Threads, op: ThreadIdOp) -> None:
 
 def _index(machine: Threads, op: IndexOp) -> None:
     machine.define(op, *machine.indices(op.map.data, op.indices))
-
-
-def _predicate(machine: Threads, op: PredicateOp) -> None:
-    holds = machine.holds(op.map, op.indices)
-    machine.define(op, np.asarray(True) if holds is None else holds)
 
 
 def _shared(machine: Threads, op: SharedOp) -> None:
@@ -158,7 +152,6 @@ KERNEL: Handlers = {
     BlockIdOp: _block_id,
     ThreadIdOp: _thread_id,
     IndexOp: _index,
-    PredicateOp: _predicate,
     SharedOp: _shared,
     memref.AllocaOp: _local,
     BarrierOp: _barrier,

@@ -16,7 +16,9 @@ from tilewright.interpreters.access import ACCESS
 from tilewright.interpreters.arithmetic import ARITHMETIC
 from tilewright.interpreters.machine import Handlers, Machine
 from tilewright.interpreters.monoid import fold, identities, join
+from tilewright.interpreters.scan import SCAN
 from tilewright.interpreters.types import Array
+from tilewright.interpreters.values import VALUES
 
 _FREE_LANES = 1 << 21
 """Points of a free loop taken at a time; beyond, its outermost axis is cut into pieces."""
@@ -42,15 +44,9 @@ def _reduce(machine: Machine, op: ReduceOp) -> None:
     for steps in machine.steps(extent, machine.lanes):
         with machine.axes([op.axis], [steps]):
             machine.run(op.body.block)
-            values = [_with_all_steps(machine, value) for value in yielded(machine, op)]
+            values = [machine.with_all_steps(value) for value in yielded(machine, op)]
         totals = join(monoid.data, totals, fold(monoid.data, values, (0,), start))
     machine.define(op, *totals)
-
-
-def _with_all_steps(machine: Machine, value: Array) -> Array:
-    """`value` with every step of the innermost loop's axis present."""
-    whole = value.reshape((1,) * (machine.rank - value.ndim) + value.shape)
-    return np.broadcast_to(whole, (machine.shape[0], *whole.shape[1:]))
 
 
 def yielded(machine: Machine, op: ReduceOp) -> list[Array]:
@@ -75,4 +71,12 @@ def _yield(machine: Machine, op: YieldOp) -> None:
     """Nothing: who runs the body reads what it yields."""
 
 
-LOOP: Handlers = {**ARITHMETIC, **ACCESS, ForOp: _for, ReduceOp: _reduce, YieldOp: _yield}
+LOOP: Handlers = {
+    **ARITHMETIC,
+    **ACCESS,
+    **VALUES,
+    **SCAN,
+    ForOp: _for,
+    ReduceOp: _reduce,
+    YieldOp: _yield,
+}

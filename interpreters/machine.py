@@ -55,6 +55,8 @@ class Machine:
         self.values: dict[SSAValue, Any] = {}
         self.shape: tuple[int, ...] = ()
         self.active: Array | None = None
+        self.running: dict[Operation, list[Array]] = {}
+        """What each prefix of the scans in progress has joined so far."""
 
     def run(self, block: Block) -> None:
         """Runs the ops of `block` in order, each on all points at once."""
@@ -96,6 +98,11 @@ class Machine:
             self.values[axis] = np.arange(taken.start, taken.stop).reshape((-1, *[1] * inner))
         yield
         self.shape = outer
+
+    def with_all_steps(self, value: Array) -> Array:
+        """`value` with every step of the innermost loop's axis present, also if it is constant."""
+        whole = value.reshape((1,) * (self.rank - value.ndim) + value.shape)
+        return np.broadcast_to(whole, (self.shape[0], *whole.shape[1:]))
 
     def who(self) -> Who | None:
         """Which thread each point is, where points are threads that may race."""

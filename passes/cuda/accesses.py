@@ -155,11 +155,13 @@ class Accesses:
                 self._note_offset(op, memref_type(op.memref).get_shape())
                 if op.mask is not None:
                     self._note_mask(op, Mask(op.mask.data.results, tuple(op.mask_operands)))
-            case kernel.IndexOp():
+            case kernel.IndexOp() | loop.IndexOp():
                 self.offsets[op] = Index.of(op.map.data.results[0], op.indices)
                 self._occurs(op, self.offsets[op].without_constant())
-            case kernel.PredicateOp():
+            case loop.PredicateOp():
                 self._note_mask(op, Mask(op.map.data.results, tuple(op.indices)))
+            case loop.ToIndexOp() if op.mask is not None:
+                self._note_mask(op, Mask(op.mask.data.results, tuple(op.mask_operands)))
             case _:
                 pass
 

@@ -55,7 +55,7 @@ def cast_expression(op: Operation, value: SSAValue, writer: Writer) -> SSAValue 
     source, result = value.type, writer.type(op.results[0].type)
     match op:
         case arith.IndexCastOp() | arith.SIToFPOp() | arith.ExtSIOp():
-            return None if source == i1 or _is_unsigned(source) else cast(value, result)
+            return None if i1 in (source, result) or _is_unsigned(source) else cast(value, result)
         case arith.TruncIOp():
             return _lowest_bit(value) if result == i1 else cast(value, result)
         case arith.ExtUIOp() | arith.UIToFPOp():

@@ -35,17 +35,22 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
     IntegerAttr,
+    IntegerType,
     MemRefType,
     ModuleOp,
     NoneAttr,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.utils.hints import isa
 
 from tilewright.dialects import cuda, kernel, loop
 from tilewright.dialects.cuda_expressions import (
     BuiltinOp,
+    CallOp,
+    CastOp,
     ExpressionOp,
+    LiteralOp,
     ReadOp,
     SubscriptOp,
     TernaryOp,
@@ -164,7 +169,29 @@ class _Conversion:
         self.writer.values[op.result] = self.indices.named(op)
 
     @_convert.register
-    def _(self, op: kernel.PredicateOp) -> None:
+    def _(self, op: loop.IndexOp) -> None:
+        value, type = self.indices.offset(op), self.writer.type(op.result.type)
+        if value.type != type:
+            value = CastOp(value, type).result
+        self.writer.bind(op.result, value)
+
+    @_convert.register
+    def _(self, op: loop.ToIndexOp) -> None:
+        condition, value = self.indices.condition(op), self.writer.use(op.value)
+        type = op.value.type
+        assert isa(type, IntegerType)
+        bound = LiteralOp(IntegerAttr(op.bound.value.data, type)).result
+        value = CallOp("checked_index", [value, bound], value.type).result
+        if condition is not None:
+            condition = self.writer.name_if_long(condition, value, "in")
+            value = TernaryOp(condition, value, self.writer.zero(value.type)).result
+        if value.type != self.writer.index_type:
+            value = CastOp(value, self.writer.index_type).result
+        hint = op.result.name_hint or "s"
+        self.writer.values[op.result] = self.writer.let(value, hint)
+
+    @_convert.register
+    def _(self, op: loop.PredicateOp) -> None:
         condition = self.indices.condition(op)
         if condition is None:
             self.writer.constants[op.result] = IntegerAttr(1, 1)
