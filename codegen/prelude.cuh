@@ -190,3 +190,10 @@ __device__ __forceinline__ long long integer_pow(long long a, long long b) {
   }
   return result;
 }
+
+// The value, which must be an index below size; outside, the kernel stops with an error.
+template <typename T>
+__device__ __forceinline__ T checked_index(T value, T size) {
+  if (value < 0 || value >= size) __trap();
+  return value;
+}

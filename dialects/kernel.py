@@ -3,10 +3,10 @@
 Kernel IR: one thread's program in hardware primitives.
 
 Ids, shared memory, barriers and shuffles stand here; arithmetic is `arith` and `math`, control
-flow `scf`, memory access `loop.load` and `loop.store` with their affine subscripts and masks.
+flow `scf`, memory access `loop.load` and `loop.store` with their affine subscripts and masks, which
+`loop.predicate` makes values.
 """
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
@@ -14,12 +14,10 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     MemRefType,
-    i1,
     i64,
 )
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
-from xdsl.ir.affine import AffineMap
 from xdsl.irdl import (
     AnyAttr,
     AtLeast,
@@ -166,45 +164,12 @@ class IndexOp(RangedIndex, IRDLOperation):
         return range_of(expr, [range_of_value(v) for v in self.indices])
 
     def verify_(self) -> None:
-        _verify_map(self.map.data, self.indices)
+        if self.map.data.num_dims != len(self.indices):
+            dims = self.map.data.num_dims
+            raise VerifyException(f"the map takes {dims} indices, got {len(self.indices)}")
+        verify_affine(self.map.data)
         if len(self.map.data.results) != 1:
             raise VerifyException("an index is one expression")
-
-
-@irdl_op_definition
-class PredicateOp(IRDLOperation):
-    """
-    True where every expression is at least 0, as `where` means it.
-
-    ```mlir
-    %p = kernel.predicate [99 - %k]
-    ```
-    """
-
-    name = "kernel.predicate"
-
-    indices = var_operand_def(IndexType)
-    map = prop_def(AffineMapAttr)
-    result = result_def(i1)
-
-    traits = traits_def(Pure())
-    custom_directives = (Subscripts,)
-    assembly_format = "` ` custom<Subscripts>($indices, $map) attr-dict"
-
-    def __init__(self, where: Access):
-        map, indices = canonical_access(*where)
-        super().__init__(
-            operands=[indices], properties={"map": AffineMapAttr(map)}, result_types=[i1]
-        )
-
-    def verify_(self) -> None:
-        _verify_map(self.map.data, self.indices)
-
-
-def _verify_map(map: AffineMap, indices: Sequence[SSAValue]) -> None:
-    if map.num_dims != len(indices):
-        raise VerifyException(f"the map takes {map.num_dims} indices, got {len(indices)}")
-    verify_affine(map)
 
 
 @irdl_op_definition
@@ -309,6 +274,6 @@ class ShuffleOp(IRDLOperation):
 
 Kernel = Dialect(
     "kernel",
-    [FuncOp, BlockIdOp, ThreadIdOp, IndexOp, PredicateOp, SharedOp, BarrierOp, ShuffleOp],
+    [FuncOp, BlockIdOp, ThreadIdOp, IndexOp, SharedOp, BarrierOp, ShuffleOp],
     [ShuffleModeAttr],
 )

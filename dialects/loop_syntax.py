@@ -83,3 +83,25 @@ class ReduceAxis(CustomDirective):
         printer.print_ssa_value(body.block.args[0])
         printer.print_string(f" in {extent.value.data} with {monoid.data} ")
         printer.print_region(body, print_entry_block_args=False)
+
+
+@irdl_custom_directive
+class ScanAxis(CustomDirective):
+    """`%k in 64 { ... }`."""
+
+    extent: AttributeVariable
+    body: RegionVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        axis = parser.parse_argument(expect_type=False)
+        parser.parse_keyword("in")
+        self.extent.set(state, IntegerAttr(parser.parse_integer(allow_negative=False), i64))
+        self.body.set(state, parser.parse_region([axis.resolve(_INDEX)]))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        extent, body = self.extent.get(op), self.body.get(op)
+        assert isinstance(extent, IntegerAttr)
+        state.print_whitespace(printer)
+        printer.print_ssa_value(body.block.args[0])
+        printer.print_string(f" in {extent.value.data} ")
+        printer.print_region(body, print_entry_block_args=False)

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from tilewright.dialects import kernel, loop
+from tilewright.dialects import loop
 from tilewright.dialects.axes import MaskedOp, range_of_value
 from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.types import memref_type
@@ -57,8 +57,8 @@ def share_of_mask(op: MaskedOp) -> float:
 
 
 def share_of_condition(condition: SSAValue) -> float:
-    """The share in which a condition holds; 1 when it is no `kernel.predicate`."""
-    if not isinstance(predicate := condition.owner, kernel.PredicateOp):
+    """The share in which a condition holds; 1 when it is no `loop.predicate`."""
+    if not isinstance(predicate := condition.owner, loop.PredicateOp):
         return 1.0
     return _share(predicate.map.data, predicate.indices)
 

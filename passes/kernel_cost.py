@@ -131,7 +131,9 @@ class _Count:
                 steps = runs * op.axis_extents()[0]
                 self.cost.flops += steps * self._copies(op.yield_op.operands) * len(op.results)
                 self._visit(op.body.block, steps)
-            case loop.ForOp():
+            case loop.PrefixOp():
+                self.cost.flops += runs * self._copies(op.operands) * len(op.results)
+            case loop.ForOp() | loop.ScanOp():
                 self._visit(op.body.block, runs * prod(op.axis_extents()))
             case tile.CombineOp():
                 self._count_combine(op, runs)

@@ -49,11 +49,15 @@ class _Pressure:
         return most
 
     def _inside(self, op: Operation) -> int:
-        """What the bodies of `op` take; a `loop.reduce` holds its results while it folds."""
+        """What the bodies of `op` take; loops hold what they fold or join while they run."""
         if not op.regions:
             return 0
-        folded = self._size(set(op.results)) if isinstance(op, loop.ReduceOp) else 0
-        return folded + max(self.of_block(region.block) for region in op.regions if region.blocks)
+        folded: set[SSAValue] = set(op.results)
+        if isinstance(op, loop.ScanOp):
+            folded = {result for prefix in op.prefixes for result in prefix.results}
+        return self._size(folded) + max(
+            self.of_block(region.block) for region in op.regions if region.blocks
+        )
 
     def _size(self, values: set[SSAValue]) -> int:
         return sum(self.copies(value) * _registers(value) for value in values)

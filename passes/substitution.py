@@ -31,8 +31,12 @@ class Substitution:
     bounds: dict[SSAValue, Access] = field(default_factory=dict[SSAValue, Access])
     """
     Axes of the original that overrun, with what holds where they do not. It masks the loads that
-    use such an axis, in a subscript or a mask, and all stores inside it.
+    use such an axis, in a subscript or a mask, and all stores inside it. Data that is made an index
+    may come from anywhere inside: it, and the loads that it subscripts, are masked as stores are.
     """
+
+    where: Access | None = None
+    """What holds wherever the clones matter: it masks their loads, and data made an index."""
 
     def value(self, value: SSAValue) -> SSAValue:
         """What stands for `value`; itself if nothing does."""
@@ -51,11 +55,15 @@ class Substitution:
             substituted.extend(values)
         return [e.replace_dims_and_symbols(dims, ()) for e in exprs], substituted
 
-    def mask(self, op: MaskedOp, axes: Sequence[SSAValue] = ()) -> Access | None:
+    def mask(self, op: MaskedOp, axes: Iterable[SSAValue] = ()) -> Access | None:
         """The mask of `op`, and the bounds of those of `axes` that overrun."""
         masks = [self.bounds[axis] for axis in dict.fromkeys(axes) if axis in self.bounds]
         if op.mask is not None:
             masks.append(self.access(op.mask.data.results, op.mask_operands))
+        return conjunction(masks)
+
+    def _mask_of_read(self, op: MaskedOp, axes: Iterable[SSAValue]) -> Access | None:
+        masks = [mask for mask in (self.where, self.mask(op, axes)) if mask is not None]
         return conjunction(masks)
 
     def clone(self, op: Operation) -> Operation:
@@ -71,8 +79,15 @@ class Substitution:
         match op:
             case loop.LoadOp():
                 subscripts = self.access(op.map.data.results, op.indices)
-                mask = self.mask(op, (*op.indices, *op.mask_operands))
+                mask = self._mask_of_read(op, _axes_of_load(op))
                 return loop.LoadOp(self.value(op.memref), subscripts, mask)
+            case loop.ToIndexOp():
+                mask = self._mask_of_read(op, _axes_around(op))
+                return loop.ToIndexOp(self.value(op.value), op.bound.value.data, mask)
+            case loop.IndexOp():
+                return loop.IndexOp(self.access(op.map.data.results, op.indices), op.result.type)
+            case loop.PredicateOp():
+                return loop.PredicateOp(self.access(op.map.data.results, op.indices))
             case loop.StoreOp():
                 subscripts = self.access(op.map.data.results, op.indices)
                 mask = self.mask(op, (*op.indices, *op.mask_operands, *_axes_around(op)))
@@ -104,6 +119,14 @@ class Substitution:
             self.values[old_arg] = new_arg
         new.add_ops(self.clone(op) for op in block.ops)
         return new
+
+
+def _axes_of_load(op: loop.LoadOp) -> Iterator[SSAValue]:
+    """Where the axes overrun, its subscripts may leave the memref."""
+    named = (*op.indices, *op.mask_operands)
+    yield from named
+    if any(isinstance(index.owner, loop.ToIndexOp) for index in named):
+        yield from _axes_around(op)
 
 
 def _axes_around(op: Operation) -> Iterator[SSAValue]:

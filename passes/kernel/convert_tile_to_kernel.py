@@ -73,6 +73,8 @@ class _Lowering:
         """Axes with one step, and slab coordinates."""
         self.accumulators: dict[loop.ReduceOp, Sequence[SSAValue]] = {}
         """What a chunk goes on from: its reduction's values so far."""
+        self.running: dict[loop.PrefixOp, Sequence[Sequence[SSAValue]]] = {}
+        """What each prefix has joined in the steps before, at each of its points."""
 
     def run(self) -> kernel.FuncOp:
         """The kernel function that does what the launch does."""
@@ -114,6 +116,10 @@ class _Lowering:
                 self._lower_reduce(op)
             case loop.ForOp():
                 self._lower_for(op, [])
+            case loop.ScanOp():
+                self._lower_scan(op)
+            case loop.PrefixOp():
+                self._lower_prefix(op)
             case tile.CombineOp():
                 self._lower_combine(op)
             case tile.StageOp():
@@ -213,6 +219,41 @@ class _Lowering:
             return ()
 
         self.emit.loop(extent, (), step, axis.name_hint)
+
+    def _lower_scan(self, op: loop.ScanOp) -> None:
+        """A loop that carries what each prefix has joined so far, at each of its points."""
+        prefixes = [
+            (p, [*self.registers.points(self.registers.of(p.operands))]) for p in op.prefixes
+        ]
+        start = [
+            value
+            for prefix, points in prefixes
+            for _ in points
+            for value in self.emit.identities(prefix.monoid, prefix.values)
+        ]
+
+        def step(axis: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
+            self.values[op.axis, ()] = axis
+            rest = iter(carried)
+            for prefix, points in prefixes:
+                self.running[prefix] = [[next(rest) for _ in prefix.values] for _ in points]
+            self._lower_block(op.body.block)
+            return [
+                self._value(result, point)
+                for prefix, points in prefixes
+                for point in points
+                for result in prefix.results
+            ]
+
+        self.emit.loop(op.axis_extents()[0], start, step, op.axis.name_hint)
+
+    def _lower_prefix(self, op: loop.PrefixOp) -> None:
+        points = self.registers.points(self.registers.of(op.operands))
+        for point, before in zip(points, self.running[op], strict=True):
+            for value, result in zip(before, op.results, strict=True):
+                value.name_hint = result.name_hint
+            values = [self._value(value, point) for value in op.values]
+            self._define(op.results, point, self.emit.join(op.monoid, before, values))
 
     def _lower_combine(self, op: tile.CombineOp) -> None:
         between_blocks = [

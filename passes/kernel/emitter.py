@@ -8,7 +8,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import UNKNOWN_LOC, AffineMapAttr, IndexType, IntegerAttr, LocationAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilewright.dialects import kernel, loop
+from tilewright.dialects import loop
 from tilewright.dialects.axes import Access, optional_mask
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.passes.kernel.joins import joined
@@ -73,7 +73,7 @@ class Emitter:
         operands, mask = optional_mask(where)
         if mask is None:
             return None
-        return self.value(kernel.PredicateOp((mask.data.results, operands)))
+        return self.value(loop.PredicateOp((mask.data.results, operands)))
 
     def loop(
         self,

@@ -73,9 +73,9 @@ def _compare_integers(better: str, a: SSAValue, b: SSAValue, add: Add) -> tuple[
 
 
 def _compare_floats(better: str, a: SSAValue, b: SSAValue, add: Add) -> tuple[SSAValue, SSAValue]:
-    """NaN is better than all, and equal to itself."""
-    exceeds, is_number = arith.CmpfOp(a, b, f"u{better}"), arith.CmpfOp(b, b, "ord")
+    """NaN, which alone differs from itself, is better than all and as good as itself."""
+    exceeds, is_number = arith.CmpfOp(a, b, f"u{better}"), arith.CmpfOp(b, b, "oeq")
     is_better = add(arith.AndIOp(add(exceeds), add(is_number)))
-    left_nan, right_nan = (add(arith.CmpfOp(value, value, "uno")) for value in (a, b))
+    left_nan, right_nan = (add(arith.CmpfOp(value, value, "une")) for value in (a, b))
     equal = add(arith.CmpfOp(a, b, "oeq"))
     return is_better, add(arith.OrIOp(equal, add(arith.AndIOp(left_nan, right_nan))))

@@ -126,6 +126,8 @@ def _not_worth(consumer: loop.KernelOp, subscript: Subscript, rows: int) -> str 
     block = nest_block(consumer)
     outer = () if block is consumer.body.block else block.args
     reader = consumer.sym_name.data
+    if any(isinstance(op, loop.ScanOp) for op in consumer.walk()):
+        return f"{reader} goes along its rows step by step: threads could not share the reduction"
     if not set(subscript.indices) <= set(outer):
         return f"{reader} reads it along axes that are not its outermost free axes"
     if (times := prod(extent_of(axis) or 1 for axis in subscript.indices)) > rows:

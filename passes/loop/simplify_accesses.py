@@ -31,7 +31,7 @@ class SimplifyAccesses(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Match every op with subscripts or a mask."""
-        new = _rebuilt(op) if isinstance(op, MaskedOp) else None
+        new = _rebuilt(op)
         if new is None:
             return
         if new.properties == op.properties and new.operands == op.operands:
@@ -41,8 +41,10 @@ class SimplifyAccesses(RewritePattern):
         rewriter.replace(op, new)
 
 
-def _rebuilt(op: MaskedOp) -> Operation | None:
-    mask = _access(op.mask, op.mask_operands) if op.mask is not None else None
+def _rebuilt(op: Operation) -> Operation | None:
+    mask: Access | None = None
+    if isinstance(op, MaskedOp) and op.mask is not None:
+        mask = _access(op.mask, op.mask_operands)
     match op:
         case loop.LoadOp():
             return loop.LoadOp(op.memref, _access(op.map, op.indices), mask)
@@ -52,6 +54,12 @@ def _rebuilt(op: MaskedOp) -> Operation | None:
             return loop.YieldOp(op.values, mask)
         case tile.CombineOp():
             return tile.CombineOp(op.values, op.axes, op.monoid, mask)
+        case loop.ToIndexOp():
+            return loop.ToIndexOp(op.value, op.bound.value.data, mask)
+        case loop.IndexOp():
+            return loop.IndexOp(_access(op.map, op.indices), op.result.type)
+        case loop.PredicateOp():
+            return loop.PredicateOp(_access(op.map, op.indices))
         case _:
             return None
 

@@ -45,6 +45,7 @@ from tilewright.passes.tile.rows import (
     are_columns,
     is_contraction,
     row_length,
+    scans,
     shares_rows,
 )
 from tilewright.passes.trace import Rule, rewriting, skipped
@@ -72,6 +73,8 @@ def legal(launch: tile.LaunchOp) -> str | None:
         return "its axes are bound already"
     if shares_rows(launch):
         return None
+    if scans(launch):
+        return "the steps of its scan follow each other: one thread does a row"
     if is_contraction(launch):
         return "it is a contraction: every thread has elements of its own"
     return f"its rows are short: {row_length(launch)} steps"

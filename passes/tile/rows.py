@@ -34,8 +34,15 @@ def row_length(launch: tile.LaunchOp) -> int:
     return max((prod(op.axis_extents()) for op in loops), default=0)
 
 
+def scans(launch: tile.LaunchOp) -> bool:
+    """Whether it has a loop whose steps follow each other, which threads cannot share."""
+    return any(isinstance(op, loop.ScanOp) for op in launch.walk())
+
+
 def shares_rows(launch: tile.LaunchOp) -> bool:
     """Whether threads share each row, rather than each doing elements or rows of its own."""
+    if scans(launch):
+        return False
     if is_contraction(launch):
         has_few = total_extent(launch.bound_axes()) <= _FEW_DOTS
         return has_few and row_length(launch) >= _LONG_DOT

@@ -90,10 +90,10 @@ kernel.func grid 5 block 64 @softmax(%x: memref<5x100xf32>) -> (%y: memref<5x100
   %t = kernel.thread_id
   %warp = kernel.index [%t floordiv 32]
   %lane = kernel.index [%t mod 32]
-  %first = kernel.predicate [0 - %lane]
+  %first = loop.predicate [0 - %lane] : i1
   %lowest = arith.constant 0xFF800000 : f32
   %zero = arith.constant 0.0 : f32
-  %inside = kernel.predicate [99 - %t - 64]
+  %inside = loop.predicate [99 - %t - 64] : i1
   %maxima = kernel.shared : memref<2xf32, 3>
   %sums = kernel.shared : memref<2xf32, 3>
   %v0 = loop.load %x[%row, %t] : memref<5x100xf32>
@@ -254,7 +254,7 @@ kernel.func grid 1 block 64 @branches(%x: memref<64xf32>) -> (%out: memref<64xf3
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
-  %is_low = kernel.predicate [31 - %t]
+  %is_low = loop.predicate [31 - %t] : i1
   %is_positive = arith.cmpf ogt, %v, %zero : f32
   %both = arith.andi %is_low, %is_positive : i1
   %r = scf.if %both -> (f32) {

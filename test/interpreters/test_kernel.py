@@ -47,7 +47,7 @@ def test_block_sum_by_shuffles_and_shared_memory(parse: Parse, rand: Rand) -> No
       {rounds}
       %warp = kernel.index [%t floordiv 32]
       %partial = kernel.shared : memref<2xf32, 3>
-      %leads = kernel.predicate [0 - %t mod 32]
+      %leads = loop.predicate [0 - %t mod 32] : i1
       scf.if %leads {{
         loop.store %s1, %partial[%warp] : memref<2xf32, 3>
       }}
@@ -98,9 +98,9 @@ def test_threads_take_different_branches(parse: Parse, rand: Rand) -> None:
     module = parse(
         kernel(f"""
       {LOAD}
-      %p = kernel.predicate [40 - %t, %t - 3]
+      %p = loop.predicate [40 - %t, %t - 3] : i1
       %r = scf.if %p -> (f32) {{
-        %q = kernel.predicate [%t - 10]
+        %q = loop.predicate [%t - 10] : i1
         %n = scf.if %q -> (f32) {{
           %0 = arith.negf %v : f32
           scf.yield %0 : f32
@@ -221,7 +221,7 @@ WRONG = {
         r"element \[0\] is stored twice",
     ),
     "a barrier that some threads miss": (
-        "%p = kernel.predicate [40 - %t]\n scf.if %p { kernel.barrier }",
+        "%p = loop.predicate [40 - %t] : i1\n scf.if %p { kernel.barrier }",
         r"only some threads of block 0 reach this barrier",
     ),
     "a barrier in a loop that threads leave": (
@@ -229,7 +229,7 @@ WRONG = {
         r"only some threads of block 0 reach this barrier",
     ),
     "a shuffle that some lanes miss": (
-        f"""{LOAD} %p = kernel.predicate [40 - %t]
+        f"""{LOAD} %p = loop.predicate [40 - %t] : i1
         scf.if %p {{ %o = kernel.shuffle xor %v, 1 width 32 : f32 }}""",
         r"only some lanes of warp 1 of block 0 are active",
     ),
@@ -285,14 +285,14 @@ def test_a_branch_taken_by_whole_warps_or_blocks_may_synchronize(parse: Parse, r
     module = parse(
         kernel(f"""
       {LOAD}
-      %warp = kernel.predicate [31 - %t]
+      %warp = loop.predicate [31 - %t] : i1
       %r = scf.if %warp -> (f32) {{
         %o = kernel.shuffle xor %v, 1 width 32 : f32
         scf.yield %o : f32
       }} else {{
         scf.yield %v : f32
       }}
-      %block = kernel.predicate [0 - %b]
+      %block = loop.predicate [0 - %b] : i1
       scf.if %block {{
         kernel.barrier
       }}
@@ -309,7 +309,7 @@ def test_a_barrier_orders_only_the_block_that_passes_it(parse: Parse, rand: Rand
     module = parse(
         kernel(f"""
       {LOAD} {WRITE_SLAB}
-      %block = kernel.predicate [0 - %b]
+      %block = loop.predicate [0 - %b] : i1
       scf.if %block {{
         kernel.barrier
       }}

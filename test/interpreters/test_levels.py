@@ -86,7 +86,7 @@ kernel.func grid 7 block 32 @k(%x: memref<7x100xf32>) -> (%y: memref<7x100xf32>)
   %s1 = arith.addf %s2, %o1 : f32
   %q = math.rsqrt %s1 : f32
   scf.for %r = %c0 to %c4 step %c1 {
-    %in = kernel.predicate [99 - %r * 32 - %t]
+    %in = loop.predicate [99 - %r * 32 - %t] : i1
     scf.if %in {
       %3 = loop.load %x[%b, %r * 32 + %t] : memref<7x100xf32>
       %4 = arith.mulf %3, %q : f32

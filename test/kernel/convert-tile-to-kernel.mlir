@@ -60,7 +60,7 @@ loop.kernel @one_warp(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
 // CHECK-NEXT:   %other_4 = kernel.shuffle xor %4, 1 width 32 : f32
 // CHECK-NEXT:   %5 = arith.maximumf %4, %other_4 : f32
 // CHECK-NEXT:   %partial = kernel.shared : memref<4xf32, 3 : i64>
-// CHECK-NEXT:   %6 = kernel.predicate [0 - %t mod 32]
+// CHECK-NEXT:   %6 = loop.predicate [0 - %t mod 32] : i1
 // CHECK-NEXT:   scf.if %6 {
 // CHECK-NEXT:     loop.store %5, %partial[%t floordiv 32] : memref<4xf32, 3 : i64>
 // CHECK-NEXT:   }
@@ -103,7 +103,7 @@ loop.kernel @several_warps(%x: memref<4x128xf32>) -> (%out: memref<4x128xf32>) {
 // CHECK-NEXT:   %other_4 = kernel.shuffle xor %4, 1 width 32 : f32
 // CHECK-NEXT:   %5 = arith.mulf %4, %other_4 : f32
 // CHECK-NEXT:   %partial = kernel.shared : memref<4xf32, 3 : i64>
-// CHECK-NEXT:   %6 = kernel.predicate [0 - %thread mod 32]
+// CHECK-NEXT:   %6 = loop.predicate [0 - %thread mod 32] : i1
 // CHECK-NEXT:   scf.if %6 {
 // CHECK-NEXT:     loop.store %5, %partial[%thread floordiv 32] : memref<4xf32, 3 : i64>
 // CHECK-NEXT:   }
@@ -214,10 +214,10 @@ loop.kernel @columns(%x: memref<8x32xf32>) -> (%out: memref<32xf32>) {
 // CHECK-NEXT:   %t = kernel.thread_id
 // CHECK-NEXT:   %0 = loop.load %x[%rb, %t * 2] where [59 - %t * 2] : memref<3x60xf32>
 // CHECK-NEXT:   %1 = loop.load %x[%rb, %t * 2 + 1] where [58 - %t * 2] : memref<3x60xf32>
-// CHECK-NEXT:   %2 = kernel.predicate [59 - %t * 2]
+// CHECK-NEXT:   %2 = loop.predicate [59 - %t * 2] : i1
 // CHECK-NEXT:   %3 = arith.constant 0xff800000 : f32
 // CHECK-NEXT:   %4 = arith.select %2, %0, %3 : f32
-// CHECK-NEXT:   %5 = kernel.predicate [58 - %t * 2]
+// CHECK-NEXT:   %5 = loop.predicate [58 - %t * 2] : i1
 // CHECK-NEXT:   %6 = arith.select %5, %1, %3 : f32
 // CHECK-NEXT:   %7 = arith.maximumf %4, %6 : f32
 // CHECK-NEXT:   %other = kernel.shuffle xor %7, 16 width 32 : f32
@@ -303,7 +303,7 @@ loop.kernel @register_tile(%x: memref<8x5xf32>, %w: memref<5x64xf32>) -> (%out: 
 // CHECK-NEXT:     %other_4 = kernel.shuffle xor %7, 1 width 32 : f32
 // CHECK-NEXT:     %8 = arith.addf %7, %other_4 : f32
 // CHECK-NEXT:     %partial = kernel.shared : memref<2xf32, 3 : i64>
-// CHECK-NEXT:     %9 = kernel.predicate [0 - %t mod 32]
+// CHECK-NEXT:     %9 = loop.predicate [0 - %t mod 32] : i1
 // CHECK-NEXT:     scf.if %9 {
 // CHECK-NEXT:       loop.store %8, %partial[%t floordiv 32] : memref<2xf32, 3 : i64>
 // CHECK-NEXT:     }
@@ -375,7 +375,7 @@ loop.kernel @both(%x: memref<32xf32>) -> (%sum: memref<f32>, %squares: memref<f3
 // CHECK-NEXT:   %1 = arith.constant 2 : index
 // CHECK-NEXT:   %2 = arith.constant 1 : index
 // CHECK-NEXT:   scf.for %e = %0 to %1 step %2 {
-// CHECK-NEXT:     %3 = kernel.predicate [99 - %e * 64 - %t]
+// CHECK-NEXT:     %3 = loop.predicate [99 - %e * 64 - %t] : i1
 // CHECK-NEXT:     scf.if %3 {
 // CHECK-NEXT:       %4 = loop.load %x[(%e * 64 + %t) floordiv 20, (%e * 64 + %t) mod 20] : memref<10x20xf32>
 // CHECK-NEXT:       %5 = math.exp %4 : f32
@@ -420,7 +420,7 @@ loop.kernel @stage(%x: memref<10x20xf32>) -> (%out: memref<64xf32>) {
 // CHECK-NEXT:     scf.for %e = %1 to %3 step %3 {
 // CHECK-NEXT:       %4 = loop.load %x[%ko * 32 + %t] where [99 - %ko * 32 - %t] : memref<100xf32>
 // CHECK-NEXT:       %5 = math.exp %4 : f32
-// CHECK-NEXT:       %6 = kernel.predicate [99 - %ko * 32 - %t]
+// CHECK-NEXT:       %6 = loop.predicate [99 - %ko * 32 - %t] : i1
 // CHECK-NEXT:       %7 = arith.select %6, %5, %0 : f32
 // CHECK-NEXT:       loop.store %7, %slab[%t] : memref<32xf32, 3 : i64>
 // CHECK-NEXT:     }

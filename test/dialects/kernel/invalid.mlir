@@ -42,7 +42,7 @@ kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   %t = kernel.thread_id
   %v = arith.constant 1.0 : f32
   // CHECK: the map takes 0 indices, got 1
-  %p = "kernel.predicate"(%t) <{map = affine_map<() -> (0)>}> : (index) -> i1
+  %p = "loop.predicate"(%t) <{map = affine_map<() -> (0)>}> : (index) -> i1
 }
 
 // -----

@@ -16,10 +16,10 @@ kernel.func grid 8 block 128 @ops(%x: memref<1000xf32>) -> (%out: memref<1000xf3
   %l = kernel.index [%t mod 32]
 
   // A predicate as a value.
-  // CHECK-NEXT: %p = kernel.predicate [999 - %b * 128 - %t, 3 - %w]
-  %p = kernel.predicate [999 - %b * 128 - %t, 3 - %w]
-  // CHECK-NEXT: %leads = kernel.predicate [0 - %l]
-  %leads = kernel.predicate [0 - %l]
+  // CHECK-NEXT: %p = loop.predicate [999 - %b * 128 - %t, 3 - %w] : i1
+  %p = loop.predicate [999 - %b * 128 - %t, 3 - %w] : i1
+  // CHECK-NEXT: %leads = loop.predicate [0 - %l] : i1
+  %leads = loop.predicate [0 - %l] : i1
   // CHECK-NEXT: %0 = loop.load %x[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
   %0 = loop.load %x[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
 

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels and their launches."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    ContainerType,
+    IntegerAttr,
+    MemRefType,
+    ShapedType,
+    StringAttr,
+    SymbolRefAttr,
+    i64,
+)
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    base,
+    irdl_op_definition,
+    prop_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, SymbolTable, SymbolUserOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.kernel_like import KernelLikeOp
+from tilewright.dialects.types import memref_type
+
+
+@irdl_op_definition
+class KernelOp(KernelLikeOp):
+    """
+    One kernel: reads its inputs, writes every element of its outputs. The body is a loop nest
+    (Loop IR) or, after scalars that the whole kernel uses, one `tile.launch` (Tile IR).
+
+    ```mlir
+    loop.kernel @relu(%x: memref<16x64xf32>) -> (%out: memref<16x64xf32>) {
+      %zero = arith.constant 0.000000e+00 : f32
+      loop.for %i in 16, %j in 64 {
+        %0 = loop.load %x[%i, %j] : memref<16x64xf32>
+        %1 = arith.maximumf %0, %zero : f32
+        loop.store %1, %out[%i, %j] : memref<16x64xf32>
+      }
+    }
+    ```
+    """
+
+    name = "loop.kernel"
+
+    assembly_format = "custom<Signature>($sym_name, $num_outputs, $body) attr-dict"
+
+    def __init__(self, name: str, body: Region, num_outputs: int):
+        super().__init__(
+            properties={"sym_name": StringAttr(name), "num_outputs": IntegerAttr(num_outputs, i64)},
+            regions=[body],
+        )
+
+    def verify_(self) -> None:
+        self.verify_outputs()
+        for argument in self.body.block.args:
+            if not isinstance(argument.type, MemRefType):
+                raise VerifyException(f"kernel arguments are memrefs, not {argument.type}")
+            if not (type := memref_type(argument)).has_static_shape():
+                raise VerifyException(f"a kernel is made for sizes that are known, not for {type}")
+
+
+def kernel_of_argument(memref: SSAValue) -> KernelOp | None:
+    """The kernel that `memref` is an argument of, if any."""
+    if not isinstance(memref, BlockArgument):
+        return None
+    op = memref.owner.parent_op()
+    return op if isinstance(op, KernelOp) else None
+
+
+def _takes(parameter: Attribute, buffer: SSAValue) -> bool:
+    """A pointer, which has elements but no shape, takes any buffer of its elements."""
+    if not isinstance(parameter, ContainerType) or isinstance(parameter, ShapedType):
+        return parameter == buffer.type
+    pointer = cast(ContainerType[Attribute], parameter)
+    return pointer.get_element_type() == memref_type(buffer).element_type
+
+
+class LaunchCallsKernel(SymbolUserOpInterface):
+    """The callee exists and takes what the launch passes."""
+
+    def verify(self, op: Operation) -> None:
+        assert isinstance(op, LaunchOp)
+        callee = SymbolTable.lookup_symbol(op, op.kernel)
+        if callee is None:
+            raise VerifyException(f"no kernel {op.kernel} in this module")
+        expected = [argument.type for argument in callee.regions[0].block.args]
+        if len(expected) != len(op.operands) or not all(map(_takes, expected, op.operands)):
+            raise VerifyException(
+                f"kernel {op.kernel} takes ({', '.join(str(t) for t in expected)}), "
+                f"the launch passes ({', '.join(str(v.type) for v in op.operands)})"
+            )
+        outputs = callee.properties.get("num_outputs")
+        if isinstance(outputs, IntegerAttr) and outputs.value.data != len(op.outputs):
+            raise VerifyException(
+                f"kernel {op.kernel} has {outputs.value.data} output(s), "
+                f"the launch passes {len(op.outputs)}"
+            )
+
+
+@irdl_op_definition
+class LaunchOp(IRDLOperation):
+    """
+    Runs a kernel over buffers, from `loop.kernel` down to its CUDA form. The launches of a
+    function run in order.
+
+    ```mlir
+    loop.launch @relu(%x) -> (%out) : (memref<16x64xf32>) -> (memref<16x64xf32>)
+    ```
+    """
+
+    name = "loop.launch"
+
+    kernel = prop_def(base(SymbolRefAttr))
+    inputs = var_operand_def(base(MemRefType))
+    outputs = var_operand_def(base(MemRefType))
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(LaunchCallsKernel(), MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = (
+        "$kernel `(` $inputs `)` `->` `(` $outputs `)` attr-dict "
+        "`:` `(` type($inputs) `)` `->` `(` type($outputs) `)`"
+    )
+
+    def __init__(self, kernel: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]):
+        super().__init__(operands=[inputs, outputs], properties={"kernel": SymbolRefAttr(kernel)})
+
+    def verify_(self) -> None:
+        if len({*self.outputs}) != len(self.outputs) or not {*self.outputs}.isdisjoint(self.inputs):
+            raise VerifyException("a launch writes each output once and reads none of them")

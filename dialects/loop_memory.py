@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads and stores: affine subscripts, and a mask that says where they act."""
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    AttrSizedOperandSegments,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.assembly import Subscripts, Where
+from tilewright.dialects.axes import (
+    Access,
+    MaskedOp,
+    canonical_access,
+    optional_mask,
+    verify_subscripts,
+)
+from tilewright.dialects.loop_kernel import kernel_of_argument
+from tilewright.dialects.types import memref_type
+
+
+@irdl_op_definition
+class LoadOp(MaskedOp):
+    """
+    Reads one element. Where the mask fails nothing is read and the value is zero; an unmasked
+    subscript out of bounds is an error.
+
+    ```mlir
+    %v = loop.load %x[%i * 4 + %j, %k] where [99 - %k] : memref<16x100xf32>
+    ```
+    """
+
+    name = "loop.load"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    memref = operand_def(MemRefType.constr(T))
+    indices = var_operand_def(IndexType)
+    map = prop_def(AffineMapAttr)
+    result = result_def(T)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect())
+    custom_directives = (Subscripts, Where)
+    assembly_format = (
+        "$memref custom<Subscripts>($indices, $map) custom<Where>($mask_operands, $mask) "
+        "attr-dict `:` type($memref)"
+    )
+
+    def __init__(self, memref: SSAValue, subscripts: Access, where: Access | None = None):
+        map, indices = canonical_access(*subscripts)
+        mask_operands, mask = optional_mask(where)
+        super().__init__(
+            operands=[memref, indices, mask_operands],
+            properties={"map": AffineMapAttr(map), "mask": mask},
+            result_types=[memref_type(memref).element_type],
+        )
+
+    def verify_(self) -> None:
+        verify_subscripts(self.memref, self.map.data, self.indices)
+        self.verify_mask()
+        kernel = kernel_of_argument(self.memref)
+        if kernel is not None and self.memref in kernel.outputs:
+            raise VerifyException(
+                f"reads %{self.memref.name_hint or 'memref'}, which is an output; "
+                "what a kernel stores is for later launches"
+            )
+
+
+@irdl_op_definition
+class StoreOp(MaskedOp):
+    """
+    Writes one element, where the mask holds.
+
+    ```mlir
+    loop.store %v, %out[%i * 4 + %j] where [99 - %i * 4 - %j] : memref<100xf32>
+    ```
+    """
+
+    name = "loop.store"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    value = operand_def(T)
+    memref = operand_def(MemRefType.constr(T))
+    indices = var_operand_def(IndexType)
+    map = prop_def(AffineMapAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryWriteEffect())
+    custom_directives = (Subscripts, Where)
+    assembly_format = (
+        "$value `,` $memref custom<Subscripts>($indices, $map) "
+        "custom<Where>($mask_operands, $mask) attr-dict `:` type($memref)"
+    )
+
+    def __init__(
+        self,
+        value: SSAValue,
+        memref: SSAValue,
+        subscripts: Access,
+        where: Access | None = None,
+    ):
+        map, indices = canonical_access(*subscripts)
+        mask_operands, mask = optional_mask(where)
+        super().__init__(
+            operands=[value, memref, indices, mask_operands],
+            properties={"map": AffineMapAttr(map), "mask": mask},
+        )
+
+    def verify_(self) -> None:
+        verify_subscripts(self.memref, self.map.data, self.indices)
+        self.verify_mask()
+        kernel = kernel_of_argument(self.memref)
+        if kernel is not None and self.memref in kernel.inputs:
+            raise VerifyException(
+                f"stores to %{self.memref.name_hint or 'memref'}, which is an input"
+            )

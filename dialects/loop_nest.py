@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loops of Loop IR: free axes and reductions."""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, IntegerAttr, i64
+from xdsl.ir import BlockArgument, Region, SSAValue
+from xdsl.irdl import (
+    AtLeast,
+    AttrSizedOperandSegments,
+    RangeOf,
+    base,
+    eq,
+    irdl_op_definition,
+    lazy_traits_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import (
+    IsTerminator,
+    NoTerminator,
+    Pure,
+    RecursiveMemoryEffect,
+    SingleBlockImplicitTerminator,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.assembly import Where
+from tilewright.dialects.axes import Access, AxesOp, MaskedOp, Role, RoleAttr, optional_mask
+from tilewright.dialects.loop_syntax import ForAxes, ReduceAxis
+from tilewright.dialects.monoid import MonoidAttr, verify_monoid
+
+
+@irdl_op_definition
+class ForOp(AxesOp):
+    """
+    A nest of free loops: every step of every axis is independent of the others.
+
+    ```mlir
+    loop.for %i in 16 m, %j in 64 n {
+      loop.store %v, %out[%i, %j] : memref<16x64xf32>
+    }
+    ```
+    """
+
+    name = "loop.for"
+
+    extents = prop_def(DenseArrayBase.constr(i64))
+    roles = prop_def(ArrayAttr[RoleAttr])
+    body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
+
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+    custom_directives = (ForAxes,)
+    assembly_format = "custom<ForAxes>($extents, $roles, $body) attr-dict"
+
+    def __init__(self, extents: Sequence[int], body: Region, roles: Sequence[Role] | None = None):
+        super().__init__(
+            properties={
+                "extents": DenseArrayBase.from_list(i64, extents),
+                "roles": ArrayAttr(RoleAttr(r) for r in roles or [Role.FREE] * len(extents)),
+            },
+            regions=[body],
+        )
+
+    def axis_extents(self) -> Sequence[int]:
+        return self.extents.get_values()
+
+    def axis_roles(self) -> Sequence[Role]:
+        """The role of each axis."""
+        return [attr.data for attr in self.roles]
+
+    def verify_(self) -> None:
+        axes = len(self.body.block.args)
+        if len(self.extents) != axes or len(self.roles) != axes:
+            raise VerifyException(f"give one extent and one role for each of the {axes} axes")
+        if any(extent < 0 for extent in self.axis_extents()):
+            raise VerifyException("extents are at least 0")
+        if not axes:
+            raise VerifyException("a nest has at least one axis")
+
+
+@irdl_op_definition
+class ReduceOp(AxesOp):
+    """
+    Folds what the body yields along one axis; where a yield's mask fails, the identity joins. The
+    order of joining is unspecified, so that the axis may be split and shared.
+
+    ```mlir
+    %s = loop.reduce %k in 64 with add {
+      %0 = loop.load %x[%i, %k] : memref<16x64xf32>
+      loop.yield %0 : f32
+    } : f32
+    ```
+    """
+
+    name = "loop.reduce"
+
+    extent = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(0)))
+    monoid = prop_def(MonoidAttr)
+    body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
+    results_ = var_result_def()
+
+    traits = lazy_traits_def(
+        lambda: (SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect())
+    )
+    custom_directives = (ReduceAxis,)
+    assembly_format = "custom<ReduceAxis>($extent, $monoid, $body) attr-dict `:` type($results_)"
+
+    def __init__(self, extent: int, monoid: MonoidAttr, body: Region):
+        terminator = body.block.last_op
+        assert isinstance(terminator, YieldOp)
+        super().__init__(
+            properties={"extent": IntegerAttr(extent, i64), "monoid": monoid},
+            regions=[body],
+            result_types=[[v.type for v in terminator.values]],
+        )
+
+    @property
+    def axis(self) -> BlockArgument:
+        """The index that steps through the reduction."""
+        return self.body.block.args[0]
+
+    @property
+    def yield_op(self) -> "YieldOp":
+        """The terminator of the body."""
+        terminator = self.body.block.last_op
+        assert isinstance(terminator, YieldOp)
+        return terminator
+
+    def axis_extents(self) -> Sequence[int]:
+        return (self.extent.value.data,)
+
+    def verify_(self) -> None:
+        if len(self.body.block.args) != 1:
+            raise VerifyException("a reduction has one axis; nest reductions for several")
+        if [v.type for v in self.yield_op.values] != [r.type for r in self.results_]:
+            raise VerifyException("the body must yield one value of each result's type")
+        verify_monoid(self.monoid, list(self.results_.types))
+
+
+@irdl_op_definition
+class YieldOp(MaskedOp):
+    """
+    Ends a body with its values. Where the mask fails, the values count as the reduction's
+    identity (`loop.reduce`), or as zero (`tile.stage`).
+
+    ```mlir
+    loop.yield %v where [99 - %k] : f32
+    ```
+    """
+
+    name = "loop.yield"
+
+    values = var_operand_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(IsTerminator(), Pure())
+    custom_directives = (Where,)
+    assembly_format = "$values custom<Where>($mask_operands, $mask) attr-dict `:` type($values)"
+
+    def __init__(self, values: Sequence[SSAValue], where: Access | None = None):
+        operands, mask = optional_mask(where)
+        super().__init__(operands=[values, operands], properties={"mask": mask})
+
+    def verify_(self) -> None:
+        self.verify_mask()
+        parent = self.parent_op()
+        if parent is None or not parent.has_trait(SingleBlockImplicitTerminator(YieldOp)):
+            raise VerifyException("a yield ends a loop.reduce or a tile.stage")

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Between indices and values: an index as an integer, a mask as a truth value, and back."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr, IntegerType, i1, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineMap
+from xdsl.irdl import (
+    AtLeast,
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    VarConstraint,
+    base,
+    eq,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import NoMemoryEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.assembly import Subscripts, Where
+from tilewright.dialects.axes import (
+    Access,
+    MaskedOp,
+    RangedIndex,
+    canonical_access,
+    optional_mask,
+    verify_affine,
+)
+from tilewright.dialects.index import Range
+from tilewright.dialects.monoid import INTEGERS
+
+
+@irdl_op_definition
+class IndexOp(IRDLOperation):
+    """
+    An affine expression of indices as an integer value; in i32 it wraps.
+
+    ```mlir
+    %v = loop.index [%i * 64 + %j] : i64
+    ```
+    """
+
+    name = "loop.index"
+
+    indices = var_operand_def(IndexType)
+    map = prop_def(AffineMapAttr)
+    result = result_def(base(IntegerType))
+
+    traits = traits_def(Pure())
+    custom_directives = (Subscripts,)
+    assembly_format = "` ` custom<Subscripts>($indices, $map) attr-dict `:` type($result)"
+
+    def __init__(self, value: Access, type: Attribute):
+        map, indices = canonical_access(*value)
+        super().__init__(
+            operands=[indices], properties={"map": AffineMapAttr(map)}, result_types=[type]
+        )
+
+    def verify_(self) -> None:
+        _verify_map(self.map.data, self.indices)
+        _verify_integer(self.result.type)
+        if len(self.map.data.results) != 1:
+            raise VerifyException("an index is one expression")
+
+
+@irdl_op_definition
+class PredicateOp(IRDLOperation):
+    """
+    True where every expression is at least 0, as `where` means it. What the ranges of the indices
+    prove is dropped when it is built; nothing to compare is true.
+
+    ```mlir
+    %p = loop.predicate [99 - %k, %k - 3] : i1
+    ```
+    """
+
+    name = "loop.predicate"
+
+    indices = var_operand_def(IndexType)
+    map = prop_def(AffineMapAttr)
+    result = result_def(i1)
+
+    traits = traits_def(Pure())
+    custom_directives = (Subscripts,)
+    assembly_format = "` ` custom<Subscripts>($indices, $map) attr-dict `:` type($result)"
+
+    def __init__(self, where: Access):
+        indices, needed = optional_mask(where)
+        map = needed or AffineMapAttr(AffineMap(0, 0, ()))
+        super().__init__(operands=[indices], properties={"map": map}, result_types=[i1])
+
+    def verify_(self) -> None:
+        _verify_map(self.map.data, self.indices)
+
+
+def _verify_map(map: AffineMap, indices: Sequence[SSAValue]) -> None:
+    if map.num_dims != len(indices):
+        raise VerifyException(f"the map takes {map.num_dims} indices, got {len(indices)}")
+    verify_affine(map)
+
+
+@irdl_op_definition
+class ToIndexOp(RangedIndex, MaskedOp):
+    """
+    An integer value as an index below a bound. Where the mask fails the value does not matter and
+    the index is 0; elsewhere a value outside is an error, and stops a kernel on the GPU.
+
+    ```mlir
+    %s = loop.to_index %v below 4096 where [99 - %k] : i64
+    ```
+    """
+
+    name = "loop.to_index"
+
+    T: ClassVar = VarConstraint("T", base(IntegerType))
+
+    value = operand_def(T)
+    bound = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
+    result = result_def(IndexType())
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(NoMemoryEffect())
+    custom_directives = (Where,)
+    assembly_format = (
+        "$value `below` $bound custom<Where>($mask_operands, $mask) attr-dict `:` type($value)"
+    )
+
+    def __init__(self, value: SSAValue, bound: int, where: Access | None = None):
+        mask_operands, mask = optional_mask(where)
+        super().__init__(
+            operands=[value, mask_operands],
+            properties={"bound": IntegerAttr(bound, i64), "mask": mask},
+            result_types=[IndexType()],
+        )
+
+    def result_range(self) -> Range | None:
+        return Range.extent(self.bound.value.data)
+
+    def verify_(self) -> None:
+        self.verify_mask()
+        _verify_integer(self.value.type)
+
+
+def _verify_integer(type: Attribute) -> None:
+    if type not in INTEGERS:
+        raise VerifyException(f"an index is of {' or '.join(map(str, INTEGERS))}, not of {type}")
