@@ -3,21 +3,27 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import cycle
 
 from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop
+from tilewright.dialects.axes import Access
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 
 _INDEX = IndexType()
 _AXIS_NAMES = "ijlpqrstuvw"
 _FOLD_NAMES = {
-    Monoid.ADD: "sum",
-    Monoid.MUL: "product",
-    Monoid.MAX: "maximum",
-    Monoid.MIN: "minimum",
+    Monoid.ADD: ["sum"],
+    Monoid.MUL: ["product"],
+    Monoid.MAX: ["maximum"],
+    Monoid.MIN: ["minimum"],
+    Monoid.AND: ["all"],
+    Monoid.OR: ["any"],
+    Monoid.ARGMAX: ["maximum", "position"],
+    Monoid.ARGMIN: ["minimum", "position"],
 }
 _SYMBOL = re.compile(r"\W+")
 
@@ -47,6 +53,9 @@ class KernelBuilder:
     A kernel whose free axes are the axes of `shape` (those of size 1 need none), and whose outputs
     are stand-ins for `buffers`. Ops are added to the innermost open body; the first load of a
     buffer makes it an argument.
+
+    Subscripts and masks are affine expressions over `indices`: the axes, as they are opened, and
+    other values of index type.
     """
 
     def __init__(self, shape: Sequence[int], buffers: Sequence[SSAValue]):
@@ -58,6 +67,8 @@ class KernelBuilder:
         self.extents = [size for size in shape if size != 1]
         self.nest = Block(arg_types=[_INDEX] * len(self.extents))
         self.open: list[Block] = [self.nest]
+        self.indices: list[SSAValue] = [*self.nest.args]
+        """The values of the affine dimensions 0, 1, ..."""
         for position, axis in enumerate(self.nest.args):
             axis.name_hint = _AXIS_NAMES[position % len(_AXIS_NAMES)]
         for output in self.outputs.args:
@@ -72,21 +83,27 @@ class KernelBuilder:
             for size in self.shape
         ]
 
-    def dimension(self, axis: SSAValue) -> AffineExpr:
-        """The affine dimension that stands for `axis`."""
-        return AffineExpr.dimension(self._axes().index(axis))
+    def dimension(self, index: SSAValue) -> AffineExpr:
+        """The affine dimension that stands for an index."""
+        if index not in self.indices:
+            self.indices.append(index)
+        return AffineExpr.dimension(self.indices.index(index))
 
-    def _axes(self) -> list[SSAValue]:
-        return [axis for block in self.open for axis in block.args]
+    def access(self, exprs: Sequence[AffineExpr]) -> Access:
+        """Expressions over the affine dimensions, with the values of these."""
+        return exprs, self.indices
 
     def add(self, op: Operation) -> SSAValue:
         """Append `op` to the innermost body; its first result."""
         self.open[-1].add_op(op)
         return op.results[0]
 
-    def load(self, buffer: SSAValue, subscripts: Sequence[AffineExpr]) -> SSAValue:
-        """The element of `buffer` at `subscripts`, expressions over the open axes."""
-        return self.add(loop.LoadOp(self._argument(buffer), (subscripts, self._axes())))
+    def load(
+        self, buffer: SSAValue, subscripts: Sequence[AffineExpr], where: Sequence[AffineExpr] = ()
+    ) -> SSAValue:
+        """The element of `buffer` at `subscripts`; 0 unless all of `where` are at least 0."""
+        mask = self.access(where) if where else None
+        return self.add(loop.LoadOp(self._argument(buffer), self.access(subscripts), mask))
 
     def _argument(self, buffer: SSAValue) -> BlockArgument:
         if buffer not in self.inputs:
@@ -95,12 +112,12 @@ class KernelBuilder:
             argument.name_hint = buffer.name_hint
         return self.arguments.args[self.inputs.index(buffer)]
 
-    def begin_reduce(self) -> BlockArgument:
-        """Open the body of a reduction; its axis."""
+    def begin_loop(self) -> AffineExpr:
+        """Open the body of a reduction or a scan; its axis as an affine dimension."""
         body = Block(arg_types=[_INDEX])
         body.args[0].name_hint = "k"
         self.open.append(body)
-        return body.args[0]
+        return self.dimension(body.args[0])
 
     def end_reduce(
         self, extent: int, monoid: MonoidAttr, values: Sequence[SSAValue]
@@ -110,15 +127,26 @@ class KernelBuilder:
         body.add_op(loop.YieldOp(values))
         reduction = loop.ReduceOp(extent, monoid, Region(body))
         self.add(reduction)
-        for result in reduction.results:
-            result.name_hint = _FOLD_NAMES[monoid.data]
-        return list(reduction.results)
+        return _named(reduction.results, monoid)
 
-    def store(self, values: Sequence[SSAValue]) -> None:
-        """Write one value to each output, at the free axes."""
+    def prefix(self, monoid: MonoidAttr, values: Sequence[SSAValue]) -> list[SSAValue]:
+        """`values` joined over the steps of the open scan so far."""
+        op = loop.PrefixOp(values, monoid)
+        self.add(op)
+        return _named(op.results, monoid)
+
+    def end_scan(self, extent: int) -> None:
+        """Close the body of a scan of `extent` steps."""
+        body = self.open.pop()
+        self.open[-1].add_op(loop.ScanOp(extent, Region(body)))
+
+    def store(
+        self, values: Sequence[SSAValue], coordinates: Sequence[AffineExpr] | None = None
+    ) -> None:
+        """Write one value to each output, at the free axes if no coordinates are given."""
+        where = self.access(self.coordinates if coordinates is None else coordinates)
         for value, output in zip(values, self.outputs.args, strict=True):
-            store = loop.StoreOp(value, output, (self.coordinates, self._axes()))
-            self.open[-1].add_op(store)
+            self.open[-1].add_op(loop.StoreOp(value, output, where))
 
     def finish(self, name: str) -> loop.KernelOp:
         """The kernel; without free axes its body is not in a nest."""
@@ -132,6 +160,13 @@ class KernelBuilder:
             argument.name_hint = stand_in.name_hint
             stand_in.replace_all_uses_with(argument)
         return loop.KernelOp(name, Region(body), len(self.outputs.args))
+
+
+def _named(values: Sequence[SSAValue], monoid: MonoidAttr) -> list[SSAValue]:
+    """`values`, called by what the monoid makes of them."""
+    for value, name in zip(values, cycle(_FOLD_NAMES[monoid.data])):
+        value.name_hint = name
+    return [*values]
 
 
 def _detached(block: Block) -> list[Operation]:

@@ -19,16 +19,17 @@ becomes
       }
     }
 
-Index maps and constants get no kernel: whoever reads them reads through them. Only a function's
-result must be in memory. Several reduced axes become one, so that it can be split and shared.
+Index maps, positions, predicates and constants get no kernel: whoever reads them reads through
+them. Only a function's result must be in memory. Several reduced axes become one, so that it can be
+split and shared.
 """
 
 from collections.abc import Sequence
-from math import prod
+from math import copysign, prod
 from typing import NamedTuple, cast
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, math, memref
+from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import (
     FloatAttr,
     FunctionType,
@@ -38,44 +39,27 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir.affine import AffineExpr, AffineMap, AffineSymExpr
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, prim
 from tilewright.dialects.index import delinearize
-from tilewright.dialects.prim import ScalarFunction
 from tilewright.dialects.types import tensor_type
-from tilewright.passes.loop.floor_divide import floor_divide
 from tilewright.passes.loop.kernel_builder import KernelBuilder, KernelNames
+from tilewright.passes.loop.scalar_function import scalar_function
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("l", 1, "lift")
 
-_SCALAR_OPS: dict[ScalarFunction, type[Operation]] = {
-    ScalarFunction.ADD: arith.AddfOp,
-    ScalarFunction.SUB: arith.SubfOp,
-    ScalarFunction.MUL: arith.MulfOp,
-    ScalarFunction.DIV: arith.DivfOp,
-    ScalarFunction.NEG: arith.NegfOp,
-    ScalarFunction.ABS: math.AbsFOp,
-    ScalarFunction.EXP: math.ExpOp,
-    ScalarFunction.LOG: math.LogOp,
-    ScalarFunction.SQRT: math.SqrtOp,
-    ScalarFunction.RSQRT: math.RsqrtOp,
-    ScalarFunction.TANH: math.TanhOp,
-    ScalarFunction.ERF: math.ErfOp,
-    ScalarFunction.TRUNC: math.TruncOp,
-    ScalarFunction.POW: math.PowFOp,
-    ScalarFunction.MAXIMUM: arith.MaximumfOp,
-    ScalarFunction.MINIMUM: arith.MinimumfOp,
-}
-
 
 class View(NamedTuple):
-    """Where a tensor's elements are: in a buffer, at subscripts given by a map; or one constant."""
+    """
+    Where a tensor's elements are: in a buffer, in a constant, or in what an op that needs no
+    memory says of coordinates. The map takes the tensor's coordinates to those.
+    """
 
-    source: SSAValue | FloatAttr | IntegerAttr
+    source: SSAValue | FloatAttr | IntegerAttr | prim.IotaOp | prim.PredicateOp | prim.IndexMapOp
     map: AffineMap
 
 
@@ -108,7 +92,7 @@ class _Lifting:
         """Replace the function by its lifted form, kernels after it."""
         for old, new in zip(self.function.body.block.args, self.plan.args, strict=True):
             new.name_hint = old.name_hint
-            self.views[old] = View(new, AffineMap.identity(tensor_type(old).get_num_dims()))
+            self.views[old] = View(new, _identity(old))
         for op in self.function.body.block.ops:
             self._lift(op)
         self._replace_function()
@@ -117,35 +101,69 @@ class _Lifting:
         match op:
             case prim.ConstantOp(value=value, result=result):
                 self.views[result] = View(value, AffineMap(0, 0, ()))
-            case prim.IndexMapOp(input=input, map=map, result=result):
-                view = self.views[input]
-                self.views[result] = View(view.source, view.map.compose(map.data))
+            case prim.IotaOp() | prim.PredicateOp():
+                self.views[op.result] = View(op, _identity(op.result))
+            case prim.IndexMapOp():
+                self._lift_index_map(op)
             case prim.ElementwiseOp():
                 self._lift_elementwise(op)
+            case prim.GatherOp():
+                self._lift_gather(op)
             case prim.ReduceOp():
                 self._lift_reduce(op)
+            case prim.ScanOp():
+                self._lift_scan(op)
             case func.ReturnOp():
                 self._lift_return(op)
             case _:
                 raise PassFailedException(
-                    f"lift: '{op.name}' is not Tensor IR; to-tensor makes it of Torch IR"
+                    f"lift: '{op.name}' is not Tensor IR that can be lifted; to-tensor makes that"
                 )
 
+    def _lift_index_map(self, op: prim.IndexMapOp) -> None:
+        first = op.sources[0]
+        if first.mask.results:
+            self.views[op.result] = View(op, _identity(op.result))
+            return
+        view = self.views[first.tensor]
+        self.views[op.result] = View(view.source, view.map.compose(first.map))
+
     def _lift_elementwise(self, op: prim.ElementwiseOp) -> None:
+        element = tensor_type(op.result).element_type
         with self._kernel(op.result) as kernel:
             values = [kernel.read(self.views[v], kernel.coordinates) for v in op.inputs]
-            kernel.store([kernel.compute(op.function.data, values)])
+            kernel.store([scalar_function(op.function.data, values, element, kernel.add)])
+
+    def _lift_gather(self, op: prim.GatherOp) -> None:
+        sizes = tensor_type(op.source).get_shape()
+        with self._kernel(op.result) as kernel:
+            symbols = [kernel.read(self.views[v], kernel.coordinates) for v in op.indices]
+            subscripts = [
+                kernel.subscript(symbols[expr.position], size)
+                if isinstance(expr, AffineSymExpr)
+                else expr.replace_dims_and_symbols(kernel.coordinates, ())
+                for expr, size in zip(op.map.data.results, sizes, strict=True)
+            ]
+            kernel.store([kernel.read(self.views[op.source], subscripts)])
 
     def _lift_reduce(self, op: prim.ReduceOp) -> None:
         shape = tensor_type(op.inputs[0]).get_shape()
         reduced = op.dims.get_values()
         extents = [shape[d] for d in reduced]
         with self._kernel(*op.results_) as kernel:
-            axis = kernel.begin_reduce()
-            folded = delinearize(kernel.dimension(axis), extents)
+            folded = delinearize(kernel.begin_loop(), extents)
             coordinates = _interleave(len(shape), reduced, folded, kernel.coordinates)
             values = [kernel.read(self.views[v], coordinates) for v in op.inputs]
             kernel.store(kernel.end_reduce(prod(extents), op.monoid, values))
+
+    def _lift_scan(self, op: prim.ScanOp) -> None:
+        shape, dim = tensor_type(op.inputs[0]).get_shape(), op.dim.value.data
+        with self._kernel(*op.results_, without=dim) as kernel:
+            coordinates = kernel.coordinates
+            coordinates[dim] = kernel.begin_loop()
+            values = [kernel.read(self.views[v], coordinates) for v in op.inputs]
+            kernel.store(kernel.prefix(op.monoid, values), coordinates)
+            kernel.end_scan(shape[dim])
 
     def _lift_return(self, op: func.ReturnOp) -> None:
         buffers = [self._in_memory(value) for value in op.arguments]
@@ -163,8 +181,9 @@ class _Lifting:
         assert isinstance(source, SSAValue)
         return source
 
-    def _kernel(self, *results: SSAValue) -> "_LiftedKernel":
-        return _LiftedKernel(self, results)
+    def _kernel(self, *results: SSAValue, without: int | None = None) -> "_LiftedKernel":
+        """A kernel for `results`, whose axes are free but for the one `without`."""
+        return _LiftedKernel(self, results, without)
 
     def _replace_function(self) -> None:
         returned = self.plan.last_op
@@ -189,32 +208,65 @@ class _Lifting:
 class _LiftedKernel(KernelBuilder):
     """A kernel for one primitive; its axes are the axes of the results."""
 
-    def __init__(self, lifting: _Lifting, results: Sequence[SSAValue]):
+    def __init__(self, lifting: _Lifting, results: Sequence[SSAValue], without: int | None):
         self.lifting, self.results = lifting, results
         self.buffers = [_allocate(lifting.plan, value) for value in results]
-        super().__init__(tensor_type(results[0]).get_shape(), self.buffers)
+        shape = tensor_type(results[0]).get_shape()
+        self.is_empty = 0 in shape
+        super().__init__([1 if d == without else n for d, n in enumerate(shape)], self.buffers)
 
-    def read(self, view: View, coordinates: Sequence[AffineExpr]) -> SSAValue:
-        """The element of `view` at `coordinates`, expressions over this kernel's axes."""
-        if not isinstance(view.source, SSAValue):
-            return self.add(arith.ConstantOp(view.source))
-        subscripts = [e.replace_dims_and_symbols(coordinates, ()) for e in view.map.results]
-        return self.load(view.source, subscripts)
+    def read(
+        self, view: View, coordinates: Sequence[AffineExpr], where: Sequence[AffineExpr] = ()
+    ) -> SSAValue:
+        """
+        The element of `view` at `coordinates`, expressions over this kernel's indices. It is any
+        value, and nothing is read, unless all of `where` are at least 0.
+        """
+        at = _composed(view.map, coordinates)
+        match view.source:
+            case SSAValue():
+                return self.load(view.source, at, where)
+            case FloatAttr() | IntegerAttr():
+                return self.add(arith.ConstantOp(view.source))
+            case prim.IotaOp(map=map, result=result):
+                value = _composed(map.data, at)
+                return self.add(loop.IndexOp(self.access(value), tensor_type(result).element_type))
+            case prim.PredicateOp(map=map):
+                return self.add(loop.PredicateOp(self.access(_composed(map.data, at))))
+            case prim.IndexMapOp():
+                return self._read_sources(view.source, at, where)
 
-    def compute(self, function: ScalarFunction, values: Sequence[SSAValue]) -> SSAValue:
-        """`function` of `values`: one op for all but one."""
-        if function is ScalarFunction.FLOORDIV:
-            return floor_divide(self.add, *values)
-        return self.add(_SCALAR_OPS[function](*values))
+    def _read_sources(
+        self, op: prim.IndexMapOp, at: Sequence[AffineExpr], where: Sequence[AffineExpr]
+    ) -> SSAValue:
+        """The element of the first source whose mask holds, else the fill value."""
+        result: SSAValue | None = None
+        for source in reversed(op.sources):
+            mask = _composed(source.mask, at)
+            view = self.lifting.views[source.tensor]
+            value = self.read(view, _composed(source.map, at), [*where, *mask])
+            if not mask or (result is None and _is_zero(op.fill) and _is_load(value)):
+                result = value  # a load is 0 where its mask fails
+                continue
+            if result is None:
+                assert op.fill is not None
+                result = self.add(arith.ConstantOp(op.fill))
+            holds = self.add(loop.PredicateOp(self.access(mask)))
+            result = self.add(arith.SelectOp(holds, value, result))
+        assert result is not None
+        return result
+
+    def subscript(self, value: SSAValue, size: int) -> AffineExpr:
+        """An integer value as a subscript of an axis of `size`."""
+        return self.dimension(self.add(loop.ToIndexOp(value, size)))
 
     def __enter__(self) -> "_LiftedKernel":
         return self
 
     def __exit__(self, *_: object) -> None:
         for value, buffer in zip(self.results, self.buffers, strict=True):
-            rank = tensor_type(value).get_num_dims()
-            self.lifting.views[value] = View(buffer, AffineMap.identity(rank))
-        if 0 in self.shape:
+            self.lifting.views[value] = View(buffer, _identity(value))
+        if self.is_empty:
             return
         kernel = self.finish(self.lifting.names.unique(self.results[0].name_hint or "kernel"))
         launch = loop.LaunchOp(kernel.sym_name.data, self.inputs, self.buffers)
@@ -231,6 +283,23 @@ def _allocate(plan: Block, value: SSAValue) -> SSAValue:
     buffer.memref.name_hint = value.name_hint
     plan.add_op(buffer)
     return buffer.memref
+
+
+def _identity(value: SSAValue) -> AffineMap:
+    return AffineMap.identity(tensor_type(value).get_num_dims())
+
+
+def _composed(map: AffineMap, coordinates: Sequence[AffineExpr]) -> list[AffineExpr]:
+    """The results of `map` at `coordinates`."""
+    return [expr.replace_dims_and_symbols(coordinates, ()) for expr in map.results]
+
+
+def _is_zero(fill: FloatAttr | IntegerAttr | None) -> bool:
+    return fill is not None and fill.value.data == 0 and copysign(1, fill.value.data) > 0
+
+
+def _is_load(value: SSAValue) -> bool:
+    return isinstance(value.owner, loop.LoadOp)
 
 
 def _buffer_type(type: Attribute) -> Attribute:

@@ -55,7 +55,9 @@ def _same(got: Any, tensor: Any, exact: bool) -> None:
     tolerance = 0.0 if exact else _TOLERANCE.get(expected.dtype.name, 0.0)
     if expected.dtype.name == "bfloat16":
         got, expected = got.astype(np.float32), expected.astype(np.float32)
-    np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance / 10)
+    finite = expected[np.isfinite(expected)]
+    largest = float(np.abs(finite).max(initial=1.0)) if tolerance else 0.0
+    np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance / 10 * largest)
 
 
 @pytest.fixture(scope="session")

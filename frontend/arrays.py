@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors as NumPy arrays and back, bit for bit. NumPy has no bfloat16 of its own."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+ROUNDOFF: Mapping[str, float] = {
+    "float64": 2.0**-53,
+    "float32": 2.0**-24,
+    "float16": 2.0**-11,
+    "bfloat16": 2.0**-8,
+}
+"""How far rounding to a dtype moves a value at most, relative to it."""
+
+
+def array_of(tensor: Any) -> Any:
+    """A tensor's elements as an array of the same dtype; bfloat16 is that of `ml_dtypes`."""
+    import torch
+
+    values = tensor.detach().cpu()
+    if values.dtype != torch.bfloat16:
+        return values.numpy()
+    from ml_dtypes import bfloat16
+
+    return values.contiguous().view(torch.int16).numpy().view(bfloat16)
+
+
+def tensor_of(value: Any) -> Any:
+    """An array's elements as a tensor of the same dtype, on the CPU; a tensor as it is."""
+    import numpy as np
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return value
+    array = np.asarray(value)
+    array = array if array.flags.writeable else array.copy()
+    if cast(Any, array.dtype).name != "bfloat16":
+        return torch.as_tensor(array)
+    return torch.as_tensor(array.view(np.int16)).view(torch.bfloat16)
+
+
+def as_array(value: Any) -> Any:
+    """A tensor or an array as an array."""
+    import numpy as np
+
+    return cast(Any, value) if isinstance(value, np.ndarray) else array_of(value)
