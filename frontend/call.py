@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from tilewright.errors import UsageError
+from tilewright.frontend.arrays import array_of, tensor_of
 from tilewright.frontend.aten import dtype_name
 from tilewright.frontend.capture import Captured
+from tilewright.frontend.mutation import check_writable, write_back
 
 
 class Call:
@@ -14,28 +16,36 @@ class Call:
     The arguments of one call, which must be like those of the capture.
 
     Tensors may be PyTorch's or NumPy's, of the same shapes and dtypes. Python values are baked in,
-    and must be the same. Raises `UsageError` otherwise.
+    and must be the same. What the program writes in place must be writable. Raises `UsageError`
+    otherwise.
     """
 
     def __init__(self, captured: Captured, args: tuple[Any, ...], kwargs: Mapping[str, Any]):
         self._captured = captured
-        self._leaves = _matched_leaves(captured, args, kwargs)
+        self._given = _matched_leaves(captured, args, kwargs)
+        given = iter(self._given)
+        self._tensors = {
+            i.node: next(given) if i.kind == "input" else i.tensor for i in captured.inputs
+        }
+        check_writable(captured, list(self._tensors.values()))
 
     def arrays(self) -> list[Any]:
         """NumPy arrays for `captured.inputs`: the call's tensors, and the module's own."""
-        given = iter(self._leaves)
-        inputs = self._captured.inputs
-        return [_array(i.name, next(given) if i.kind == "input" else i.tensor) for i in inputs]
+        return [_array(i.name, self._tensors[i.node]) for i in self._captured.inputs]
 
     def results(self, arrays: Sequence[Any]) -> Any:
-        """What the function returns; tensors if any tensor was passed in, else arrays."""
+        """
+        What the function returns, once what it writes in place is written; tensors if any tensor
+        was passed in, else arrays.
+        """
         import torch
 
-        tensors = [leaf for leaf in self._leaves if isinstance(leaf, torch.Tensor)]
-        if self._leaves and not tensors:
+        write_back(self._captured, list(self._tensors.values()), arrays)
+        tensors = [leaf for leaf in self._given if isinstance(leaf, torch.Tensor)]
+        if self._given and not tensors:
             return self._captured.unflatten(arrays)
         device = tensors[0].device if tensors else torch.device("cpu")
-        return self._captured.unflatten([torch.as_tensor(a, device=device) for a in arrays])
+        return self._captured.unflatten([tensor_of(array).to(device) for array in arrays])
 
 
 def _matched_leaves(
@@ -108,6 +118,4 @@ def _array(name: str, tensor: Any) -> Any:
 
     if isinstance(tensor, FakeTensor):
         raise UsageError(f"'{name}' is a fake tensor: it has no values to run with")
-    if isinstance(tensor, np.ndarray):
-        return cast(Any, tensor)
-    return tensor.detach().cpu().numpy()
+    return cast(Any, tensor) if isinstance(tensor, np.ndarray) else array_of(tensor)

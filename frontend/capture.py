@@ -10,7 +10,7 @@ then translates node by node. What cannot be compiled is refused here, by name a
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -29,37 +29,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.torch_op import TorchOp
 from tilewright.errors import UnsupportedError, UsageError
-from tilewright.frontend.aten import (
-    build_op,
-    op_of_call,
-    type_of,
-    types_of,
-)
-from tilewright.frontend.export import export
+from tilewright.frontend.aten import build_op, op_of_call, type_of, types_of
+from tilewright.frontend.export import break_down, export
 from tilewright.frontend.refusals import calls_of, check
+from tilewright.frontend.signature import Input, Output, inputs_of, outputs_of
 from tilewright.frontend.source import place_of_node
-
-Kind = Literal["input", "parameter", "buffer", "constant"]
-
-
-@dataclass(frozen=True)
-class Input:
-    """One argument of the captured function."""
-
-    node: str
-    """The name of its FX node, which the function's argument has too."""
-    name: str
-    """A user input's name in the signature; otherwise the path in the module: `0.weight`."""
-    kind: Kind
-    tensor: Any
-    """The tensor that was given or found at capture, real or fake."""
-
-
-def is_node(value: Any) -> bool:
-    """Whether an output is a tensor of the graph rather than a Python value."""
-    from torch.fx import Node
-
-    return isinstance(value, Node)
 
 
 @dataclass(frozen=True)
@@ -67,20 +41,26 @@ class Captured:
     """Torch IR, with what is needed to call it and to judge its results."""
 
     module: ModuleOp
-    """One function `@main`: `inputs` in, the tensors among the user's outputs out."""
+    """One function `@main`: `inputs` in, the tensors among `outputs` out."""
     exported: Any
     """The decomposed `torch.export.ExportedProgram`."""
     inputs: list[Input]
     """The function's arguments, in order."""
-    outputs: list[Any]
-    """The user's outputs, flat: the FX node of a tensor, or a Python value as it is."""
+    outputs: list[Output]
+    """First what the program writes in place, then what the user's function returns, flat."""
+
+    @property
+    def mutated(self) -> list[Input]:
+        """The inputs and buffers that are written in place; their new values are returned first."""
+        return [output.mutates for output in self.outputs if output.mutates is not None]
 
     def unflatten(self, tensors: Sequence[Any]) -> Any:
-        """The function's results in the nesting that the user's function returns."""
+        """Of the function's results those that the user's function returns, nested as there."""
         from torch.utils import _pytree as pytree
 
-        results = iter(tensors)
-        leaves = [next(results) if is_node(leaf) else leaf for leaf in self.outputs]
+        results = iter(tensors[len(self.mutated) :])
+        returned = [output for output in self.outputs if output.mutates is None]
+        leaves = [next(results) if output.is_tensor else output.value for output in returned]
         return pytree.tree_unflatten(leaves, self.exported.call_spec.out_spec)
 
 
@@ -90,46 +70,21 @@ def capture(
     """
     Capture a module or a function, called with `args` and `kwargs`, for inference.
 
-    A module is captured in eval mode, and left as it was. Raises `UnsupportedError` for what the
-    compiler cannot do and `UsageError` where the user's own code fails.
+    It may also be a `torch.export.ExportedProgram`, which brings inputs of its own if none are
+    given. A module is captured in eval mode, and left as it was. Raises `UnsupportedError` for what
+    the compiler cannot do and `UsageError` where the user's own code fails.
     """
-    exported = export(function, args, dict(kwargs or {}))
+    exported = _exported(function, args, dict(kwargs or {}))
     check(exported)
-    return _translate(exported, _inputs(exported))
+    return _translate(exported, inputs_of(exported))
 
 
-def _inputs(exported: Any) -> list[Input]:
-    """
-    The tensor arguments of the graph by their FX name.
+def _exported(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    from torch.export import ExportedProgram
 
-    Python values are baked in already. What the user passes in stays even if nothing uses it.
-    """
-    from torch.export.graph_signature import ConstantArgument, InputKind, TensorArgument
-    from torch.utils import _pytree as pytree
-
-    user = iter(pytree.tree_leaves(exported.example_inputs))
-    stored: dict[InputKind, Kind] = {
-        InputKind.PARAMETER: "parameter",
-        InputKind.BUFFER: "buffer",
-        InputKind.CONSTANT_TENSOR: "constant",
-    }
-    used = {node.name for node in exported.graph.nodes if node.users}
-    inputs: list[Input] = []
-    for spec in exported.graph_signature.input_specs:
-        tensor = next(user) if spec.kind is InputKind.USER_INPUT else None
-        if isinstance(spec.arg, ConstantArgument):
-            continue
-        if not isinstance(spec.arg, TensorArgument):
-            raise UnsupportedError(f"the input {spec.arg.name!r} is not a tensor")
-        name = spec.arg.name
-        if tensor is not None:
-            inputs.append(Input(name, name, "input", tensor))
-            continue
-        if name not in used:
-            continue
-        state = exported.state_dict if spec.target in exported.state_dict else exported.constants
-        inputs.append(Input(name, spec.target, stored[spec.kind], state[spec.target]))
-    return inputs
+    if isinstance(function, ExportedProgram) and not args and not kwargs:
+        return break_down(function)
+    return export(function, args, kwargs)
 
 
 def _translate(exported: Any, inputs: list[Input]) -> Captured:
@@ -159,12 +114,9 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
         op.results[0].name_hint = node.name
         values[node] = op.results[0]
 
-    outputs = list(exported.graph.output_node().args[0])
-    returned = [values[output] for output in outputs if is_node(output)]
-    if not returned:
-        raise UsageError("the program returns no tensor")
-    block.add_op(ReturnOp(*returned))
-    module = ModuleOp([_function(block, inputs, returned)])
+    outputs = outputs_of(exported, inputs)
+    block.add_op(ReturnOp(*(values[output.value] for output in outputs if output.is_tensor)))
+    module = ModuleOp([_function(block, inputs, outputs)])
     module.verify()
     return Captured(module, exported, inputs, outputs)
 
@@ -185,10 +137,16 @@ def _checked_op(op_class: type[TorchOp], node: Any, values: Mapping[Any, SSAValu
     return op
 
 
-def _function(block: Block, inputs: Sequence[Input], returned: Sequence[SSAValue]) -> FuncOp:
-    type = FunctionType.from_lists(block.arg_types, [value.type for value in returned])
-    attributes = [_argument_attributes(i) for i in inputs]
-    return FuncOp("main", type, Region(block), "public", arg_attrs=ArrayAttr(attributes))
+def _function(block: Block, inputs: Sequence[Input], outputs: Sequence[Output]) -> FuncOp:
+    returned = block.last_op
+    assert isinstance(returned, ReturnOp)
+    if not returned.arguments:
+        raise UsageError("the program returns no tensor")
+    type = FunctionType.from_lists(block.arg_types, [value.type for value in returned.arguments])
+    attributes = ArrayAttr([_argument_attributes(i) for i in inputs])
+    results = ArrayAttr([_result_attributes(o) for o in outputs if o.is_tensor])
+    written = results if any(result.data for result in results) else None
+    return FuncOp("main", type, Region(block), "public", arg_attrs=attributes, res_attrs=written)
 
 
 def _argument_attributes(input: Input) -> DictionaryAttr:
@@ -197,6 +155,12 @@ def _argument_attributes(input: Input) -> DictionaryAttr:
     return DictionaryAttr(
         {"torch.name": StringAttr(input.name), "torch.kind": StringAttr(input.kind)}
     )
+
+
+def _result_attributes(output: Output) -> DictionaryAttr:
+    if output.mutates is None:
+        return DictionaryAttr({})
+    return DictionaryAttr({"torch.mutates": StringAttr(output.mutates.name)})
 
 
 def _location(node: Any) -> NameLoc:

@@ -7,11 +7,13 @@ import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
+from types import FunctionType, MethodType
 from typing import Any
 
-from tilewright.errors import TilewrightError, UnsupportedError, UsageError
+from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.aten import decompositions
-from tilewright.frontend.source import error_of, place_of_exception
+from tilewright.frontend.export_errors import error_of_export, untraced
+from tilewright.frontend.refusals import check_source
 
 
 def export(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -23,21 +25,45 @@ def export(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         with torch.no_grad(), _eval_mode(module), _quiet():
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)
+            check_source(exported)
             return exported.run_decompositions(decompositions())
     except TilewrightError:
         raise
     except (Exception, SystemExit) as error:
-        raise _export_error(error) from error
+        raise error_of_export(error) from error
+
+
+def break_down(exported: Any) -> Any:
+    """The functional graph of a program that was exported already, with its example inputs."""
+    import torch
+
+    if not exported.example_inputs and exported.graph_signature.user_inputs:
+        raise UsageError(
+            "the exported program has no example inputs, which say what it is compiled for",
+            remedy="pass inputs",
+        )
+    if exported.range_constraints:  # of sizes that were left open: the inputs settle them
+        args, kwargs = exported.example_inputs
+        return export(exported.module(), args, kwargs)
+    check_source(exported)
+    try:
+        with torch.no_grad(), _quiet():
+            return exported.run_decompositions(decompositions())
+    except Exception as error:
+        raise error_of_export(error) from error
 
 
 def _as_module(function: Any) -> Any:
     """`function` itself if it is a module; else a module whose forward it is."""
     from inspect import isclass
 
+    import torch.export
     from torch import nn
 
     if isinstance(function, nn.Module):
         return function
+    if isinstance(function, torch.export.ExportedProgram):
+        return function.module()
     if isclass(function) and issubclass(function, nn.Module):
         raise UsageError(f"{function.__name__} is a class: capture a module, {function.__name__}()")
     if not callable(function):
@@ -45,14 +71,27 @@ def _as_module(function: Any) -> Any:
     module = nn.Module()
     for name, used in _modules_used_by(function).items():
         module.add_module(name, used)
-    module.forward = _with_signature(function)
+    module.forward = _as_forward(function)
     return module
 
 
-def _with_signature(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` itself, or a call of it if it is a builtin such as `torch.relu`."""
-    from inspect import signature
+def _as_forward(function: Callable[..., Any]) -> Callable[..., Any]:
+    """
+    `function` itself, under the name of forward: PyTorch keeps lines of such functions only.
 
+    A builtin such as `torch.relu` has no signature, and gets one.
+    """
+    from inspect import isfunction, ismethod, signature
+
+    if ismethod(function):
+        return MethodType(_as_forward(function.__func__), function.__self__)
+    if isfunction(function):
+        code = function.__code__.replace(co_name="forward")
+        renamed = FunctionType(
+            code, function.__globals__, "forward", function.__defaults__, function.__closure__
+        )
+        renamed.__kwdefaults__ = function.__kwdefaults__
+        return renamed
     try:
         signature(function)
     except ValueError:
@@ -106,12 +145,6 @@ def _quiet() -> Generator[None]:
     sys.stderr.write(printed.getvalue())
 
 
-_UNTRACED = "a tensor is used that PyTorch's tracing does not know the origin of"
-_KEEP_TRACK = (
-    "write x.detach() for x.data, and hold parameters and modules in modules, as nn.ModuleList does"
-)
-
-
 def _check_constants(exported: Any) -> None:
     """
     Refuse constants that tracing made up from what it lost sight of, as it does of `x.data`.
@@ -123,19 +156,4 @@ def _check_constants(exported: Any) -> None:
 
     for name, value in exported.constants.items():
         if "lifted_tensor_" in name and isinstance(value, FakeTensor):
-            raise UnsupportedError(_UNTRACED, remedy=_KEEP_TRACK)
-
-
-_LOST = ("Expected a real tensor, not a FakeTensor", "a fake tensor in the exported program")
-
-
-def _export_error(error: BaseException) -> TilewrightError:
-    if any(words in str(error) for words in _LOST):
-        return UnsupportedError(_UNTRACED, remedy=_KEEP_TRACK)
-    if "DataDependent" not in type(error).__name__:
-        return error_of(error)
-    return UnsupportedError(
-        "the program depends on the values of a tensor",
-        where=str(place_of_exception(error) or ""),
-        remedy="shapes and branches must follow from the inputs' shapes alone",
-    )
+            raise untraced()

@@ -2,20 +2,25 @@
 """
 What the results should be: the captured graph run by PyTorch, in float64 and as it is.
 
-The float64 run promotes every float32: the inputs, and the dtypes that casts and creation ops name.
-An absent `eps` stays that of the original dtype. So `model.double()` is not used: it leaves casts
-inside the model alone, and takes float64's own eps.
+The float64 run promotes every floating dtype: the inputs, the dtypes that casts and creation ops
+name, and the one that they take where none is named. Integers and bools stay. An absent `eps` is
+that of the original dtype. So `model.double()` is not used: it leaves casts inside the model alone,
+and takes float64's own eps.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from operator import getitem
 from typing import Any
 
-from tilewright.frontend.capture import Captured, is_node
+from tilewright.frontend.arrays import ROUNDOFF, array_of, tensor_of
+from tilewright.frontend.aten import dtype_name
+from tilewright.frontend.capture import Captured
 
 
 def reference(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
     """
-    The tensors that the function returns as NumPy arrays, computed in float64.
+    The results of the captured function as NumPy arrays, computed in float64.
 
     `inputs` are values for `captured.inputs`, in order, as tensors or arrays. Integer and boolean
     results keep their dtype.
@@ -23,27 +28,48 @@ def reference(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
     return _run(captured, inputs, promote=True)
 
 
-def disturbed(captured: Captured, inputs: Sequence[Any], relative: float) -> list[Any]:
+def disturbed(captured: Captured, inputs: Sequence[Any], roundings: float) -> list[Any]:
     """
-    The results of `reference` when every input and every intermediate float is off by `relative`
-    of its value, up or down at random; the signs are the same in every call.
+    The results of `reference` when every input and every intermediate float is off by `roundings`
+    units of roundoff of the dtype that it has in the program, up or down at random; the signs are
+    the same in every call.
     """
     import torch
+    from torch.utils import _pytree as pytree
 
     generator = torch.Generator().manual_seed(0)
 
-    def nudged(value: Any) -> Any:
+    def nudged(value: Any, original: Any) -> Any:
         if not isinstance(value, torch.Tensor) or not value.dtype.is_floating_point:
             return value
         signs = torch.randint(0, 2, value.shape, generator=generator) * 2 - 1
-        return value * (1 + relative * signs)
+        return value * (1 + roundings * ROUNDOFF[dtype_name(original.dtype)] * signs)
 
-    return _run(captured, inputs, promote=True, after=nudged)
+    def after(node: Any, value: Any) -> Any:
+        leaves, structure = pytree.tree_flatten(value)
+        originals = pytree.tree_leaves(node.meta.get("val"))
+        return pytree.tree_unflatten(map(nudged, leaves, originals), structure)
+
+    return _run(captured, inputs, promote=True, after=after)
 
 
 def eager(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
-    """The tensors that the function returns as NumPy arrays, in the dtypes of the program."""
+    """The results of the captured function as NumPy arrays, in the dtypes of the program."""
     return _run(captured, inputs, promote=False)
+
+
+def roundoff(captured: Captured) -> float:
+    """The unit roundoff of the coarsest floating dtype in the program; 0 if there is none."""
+    import torch
+    from torch.utils import _pytree as pytree
+
+    values = pytree.tree_leaves([n.meta.get("val") for n in captured.exported.graph.nodes])
+    names = {dtype_name(v.dtype) for v in values if isinstance(v, torch.Tensor)}
+    return max((ROUNDOFF[name] for name in names if name in ROUNDOFF), default=0.0)
+
+
+def _as_it_is(node: Any, value: Any) -> Any:
+    return value
 
 
 def _run(
@@ -51,44 +77,60 @@ def _run(
     inputs: Sequence[Any],
     *,
     promote: bool,
-    after: Callable[[Any], Any] = lambda value: value,
+    after: Callable[[Any, Any], Any] = _as_it_is,
 ) -> list[Any]:
-    """The results, with `after` done to every value as soon as it is there."""
+    """The results, with `after(node, value)` done to every value as soon as it is there."""
     import torch
 
     if len(inputs) != len(captured.inputs):
         raise ValueError(f"{len(captured.inputs)} inputs are needed, not {len(inputs)}")
-    tensors = [torch.as_tensor(value) for value in inputs]
+    tensors = [tensor_of(value) for value in inputs]
     if promote:
         tensors = [_promoted(tensor) for tensor in tensors]
     nodes = [input.node for input in captured.inputs]
-    values = {node: after(tensor) for node, tensor in zip(nodes, tensors, strict=True)}
     call = _promoted_call if promote else _call
-    with torch.no_grad():
-        results = _evaluate(
-            captured, values, lambda node, args, kwargs: after(call(node, args, kwargs))
-        )
-    return [result.detach().cpu().numpy() for result in results]
+    default = torch.float64 if promote else torch.get_default_dtype()
+    with torch.no_grad(), _default_dtype(default):
+        results = _evaluate(captured, dict(zip(nodes, tensors, strict=True)), call, after)
+    return [array_of(result) for result in results]
+
+
+@contextmanager
+def _default_dtype(dtype: Any) -> Generator[None]:
+    """What `arange(0.5)` and the quotient of two integers have for a dtype."""
+    import torch
+
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 def _evaluate(
-    captured: Captured, values: dict[str, Any], call: Callable[[Any, Any, Any], Any]
+    captured: Captured,
+    values: dict[str, Any],
+    call: Callable[[Any, Any, Any], Any],
+    after: Callable[[Any, Any], Any],
 ) -> list[Any]:
-    """The user's output tensors; `values` are the graph's arguments by their FX name."""
+    """The tensors among the outputs; `values` are the graph's arguments by their FX name."""
     from torch.fx import Interpreter
 
     class Graph(Interpreter):
-        def placeholder(self, target: Any, args: Any, kwargs: Any) -> Any:
-            return values.get(str(target))
-
         def run_node(self, n: Any) -> Any:
+            if n.op == "placeholder":
+                return after(n, values[n.name]) if n.name in values else None
             if n.op != "call_function":
                 return super().run_node(n)
             args, kwargs = self.fetch_args_kwargs_from_env(n)
-            return call(n, args, kwargs)
+            # A part of several results is nudged already.
+            finish = _as_it_is if n.target is getitem else after
+            return finish(n, call(n, args, kwargs))
 
     results = Graph(captured.exported.graph_module).run()
-    return [r for r, out in zip(results, captured.outputs, strict=True) if is_node(out)]
+    outputs = zip(results, captured.outputs, strict=True)
+    return [result for result, output in outputs if output.is_tensor]
 
 
 def _call(node: Any, args: Any, kwargs: Any) -> Any:
@@ -101,12 +143,12 @@ def _call(node: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _promoted(value: Any) -> Any:
-    """A float32 tensor, or float32 itself, as float64; anything else as it is."""
+    """A floating tensor, or a floating dtype, in float64; anything else as it is."""
     import torch
 
-    if isinstance(value, torch.Tensor) and value.dtype == torch.float32:
-        return value.double()
-    return torch.float64 if value == torch.float32 else value
+    if isinstance(value, torch.Tensor):
+        return value.double() if value.dtype.is_floating_point else value
+    return torch.float64 if isinstance(value, torch.dtype) and value.is_floating_point else value
 
 
 def _promoted_call(node: Any, args: Any, kwargs: Any) -> Any:
@@ -119,6 +161,13 @@ def _promoted_call(node: Any, args: Any, kwargs: Any) -> Any:
     args, kwargs = pytree.tree_map_only(torch.dtype, _promoted, (args, kwargs))
     if node.target is torch.ops.aten.rms_norm.default:
         input, sizes, weight, eps = (*args, None, None)[:4]
-        own = torch.finfo(node.args[0].meta["val"].dtype).eps
-        args = (input, sizes, weight, own if eps is None else eps)
-    return _promoted(_call(node, args, kwargs))
+        args = (input, sizes, weight, _eps_of(node.args[0]) if eps is None else eps)
+    return pytree.tree_map(_promoted, _call(node, args, kwargs))
+
+
+def _eps_of(input: Any) -> float:
+    """`rms_norm`'s default: the eps of the dtype that it computes in, float32 for half types."""
+    import torch
+
+    dtype = input.meta["val"].dtype
+    return torch.finfo(torch.float64 if dtype == torch.float64 else torch.float32).eps

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from tilewright.errors import UnsupportedError
-from tilewright.frontend.aten import dtype_name, op_of_call
+from tilewright.frontend.aten import DTYPES, dtype_name, op_of_call
 from tilewright.frontend.source import place_of_node
+from tilewright.frontend.unsupported import Refusal, refusal_of
 
 
 def calls_of(exported: Any) -> list[Any]:
@@ -26,26 +27,49 @@ def _tensors(value: Any) -> list[Any]:
     return [v for v in values if isinstance(v, torch.Tensor)]
 
 
+def check_source(exported: Any) -> None:
+    """
+    Raise `UnsupportedError` for what the compiler cannot do with a program as the user wrote it,
+    not broken down yet.
+    """
+    _check_names(exported)
+    _check_layouts(exported)
+    _check_sizes(exported)
+    _check_dtypes(exported)
+
+
 def check(exported: Any) -> None:
-    """Raise `UnsupportedError` for what the compiler cannot do with an exported program."""
-    _check_mutations(exported)
+    """Raise `UnsupportedError` for what the compiler cannot do with a program broken down."""
     _check_layouts(exported)
     _check_sizes(exported)
     _check_ops(exported)
     _check_dtypes(exported)
 
 
-def _check_mutations(exported: Any) -> None:
-    from torch.export.graph_signature import OutputKind
+def _check_names(exported: Any) -> None:
+    """Every call is of an operator that may be used; all that are not are named in one error."""
+    from torch.fx import GraphModule
 
-    for spec in exported.graph_signature.output_specs:
-        if spec.kind is OutputKind.USER_OUTPUT:
-            continue
-        written = "input" if spec.kind is OutputKind.USER_INPUT_MUTATION else "buffer"
+    modules = [m for m in exported.graph_module.modules() if isinstance(m, GraphModule)]
+    calls = [n for m in modules for n in m.graph.nodes if n.op == "call_function"]
+    used = [n for n in calls if n.users or n.is_impure()]
+    found = [(n, refusal) for n in used if (refusal := refusal_of(n)) is not None]
+    if len({node.target for node, _ in found}) == 1:
+        node, refusal = found[0]
         raise UnsupportedError(
-            f"the program writes to its {written} {spec.target!r}",
-            remedy="return the new value instead of writing in place",
+            f"{node.target} (node {node.name}) is not supported: {refusal.reason}",
+            where=_where(node),
+            remedy=refusal.remedy,
         )
+    by_refusal: dict[Refusal, list[Any]] = {}
+    for node, refusal in found:
+        by_refusal.setdefault(refusal, []).append(node)
+    if by_refusal:
+        reasons = (
+            f"{_named(nodes)}: {refusal.reason}, {refusal.remedy}"
+            for refusal, nodes in by_refusal.items()
+        )
+        raise UnsupportedError(f"{_UNKNOWN}: {'; '.join(reasons)}")
 
 
 def _check_layouts(exported: Any) -> None:
@@ -78,24 +102,17 @@ def _check_sizes(exported: Any) -> None:
             )
 
 
+_UNKNOWN = "PyTorch operators that are not supported"
+
+
 def _check_ops(exported: Any) -> None:
     """Every call is an op of the dialect, or all that are not are named in one error."""
     import operator
 
-    import torch
-
     calls = [n for n in calls_of(exported) if n.target is not operator.getitem]
     unknown = [n for n in calls if op_of_call(n.target, n.args) is None]
-    random = [
-        n for n in unknown if torch.Tag.nondeterministic_seeded in getattr(n.target, "tags", ())
-    ]
-    if random:
-        raise UnsupportedError(
-            f"random numbers are drawn inside the program: {_named(random)}",
-            remedy="draw them outside and pass them in as an input, or switch off training=True",
-        )
     if unknown:
-        raise UnsupportedError(f"PyTorch operators that are not supported: {_named(unknown)}")
+        raise UnsupportedError(f"{_UNKNOWN}: {_named(unknown)}")
 
 
 def _named(nodes: Sequence[Any]) -> str:
@@ -115,16 +132,18 @@ def _at(node: Any) -> str:
 
 
 def _check_dtypes(exported: Any) -> None:
-    """Every tensor that is used is float32."""
-    arguments = [n for n in exported.graph.nodes if n.op == "placeholder" and n.users]
+    """Every tensor that is used, or passed in, has one of the dtypes of the IR."""
+    passed = exported.graph_signature.user_inputs
+    arguments = [n for n in exported.graph.nodes if n.op == "placeholder"]
+    arguments = [n for n in arguments if n.users or n.name in passed]
     for node in (*arguments, *calls_of(exported)):
         for tensor in _tensors(node.meta.get("val")):
-            if dtype_name(tensor.dtype) == "float32":
-                continue
-            raise UnsupportedError(
-                f"{_what(node)} has dtype {tensor.dtype}; only torch.float32 is supported",
-                where=_where(node),
-            )
+            if dtype_name(tensor.dtype) not in DTYPES:
+                raise UnsupportedError(
+                    f"{_what(node)} has the dtype {tensor.dtype}, which is not supported",
+                    where=_where(node),
+                    remedy=f"dtypes: {', '.join(DTYPES)}",
+                )
 
 
 def _what(node: Any) -> str:

@@ -206,22 +206,20 @@ def refused(action: Callable[[], Any]) -> str:
 @pytest.mark.parametrize(
     ("text", "fragments"),
     [
-        ("x = torch.randn(3)\ny = torch.sort(x)[0]\n(y + torch.cumsum(x, 0)).cumsum(0)",
-         ["aten.sort.default (node sort at <-c>:2)",
-          "aten.cumsum.default (node cumsum at <-c>:3 and 1 more)"]),
-        ("F.dropout(torch.randn(3))", ["random", "aten.native_dropout.default", "<-c>:1"]),
-        ("x = torch.randn(3)\nx + torch.randn_like(x)", ["random", "aten.randn", "<-c>:2"]),
+        ("x = torch.rand(3)\ny = torch.igamma(x, x)\n(y + torch.lgamma(x)).lgamma()",
+         ["aten.igamma.default (node igamma at <-c>:2)",
+          "aten.lgamma.default (node lgamma at <-c>:3 and 1 more)"]),
+        ("F.dropout(torch.randn(3), training=True)", ["<-c>:1: aten.dropout.default", "random"]),
+        ("x = torch.randn(3)\nx + torch.randn_like(x)", ["<-c>:2: aten.randn_like", "random"]),
         ("x = torch.randn(3)\nfor _ in range(2): x = x + torch.randn(3)\nx", ["random", "<-c>:2"]),
         ("sum([torch.randn(3).relu() for _ in range(2)])", ["random", "<-c>:1"]),
-        ("torch.arange(4) * 2", ["<-c>:1: the input 't0' has dtype torch.int64"]),
-        ("x = torch.randn(3)\nx.half() + 1", ["_to_copy"]),
-        ("torch.randn(3).half() + 1", ["the input 't0' has dtype torch.float16"]),
-        ("x = torch.randn(3)\nx.add_(1)\nx", ["writes to its input 'x'", "return the new value"]),
-        ("x = torch.randn(3)\nx[x > 0]", ["<-c>:2", "only known when the program runs"]),
+        ("torch.randn(3).to(torch.complex64) * 1",
+         ["<-c>:1: the input 't0' has the dtype torch.complex64", "dtypes: float32, float64,"]),
+        ("x = torch.randn(3)\nx[x > 0]", ["<-c>:2: aten.index.Tensor", "boolean mask"]),
         ("x = torch.randn(3)\ny = x.sum()\nif y > 0: y = y + 1\ny",
          ["<-c>:3:4", "values of a tensor"]),
         ("torch.randn(3) + 2**63", ["<-c>:1: aten.add.Tensor", "9223372036854775808 of type int"]),
-        ("torch.randn(3).to_sparse()", ["'_to_sparse'", "layout torch.sparse_coo"]),
+        ("torch.randn(3).to_sparse()", ["<-c>:1: aten.to_sparse.default", "dense"]),
     ],
 )  # fmt: skip
 def test_refused(text: str, fragments: list[str], capsys: pytest.CaptureFixture[str]):
@@ -229,20 +227,6 @@ def test_refused(text: str, fragments: list[str], capsys: pytest.CaptureFixture[
     for fragment in fragments:
         assert fragment in message
     assert capsys.readouterr() == ("", "")
-
-
-def test_written_buffer():
-    class Counter(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.count: torch.Tensor
-            self.register_buffer("count", torch.zeros(()))
-
-        def forward(self, x: torch.Tensor):
-            self.count += 1
-            return x * self.count
-
-    assert "writes to its buffer 'count'" in refused(lambda: capture(Counter(), (torch.ones(2),)))
 
 
 class Listed(nn.Module):

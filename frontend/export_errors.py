@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `torch.export` raises, as a sentence about the user's program."""
+
+import re
+from collections.abc import Callable
+
+from tilewright.errors import TilewrightError, UnsupportedError
+from tilewright.frontend.source import error_of, place_of_exception
+
+_SHAPES = "shapes and branches must follow from the inputs' shapes alone"
+
+
+def untraced() -> UnsupportedError:
+    """Tracing met a tensor that it did not see being made."""
+    return UnsupportedError(
+        "a tensor is used that PyTorch's tracing does not know the origin of",
+        remedy="write x.detach() for x.data, and hold parameters and modules in modules, as "
+        "nn.ModuleList does",
+    )
+
+
+def _depends_on_values(error: BaseException) -> UnsupportedError:
+    return UnsupportedError(
+        "the program depends on the values of a tensor", where=_place(error), remedy=_SHAPES
+    )
+
+
+def _shape_depends_on_values(error: BaseException) -> UnsupportedError:
+    return UnsupportedError(
+        f"{_operator(error)} is not supported: how large its result is depends on values",
+        where=_place(error),
+        remedy=_SHAPES,
+    )
+
+
+def _not_dense(error: BaseException) -> UnsupportedError:
+    return UnsupportedError(
+        f"{_operator(error)} is not supported: PyTorch cannot trace it",
+        where=_place(error),
+        remedy="only dense tensors are there, and no quantised or nested ones",
+    )
+
+
+def _shared_inputs(error: BaseException) -> UnsupportedError:
+    return UnsupportedError(
+        "two inputs share memory, and one of them is written in place", remedy="pass a copy"
+    )
+
+
+def _other_form(error: BaseException) -> UnsupportedError:
+    return UnsupportedError(
+        "the shape or layout of an input is changed in place",
+        remedy="write x = x.t() for x.t_(), and alike",
+    )
+
+
+def _constant(error: BaseException) -> UnsupportedError:
+    name = re.findall(r"Constant (\S+) is", str(error))[0]
+    return UnsupportedError(
+        f"the program writes to {name!r}, which is a tensor but no buffer",
+        remedy=f"register_buffer({name!r}, ...)",
+    )
+
+
+def _operator(error: BaseException) -> str:
+    names = re.findall(r"\b\w+\.\w+\.\w+\b", str(error).partition("\n")[0])
+    return names[0] if names else "an operator"
+
+
+def _place(error: BaseException) -> str:
+    return str(place_of_exception(error) or "")
+
+
+_KNOWN: tuple[tuple[str, str, Callable[[BaseException], TilewrightError]], ...] = (
+    ("", "Expected a real tensor, not a FakeTensor", lambda error: untraced()),
+    ("", "a fake tensor in the exported program", lambda error: untraced()),
+    ("DynamicOutputShapeException", "", _shape_depends_on_values),
+    ("GuardOnDataDependentSymNode", "", _depends_on_values),
+    ("DataDependentOutputException", "", _depends_on_values),
+    ("PendingUnbackedSymbolNotFound", "", _depends_on_values),
+    ("UnsupportedFakeTensorException", "", _not_dense),
+    ("UnsupportedOperatorException", "", _not_dense),
+    ("AssertionError", "expected compiled_fn to be GraphModule", _shared_inputs),
+    ("AssertionError", "num_mutated_inp_runtime_indices", _other_form),
+    ("RuntimeError", "is mutated in the forward method", _constant),
+)
+"""The kind of exception, a part of what it says, and what it means (PyTorch 2.11 to 2.13)."""
+
+
+def error_of_export(error: BaseException) -> TilewrightError:
+    """What an exception of `torch.export` says about the user's program."""
+    for kind, words, meaning in _KNOWN:
+        if kind in type(error).__name__ and words in str(error):
+            return meaning(error)
+    return error_of(error)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a program writes in place: the captured function returns the new values, and they are written
+back into the tensors or arrays that it was called with, and into the module's buffers.
+"""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from tilewright.errors import UsageError
+from tilewright.frontend.arrays import as_array, tensor_of
+from tilewright.frontend.capture import Captured
+from tilewright.frontend.signature import Input
+
+
+def check_writable(captured: Captured, values: Sequence[Any]) -> None:
+    """
+    Raise `UsageError` unless what the program writes can be written; `values` are the tensors or
+    arrays for `captured.inputs`.
+
+    A value that is written must not share memory with another: the program was captured with
+    separate ones, and would not see the change.
+    """
+    by_node = {i.node: value for i, value in zip(captured.inputs, values, strict=True)}
+    for written in captured.mutated:
+        value = by_node[written.node]
+        if reason := _unwritable(value):
+            raise UsageError(f"the program writes to its {_what(written)}, but that {reason}")
+        for other in captured.inputs:
+            if other.node != written.node and _overlap(value, by_node[other.node]):
+                raise UsageError(
+                    f"the program writes to its {_what(written)}, but that shares memory with "
+                    f"{other.name!r}",
+                    remedy="pass a copy",
+                )
+
+
+def write_back(captured: Captured, values: Sequence[Any], results: Sequence[Any]) -> None:
+    """Write the new values, which stand first in `results`, where they belong."""
+    by_node = {i.node: value for i, value in zip(captured.inputs, values, strict=True)}
+    for written, result in zip(captured.mutated, results, strict=False):
+        _write(by_node[written.node], result)
+
+
+def _write(value: Any, result: Any) -> None:
+    import numpy as np
+    import torch
+
+    if isinstance(value, np.ndarray):
+        value[...] = result
+        return
+    with torch.no_grad():
+        value.copy_(tensor_of(result))
+
+
+def _what(written: Input) -> str:
+    return f"{written.kind} {written.name!r}"
+
+
+def _unwritable(value: Any) -> str:
+    """Why a tensor or array cannot be written; empty if it can."""
+    import numpy as np
+    import torch
+
+    if isinstance(value, np.ndarray):
+        return "" if value.flags.writeable else "is read-only"
+    if not isinstance(value, torch.Tensor):
+        return f"is a {type(cast(object, value)).__name__}, which cannot be written"
+    if value.is_inference() and not torch.is_inference_mode_enabled():
+        return "is a tensor made in inference mode"
+    steps = zip(value.shape, value.stride(), strict=True)
+    if any(stride == 0 and size > 1 for size, stride in steps):
+        return "is expanded: several of its elements are one"
+    return ""
+
+
+def _overlap(one: Any, other: Any) -> bool:
+    """Whether two tensors or arrays share an element."""
+    import numpy as np
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    if any(isinstance(value, FakeTensor) for value in (one, other)):
+        return False  # which has no memory, and cannot be run with either
+    if any(isinstance(v, torch.Tensor) and v.device.type != "cpu" for v in (one, other)):
+        return one is other
+    return np.shares_memory(as_array(one), as_array(other))

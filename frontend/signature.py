@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The signature of an exported program: which tensors go in, and what comes out.
+
+An exported graph is functional. What the program writes in place, an input `x` or a buffer `cache`,
+is a result of the graph like any other, and stands before what the user's function returns.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tilewright.errors import UnsupportedError
+
+Kind = Literal["input", "parameter", "buffer", "constant"]
+
+
+@dataclass(frozen=True)
+class Input:
+    """One argument of the captured function."""
+
+    node: str
+    """The name of its FX node, which the function's argument has too."""
+    name: str
+    """A user input's name in the signature; otherwise the path in the module: `0.weight`."""
+    kind: Kind
+    tensor: Any
+    """The tensor that was given or found at capture, real or fake."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output of the graph: a new value of what is written in place, or a value returned."""
+
+    value: Any
+    """The FX node of a tensor, or a Python value as it is."""
+    mutates: Input | None = None
+    """The input that takes this value; None for what the user's function returns."""
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether the value is a tensor of the graph rather than a Python value."""
+        from torch.fx import Node
+
+        return isinstance(self.value, Node)
+
+
+def inputs_of(exported: Any) -> list[Input]:
+    """
+    The tensor arguments of the graph, in order.
+
+    Python values are baked in already. What the user passes in stays even if nothing uses it.
+    """
+    from torch.export.graph_signature import ConstantArgument, InputKind, TensorArgument
+    from torch.utils import _pytree as pytree
+
+    user = iter(pytree.tree_leaves(exported.example_inputs))
+    stored: dict[InputKind, Kind] = {
+        InputKind.PARAMETER: "parameter",
+        InputKind.BUFFER: "buffer",
+        InputKind.CONSTANT_TENSOR: "constant",
+    }
+    needed = {node.name for node in exported.graph.nodes if node.users}
+    needed |= {*_mutated(exported)}
+    inputs: list[Input] = []
+    for spec in exported.graph_signature.input_specs:
+        tensor = next(user) if spec.kind is InputKind.USER_INPUT else None
+        if isinstance(spec.arg, ConstantArgument):
+            continue
+        if not isinstance(spec.arg, TensorArgument):
+            raise UnsupportedError(f"the input {spec.arg.name!r} is not a tensor")
+        name = spec.arg.name
+        if tensor is not None:
+            inputs.append(Input(name, name, "input", tensor))
+            continue
+        if name not in needed:
+            continue
+        state = exported.state_dict if spec.target in exported.state_dict else exported.constants
+        inputs.append(Input(name, spec.target, stored[spec.kind], state[spec.target]))
+    return inputs
+
+
+def outputs_of(exported: Any, inputs: list[Input]) -> list[Output]:
+    """The outputs of the graph, in order: first what is written in place."""
+    by_node = {input.node: input for input in inputs}
+    written = [by_node[name] for name in _mutated(exported)]
+    values = list(exported.graph.output_node().args[0])
+    mutations = [Output(value, input) for value, input in zip(values, written, strict=False)]
+    return mutations + [Output(value) for value in values[len(written) :]]
+
+
+def _mutated(exported: Any) -> Iterator[str]:
+    """The FX names of the inputs that are written to, in the order of their outputs."""
+    from torch.export.graph_signature import OutputKind
+
+    signature = exported.graph_signature
+    nodes = {spec.target: spec.arg.name for spec in signature.input_specs if spec.target}
+    stored = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION)
+    for spec in signature.output_specs:
+        if spec.kind is OutputKind.USER_INPUT_MUTATION:
+            yield spec.target
+        elif spec.kind in stored:
+            yield nodes[spec.target]
+        elif spec.kind is not OutputKind.USER_OUTPUT:
+            raise UnsupportedError(f"the program has an output of the kind {spec.kind.name}")
