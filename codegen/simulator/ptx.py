@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.codegen.simulator.findings import SimulatorError
+from tilewright.codegen.simulator.functions import Functions, closing
 from tilewright.codegen.simulator.kernel import Kernel, Parameter, Variable
 from tilewright.codegen.simulator.operands import (
     TYPES,
@@ -62,17 +63,9 @@ def parse(text: str, name: str) -> Kernel:
     kernel = Kernel(name, parameters, _max_threads(entry[3]))
     for statement in text[: min(match.start() for match in entries.values())].split(";"):
         _add_variable(kernel, statement.strip())
-    _Body(kernel, text[entry.end() : _closing(text, entry.end())]).parse()
+    body = text[entry.end() : closing(text, entry.end())]
+    _Body(kernel, Functions(text).inlined(body)).parse()
     return kernel
-
-
-def _closing(text: str, start: int) -> int:
-    depth = 1
-    for brace in re.finditer(r"[{}]", text[start:]):
-        depth += 1 if brace[0] == "{" else -1
-        if depth == 0:
-            return start + brace.start()
-    raise SimulatorError("the PTX ends inside a kernel")
 
 
 def _parameter(text: str) -> Parameter:
@@ -138,6 +131,8 @@ class _Body:
                 self.declare_registers(scope, statement)
             elif statement.startswith(".branchtargets"):
                 tables.append((scope, list(self.kernel.labels)[-1], statement))
+            elif statement.startswith(".param"):
+                self.declare_parameter(scope, statement)
             elif statement.startswith("."):
                 _add_variable(self.kernel, statement)
             elif match := _INSTRUCTION.match(statement):
@@ -186,6 +181,13 @@ class _Body:
             for each in all_names:
                 self.kernel.registers[self.declare(scope, each)] = type
 
+    def declare_parameter(self, scope: Scope, statement: str) -> None:
+        """What a call passes: memory of the thread's own. A new variable each time it is declared."""
+        parameter = _parameter(statement)
+        unique = self.declare(scope, parameter.name)
+        size = TYPES[parameter.type].itemsize * (parameter.length or 1)
+        self.kernel.variables[unique] = Variable(unique, "local", 16, size)
+
     def resolve(self, scope: Scope, name: str) -> str | None:
         for depth in range(len(scope), -1, -1):
             if (unique := self.names.get((scope[:depth], name))) is not None:
@@ -200,7 +202,14 @@ class _Body:
             register = self.operand(scope, guard)
             assert isinstance(register, Register)
             predicate = Predicate(register, bool(negated))
+        if any(isinstance(o, Address) and self.is_passed(o) for o in operands):
+            opcode = opcode.replace(".param", ".local")
         return Instruction(opcode, operands, predicate, line)
+
+    def is_passed(self, address: Address) -> bool:
+        """Whether a call passes what lies there: not a parameter of the kernel."""
+        base = address.base
+        return isinstance(base, Symbol) and base.name in self.kernel.variables
 
     def operand(self, scope: Scope, text: str) -> Operand:
         if text == "_":

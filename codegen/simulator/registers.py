@@ -38,6 +38,8 @@ class Registers:
         self.lanes = lanes
         self.declared = declared
         self.addresses = addresses
+        self.condition_code: NDArray[np.bool_] = np.zeros(lanes, np.bool_)
+        """The carry of each lane's last instruction that left one."""
         self._arrays: dict[str, Values] = {}
 
     def set_special(self, values: Mapping[str, Integers]) -> None:

@@ -69,6 +69,14 @@ def directed(total: Float64, error: Float64 | float, mode: str) -> Float32:
     return np.where(finite & ~down & (excess < 0), above, nearest)
 
 
+def directed_64(total: Float64, error: Float64, mode: str) -> Float64:
+    """`total + error` in float64, to the side that `mode` says: see `directed`."""
+    down = {"rm": np.bool_(True), "rp": np.bool_(False), "rz": total > 0}[mode]
+    below, above = np.nextafter(total, -np.inf), np.nextafter(total, np.inf)
+    result = np.where(down & (error < 0), below, total)
+    return np.where(~down & (error > 0), above, result)
+
+
 def fma64(a: Float64, b: Float64, c: Float64) -> Float64:
     """`a * b + c` in float64, the product's error kept (Dekker): the last bit is nearly sure."""
     product = a * b

@@ -9,6 +9,7 @@ moves control or makes lanes wait is in `control.py` of the simulator.
 from tilewright.codegen.simulator.instructions.async_copy import ASYNC_COPY
 from tilewright.codegen.simulator.instructions.atomics import ATOMICS
 from tilewright.codegen.simulator.instructions.bits import BITS
+from tilewright.codegen.simulator.instructions.carry import build_carry, has_carry
 from tilewright.codegen.simulator.instructions.convert import CONVERT
 from tilewright.codegen.simulator.instructions.floating import FLOATING
 from tilewright.codegen.simulator.instructions.integer import INTEGER
@@ -37,6 +38,8 @@ _PLAIN: dict[str, Builder] = {
 
 def build(unit: Unit, instruction: Instruction) -> Step:
     """Compile one instruction; raises `SimulatorError` where it is unknown."""
+    if has_carry(instruction):
+        return build_carry(unit, instruction)
     by_type = FLOATING if instruction.type in ("f32", "f64") else INTEGER
     builder = _PLAIN.get(instruction.root) or by_type.get(instruction.root)
     if builder is None:

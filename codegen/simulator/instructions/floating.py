@@ -20,7 +20,7 @@ from tilewright.codegen.simulator.instructions.elementwise import (
 )
 from tilewright.codegen.simulator.lanes import Lanes
 from tilewright.codegen.simulator.operands import Instruction
-from tilewright.codegen.simulator.rounding import directed, fma64, two_sum
+from tilewright.codegen.simulator.rounding import directed, directed_64, fma64, two_sum
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
 
 _ROUNDINGS = {"rn", "rz", "rm", "rp"}
@@ -93,6 +93,9 @@ DIRECTED: dict[str, Unary | Binary | Ternary] = {
 """float32 results as a float64 and the error of that; a quotient or root that is no float32 is so
 far from every float32 that its own rounding cannot matter."""
 
+_DIRECTED_64: dict[str, Binary] = {name: DIRECTED[name] for name in ("add", "sub")}
+"""float64 results and their errors."""
+
 _MAXIMA: dict[tuple[str, bool], Binary] = {
     ("max", False): _maximum(np.fmax, np.bitwise_and),
     ("max", True): _maximum(np.maximum, np.bitwise_and),
@@ -114,6 +117,9 @@ def _function(instruction: Instruction, parts: set[str]) -> Function:
     if single and root in DIRECTED:
         (mode,) = rounding
         return _directed(DIRECTED[root], mode)
+    if not single and root in _DIRECTED_64:
+        (mode,) = rounding
+        return _directed_64(_DIRECTED_64[root], mode)
     if root in ("fma", "mad") and rounding == {"rn"}:
         return fma64
     raise unknown(instruction)
@@ -123,6 +129,13 @@ def _directed(function: Function, mode: str) -> Function:
     def compute(*values: Any) -> Any:
         exact = function(*[value.astype(np.float64) for value in values])
         return directed(exact[0], exact[1], mode)
+
+    return compute
+
+
+def _directed_64(function: Function, mode: str) -> Function:
+    def compute(*values: Any) -> Any:
+        return directed_64(*function(*values), mode)
 
     return compute
 

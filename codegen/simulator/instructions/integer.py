@@ -32,7 +32,7 @@ def _remainder(a: Any, b: Any) -> Any:
     return where(b == 0, a, np.fmod(a, where(b == 0, 1, b)))
 
 
-def _high(a: Any, b: Any) -> Any:
+def high_half(a: Any, b: Any) -> Any:
     """The upper half of a product."""
     bits = 8 * a.dtype.itemsize
     if bits < 64:
@@ -72,7 +72,7 @@ def _product(unit: Unit, instruction: Instruction) -> Step:
 def _multiply(half: str, result: np.dtype) -> Binary:
     if half == "wide":
         return lambda a, b: a.astype(result) * b
-    return np.multiply if half == "lo" else _high
+    return np.multiply if half == "lo" else high_half
 
 
 def _multiply_add(half: str, result: np.dtype) -> Ternary:

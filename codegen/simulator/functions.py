@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Device functions of a PTX module: the body takes the place of each call.
+
+NVRTC leaves such calls to parts of its math library. What is passed lies in `.param` variables that
+the caller declares; in the body their names stand for the function's own. PTX ISA 9.0, 7.1.
+"""
+
+import re
+from dataclasses import dataclass
+from itertools import count
+
+from tilewright.codegen.simulator.findings import SimulatorError
+
+_FUNCTION = re.compile(
+    r"\.func\s*(?:\((?P<results>[^()]*)\))?\s*(?P<name>[\w$]+)\s*\((?P<parameters>[^()]*)\)"
+    r"[^;{]*\{"
+)
+_CALL = re.compile(
+    r"(?P<guard>@!?[%\w$]+\s+)?\bcall(?:\.uni)?\s+(?:\((?P<results>[^()]*)\)\s*,\s*)?"
+    r"(?P<name>[\w$]+)\s*(?:,\s*\((?P<arguments>[^()]*)\)\s*)?;"
+)
+_RETURN = re.compile(r"\bret(?:\.uni)?\s*;")
+_LOCATION = re.compile(r"^[ \t]*\.loc\b[^\n]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class _Function:
+    names: list[str]
+    """The results' and then the parameters' variables."""
+    body: str
+
+
+class Functions:
+    """The functions of a module's text, without comments."""
+
+    def __init__(self, text: str):
+        self._functions = {
+            match["name"]: _Function(
+                _names(match["results"]) + _names(match["parameters"]),
+                text[match.end() : closing(text, match.end())],
+            )
+            for match in _FUNCTION.finditer(text)
+        }
+        self._numbers = count()
+
+    def inlined(self, body: str, callers: tuple[str, ...] = ()) -> str:
+        """A body whose calls are replaced; they count for the line that calls."""
+
+        def replace(call: re.Match[str]) -> str:
+            return self._expanded(call, callers)
+
+        return _CALL.sub(replace, body)
+
+    def _expanded(self, call: re.Match[str], callers: tuple[str, ...]) -> str:
+        name = call["name"]
+        function = self._functions.get(name)
+        if function is None or call["guard"] or name in callers:
+            raise SimulatorError(f"the simulator cannot follow the PTX call {call[0].split()}")
+        passed = _names(call["results"]) + _names(call["arguments"])
+        body = _LOCATION.sub("", function.body)
+        for own, given in zip(function.names, passed, strict=True):
+            body = re.sub(rf"(?<![\w$]){re.escape(own)}(?![\w$])", lambda _, to=given: to, body)
+        end = f"$returned_{next(self._numbers)}"
+        body = _RETURN.sub(f"bra {end};", self.inlined(body, (*callers, name)))
+        return f"{{\n{body}\n{end}:\n}}\n"
+
+
+def _names(text: str | None) -> list[str]:
+    """The last word of each part: `.param .align 8 .b8 x[16], .param .b64 y` gives x and y."""
+    parts = (part.strip() for part in (text or "").split(","))
+    return [re.sub(r"\[\d*\]$", "", part).split()[-1] for part in parts if part]
+
+
+def closing(text: str, start: int) -> int:
+    """Where the brace closes that is open at `start`."""
+    depth = 1
+    for brace in re.finditer(r"[{}]", text[start:]):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return start + brace.start()
+    raise SimulatorError("the PTX ends inside a kernel")
