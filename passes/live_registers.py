@@ -49,15 +49,16 @@ class _Pressure:
         return most
 
     def _inside(self, op: Operation) -> int:
-        """What the bodies of `op` take; loops hold what they fold or join while they run."""
+        """What the bodies of `op` take; loops of Loop IR hold what they join while they run."""
         if not op.regions:
             return 0
-        folded: set[SSAValue] = set(op.results)
+        held: set[SSAValue] = set()
+        if isinstance(op, loop.ReduceOp):
+            held.update(op.results)
         if isinstance(op, loop.ScanOp):
-            folded = {result for prefix in op.prefixes for result in prefix.results}
-        return self._size(folded) + max(
-            self.of_block(region.block) for region in op.regions if region.blocks
-        )
+            held.update(result for prefix in op.prefixes for result in prefix.results)
+        inside = max(self.of_block(region.block) for region in op.regions if region.blocks)
+        return self._size(held) + inside
 
     def _size(self, values: set[SSAValue]) -> int:
         return sum(self.copies(value) * _registers(value) for value in values)

@@ -17,12 +17,14 @@ Computes an elementwise producer where it is read, so that its buffer is never w
 
 becomes one kernel that loads `%x` and `%bias` and computes both.
 
-It pays when computing an element again costs less than the memory traffic it saves.
+It pays when computing an element again costs less than the memory traffic it saves. Where the
+reader masks its load, what is computed instead masks its own loads, and is 0 outside.
 """
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, ModuleOp
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -30,8 +32,10 @@ from xdsl.pattern_rewriter import (
     RewritePattern,
     op_type_rewrite_pattern,
 )
+from xdsl.utils.hints import isa
 
 from tilewright.dialects import loop
+from tilewright.dialects.axes import Access
 from tilewright.passes.instruction_costs import instructions
 from tilewright.passes.loop.naming import joined_name
 from tilewright.passes.loop.nest import FlatNest, flat_nest
@@ -86,15 +90,12 @@ class InlineElementwise(RewritePattern):
 def _not_worth(
     nest: FlatNest, kernel: loop.KernelOp, consumers: list[loop.LaunchOp], buffer: SSAValue
 ) -> str | None:
-    """Why inlining would be slower, or impossible."""
+    """Why inlining would be slower."""
     computed = 0
     for consumer in consumers:
         reader = kernel_of(consumer)
         assert reader is not None
-        loads = loads_of(reader, consumer, buffer)
-        if any(load.mask is not None for load in loads):
-            return "a reader masks its loads"
-        computed += sum(evaluations(load) for load in loads)
+        computed += sum(evaluations(load) for load in loads_of(reader, consumer, buffer))
     elements = evaluations(nest.store)
     again = (computed - elements) * cost_per_element(nest)
     if again <= _WORTH * elements:
@@ -117,10 +118,29 @@ def _inline(
     values = arguments.arguments_like(kernel, launch)
     for load in loads:
         axes = nest.axes_at(load.map.data.results, load.indices)
-        substitution = Substitution(dict(values), axes)
+        where = None if load.mask is None else (load.mask.data.results, load.mask_operands)
+        substitution = Substitution(dict(values), axes, where=where)
         clones = [substitution.clone(op) for op in nest.body]
-        rewriter.replace(load, clones, [substitution.value(nest.store.value)])
+        value = substitution.value(nest.store.value)
+        if masking := _zero_outside(where, value):
+            clones, value = [*clones, *masking], masking[-1].results[0]
+        rewriter.replace(load, clones, [value])
     arguments.relaunch(rewriter, joined_name(reader, [kernel]))
+
+
+def _zero_outside(where: Access | None, value: SSAValue) -> list[Operation]:
+    """Ops that give `value` where the mask of the replaced load holds, else 0."""
+    if where is None or isinstance(value.owner, loop.LoadOp):  # a load has the mask itself
+        return []
+    predicate, zero = loop.PredicateOp(where), arith.ConstantOp(_zero(value.type))
+    return [predicate, zero, arith.SelectOp(predicate.result, value, zero.result)]
+
+
+def _zero(type: Attribute) -> FloatAttr | IntegerAttr:
+    if isinstance(type, AnyFloat):
+        return FloatAttr(0.0, type)
+    assert isa(type, IntegerType)
+    return IntegerAttr(0, type)
 
 
 class InlineElementwisePass(ModulePass):

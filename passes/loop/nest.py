@@ -8,7 +8,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from tilewright.dialects import loop
-from tilewright.dialects.axes import MaskedOp
 from tilewright.dialects.types import memref_type
 
 
@@ -41,12 +40,12 @@ def flat_nest(kernel: loop.KernelOp) -> FlatNest | None:
     store = block.last_op
     if not isinstance(store, loop.StoreOp) or store.memref is not kernel.outputs[0]:
         return None
+    if store.mask is not None:
+        return None
     body = [op for op in block.ops if op is not store]
     if block is not kernel.body.block and kernel.body.block.last_op is not None:
         body = [*_before(kernel.body.block.last_op), *body]
     if any(isinstance(inner, loop.ForOp | loop.StoreOp) for op in body for inner in op.walk()):
-        return None
-    if any(isinstance(op, MaskedOp) and op.mask is not None for op in kernel.walk()):
         return None
     axes = subscripted_dims(store.map.data.results, store.indices)
     nest_axes = () if block is kernel.body.block else block.args

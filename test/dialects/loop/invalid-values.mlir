@@ -1,0 +1,77 @@
+// RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
+
+// CHECK: an index is one expression
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xi64>) {
+  loop.for %i in 8 {
+    %0 = loop.index [%i, %i] : i64
+  }
+}
+
+// -----
+
+// CHECK: an index is of i32 or i64, not of i8
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xi8>) {
+  loop.for %i in 8 {
+    %0 = loop.index [%i] : i8
+  }
+}
+
+// -----
+
+// CHECK: an index is of i32 or i64, not of i1
+loop.kernel @k(%x: memref<8xi1>) -> (%out: memref<8xf32>) {
+  loop.for %i in 8 {
+    %0 = loop.load %x[%i] : memref<8xi1>
+    %1 = loop.to_index %0 below 2 : i1
+  }
+}
+
+// -----
+
+// CHECK: expected integer >= 1, got 0
+loop.kernel @k(%x: memref<8xi64>) -> (%out: memref<8xf32>) {
+  loop.for %i in 8 {
+    %0 = loop.load %x[%i] : memref<8xi64>
+    %1 = loop.to_index %0 below 0 : i64
+  }
+}
+
+// -----
+
+// CHECK: a scan has one axis; put free axes in a loop.for around it
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  "loop.scan"() <{extent = 8 : i64}> ({
+  ^bb0(%k: index, %l: index):
+  }) : () -> ()
+}
+
+// -----
+
+// CHECK: a prefix stands in the body of a loop.scan, not deeper
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.scan %k in 8 {
+    loop.for %i in 8 {
+      %0 = loop.load %x[%i] : memref<8xf32>
+      %1 = loop.prefix %0 with add : f32
+    }
+  }
+}
+
+// -----
+
+// CHECK: 'argmax' joins a value and its index, an i64: not (f32)
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.scan %k in 8 {
+    %0 = loop.load %x[%k] : memref<8xf32>
+    %1 = loop.prefix %0 with argmax : f32
+  }
+}
+
+// -----
+
+// CHECK: join at least one value
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.scan %k in 8 {
+    "loop.prefix"() <{monoid = #prim.monoid add}> : () -> ()
+  }
+}
