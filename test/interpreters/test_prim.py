@@ -17,32 +17,6 @@ from tilewright.interpreters.errors import TooLargeError
 Parse = Callable[[str], ModuleOp]
 Rand = Callable[..., NDArray[np.float32]]
 
-BY_NAME: dict[str, Callable[..., torch.Tensor]] = {
-    **{name: getattr(torch, name) for name in ("add", "sub", "mul", "div", "neg", "abs", "exp")},
-    **{name: getattr(torch, name) for name in ("log", "sqrt", "rsqrt", "tanh", "erf", "pow")},
-    **{name: getattr(torch, name) for name in ("maximum", "minimum", "trunc")},
-    "floordiv": torch.floor_divide,
-}
-
-
-@pytest.mark.parametrize("function", list(ScalarFunction))
-def test_elementwise_is_torch(parse: Parse, rand: Rand, function: ScalarFunction) -> None:
-    # Every function on ordinary numbers, zeros of both signs, infinities and NaN.
-    names = [f"%{i}" for i in range(function.arity)]
-    type = "tensor<61xf32>"
-    module = parse(f"""
-      func.func @main({", ".join(f"{n}: {type}" for n in names)}) -> {type} {{
-        %r = prim.elementwise {function}({", ".join(names)}) : {type}
-        func.return %r : {type}
-      }}""")
-    special = np.array([0.0, -0.0, inf, -inf, nan, 1.0, 2.0], np.float32)
-    rows = [np.concatenate([rand(54), np.roll(special, i)]) for i in range(function.arity)]
-    (result,) = interpret(module, *rows)
-    expected = BY_NAME[function](*map(torch.as_tensor, rows)).numpy()
-    assert result.dtype == np.float32
-    np.testing.assert_allclose(result, expected, rtol=4e-7, atol=1e-37)
-
-
 REDUCE = """
 func.func @main(%x: tensor<3x5x7xf32>) -> tensor<{shape}xf32> {{
   %r = prim.reduce {monoid}(%x) dims [{dims}] : (tensor<3x5x7xf32>) -> tensor<{shape}xf32>

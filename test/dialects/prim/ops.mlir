@@ -74,3 +74,42 @@ func.func @ops(%x: tensor<16x64xf32>, %bias: tensor<64xf32>) -> (tensor<16xf32>,
   func.return %24, %25 : tensor<16xf32>, tensor<16xf32>
 // CHECK-NEXT: }
 }
+
+// What computes from positions, and what only moves.
+// CHECK-LABEL: func.func @moves
+func.func @moves(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<6xf32> {
+  // CHECK-NEXT: %i = prim.iota affine_map<(d0, d1) -> (d1)> : tensor<16x64xi64>
+  %i = prim.iota affine_map<(d0, d1) -> (d1)> : tensor<16x64xi64>
+  // CHECK-NEXT: %causal = prim.predicate affine_map<(d0, d1) -> ((d0 + (d1 * -1)))> : tensor<128x128xi1>
+  %causal = prim.predicate affine_map<(d0, d1) -> ((d0 + (d1 * -1)))> : tensor<128x128xi1>
+  // A source with a mask, and a fill value where it fails.
+  // CHECK-NEXT: %p = prim.index_map %x by affine_map<(d0) -> ((d0 + -1))> where affine_map<(d0) -> ((d0 + -1), ((d0 * -1) + 4))> else 0.000000e+00 : f32 : tensor<4xf32> -> tensor<6xf32>
+  %p = prim.index_map %x by affine_map<(d0) -> ((d0 + -1))>
+      where affine_map<(d0) -> ((d0 + -1), ((d0 * -1) + 4))> else 0.000000e+00 : f32
+      : tensor<4xf32> -> tensor<6xf32>
+  // Several sources: the first whose mask holds.
+  // CHECK-NEXT: %c = prim.index_map %x by affine_map<(d0) -> (d0)> where affine_map<(d0) -> (((d0 * -1) + 3))>, %y by affine_map<(d0) -> ((d0 mod 4))> : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %c = prim.index_map %x by affine_map<(d0) -> (d0)> where affine_map<(d0) -> (((d0 * -1) + 3))>,
+      %y by affine_map<(d0) -> ((d0 mod 4))> : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  func.return %p : tensor<6xf32>
+}
+
+// Types that differ are all written.
+// CHECK-LABEL: func.func @types
+func.func @types(%x: tensor<4x8xf32>, %i: tensor<4x8xi64>) -> tensor<4xf32> {
+  // CHECK-NEXT: %lt = prim.elementwise lt(%x, %x) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xi1>
+  %lt = prim.elementwise lt(%x, %x) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xi1>
+  // CHECK-NEXT: %s = prim.elementwise select(%lt, %x, %x) : (tensor<4x8xi1>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = prim.elementwise select(%lt, %x, %x)
+      : (tensor<4x8xi1>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK-NEXT: %h = prim.elementwise cast(%s) : (tensor<4x8xf32>) -> tensor<4x8xbf16>
+  %h = prim.elementwise cast(%s) : (tensor<4x8xf32>) -> tensor<4x8xbf16>
+  // CHECK-NEXT: %v, %p = prim.reduce argmax(%x, %i) dims [1] : (tensor<4x8xf32>, tensor<4x8xi64>) -> (tensor<4xf32>, tensor<4xi64>)
+  %v, %p = prim.reduce argmax(%x, %i) dims [1]
+      : (tensor<4x8xf32>, tensor<4x8xi64>) -> (tensor<4xf32>, tensor<4xi64>)
+  // CHECK-NEXT: %c = prim.scan add(%x) dim 1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %c = prim.scan add(%x) dim 1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK-NEXT: %t = prim.constant true -> tensor<4xi1>
+  %t = prim.constant true -> tensor<4xi1>
+  func.return %v : tensor<4xf32>
+}
