@@ -1,0 +1,79 @@
+// RUN: opt-tool %s -p convert-tile-to-kernel,cse --check=each | filecheck %s
+
+// A loop carries what each prefix has joined.
+// CHECK:      kernel.func grid 2 block 20 @mean_and_best(%x: memref<40x64xf32>) -> (%sum: memref<40x64xf32>, %at: memref<40x64xi64>) {
+// CHECK-NEXT:   %b = kernel.block_id
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   %0 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   %1 = arith.constant 0x7f800000 : f32
+// CHECK-NEXT:   %2 = arith.constant 9223372036854775807 : i64
+// CHECK-NEXT:   %3 = arith.constant 0 : index
+// CHECK-NEXT:   %4 = arith.constant 64 : index
+// CHECK-NEXT:   %5 = arith.constant 1 : index
+// CHECK-NEXT:   %6, %7, %8 = scf.for %k = %3 to %4 step %5 iter_args(%s = %0, %m = %1, %a = %2) -> (f32, f32, i64) {
+// CHECK-NEXT:     %9 = loop.load %x[%b * 20 + %t, %k] : memref<40x64xf32>
+// CHECK-NEXT:     %10 = loop.index [%k] : i64
+// CHECK-NEXT:     %s_1 = arith.addf %s, %9 : f32
+// CHECK-NEXT:     %11 = arith.cmpf ult, %m, %9 : f32
+// CHECK-NEXT:     %12 = arith.cmpf oeq, %9, %9 : f32
+// CHECK-NEXT:     %13 = arith.andi %11, %12 : i1
+// CHECK-NEXT:     %14 = arith.cmpf une, %m, %m : f32
+// CHECK-NEXT:     %15 = arith.cmpf une, %9, %9 : f32
+// CHECK-NEXT:     %16 = arith.cmpf oeq, %m, %9 : f32
+// CHECK-NEXT:     %17 = arith.andi %14, %15 : i1
+// CHECK-NEXT:     %18 = arith.ori %16, %17 : i1
+// CHECK-NEXT:     %19 = arith.cmpi slt, %a, %10 : i64
+// CHECK-NEXT:     %20 = arith.andi %18, %19 : i1
+// CHECK-NEXT:     %21 = arith.ori %13, %20 : i1
+// CHECK-NEXT:     %m_1 = arith.select %21, %m, %9 : f32
+// CHECK-NEXT:     %a_1 = arith.select %21, %a, %10 : i64
+// CHECK-NEXT:     loop.store %s_1, %sum[%b * 20 + %t, %k] : memref<40x64xf32>
+// CHECK-NEXT:     loop.store %a_1, %at[%b * 20 + %t, %k] : memref<40x64xi64>
+// CHECK-NEXT:     scf.yield %s_1, %m_1, %a_1 : f32, f32, i64
+// CHECK-NEXT:   }
+loop.kernel @mean_and_best(%x: memref<40x64xf32>) -> (%sum: memref<40x64xf32>, %at: memref<40x64xi64>) {
+  tile.launch (%b = block 2, %t = thread 20) {
+    loop.scan %k in 64 {
+      %0 = loop.load %x[%b * 20 + %t, %k] : memref<40x64xf32>
+      %1 = loop.index [%k] : i64
+      %s = loop.prefix %0 with add : f32
+      %m, %a = loop.prefix %0, %1 with argmin : f32, i64
+      loop.store %s, %sum[%b * 20 + %t, %k] : memref<40x64xf32>
+      loop.store %a, %at[%b * 20 + %t, %k] : memref<40x64xi64>
+    }
+  }
+}
+
+// Two rows a thread: the loop carries a sum of each, and one of what does not depend on the row.
+// CHECK:      kernel.func grid 1 block 20 @registers(%x: memref<40x64xi32>, %w: memref<64xi32>) -> (%out: memref<40x64xi32>) {
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   %0 = arith.constant 0 : i32
+// CHECK-NEXT:   %1 = arith.constant 1 : i32
+// CHECK-NEXT:   %2 = arith.constant 0 : index
+// CHECK-NEXT:   %3 = arith.constant 64 : index
+// CHECK-NEXT:   %4 = arith.constant 1 : index
+// CHECK-NEXT:   %5, %6, %7 = scf.for %k = %2 to %3 step %4 iter_args(%s = %0, %s_1 = %0, %u = %1) -> (i32, i32, i32) {
+// CHECK-NEXT:     %8 = loop.load %x[%t * 2, %k] : memref<40x64xi32>
+// CHECK-NEXT:     %9 = loop.load %x[%t * 2 + 1, %k] : memref<40x64xi32>
+// CHECK-NEXT:     %10 = loop.load %w[%k] : memref<64xi32>
+// CHECK-NEXT:     %s_2 = arith.addi %s, %8 : i32
+// CHECK-NEXT:     %s_3 = arith.addi %s_1, %9 : i32
+// CHECK-NEXT:     %u_1 = arith.muli %u, %10 : i32
+// CHECK-NEXT:     %11 = arith.addi %s_2, %u_1 : i32
+// CHECK-NEXT:     %12 = arith.addi %s_3, %u_1 : i32
+// CHECK-NEXT:     loop.store %11, %out[%t * 2, %k] : memref<40x64xi32>
+// CHECK-NEXT:     loop.store %12, %out[%t * 2 + 1, %k] : memref<40x64xi32>
+// CHECK-NEXT:     scf.yield %s_2, %s_3, %u_1 : i32, i32, i32
+// CHECK-NEXT:   }
+loop.kernel @registers(%x: memref<40x64xi32>, %w: memref<64xi32>) -> (%out: memref<40x64xi32>) {
+  tile.launch (%t = thread 20, %r = register 2) {
+    loop.scan %k in 64 {
+      %0 = loop.load %x[%t * 2 + %r, %k] : memref<40x64xi32>
+      %1 = loop.load %w[%k] : memref<64xi32>
+      %s = loop.prefix %0 with add : i32
+      %u = loop.prefix %1 with mul : i32
+      %2 = arith.addi %s, %u : i32
+      loop.store %2, %out[%t * 2 + %r, %k] : memref<40x64xi32>
+    }
+  }
+}
