@@ -117,7 +117,7 @@ class _Lifting:
                 self._lift_return(op)
             case _:
                 raise PassFailedException(
-                    f"lift: '{op.name}' is not Tensor IR that can be lifted; to-tensor makes that"
+                    f"lift: '{op.name}' is not Tensor IR that can be lifted; to-tensor makes it so"
                 )
 
     def _lift_index_map(self, op: prim.IndexMapOp) -> None:
