@@ -182,7 +182,7 @@ class _Body:
                 self.kernel.registers[self.declare(scope, each)] = type
 
     def declare_parameter(self, scope: Scope, statement: str) -> None:
-        """What a call passes: memory of the thread's own. A new variable each time it is declared."""
+        """What a call passes: memory of the thread's own."""
         parameter = _parameter(statement)
         unique = self.declare(scope, parameter.name)
         size = TYPES[parameter.type].itemsize * (parameter.length or 1)

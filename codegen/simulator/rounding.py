@@ -8,7 +8,6 @@ cases are nudged to the side of the exact sum (its error by Knuth's TwoSum). Wha
 subnormal result may be off by its last bit, in about one of 2**29 cases.
 """
 
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,18 +77,37 @@ def directed_64(total: Float64, error: Float64, mode: str) -> Float64:
 
 
 def fma64(a: Float64, b: Float64, c: Float64) -> Float64:
-    """`a * b + c` in float64, the product's error kept (Dekker): the last bit is nearly sure."""
+    """
+    `a * b + c` in float64 with one rounding (Boldo and Melquiond, Emulation of FMA, 2008), on
+    operands scaled so that products neither overflow nor vanish. A subnormal result may be off by
+    its last bit.
+    """
+    plain = a * b + c
+    (a, scale_a), (b, scale_b) = np.frexp(a), np.frexp(b)
+    scale = scale_a + scale_b
+    product, left = _product(a, b)
+    total, error = two_sum(np.ldexp(c, -scale), left)
+    high, low = two_sum(product, total)
+    result = np.ldexp(high + _to_odd(*two_sum(error, low)), scale)
+    exact = np.isfinite(result) & (result != 0) & np.isfinite(plain)
+    return np.where(exact, result, plain)
+
+
+def _to_odd(total: Float64, error: Float64) -> Float64:
+    """The odd one of the two neighbours of a sum that is no float64."""
+    even = total.view(np.int64) & 1 == 0
+    return np.where(even & (error != 0), _nudged(total, error), total)
+
+
+def _product(a: Float64, b: Float64) -> tuple[Float64, Float64]:
+    """`a * b` rounded, and what rounding left out, exactly (Dekker)."""
+    (a1, a2), (b1, b2) = _split(a), _split(b)
     product = a * b
-    total, error = two_sum(product, c)
-    correction = error + _product_error(a, b, product)
-    return np.where(np.isfinite(correction), total + correction, a * b + c)
+    return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
-def _product_error(a: Any, b: Any, product: Any) -> Any:
-    def split(x: Any) -> tuple[Any, Any]:
-        scaled = x * 134217729.0
-        high = scaled - (scaled - x)
-        return high, x - high
-
-    (a1, a2), (b1, b2) = split(a), split(b)
-    return ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
+def _split(x: Float64) -> tuple[Float64, Float64]:
+    """Upper and lower half of the bits."""
+    scaled = x * 134217729.0
+    high = scaled - (scaled - x)
+    return high, x - high

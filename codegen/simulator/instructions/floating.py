@@ -58,6 +58,10 @@ def _exact_root(a: Any) -> tuple[Any, float]:
     return np.sqrt(a), 0.0
 
 
+def _exact_difference(a: Any, b: Any) -> Any:
+    return two_sum(a, -b)
+
+
 EXACT: dict[str, Unary | Binary] = {
     "add": np.add,
     "sub": np.subtract,
@@ -82,7 +86,7 @@ APPROXIMATE: dict[str, Unary | Binary] = {
 }
 DIRECTED: dict[str, Unary | Binary | Ternary] = {
     "add": two_sum,
-    "sub": lambda a, b: two_sum(a, -b),
+    "sub": _exact_difference,
     "mul": lambda a, b: (a * b, 0.0),
     "fma": lambda a, b, c: two_sum(a * b, c),
     "mad": lambda a, b, c: two_sum(a * b, c),
@@ -93,7 +97,7 @@ DIRECTED: dict[str, Unary | Binary | Ternary] = {
 """float32 results as a float64 and the error of that; a quotient or root that is no float32 is so
 far from every float32 that its own rounding cannot matter."""
 
-_DIRECTED_64: dict[str, Binary] = {name: DIRECTED[name] for name in ("add", "sub")}
+_DIRECTED_64: dict[str, Binary] = {"add": two_sum, "sub": _exact_difference}
 """float64 results and their errors."""
 
 _MAXIMA: dict[tuple[str, bool], Binary] = {
@@ -133,9 +137,10 @@ def _directed(function: Function, mode: str) -> Function:
     return compute
 
 
-def _directed_64(function: Function, mode: str) -> Function:
-    def compute(*values: Any) -> Any:
-        return directed_64(*function(*values), mode)
+def _directed_64(function: Binary, mode: str) -> Binary:
+    def compute(a: Any, b: Any) -> Any:
+        total, error = function(a, b)
+        return directed_64(total, error, mode)
 
     return compute
 
