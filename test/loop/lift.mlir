@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p lift --check=each | filecheck %s
+// RUN: opt-tool %s -p lift --check=each --split-input-file | filecheck %s
 // RUN: not opt-tool %S/Inputs/not-tensor-ir.mlir -p lift 2>&1 | filecheck %s --check-prefix=ERROR
 
 // ERROR: error: pass 'lift': 'arith.addf' is not Tensor IR that can be lifted; to-tensor makes it so
@@ -218,4 +218,91 @@ func.func @twice(%x: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>) {
 func.func @constant() -> tensor<3xf32> {
   %c = prim.constant 2.000000e+00 : f32 -> tensor<3xf32>
   func.return %c : tensor<3xf32>
+}
+
+// -----
+
+// Subscripts that are data are checked; positions are values of the axes.
+// CHECK:      loop.kernel @e(%ids: memref<4xi64>, %w: memref<100x8xf32>) -> (%out: memref<4x8xf32>) {
+// CHECK-NEXT:   loop.for %i in 4, %j in 8 {
+// CHECK-NEXT:     %0 = loop.load %ids[%i] : memref<4xi64>
+// CHECK-NEXT:     %1 = loop.to_index %0 below 100 : i64
+// CHECK-NEXT:     %2 = loop.load %w[%1, %j] : memref<100x8xf32>
+// CHECK-NEXT:     loop.store %2, %out[%i, %j] : memref<4x8xf32>
+// CHECK:      loop.kernel @v(%e: memref<4x8xf32>) -> (%out: memref<4xf32>, %out_1: memref<4xi64>) {
+// CHECK-NEXT:   loop.for %i in 4 {
+// CHECK-NEXT:     %maximum, %position = loop.reduce %k in 8 with argmax {
+// CHECK-NEXT:       %0 = loop.load %e[%i, %k] : memref<4x8xf32>
+// CHECK-NEXT:       %1 = loop.index [%k] : i64
+// CHECK-NEXT:       loop.yield %0, %1 : f32, i64
+// CHECK-NEXT:     } : f32, i64
+// CHECK-NEXT:     loop.store %maximum, %out[%i] : memref<4xf32>
+// CHECK-NEXT:     loop.store %position, %out_1[%i] : memref<4xi64>
+func.func @gather(%w: tensor<100x8xf32>, %ids: tensor<4xi64>) -> (tensor<4xf32>, tensor<4xi64>) {
+  %rows = prim.index_map %ids by affine_map<(d0, d1) -> (d0)> : tensor<4xi64> -> tensor<4x8xi64>
+  %e = prim.gather %w[%rows] by affine_map<(d0, d1)[s0] -> (s0, d1)>
+      : (tensor<100x8xf32>, tensor<4x8xi64>) -> tensor<4x8xf32>
+  %i = prim.iota affine_map<(d0, d1) -> (d1)> : tensor<4x8xi64>
+  %v, %p = prim.reduce argmax(%e, %i) dims [1]
+      : (tensor<4x8xf32>, tensor<4x8xi64>) -> (tensor<4xf32>, tensor<4xi64>)
+  func.return %v, %p : tensor<4xf32>, tensor<4xi64>
+}
+
+// -----
+
+// A running sum goes through its axis in order; the other axes are free.
+// CHECK:      loop.for %i in 4 {
+// CHECK-NEXT:   loop.scan %k in 8 {
+// CHECK-NEXT:     %0 = loop.load %x[%k, %i] : memref<8x4xf32>
+// CHECK-NEXT:     %sum = loop.prefix %0 with add : f32
+// CHECK-NEXT:     loop.store %sum, %out[%k, %i] : memref<8x4xf32>
+func.func @scan(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %s = prim.scan add(%x) dim 0 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  func.return %s : tensor<8x4xf32>
+}
+
+// -----
+
+// Padding with zeros is a masked load, any other value is selected, and so is one of two sources.
+// CHECK:      loop.kernel @sum
+// CHECK:          %0 = loop.load %x[%i - 1] where [%i - 1, 4 - %i] : memref<4xf32>
+// CHECK-NEXT:     %1 = loop.load %x[%i - 1] where [%i - 1, 4 - %i] : memref<4xf32>
+// CHECK-NEXT:     %2 = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:     %3 = loop.predicate [%i - 1, 4 - %i] : i1
+// CHECK-NEXT:     %4 = arith.select %3, %1, %2 : f32
+// CHECK-NEXT:     %5 = arith.addf %0, %4 : f32
+// CHECK:      loop.kernel @product
+// CHECK:          %1 = loop.load %x[%i - 2] where [%i - 2] : memref<4xf32>
+// CHECK-NEXT:     %2 = loop.load %x[%i] where [1 - %i] : memref<4xf32>
+// CHECK-NEXT:     %3 = loop.predicate [1 - %i] : i1
+// CHECK-NEXT:     %4 = arith.select %3, %2, %1 : f32
+func.func @padded(%x: tensor<4xf32>) -> tensor<6xf32> {
+  %zeros = prim.index_map %x by affine_map<(d0) -> (d0 - 1)>
+      where affine_map<(d0) -> (d0 - 1, d0 * -1 + 4)> else 0.0 : f32 : tensor<4xf32> -> tensor<6xf32>
+  %ones = prim.index_map %x by affine_map<(d0) -> (d0 - 1)>
+      where affine_map<(d0) -> (d0 - 1, d0 * -1 + 4)> else 1.0 : f32 : tensor<4xf32> -> tensor<6xf32>
+  %sum = prim.elementwise add(%zeros, %ones) : tensor<6xf32>
+  %joined = prim.index_map %x by affine_map<(d0) -> (d0)> where affine_map<(d0) -> (d0 * -1 + 1)>,
+      %x by affine_map<(d0) -> (d0 - 2)> where affine_map<(d0) -> (d0 - 2)> else 0.0 : f32
+      : (tensor<4xf32>, tensor<4xf32>) -> tensor<6xf32>
+  %product = prim.elementwise mul(%sum, %joined) : tensor<6xf32>
+  func.return %product : tensor<6xf32>
+}
+
+// -----
+
+// Predicates are values; half types are computed in f32.
+// CHECK:      %0 = loop.load %x[%i, %j] : memref<4x4xf16>
+// CHECK-NEXT: %1 = arith.extf %0 : f16 to f32
+// CHECK:      %0 = loop.predicate [%i - %j] : i1
+// CHECK-NEXT: %1 = loop.load %wide[%i, %j] : memref<4x4xf32>
+// CHECK-NEXT: %2 = arith.constant 0xFF800000 : f32
+// CHECK-NEXT: %3 = arith.select %0, %1, %2 : f32
+func.func @causal(%x: tensor<4x4xf16>) -> tensor<4x4xf32> {
+  %c = prim.predicate affine_map<(d0, d1) -> (d0 - d1)> : tensor<4x4xi1>
+  %wide = prim.elementwise cast(%x) : (tensor<4x4xf16>) -> tensor<4x4xf32>
+  %none = prim.constant 0xFF800000 : f32 -> tensor<4x4xf32>
+  %s = prim.elementwise select(%c, %wide, %none)
+      : (tensor<4x4xi1>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %s : tensor<4x4xf32>
 }
