@@ -11,8 +11,9 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from elementwise import DTYPES, Elementwise, simple
+from elementwise import DTYPES, Elementwise
 from numpy.typing import NDArray
+from scalar_cases import ARITIES, FLOATS, FUNCTIONS
 
 from tilewright.codegen import nvrtc
 
@@ -85,26 +86,15 @@ EXACT: dict[str, Callable[..., Any]] = {
     "scalar.fmod": np.fmod,
 }
 
-TERNARY = "math.fma"
 
-
-def _arity(function: Callable[..., Any]) -> int:
-    return getattr(function, "nin", 1)
-
-
-ARITIES = {
-    **{name: _arity(function) for name, (_, _, _, function) in INEXACT.items()},
-    **{name: _arity(function) for name, function in EXACT.items()},
-    TERNARY: 3,
-}
-TYPES = ("f32", "f64")
-CASES = {(name, t): simple(name, n, t) for name, n in ARITIES.items() for t in TYPES}
+def test_every_function_is_tested():
+    assert {*INEXACT, *EXACT, "math.fma"} == ARITIES.keys()
 
 
 @cache
 def kernels() -> Elementwise:
     """One module for all."""
-    return Elementwise(list(CASES.values()), 2048)
+    return Elementwise(list(FUNCTIONS.values()), 2048)
 
 
 _SPECIAL = (
@@ -153,12 +143,12 @@ def _truth(function: Callable[..., Any], row: tuple[float, ...]) -> Any:
     return value if isinstance(value, mpmath.mpf) else None
 
 
-@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("type", FLOATS)
 @pytest.mark.parametrize("name", INEXACT)
 def test_function_is_as_exact_as_cuda_promises(name: str, type: str):
     *bounds, exact, library = INEXACT[name]
     inputs = operands(type, ARITIES[name])
-    result = kernels().run(CASES[name, type], *inputs)
+    result = kernels().run(FUNCTIONS[name, type], *inputs)
     with np.errstate(all="ignore"):
         rounded = library(*(x.astype(np.float64) for x in inputs)).astype(result.dtype)
     np.testing.assert_array_equal(np.isnan(result), np.isnan(rounded))
@@ -176,23 +166,23 @@ def test_function_is_as_exact_as_cuda_promises(name: str, type: str):
         truth = [_truth(exact, row) for row in rows]
         assert None not in truth
     nearest = np.array([float(value) for value in truth]).astype(result.dtype)
-    assert _units(result[ordinary], nearest) <= bounds[TYPES.index(type)]
+    assert _units(result[ordinary], nearest) <= bounds[FLOATS.index(type)]
 
 
-@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("type", FLOATS)
 @pytest.mark.parametrize("name", EXACT)
 def test_function_with_one_right_result(name: str, type: str):
     inputs = operands(type, ARITIES[name])
-    result = kernels().run(CASES[name, type], *inputs)
+    result = kernels().run(FUNCTIONS[name, type], *inputs)
     with np.errstate(all="ignore"):
         expected = EXACT[name](*inputs)
     np.testing.assert_array_equal(result, expected)
 
 
-@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("type", FLOATS)
 def test_fma_rounds_once(type: str):
     inputs = operands(type, 3)
-    result = kernels().run(CASES[TERNARY, type], *inputs)
+    result = kernels().run(FUNCTIONS["math.fma", type], *inputs)
     with np.errstate(all="ignore"):
         rough = inputs[0] * inputs[1] + inputs[2]
     np.testing.assert_array_equal(np.isnan(result), np.isnan(rough))
