@@ -8,7 +8,7 @@ then translates node by node. What cannot be compiled is refused here, by name a
 """
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,16 +21,23 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     NameLoc,
     StringAttr,
+    TensorType,
     UnknownLoc,
+    i64,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.index import simplify
+from tilewright.dialects.prim import IotaOp, PredicateOp
 from tilewright.dialects.torch_op import TorchOp
 from tilewright.errors import UnsupportedError, UsageError
+from tilewright.frontend.affine_values import Affine, iota, predicate
 from tilewright.frontend.aten import build_op, op_of_call, type_of, types_of
 from tilewright.frontend.export import break_down, export
+from tilewright.frontend.fold import fold
 from tilewright.frontend.refusals import calls_of, check
 from tilewright.frontend.signature import Input, Output, inputs_of, outputs_of
 from tilewright.frontend.source import place_of_node
@@ -75,6 +82,7 @@ def capture(
     the compiler cannot do and `UsageError` where the user's own code fails.
     """
     exported = _exported(function, args, dict(kwargs or {}))
+    fold(exported)
     check(exported)
     return _translate(exported, inputs_of(exported))
 
@@ -103,9 +111,7 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
             values[node] = parts[source][position]
             values[node].name_hint = node.name
             continue
-        op_class = op_of_call(node.target, node.args)
-        assert op_class is not None
-        op = _checked_op(op_class, node, values)
+        op = _op_of(node, values)
         op.location = _location(node)
         block.add_op(op)
         if isinstance(node.meta["val"], tuple | list):
@@ -119,6 +125,35 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
     module = ModuleOp([_function(block, inputs, outputs)])
     module.verify()
     return Captured(module, exported, inputs, outputs)
+
+
+def _op_of(node: Any, values: Mapping[Any, SSAValue]) -> Operation:
+    if (make := _FOLDED.get(node.target)) is not None:
+        return make(*node.args)
+    op_class = op_of_call(node.target, node.args)
+    assert op_class is not None
+    return _checked_op(op_class, node, values)
+
+
+def _iota(shape: Sequence[int], value: Affine) -> Operation:
+    return IotaOp(_map(shape, [value]), TensorType(i64, shape))
+
+
+def _predicate(shape: Sequence[int], bounds: Sequence[Affine]) -> Operation:
+    return PredicateOp(_map(shape, bounds), shape)
+
+
+_FOLDED: Mapping[Any, Callable[..., Operation]] = {iota: _iota, predicate: _predicate}
+"""What a folded graph calls beside ATen."""
+
+
+def _map(shape: Sequence[int], values: Sequence[Affine]) -> AffineMap:
+    dims = [AffineExpr.dimension(dim) for dim in range(len(shape))]
+    exprs = [
+        simplify(sum((d * c for d, c in zip(dims, v.coefficients)), AffineExpr.constant(v.constant)))
+        for v in values
+    ]
+    return AffineMap(len(shape), 0, tuple(exprs))
 
 
 def _checked_op(op_class: type[TorchOp], node: Any, values: Mapping[Any, SSAValue]) -> TorchOp:

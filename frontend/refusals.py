@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from tilewright.errors import UnsupportedError
+from tilewright.frontend.affine_values import FUNCTIONS
 from tilewright.frontend.aten import DTYPES, dtype_name, op_of_call
 from tilewright.frontend.source import place_of_node
 from tilewright.frontend.unsupported import Refusal, refusal_of
@@ -109,7 +110,7 @@ def _check_ops(exported: Any) -> None:
     """Every call is an op of the dialect, or all that are not are named in one error."""
     import operator
 
-    calls = [n for n in calls_of(exported) if n.target is not operator.getitem]
+    calls = [n for n in calls_of(exported) if n.target not in (operator.getitem, *FUNCTIONS)]
     unknown = [n for n in calls if op_of_call(n.target, n.args) is None]
     if unknown:
         raise UnsupportedError(f"{_UNKNOWN}: {_named(unknown)}")

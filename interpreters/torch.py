@@ -15,9 +15,12 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.traits import SymbolTable
 
+from tilewright.dialects.prim import IotaOp, PredicateOp
 from tilewright.dialects.torch import FLOATS, RmsNormOp, TorchOp, element_of, python_value
 from tilewright.interpreters.arguments import checked_arguments
 from tilewright.interpreters.errors import unknown
+from tilewright.interpreters.machine import Machine
+from tilewright.interpreters.prim import PRIM_OPS
 from tilewright.interpreters.types import Array, ElementTypes
 
 _DTYPES = {
@@ -65,12 +68,24 @@ def _run(
     for op in function.body.block.ops:
         if isinstance(op, ReturnOp):
             return [values[value].numpy() for value in op.arguments]
+        if isinstance(op, IotaOp | PredicateOp):
+            values[op.result] = _positions(op)
+            continue
         if not isinstance(op, TorchOp):
             raise unknown(op, "the function mixes the torch level with others")
         results = _call(op, values, dtype)
         several = cast(Sequence[Any], results) if isinstance(results, tuple | list) else [results]
         values.update(zip(op.results, several, strict=True))
     raise unknown(function, "the function returns nothing")
+
+
+def _positions(op: IotaOp | PredicateOp) -> Any:
+    """What follows from coordinates alone is as at the tensor level."""
+    import torch
+
+    machine = Machine(PRIM_OPS, ElementTypes())
+    PRIM_OPS[type(op)](machine, op)
+    return torch.as_tensor(np.array(machine.array(op.result)))
 
 
 def _call(op: TorchOp, values: dict[SSAValue, Any], dtype: Any) -> Any:

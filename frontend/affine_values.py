@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Tensors whose values follow from their coordinates: the same number everywhere, `2 * i + j`, or
+true where `k <= q`. A mask that is known to be one of these need not be in memory.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+
+class Affine(NamedTuple):
+    """`sum(coefficient * coordinate) + constant`, one coefficient a dimension."""
+
+    coefficients: tuple[int, ...]
+    constant: int
+
+    def at(self, shape: Sequence[int]) -> Any:
+        """Its values over a tensor of `shape`, an int64."""
+        import torch
+
+        value = torch.full(tuple(shape), self.constant, dtype=torch.int64)
+        for dim, (size, coefficient) in enumerate(zip(shape, self.coefficients, strict=True)):
+            position = torch.arange(size).reshape([-1] + [1] * (len(shape) - dim - 1))
+            value += coefficient * position
+        return value
+
+
+def iota(shape: Sequence[int], value: Affine) -> Any:
+    """The int64 tensor of `shape` whose elements are an affine expression of their coordinates."""
+    return value.at(shape)
+
+
+def predicate(shape: Sequence[int], bounds: Sequence[Affine]) -> Any:
+    """The bool tensor of `shape` that is true where all `bounds` are at least 0."""
+    import torch
+
+    holds = torch.ones(tuple(shape), dtype=torch.bool)
+    for bound in bounds:
+        holds &= bound.at(shape) >= 0
+    return holds
+
+
+FUNCTIONS: tuple[Callable[..., Any], ...] = (iota, predicate)
+"""What a folded graph may call beside ATen."""
+
+
+def splat_of(tensor: Any) -> Any:
+    """The Python number that every element is; None if they differ or there are none."""
+    if tensor.numel() == 0:
+        return None
+    first = tensor.reshape(-1)[0]
+    same = (tensor == first).all() or (tensor != tensor).all()
+    return first.item() if bool(same) else None
+
+
+def affine_of(tensor: Any) -> Affine | None:
+    """The affine expression that an int64 tensor's elements are, if they are one."""
+    import torch
+
+    if tensor.dtype != torch.int64 or tensor.numel() == 0:
+        return None
+    origin = (0,) * tensor.dim()
+    constant = int(tensor[origin])
+    steps = [
+        int(tensor[(*origin[:dim], 1, *origin[dim + 1 :])]) - constant if size > 1 else 0
+        for dim, size in enumerate(tensor.shape)
+    ]
+    found = Affine(tuple(steps), constant)
+    return found if bool((found.at(tensor.shape) == tensor).all()) else None
+
+
+def bounds_of(mask: Any) -> list[Affine] | None:
+    """
+    What is at least 0 where a bool tensor is true, and nowhere else: along one dimension the true
+    elements are `low <= i <= high`, along two they are a band `low <= q - k <= high`.
+    """
+    varying = [dim for dim in range(mask.dim()) if not _is_constant_along(mask, dim)]
+    if not 1 <= len(varying) <= 2 or not mask.any():
+        return None
+    signs = [0] * mask.dim()
+    for dim, sign in zip(varying, (1, -1)):
+        signs[dim] = sign
+    position = Affine(tuple(signs), 0).at(mask.shape)
+    low, high = int(position[mask].min()), int(position[mask].max())
+    bounds: list[Affine] = []
+    if low > int(position.min()):
+        bounds.append(Affine(tuple(signs), -low))
+    if high < int(position.max()):
+        bounds.append(Affine(tuple(-sign for sign in signs), high))
+    return bounds if bool((predicate(mask.shape, bounds) == mask).all()) else None
+
+
+def _is_constant_along(tensor: Any, dim: int) -> bool:
+    return bool((tensor == tensor.narrow(dim, 0, 1)).all())

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Parts of a graph that depend on no input and no weight are computed once, at capture: attention
+masks, position tables.
+
+    %a = aten.arange(128)  ...  %m = aten.le(%k, %q)      a mask of 128x128
+
+becomes a call of `predicate`, which says where it is true; other values become a constant, an
+argument of the program with its data beside it. What is the same everywhere is `aten.full`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tilewright.frontend.affine_values import affine_of, bounds_of, iota, predicate, splat_of
+
+_MOST_BYTES = 64 << 20
+"""Results larger than this are computed by the program."""
+
+
+def fold(exported: Any) -> None:
+    """Fold the graph of an exported program in place."""
+    graph = exported.graph
+    _drop_assertions(graph)
+    known = _constants(exported)
+    free = _independent(graph, known)
+    values: dict[Any, Any] = {**known}
+    for node in [n for n in graph.nodes if n in free and _is_worth(n, free)]:
+        value = _evaluated(node, values)
+        if value is not None and value.numel() * value.element_size() <= _MOST_BYTES:
+            _replace(exported, node, value)
+    graph.eliminate_dead_code()
+    exported.graph_module.recompile()
+
+
+def _drop_assertions(graph: Any) -> None:
+    """Drop assertions about dtypes: they hold, and keep alive what nothing else uses."""
+    import torch
+
+    for node in graph.find_nodes(
+        op="call_function", target=torch.ops.aten._assert_tensor_metadata.default
+    ):
+        graph.erase_node(node)
+
+
+def _constants(exported: Any) -> dict[Any, Any]:
+    """The placeholders of constants whose values are known."""
+    from torch._subclasses.fake_tensor import FakeTensor
+    from torch.export.graph_signature import InputKind
+
+    by_name = {node.name: node for node in exported.graph.nodes}
+    constants = {
+        by_name[spec.arg.name]: exported.constants[spec.target]
+        for spec in exported.graph_signature.input_specs
+        if spec.kind is InputKind.CONSTANT_TENSOR
+    }
+    return {n: v for n, v in constants.items() if not isinstance(v, FakeTensor) and not v.is_meta}
+
+
+def _independent(graph: Any, known: Mapping[Any, Any]) -> dict[Any, None]:
+    """The nodes that depend on constants at most, and have tensors of known sizes as values."""
+    free = dict.fromkeys(known)
+    for node in graph.nodes:
+        if node.op != "call_function" or node.is_impure() or _is_random(node):
+            continue
+        if all(source in free for source in node.all_input_nodes) and _has_static_value(node):
+            free[node] = None
+    return free
+
+
+def _is_random(node: Any) -> bool:
+    import torch
+
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+
+
+def _has_static_value(node: Any) -> bool:
+    import torch
+
+    value = node.meta.get("val")
+    values = value if isinstance(value, tuple | list) else [value]
+    return all(
+        isinstance(v, torch.Tensor) and all(isinstance(size, int) for size in v.shape)
+        for v in values  # pyright: ignore[reportUnknownVariableType]
+    )
+
+
+def _is_worth(node: Any, free: Mapping[Any, None]) -> bool:
+    """Whether a node is where a part ends, and more than one op that makes a tensor."""
+    import torch
+
+    if node.op == "placeholder" or not isinstance(node.meta["val"], torch.Tensor):
+        return False
+    is_end = any(user not in free for user in node.users)
+    return is_end and bool(node.all_input_nodes)
+
+
+def _evaluated(node: Any, values: dict[Any, Any]) -> Any:
+    """The value of a node, and of all that it needs; None if PyTorch cannot tell."""
+    import torch
+    from torch.fx import map_arg
+
+    pending = [node]
+    with torch.no_grad():
+        while pending:
+            current = pending[-1]
+            missing = [n for n in current.all_input_nodes if n not in values]
+            if missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            args, kwargs = map_arg((current.args, current.kwargs), values.__getitem__)
+            kwargs = {**kwargs, "device": torch.device("cpu")} if kwargs.get("device") else kwargs
+            values[current] = current.target(*args, **kwargs)
+    return values[node]
+
+
+def _replace(exported: Any, node: Any, value: Any) -> None:
+    """Let all that use `node` from outside use a simpler node, or a constant."""
+    graph = exported.graph
+    with graph.inserting_before(node):
+        new = _call_for(graph, value)
+    new = _placeholder(exported, node.name, value) if new is None else new
+    new.meta = {**node.meta}
+    node.replace_all_uses_with(new)
+
+
+def _call_for(graph: Any, value: Any) -> Any:
+    """A call that gives `value` without memory; None if there is none."""
+    import torch
+
+    shape = [*value.shape]
+    if (number := splat_of(value)) is not None:
+        options = {"dtype": value.dtype, "device": value.device, "pin_memory": False}
+        return graph.call_function(torch.ops.aten.full.default, (shape, number), options)
+    if (affine := affine_of(value)) is not None:
+        return graph.call_function(iota, (shape, affine))
+    if value.dtype == torch.bool and (bounds := bounds_of(value)) is not None:
+        return graph.call_function(predicate, (shape, bounds))
+    return _choice_for(graph, value)
+
+
+def _choice_for(graph: Any, value: Any) -> Any:
+    """A choice between two numbers by a predicate, such as 0 and -inf, in a float32 tensor."""
+    import torch
+
+    if value.dtype != torch.float32 or value.numel() == 0:
+        return None
+    first = value.reshape(-1)[0]
+    chosen = value == first
+    other = splat_of(value[~chosen])
+    bounds = None if other is None else bounds_of(chosen)
+    if bounds is None:
+        return None
+    condition = graph.call_function(predicate, ([*value.shape], bounds))
+    condition.meta["val"] = torch.empty(value.shape, dtype=torch.bool, device="meta")
+    arguments = (condition, first.item(), other)
+    return graph.call_function(torch.ops.aten.where.Scalar, arguments)
+
+
+def _placeholder(exported: Any, name: str, value: Any) -> Any:
+    """A new constant of the program."""
+    from torch.export.graph_signature import InputKind, InputSpec, TensorArgument
+
+    graph, specs = exported.graph, exported.graph_signature.input_specs
+    target = f"{name}_folded"
+    first = next(iter(graph.nodes))
+    with graph.inserting_before(first):
+        node = graph.placeholder(target)
+    argument = TensorArgument(name=node.name)
+    specs.insert(0, InputSpec(InputKind.CONSTANT_TENSOR, argument, target))
+    exported.constants[target] = value
+    return node
+
+
