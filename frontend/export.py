@@ -5,7 +5,7 @@ import logging
 import sys
 import warnings
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from types import FunctionType, MethodType
 from typing import Any
@@ -118,7 +118,8 @@ def _modules_used_by(function: Callable[..., Any]) -> dict[str, Any]:
 def _eval_mode(module: Any) -> Generator[None]:
     """Eval mode for the module and all within, each given its own mode back at the end."""
     modes = {child: child.training for child in module.modules()}
-    module.eval()
+    with suppress(NotImplementedError):  # what was exported before has no modes
+        module.eval()
     try:
         yield
     finally:

@@ -17,7 +17,7 @@ import linecache
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright.errors import UsageError
@@ -29,10 +29,12 @@ from tilewright.frontend.source import Place, error_at, error_of
 
 @dataclass(frozen=True)
 class Expression:
-    """What a text stands for: `module(*args)` is its value, ready for `capture`."""
+    """What a text stands for: `module(*args, **kwargs)` is its value, ready for `capture`."""
 
     module: Any
+    """A module or a function; from a `.pt2` file an `ExportedProgram`, which has its own inputs."""
     args: tuple[Any, ...]
+    kwargs: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 def parse_expression(text: str, fake: bool = False, seed: int = 0) -> Expression:
@@ -67,13 +69,17 @@ def _names_in(statement: ast.stmt) -> list[ast.Name]:
 @contextmanager
 def _evaluation(fake: bool, seed: int) -> Generator[None]:
     """Evaluate tensors as fakes, or as what follows from the seed."""
-    import torch.random
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    if fake:
-        with FakeTensorMode(allow_non_fake_inputs=True):
-            yield
-        return
+    with FakeTensorMode(allow_non_fake_inputs=True) if fake else seeded(seed):
+        yield
+
+
+@contextmanager
+def seeded(seed: int) -> Generator[None]:
+    """Draw random numbers as a program does that starts with `torch.manual_seed(seed)`."""
+    import torch.random
+
     state = torch.random.get_rng_state()
     torch.random.manual_seed(seed)  # pyright: ignore[reportUnknownMemberType]
     try:

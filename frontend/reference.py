@@ -58,16 +58,6 @@ def eager(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
     return _run(captured, inputs, promote=False)
 
 
-def roundoff(captured: Captured) -> float:
-    """The unit roundoff of the coarsest floating dtype in the program; 0 if there is none."""
-    import torch
-    from torch.utils import _pytree as pytree
-
-    values = pytree.tree_leaves([n.meta.get("val") for n in captured.exported.graph.nodes])
-    names = {dtype_name(v.dtype) for v in values if isinstance(v, torch.Tensor)}
-    return max((ROUNDOFF[name] for name in names if name in ROUNDOFF), default=0.0)
-
-
 def _as_it_is(node: Any, value: Any) -> Any:
     return value
 

@@ -20,9 +20,11 @@ from tilewright.codegen.execution import Backend, backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.launch_plan import Launch, Plan, plan_of
 from tilewright.errors import TilewrightError, UsageError
+from tilewright.frontend.arrays import as_array, tensor_of
 from tilewright.frontend.call import Call
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.capture import capture as capture_call
+from tilewright.frontend.mutation import check_writable, write_back
 from tilewright.passes import lowering, pipelines
 from tilewright.passes.levels import Level, level_of
 
@@ -33,21 +35,16 @@ def capture(function: Any, *inputs: Any, kwargs: Mapping[str, Any] | None = None
     """
     The Torch IR of a module or a function called with `inputs` and `kwargs`, for inference.
 
-    The result's `module` is the IR, its `inputs` name the arguments of `@main`. Tensors may be
-    fake. Raises `UnsupportedError` for what the compiler cannot do, and `UsageError` where the
+    It may also be a `torch.export.ExportedProgram`, which brings its example inputs if none are
+    given. The result's `module` is the IR, its `inputs` name the arguments of `@main`. Tensors may
+    be fake. Raises `UnsupportedError` for what the compiler cannot do, and `UsageError` where the
     function itself fails.
     """
     from torch.utils import _pytree as pytree
 
     given = (inputs, dict(kwargs or {}))
-    args, named = pytree.tree_map_only(np.ndarray, _tensor_of, given)
+    args, named = pytree.tree_map_only(np.ndarray, tensor_of, given)
     return capture_call(function, args, named)
-
-
-def _tensor_of(array: np.ndarray[Any, Any]) -> Any:
-    import torch
-
-    return torch.tensor(array)
 
 
 def lower(module: ModuleOp | Captured, level: str, target: str | None = None) -> ModuleOp:
@@ -64,17 +61,20 @@ def interpret(module: ModuleOp | Captured, *arrays: Any) -> list[np.ndarray[Any,
     """
     The results of `@main` for `arrays`, computed by the interpreters, at any level but CUDA.
 
-    Arrays are tensors or what `numpy.asarray` takes, one for each argument of `@main`.
+    Arrays are tensors or what `numpy.asarray` takes, one for each argument of `@main`. For what
+    `capture` gives, the inputs that the program writes in place are written, and the results are
+    those that the user's function returns; of IR alone all results of `@main` are returned.
     """
     ir = _module_of(module)
     if level_of(ir) is Level.CUDA:
         raise UsageError("CUDA IR has no interpreter", remedy="interpret a higher level")
-    return interpreters.interpret(ir, *map(_array_of, arrays))
-
-
-def _array_of(array: Any) -> Any:
-    """A tensor, also one that takes part in autograd, as an array; anything else as it is."""
-    return array.detach().cpu().numpy() if hasattr(array, "detach") else array
+    if not isinstance(module, Captured):
+        return interpreters.interpret(ir, *map(as_array, arrays))
+    if len(arrays) == len(module.inputs):
+        check_writable(module, arrays)
+    results = interpreters.interpret(ir, *map(as_array, arrays))
+    write_back(module, arrays, results)
+    return results[len(module.mutated) :]
 
 
 def compile(
@@ -85,7 +85,7 @@ def compile(
     device: str = "auto",
 ) -> "CompiledProgram":
     """
-    Compile a module or a function for inputs like `inputs` and `kwargs`.
+    Compile a module, a function or an exported program for inputs like `inputs` and `kwargs`.
 
     `target` is a GPU architecture such as `sm_90a`, by default that of the GPU that is present.
     `device` is where calls run: `sim`, `gpu`, or `auto` for the best there is. Raises as `capture`
@@ -145,8 +145,10 @@ class CompiledProgram:
         """
         Run the program; the result is nested as the original's.
 
-        Results are NumPy arrays if all inputs are, else tensors. Raises `UsageError` for inputs
-        that differ from those of the compilation in number, shape, dtype, or in a Python value.
+        Results are NumPy arrays if all inputs are, else tensors. What the original writes in place,
+        inputs and buffers, is written. Raises `UsageError` for inputs that differ from those of the
+        compilation in number, shape, dtype, or in a Python value, and for one that is written and
+        cannot be.
         """
         call = Call(self.captured, args, kwargs)
         execution = self.backend.run(self.plan, call.arrays())

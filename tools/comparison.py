@@ -1,23 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-When a result is right: its error is at most `MULTIPLE` times what float32 costs anyone.
+When a result is right: its error is at most `MULTIPLE` times what its dtypes cost anyone.
 
-The error is the largest distance to the results in float64. What float32 costs is the largest of
+The error is the largest distance to the results in float64. What the dtypes cost is the largest of
 
-- the error of whom we trust (PyTorch, or the interpreter) in float32, for the same inputs;
-- how far the exact results move when each value on the way is rounded once, by 2^-24 of itself up
-  or down at random: the inputs, and of an expression the result of each of its operations. No
-  program can be expected to do better than values that are no better than that;
-- half the spacing of float32 at the largest result.
+- the error of whom we trust (PyTorch, or the interpreter) in the program's dtypes, for the same
+  inputs;
+- how far the exact results move when each value on the way is rounded once, by the unit roundoff of
+  its dtype up or down at random (2^-24 of itself in float32): the inputs, and of an expression the
+  result of each of its operations. No program can be expected to do better than values that are no
+  better than that;
+- half the spacing of the result's dtype at the largest result.
 
 The second is there because the error of a single sum is a matter of luck: PyTorch's may be zero.
 
-Luck, and long sums added one term after the other, may still take a right program beyond that. Then
-its own rounding counts: how far its Kernel IR in float32 is from the same Kernel IR in float64, as
-interpreted. That tells rounding from mistakes, which both have. Twice this is allowed, within
-another `MULTIPLE`: an algorithm that loses far more digits than PyTorch's is wrong.
+Where a function jumps, as `floor` does, a rounding on the way decides on which side an element
+falls. Elements that jumped for whom we trust say nothing about rounding, and do not count above.
+They must be as near to the exact result, or to that of whom we trust, as all others to the exact.
 
-Infinities and NaN must stand where those of whom we trust stand. Integers must be equal.
+Luck, and long sums added one term after the other, may still take a right program beyond that. Then
+its own rounding counts: how far its Kernel IR in its own dtypes is from the same Kernel IR in
+float64, as interpreted. That tells rounding from mistakes, which both have. Twice this is allowed,
+within another `MULTIPLE`: an algorithm that loses far more digits than PyTorch's is wrong.
+
+Infinities and NaN must stand where those of whom we trust stand. An integer or a bool must be equal
+to the exact one or to that of whom we trust: they differ where floats that are compared, or whose
+largest is sought, are as good as equal.
 """
 
 from collections.abc import Sequence
@@ -29,6 +37,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.errors import UsageError
+from tilewright.frontend.arrays import ROUNDOFF
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import TooLargeError
 from tilewright.tools.program import Program
@@ -37,8 +46,6 @@ Array = NDArray[Any]
 
 MULTIPLE = 8
 """Different orders of a sum, and functions such as `expf` within some units in the last place."""
-
-_SPACING = {np.dtype(np.float32): 2.0**-23, np.dtype(np.float64): 2.0**-52}
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ def compare(
     if program.exact is None:
         return [Comparison(o.shape, str(o.dtype), None, None, None, None, "") for o in outputs]
     exact, rounded = program.exact(inputs), program.rounded(inputs)
-    moves = _moves(program, inputs, outputs)
+    moves = _moves(program, inputs, exact, outputs)
     others = [None] * len(outputs) if program.against is None else program.against(inputs)
     if len(others) != len(outputs):
         raise UsageError(f"the program has {len(outputs)} outputs, --against has {len(others)}")
@@ -101,7 +108,7 @@ def _own_rounding(kernel_ir: ModuleOp, inputs: Sequence[Array]) -> list[float] |
         exact = interpret(kernel_ir, *inputs, dtype=np.float64)
     except TooLargeError:
         return None
-    return [_distance(a, b) for a, b in zip(rounded, exact, strict=True)]
+    return [_largest(_distances(a, b)) for a, b in zip(rounded, exact, strict=True)]
 
 
 def _allowing(comparison: Comparison, own: float) -> Comparison:
@@ -114,48 +121,91 @@ def _compare_one(
 ) -> Comparison:
     if other is not None and other.shape != output.shape:
         raise UsageError(f"an output is {output.shape}, but {other.shape} in --against")
-    rounded_error = _distance(rounded, exact)
-    floor = _largest(exact) * _SPACING.get(output.dtype, 0.0) / 2
-    limit = 0.0 if output.dtype.kind != "f" else MULTIPLE * max(rounded_error, move, floor)
     mismatch = _special_values_differ(output, rounded)
-    error = None if mismatch else _distance(output, exact)
-    against_error = None if other is None or mismatch else _distance(output, other)
+    rounded_errors = _distances(rounded, exact)
+    if _is_float(output):
+        cost = max(move, _largest(np.abs(_finite(exact))) * ROUNDOFF[output.dtype.name])
+        jumped = _jumped(rounded_errors, cost)
+        limit = MULTIPLE * max(cost, _largest(rounded_errors[~jumped]))
+    else:
+        limit, jumped = 0.0, np.ones(output.shape, np.bool_)
+    to_rounded = np.where(jumped, _distances(output, rounded), np.inf)
+    error = None if mismatch else _largest(np.minimum(_distances(output, exact), to_rounded))
+    against_error = None if other is None or mismatch else _largest(_distances(output, other))
     return Comparison(
-        output.shape, str(output.dtype), error, rounded_error, against_error, limit, mismatch
+        output.shape,
+        str(output.dtype),
+        error,
+        _largest(rounded_errors),
+        against_error,
+        limit,
+        mismatch,
     )
 
 
-def _moves(program: Program, inputs: Sequence[Array], outputs: Sequence[Array]) -> list[float]:
+def _jumped(rounded_errors: Array, cost: float) -> Array:
+    """
+    The elements of whom we trust that are off by far more than rounding costs, if most are not.
+
+    Up to `MULTIPLE` times `MULTIPLE` is taken for a bad order of a sum, not for a jump.
+    """
+    jumped = rounded_errors > MULTIPLE**2 * cost
+    return jumped if 2 * np.count_nonzero(jumped) < jumped.size else np.zeros_like(jumped)
+
+
+def _moves(
+    program: Program, inputs: Sequence[Array], exact: Sequence[Array], outputs: Sequence[Array]
+) -> list[float]:
     """
     How far each result moves by a rounding of every value.
 
-    Both runs are on the same side of the values, so that a jump at a value itself, as `floor` has
-    at integers, does not count as movement.
+    There are two steps of one size, and the smaller one counts: a jump is in one of them only. They
+    are half a rounding long, but in float64 four, for it cannot be moved by parts of its roundoff.
     """
-    if not any(output.dtype.kind == "f" for output in outputs):
+    if not any(map(_is_float, outputs)):
         return [0.0] * len(outputs)
-    near, far = (program.disturbed(inputs, relative) for relative in (2.0**-25, 2.0**-24))
-    return [2 * _distance(a, b) for a, b in zip(near, far, strict=True)]
+    step = 4.0 if any(output.dtype == np.float64 for output in outputs) else 0.5
+    near, far = (program.disturbed(inputs, roundings) for roundings in (step, 2 * step))
+    return [
+        _largest(np.minimum(_distances(a, b), _distances(b, c))) / step
+        for a, b, c in zip(exact, near, far, strict=True)
+    ]
+
+
+def _is_float(array: Array) -> bool:
+    return array.dtype.name in ROUNDOFF
 
 
 def _special_values_differ(output: Array, rounded: Array) -> str:
-    if output.dtype.kind != "f":
+    if not _is_float(output):
         return ""
     for test in (np.isnan, np.isposinf, np.isneginf):
         differs = test(output) != test(rounded)
         if differs.any():
             element = [int(i) for i in np.unravel_index(int(np.argmax(differs)), output.shape)]
-            return f"element {element} is {output[*element]:g}, should be {rounded[*element]:g}"
+            found, wanted = (float(array[*element]) for array in (output, rounded))
+            return f"element {element} is {found:g}, should be {wanted:g}"
     return ""
 
 
-def _distance(output: Array, exact: Array) -> float:
-    """The largest distance among elements that are finite in both."""
+def _distances(output: Array, exact: Array) -> Array:
+    """
+    The distance of each element; 0 where one is not finite.
+
+    Large integers that differ may be the same in float64: they are at least 1 apart.
+    """
     one, two = output.astype(np.float64), exact.astype(np.float64)
     finite = np.isfinite(one) & np.isfinite(two)
-    return float(np.abs(one[finite] - two[finite]).max(initial=0.0))
+    distances = np.abs(np.where(finite, one, 0.0) - np.where(finite, two, 0.0))
+    if _is_float(output) or _is_float(exact):
+        return distances
+    return np.maximum(distances, np.not_equal(output, exact).astype(np.float64))
 
 
-def _largest(exact: Array) -> float:
-    values = exact.astype(np.float64)
-    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+def _finite(array: Array) -> Array:
+    values = array.astype(np.float64)
+    return values[np.isfinite(values)]
+
+
+def _largest(array: Array) -> float:
+    return float(array.max(initial=0.0))

@@ -5,14 +5,13 @@ import argparse
 import sys
 from contextlib import AbstractContextManager, nullcontext
 
-from xdsl.dialects.builtin import ModuleOp
-
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.printer import cuda_source
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.trace import listening
-from tilewright.tools.mlir_source import read_module, write_text
+from tilewright.tools.mlir_source import write_text
+from tilewright.tools.model_source import module_of
 from tilewright.tools.terminal import colored_diff, is_colored
 from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
 
@@ -20,7 +19,7 @@ from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
 def run(args: argparse.Namespace) -> int:
     """Print or write what the arguments ask for."""
     target, level = target_for(args.target), Level(args.ir)
-    module = read_module(args.file) if args.expression is None else captured(args.expression)
+    module = module_of(args)
     with _listening(args.verbosity, target, args.color):
         lowered = lower(module, level)
     text = cuda_source(lowered) if level is Level.CUDA else str(lowered) + "\n"
@@ -29,15 +28,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         write_text(args.output, text)
     return 0
-
-
-def captured(text: str) -> ModuleOp:
-    """The Torch IR of an expression, whose tensors get no values."""
-    from tilewright.frontend.capture import capture
-    from tilewright.frontend.expression import parse_expression
-
-    expression = parse_expression(text, fake=True)
-    return capture(expression.module, expression.args).module
 
 
 def _listening(verbosity: int, target: str, color: str) -> AbstractContextManager[None]:

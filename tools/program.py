@@ -20,9 +20,10 @@ from tilewright.dialects.kernel import FuncOp
 from tilewright.dialects.loop import KernelOp, LaunchOp
 from tilewright.dialects.types import memref_type
 from tilewright.errors import UsageError
-from tilewright.frontend.capture import Input, capture
-from tilewright.frontend.expression import parse_expression
+from tilewright.frontend.arrays import ROUNDOFF, array_of
+from tilewright.frontend.capture import Captured
 from tilewright.frontend.reference import disturbed, eager, reference
+from tilewright.frontend.signature import Input
 from tilewright.interpreters import interpret
 from tilewright.passes.levels import Level, level_of
 
@@ -38,7 +39,7 @@ class Program:
     exact: Function | None
     """The results in float64; None for CUDA IR alone, which only the simulator understands."""
     disturbed: Callable[[Sequence[Array], float], list[Array]]
-    """The results in float64 of values that are each off by a fraction of themselves."""
+    """The results in float64 of values that are each off by so many units of roundoff."""
     rounded: Function
     """The results in the program's own dtypes, by someone whom we trust."""
     rounded_by: str
@@ -49,14 +50,12 @@ class Program:
     """The results of another program, in float64, that this one should agree with."""
 
 
-def expression_program(text: str, seed: int) -> Program:
-    """The program that `-c text` means, with its inputs."""
-    expression = parse_expression(text, seed=seed)
-    captured = capture(expression.module, expression.args)
+def captured_program(captured: Captured) -> Program:
+    """The program of a capture, with the inputs that it was captured with."""
     return Program(
         captured.module,
         exact=lambda arrays: reference(captured, arrays),
-        disturbed=lambda arrays, relative: disturbed(captured, arrays, relative),
+        disturbed=lambda arrays, roundings: disturbed(captured, arrays, roundings),
         rounded=lambda arrays: eager(captured, arrays),
         rounded_by="PyTorch",
         inputs=[_values(input) for input in captured.inputs],
@@ -66,7 +65,7 @@ def expression_program(text: str, seed: int) -> Program:
 def _values(input: Input) -> Array:
     if input.tensor.is_meta:
         raise UsageError(f"the input '{input.name}' is on the device meta: it has no values")
-    return np.asarray(input.tensor.detach().cpu())
+    return array_of(input.tensor)
 
 
 def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
@@ -85,7 +84,7 @@ def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
     return Program(
         module,
         exact=exact,
-        disturbed=lambda arrays, relative: exact(disturbed_inputs(arrays, relative)),
+        disturbed=lambda arrays, roundings: exact(disturbed_inputs(arrays, roundings)),
         rounded=lambda arrays: interpret(judge, *arrays),
         rounded_by="interpreter",
         against=None if against is None else _in_float64(against),
@@ -100,12 +99,14 @@ def _in_float64(module: ModuleOp) -> Function:
     return lambda arrays: interpret(module, *arrays, dtype=np.float64)
 
 
-def disturbed_inputs(arrays: Sequence[Array], relative: float) -> list[Array]:
-    """Floats in float64, each off by `relative` of itself, up or down at random."""
+def disturbed_inputs(arrays: Sequence[Array], roundings: float) -> list[Array]:
+    """Floats in float64, each off by so many units of roundoff, up or down at random."""
     generator = np.random.default_rng(0)
     signs = [generator.choice([-1.0, 1.0], array.shape) for array in arrays]
     return [
-        array.astype(np.float64) * (1 + relative * sign) if array.dtype.kind == "f" else array
+        array.astype(np.float64) * (1 + roundings * ROUNDOFF[array.dtype.name] * sign)
+        if array.dtype.name in ROUNDOFF
+        else array
         for array, sign in zip(arrays, signs, strict=True)
     ]
 
@@ -147,22 +148,14 @@ def random_inputs(types: Sequence[ArrayType], seed: int) -> list[Array]:
 
 
 def _random_input(type: ArrayType, generator: np.random.Generator) -> Array:
-    if type.dtype.kind == "f":
+    if type.dtype.name in ROUNDOFF:
         return np.asarray(generator.standard_normal(type.shape)).astype(type.dtype)
     return np.asarray(generator.integers(0, 2, type.shape)).astype(type.dtype)
 
 
 def stored_inputs(path: str, names: Sequence[str]) -> list[Array]:
     """The arrays called `names` in a safetensors file."""
-    from safetensors import SafetensorError
-    from safetensors import numpy as safetensors
-
-    try:
-        stored: dict[str, Array] = safetensors.load_file(path)  # pyright: ignore[reportUnknownMemberType]
-    except (OSError, SafetensorError) as err:
-        raise UsageError(f"cannot read '{path}': {err}") from err
-    except TypeError as err:
-        raise UsageError(f"cannot read '{path}': NumPy has no such dtype: {err}") from err
+    stored = _stored(path)
     if missing := [name for name in names if name not in stored]:
         has = ", ".join(sorted(stored)) or "nothing"
         raise UsageError(f"'{path}' has no input called {', '.join(missing)}", remedy=f"has: {has}")
@@ -170,3 +163,16 @@ def stored_inputs(path: str, names: Sequence[str]) -> list[Array]:
         wants = ", ".join(names) or "no inputs"
         raise UsageError(f"'{path}' has {', '.join(extra)}, but the program takes {wants}")
     return [stored[name] for name in names]
+
+
+def _stored(path: str) -> dict[str, Array]:
+    """All arrays of a safetensors file; through PyTorch, for NumPy's reader knows no bfloat16."""
+    from safetensors import SafetensorError, torch
+
+    try:
+        stored: dict[str, Any] = torch.load_file(path)  # pyright: ignore[reportUnknownMemberType]
+        return {name: array_of(tensor) for name, tensor in stored.items()}
+    except (OSError, SafetensorError) as err:
+        raise UsageError(f"cannot read '{path}': {err}") from err
+    except (KeyError, TypeError) as err:
+        raise UsageError(f"cannot read '{path}': NumPy has no such dtype: {err}") from err

@@ -16,9 +16,10 @@ from tilewright.tools.checks import checking_manager
 from tilewright.tools.comparison import compare
 from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import read_module
+from tilewright.tools.model_source import captured, is_ir
 from tilewright.tools.program import (
     Program,
-    expression_program,
+    captured_program,
     module_program,
     random_inputs,
     stored_inputs,
@@ -50,13 +51,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _program(args: argparse.Namespace) -> Program:
-    if args.expression is None:
+    if is_ir(args):
         against = None if args.against is None else read_module(args.against)
         return module_program(read_module(args.file), against)
     for option in ("inputs", "against"):
         if getattr(args, option) is not None:
-            raise UsageError(f"--{option} goes with a FILE, not with -c")
-    return expression_program(args.expression, args.seed)
+            kind = "-c" if args.file is None else "a model"
+            raise UsageError(f"--{option} goes with a FILE of IR, not with {kind}")
+    return captured_program(captured(args, fake=False, seed=args.seed))
 
 
 def _kernel_ir(module: ModuleOp, check: str) -> ModuleOp | None:

@@ -36,7 +36,7 @@ def judged(
     program = Program(
         ModuleOp([]),
         exact,
-        lambda arrays, relative: exact(disturbed_inputs(arrays, relative)),
+        lambda arrays, roundings: exact(disturbed_inputs(arrays, roundings)),
         rounded,
         "NumPy",
     )

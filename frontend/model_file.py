@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Models from files: `model.pt2`, which `torch.export.save` wrote, and `file.py:NAME`.
+
+NAME is a module, a class of modules or a function without parameters that makes one, or a function
+to be compiled itself. What it is called with is `NAME.example_inputs`, or else `example_inputs` of
+the file: a tuple of arguments, a dict of keyword arguments, one tensor, or a function that gives
+one of these.
+"""
+
+import ast
+import difflib
+import re
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, redirect_stdout
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.frontend.expression import Expression, seeded
+from tilewright.frontend.source import Place, error_at, error_of, first_line
+
+_NAMED = re.compile(r"(?P<path>.*\.py):(?P<name>\w+(\.\w+)*)")
+
+
+def load_model(text: str, seed: int = 0) -> Expression:
+    """
+    The model that `model.pt2` or `file.py:NAME` names, with its inputs.
+
+    The file runs as a program does that starts with `torch.manual_seed(seed)`. Raises `UsageError`
+    for what is missing, and where the user's file fails, at its line.
+    """
+    if text.endswith(".pt2"):
+        return Expression(_exported(text), ())
+    if (named := _NAMED.fullmatch(text)) is None:
+        names = ", ".join(_defined(text)) or "nothing"
+        raise UsageError(
+            f"'{text}' is Python: name the model in it, as in {text}:NAME",
+            remedy=f"it defines {names}",
+        )
+    # stdout is for the compiler: what the file prints goes to stderr.
+    with seeded(seed), redirect_stdout(sys.stderr), _importing_from(Path(named["path"]).parent):
+        return _model(named["path"], named["name"])
+
+
+def _exported(path: str) -> Any:
+    import torch.export
+
+    if not Path(path).is_file():
+        raise UsageError(f"cannot read '{path}': No such file or directory")
+    try:
+        return torch.export.load(path)
+    except Exception as error:
+        raise UsageError(
+            f"cannot read '{path}': {first_line(error)}", remedy="torch.export.save writes one"
+        ) from error
+
+
+def _defined(path: str) -> list[str]:
+    """The functions and classes of a file, which is not run."""
+    tree = _parsed(path)
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return [statement.name for statement in tree.body if isinstance(statement, kinds)]
+
+
+def _parsed(path: str) -> ast.Module:
+    try:
+        return ast.parse(Path(path).read_bytes(), path)
+    except OSError as error:
+        raise UsageError(f"cannot read '{path}': {error.strerror}") from error
+    except SyntaxError as error:
+        place = Place(path, error.lineno or 1, error.offset or 1)
+        raise error_at(place, f"not Python: {error.msg}") from error
+    except ValueError as error:
+        raise UsageError(f"cannot read '{path}': {error}") from error
+
+
+@contextmanager
+def _importing_from(folder: Path) -> Generator[None]:
+    """Let a file import those beside it, as a script does."""
+    sys.path.insert(0, str(folder.resolve()))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder.resolve()))
+
+
+def _model(path: str, name: str) -> Expression:
+    """The model called `name`, with what to call it with."""
+    from torch import nn
+
+    file = _executed(path)
+    found = _attribute(file, path, name)
+    made = _users(found, f"'{name}' cannot be made") if _is_maker(found) else found
+    model = made if isinstance(made, nn.Module) else found
+    if not callable(model) or isinstance(model, type):
+        kind = type(made).__name__ if isinstance(model, type) else type(model).__name__
+        raise UsageError(f"{path}:{name} gives a {kind}, not a module or a function")
+    needs_inputs = isinstance(model, nn.Module) or not _is_maker(found)
+    args, kwargs = _inputs([model, found, file], f"{path}:{name}", needs_inputs)
+    return Expression(model, args, kwargs)
+
+
+def _executed(path: str) -> ModuleType:
+    """The file as a module, whose code has run."""
+    _parsed(path)
+    spec = spec_from_file_location(f"model_file_{Path(path).stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[module.__name__] = module  # dataclasses look themselves up there
+    _users(lambda: spec.loader.exec_module(module))  # pyright: ignore[reportOptionalMemberAccess]
+    return module
+
+
+def _attribute(file: ModuleType, path: str, name: str) -> Any:
+    value: Any = file
+    for part in name.split("."):
+        if not hasattr(value, part):
+            near = difflib.get_close_matches(part, [n for n in vars(file) if n[0] != "_"], 1)
+            remedy = f"did you mean {near[0]}?" if near else ""
+            raise UsageError(f"'{path}' has no {name}", remedy=remedy)
+        value = getattr(value, part)
+    return value
+
+
+def _is_maker(found: Any) -> bool:
+    """Whether a value is a class, or a function without parameters."""
+    from inspect import isfunction, signature
+
+    return isinstance(found, type) or (isfunction(found) and not signature(found).parameters)
+
+
+def _users(function: Callable[[], Any], what: str = "") -> Any:
+    """What a function of the user's gives; an exception is an error at the user's line."""
+    try:
+        return function()
+    except TilewrightError:
+        raise
+    except (Exception, SystemExit) as error:
+        found = error_of(error)
+        message = f"{what}: {found.message}" if what else found.message
+        raise UsageError(message, where=found.where) from error
+
+
+def _inputs(owners: list[Any], name: str, needed: bool) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments and keyword arguments that the first owner with `example_inputs` says."""
+    import torch
+
+    given: Any = next((o.example_inputs for o in owners if hasattr(o, "example_inputs")), None)
+    if callable(given) and not isinstance(given, torch.Tensor):
+        given = _users(given, "example_inputs fails")
+    match given:
+        case tuple():
+            return cast(tuple[Any, ...], given), {}
+        case dict():
+            return (), cast(dict[str, Any], given)
+        case torch.Tensor():
+            return (given,), {}
+        case None if not needed:
+            return (), {}
+        case None:
+            attribute = name.rpartition(":")[2]
+            raise UsageError(
+                f"what {name} is called with is not known",
+                remedy=f"set {attribute}.example_inputs, or example_inputs in the file, to a tuple "
+                "of arguments, a dict of keyword arguments, or a function that gives one",
+            )
+        case _:
+            raise UsageError(
+                f"example_inputs of {name} is a {type(given).__name__}, not a tuple of arguments, "
+                "a dict of keyword arguments or a tensor"
+            )

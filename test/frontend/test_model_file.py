@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models from `model.pt2` and `file.py:NAME`: what they are called with, and what can be missing."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.export import Dim
+
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.frontend.capture import Captured, capture
+from tilewright.frontend.model_file import load_model
+
+MODELS = '''\
+"""Models of all kinds."""
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from beside import WIDTH
+
+
+@dataclass
+class Config:
+    width: int = WIDTH
+
+
+class Net(nn.Module):
+    def __init__(self, config=Config()):
+        super().__init__()
+        self.fc = nn.Linear(config.width, 2)
+
+    def forward(self, x, scale=1.0):
+        return self.fc(x) * scale
+
+    def example_inputs(self):
+        return torch.randn(3, self.fc.in_features), 2.0
+
+
+class Needs(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+
+
+class Plain:
+    pass
+
+
+net = Net()
+bare = nn.ReLU()
+
+
+def make():
+    print("made")
+    return nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+
+
+def double(x):
+    return x * 2
+
+
+def named(*, x, y):
+    return x - y
+
+
+def none():
+    return torch.ones(3) + 1
+
+
+def fails():
+    return 1 / 0
+
+
+def wrong(x):
+    y = x + 1
+    return y @ y
+
+
+named.example_inputs = {"y": torch.ones(2), "x": torch.zeros(2)}
+bare.example_inputs = torch.ones(5)
+wrong.example_inputs = lambda: (torch.ones(2, 3),)
+number = 3
+
+
+class Space:
+    inner = nn.Sigmoid()
+
+
+example_inputs = (torch.randn(4),)
+'''
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder, in which we are, with a file of models."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "beside.py").write_text("WIDTH = 4\n")
+    (tmp_path / "models.py").write_text(MODELS)
+    return tmp_path
+
+
+def captured(text: str) -> Captured:
+    model = load_model(text)
+    return capture(model.module, model.args, model.kwargs)
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "result"),
+    [
+        ("Net", ["fc.weight", "fc.bias", "x"], (3, 2)),
+        ("net", ["fc.weight", "fc.bias", "x"], (3, 2)),
+        ("bare", ["input"], (5,)),
+        ("make", ["0.weight", "0.bias", "input"], (4,)),
+        ("double", ["x"], (4,)),
+        ("named", ["y", "x"], (2,)),
+        ("Space.inner", ["input"], (4,)),
+    ],
+)
+def test_what_a_file_may_name(name: str, inputs: list[str], result: tuple[int, ...], models: Path):
+    found = captured(f"models.py:{name}")
+    assert [i.name for i in found.inputs] == inputs
+    (output,) = found.outputs
+    assert tuple(output.value.meta["val"].shape) == result
+
+
+def test_keyword_arguments_come_by_name(models: Path):
+    found = captured("models.py:named")
+    tensors = {i.name: i.tensor for i in found.inputs}
+    assert torch.equal(tensors["x"], torch.zeros(2))
+    assert torch.equal(tensors["y"], torch.ones(2))
+
+
+def test_a_seed_is_the_files(models: Path):
+    one, same, other = (load_model("models.py:double", seed).args[0] for seed in (1, 1, 2))
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)
+
+
+def test_what_a_file_prints_stays_off_stdout(models: Path, capsys: pytest.CaptureFixture[str]):
+    load_model("models.py:make")
+    assert capsys.readouterr() == ("", "made\n")
+
+
+def said(text: str) -> str:
+    with pytest.raises(UsageError) as caught:
+        captured(text)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (":nett", "'models.py' has no nett (did you mean net?)"),
+        (":Space.outer", "'models.py' has no Space.outer"),
+        (":number", "models.py:number gives a int, not a module or a function"),
+        (":Plain", "models.py:Plain gives a Plain, not a module or a function"),
+        (":Needs", "'Needs' cannot be made: TypeError: Needs.__init__() missing 1 required"),
+        (":fails", "models.py:58:12: 'fails' cannot be made: ZeroDivisionError: division by zero"),
+        (":wrong", "models.py:63:12: RuntimeError: "),
+        (
+            "",
+            "'models.py' is Python: name the model in it, as in models.py:NAME (it defines Config, ",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(name: str, message: str, models: Path):
+    found = said(f"models.py{name}")
+    assert found.removeprefix(f"{models}/").startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1 +\n", "other.py:1:8: not Python: invalid syntax\n    x = 1 +\n           ^"),
+        ("\nimport nowhere\n", "other.py:2:1: ModuleNotFoundError: No module named 'nowhere'"),
+        ("def f(x):\n    return x\n", "what other.py:f is called with is not known (set f.exam"),
+        ("def f(x):\n    return x\nexample_inputs = 3\n", "example_inputs of other.py:f is a int"),
+        (
+            "def f(x):\n    return x\ndef example_inputs():\n    exit()\n",
+            "other.py:4:5: example_in",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said(text: str, message: str, models: Path):
+    Path("other.py").write_text(text)
+    assert said("other.py:f").removeprefix(f"{models}/").startswith(message)
+
+
+def test_files_that_are_not_there(models: Path):
+    for name in ("no.py", "no.py:f", "no.pt2"):
+        assert said(name).startswith(f"cannot read '{name.removesuffix(':f')}': No such file")
+    Path("bad.pt2").write_text("nothing")
+    assert said("bad.pt2").startswith("cannot read 'bad.pt2': ")
+
+
+# --- .pt2
+
+
+class Scaled(nn.Module):
+    """With a parameter and a buffer that it writes."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+        self.count: torch.Tensor
+        self.register_buffer("count", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x: torch.Tensor, scale: float):
+        self.count += 1
+        return F(self.fc(x)) * scale
+
+
+F = torch.nn.functional.relu
+
+
+def saved(path: Path, **options: Any) -> Any:
+    """An exported program, also in a file."""
+    with torch.no_grad():
+        program = torch.export.export(Scaled().eval(), (torch.randn(3, 4), 2.0), **options)
+    torch.export.save(program, path)
+    return program
+
+
+def test_a_pt2_file_has_its_inputs(models: Path):
+    program = saved(models / "m.pt2")
+    for found in (captured("m.pt2"), capture(program, ())):
+        assert [i.name for i in found.inputs] == ["fc.weight", "fc.bias", "count", "x"]
+        assert [i.name for i in found.mutated] == ["count"]
+        assert torch.equal(found.inputs[3].tensor, program.example_inputs[0][0])
+        assert "torch.linear" in str(found.module)
+
+
+def test_a_pt2_file_with_open_sizes_takes_those_of_its_inputs(models: Path):
+    saved(models / "m.pt2", dynamic_shapes=({0: Dim("n")}, None))
+    assert "tensor<3x2xf32>" in str(captured("m.pt2").module)
+
+
+def test_an_exported_program_with_other_inputs(models: Path):
+    program = saved(models / "m.pt2", dynamic_shapes=({0: Dim("n")}, None))
+    assert "tensor<7x2xf32>" in str(capture(program, (torch.randn(7, 4), 2.0)).module)
+    with pytest.raises(TilewrightError):
+        capture(program, (torch.randn(7, 5), 2.0))
+
+
+def test_an_exported_program_without_inputs(models: Path):
+    program = saved(models / "m.pt2")
+    program.example_inputs = None
+    with pytest.raises(UsageError, match="has no example inputs"):
+        capture(program, ())
