@@ -16,6 +16,7 @@ Shape = tuple[int, ...]
 _UNARY = ("arith.negf", "math.absf", "math.tanh")
 _BINARY = ("arith.addf", "arith.mulf", "arith.subf", "arith.maximumf")
 _MONOIDS = ("add", "max", "min", "mul")
+_PAIR_MONOIDS = ("argmax", "argmin")
 _SMALL_SIZES = (2, 1, 3)
 
 
@@ -133,16 +134,21 @@ class Body:
     def operand(self, axes: Axes, depth: int) -> str:
         """An element of a buffer, a value that is there, or something with a region."""
         known = [value.name for value in self.values if value.axes <= frozenset(axes)]
-        makers: list[Callable[[], str]] = [lambda: self.load(axes)] * 2
+        makers: list[Callable[[], str]] = [lambda: self.load(axes)] * 4
+        if axes:
+            makers += [lambda: self.place(axes), lambda: self.gather(axes)]
         if known:
-            makers += [lambda: self.pick(known[::-1])]
+            makers += [lambda: self.pick(known[::-1])] * 2
         if depth:
             makers += self.regions(axes, depth)
         return self.pick(makers)()
 
     def regions(self, axes: Axes, depth: int) -> list[Callable[[], str]]:
         """Ways to make a value by something with a region."""
-        return [lambda: self.reduce(axes, depth)]
+        return [
+            lambda: self.reduce(axes, depth),
+            lambda: self.pick((self.reduce, self.fold_places, self.where_best))(axes, depth),
+        ]
 
     def constant(self, axes: Axes) -> str:
         """A number that float32 has exactly."""
@@ -153,12 +159,49 @@ class Body:
         readable = [buffer for buffer in self.buffers if buffer.axes <= frozenset(axes)]
         return self.load_from(self.pick(readable), axes)
 
-    def load_from(self, buffer: Buffer, axes: Axes) -> str:
+    def place(self, axes: Axes) -> str:
+        """A number made of where `axes` are, or one of two values chosen by it."""
+        if self.pick((True, False)):
+            return self.small(self.integer(axes)[0], "i64", axes)
+        chosen = f"{self._holds(axes)}, {self.load(axes)}, {self.load(axes)}"
+        return self.define(f"arith.select {chosen} : f32", axes)
+
+    def small(self, integer: str, type: str, axes: Axes) -> str:
+        """A float from -1 to 1 that tells integers apart; also of an identity, which is huge."""
+        real, scale = self.fresh("f"), self.fresh("f")
+        self.line(f"{real} = arith.sitofp {integer} : {type} to f32")
+        self.line(f"{scale} = arith.constant 1.562500e-02 : f32")
+        product = self.define(f"arith.mulf {real}, {scale} : f32", axes)
+        return self.unary("math.tanh", product, axes)
+
+    def integer(self, axes: Axes) -> Index:
+        """The name of an i64 made of where `axes` are; it is from 0 to `last`."""
+        text, last = self._index(axes, self.pick(axes).extent)
+        name = self.fresh("n")
+        self.line(f"{name} = loop.index [{text}] : i64")
+        return Index(name, last)
+
+    def _holds(self, axes: Axes) -> str:
+        """The name of a truth value that depends on where `axes` are."""
+        text, last = self._index(axes, self.pick(axes).extent)
+        name, low = self.fresh("p"), self.draw(st.integers(0, last))
+        self.line(f"{name} = loop.predicate [({text}) - {low}, {last} - ({text})] : i1")
+        return name
+
+    def gather(self, axes: Axes) -> str:
+        """An element of some buffer, at an index that went through a value."""
+        value, last = self.integer(axes)
+        index = Axis(self.fresh("g"), last + 1)
+        self.line(f"{index.name} = loop.to_index {value} below {last + 1}{self.where(axes)} : i64")
+        readable = [buffer for buffer in self.buffers if buffer.axes <= frozenset(axes)]
+        return self.load_from(self.pick(readable), axes, [index, *axes])
+
+    def load_from(self, buffer: Buffer, axes: Axes, indices: Axes | None = None) -> str:
         """An element of `buffer`: in bounds, or masked where it is not."""
         subscripts: list[str] = []
         bounds: list[str] = []
         for size in buffer.shape:
-            text, *bound = self._subscript(axes, size)
+            text, *bound = self._subscript(indices or axes, size)
             subscripts.append(text)
             bounds += bound
         where = self.where(axes, bounds)
@@ -199,6 +242,45 @@ class Body:
     def reduce(self, axes: Axes, depth: int) -> str:
         """A result of a reduction of one or two values."""
         return self.pick(self._reduction(axes, depth, self.pick(_MONOIDS), self.pick((1, 1, 2))))
+
+    def fold_places(self, axes: Axes, depth: int) -> str:
+        """A reduction of integers, or of truth values that chooses between two others."""
+        axis = Axis(self.fresh("k"), self.pick(_SMALL_SIZES))
+        inner, name = (*axes, axis), self.fresh("s")
+        is_integer = self.pick((True, False))
+        type, monoids = ("i64", _MONOIDS) if is_integer else ("i1", ("and", "or"))
+        header = f"{name} = loop.reduce {axis.name} in {axis.extent} with {self.pick(monoids)}"
+        with self.region(header, f" : {type}"):
+            value = self.integer(inner)[0] if is_integer else self._holds(inner)
+            self.line(f"loop.yield {value}{self.where(inner)} : {type}")
+        if is_integer:
+            return self.small(name, type, axes)
+        return self.define(f"arith.select {name}, {self.load(axes)}, {self.load(axes)} : f32", axes)
+
+    def where_best(self, axes: Axes, depth: int) -> str:
+        """Where a loop finds its largest or smallest element, or that element."""
+        sizes = _SMALL_SIZES if depth == 1 else self.reduced_sizes
+        axis = Axis(self.fresh("k"), self.pick(sizes))
+        inner, value, index = (*axes, axis), self.fresh("s"), self.fresh("n")
+        header = f"loop.reduce {axis.name} in {axis.extent} with {self.pick(_PAIR_MONOIDS)}"
+        with self.region(f"{value}, {index} = {header}", " : f32, i64"):
+            pair = f"{self.load(inner)}, {self.integer(inner)[0]}"
+            self.line(f"loop.yield {pair}{self.where(inner)} : f32, i64")
+        self.offer([value], axes)
+        return self.pick((self.small(index, "i64", axes), value))
+
+    def prefix(self, value: str, axes: Axes) -> str:
+        """What `value` is joined to along the scan that it is in."""
+        if self.pick((False, False, True)):
+            best, index = self.fresh("s"), self.fresh("n")
+            pair = f"{self.load(axes)}, {self.integer(axes)[0]}"
+            self.line(
+                f"{best}, {index} = loop.prefix {pair} with {self.pick(_PAIR_MONOIDS)} : f32, i64"
+            )
+            return self.small(index, "i64", axes)
+        monoid = self.pick(_MONOIDS)
+        bounded = self.unary("math.tanh", value, axes) if monoid == "mul" else value
+        return self.define(f"loop.prefix {bounded} with {monoid} : f32", axes)
 
     def _reduction(self, axes: Axes, depth: int, monoid: str, width: int) -> list[str]:
         sizes = _SMALL_SIZES if depth == 1 or monoid == "mul" else self.reduced_sizes

@@ -74,6 +74,7 @@ class LaunchBody(Body):
         within = self.launch.within_block(axes)
         if within:
             makers += [lambda: self.combine(axes, depth, self.draw(_some(within)))] * 2
+            makers += [lambda: self.combine_places(axes, self.draw(_some(within)))]
         if self._has_all_threads(axes):
             makers += [lambda: self.stage(axes, depth)]
         return makers
@@ -98,6 +99,17 @@ class LaunchBody(Body):
         )
         self.offer(names, [axis for axis in axes if axis not in across])
         return self.pick(names)
+
+    def combine_places(self, axes: Axes, across: Axes) -> str:
+        """Where the best of some elements is, joined `across` axes."""
+        value, index = self.fresh("v"), self.fresh("n")
+        pair = f"{self.load(axes)}, {self.integer(axes)[0]}"
+        joined = ", ".join(axis.name for axis in across)
+        self.line(
+            f"{value}, {index} = tile.combine {pair} across {joined} "
+            f"with {self.pick(('argmax', 'argmin'))}{self.where(axes)} : f32, i64"
+        )
+        return self.small(index, "i64", [axis for axis in axes if axis not in across])
 
     def stage(self, axes: Axes, depth: int) -> str:
         """An element of a new slab."""

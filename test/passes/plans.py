@@ -127,7 +127,10 @@ def kernels(draw: DrawFn, name: str, inputs: Sequence[Shape], shape: Shape) -> K
         for out, order in zip(outputs, orders, strict=True)
     ]
     depth = draw(st.sampled_from([0, 2])) if is_plain else 2
-    _nest(body, [part for part in (looped[cut:], looped[:cut]) if part], (), stores, depth)
+    scanned = looped[-1:] if draw(st.sampled_from([False, False, False, True])) else []
+    looped = looped[: len(looped) - len(scanned)]
+    nests = [part for part in (looped[cut:], looped[:cut]) if part]
+    _nest(body, nests, (), scanned, stores, depth)
     header = f"loop.kernel @{name}({parameters(buffers)}) -> ({parameters(outputs)}) {{"
     text = "\n".join([header, *body.lines, "}"])
     return Kernel(name, inputs, [out.shape for out in outputs], text)
@@ -140,14 +143,36 @@ def _subscript(axis: Axis, looped: Axes, reverse: bool) -> str:
     return f"{axis.extent - 1} - {axis.name}" if reverse else axis.name
 
 
-def _nest(body: Body, nests: Sequence[Axes], axes: Axes, stores: Iterable[str], depth: int) -> None:
-    """Loops over the axes of each of `nests`, with values before each that what is inside uses."""
+def _nest(
+    body: Body,
+    nests: Sequence[Axes],
+    axes: Axes,
+    scanned: Axes,
+    stores: Iterable[str],
+    depth: int,
+) -> None:
+    """
+    Loops over the axes of each of `nests` and a scan along that of `scanned`, with values before
+    each that what is inside uses.
+    """
     if not nests:
-        for store in stores:
-            body.line(f"loop.store {body.value(axes, depth)}, {store}")
+        _store(body, axes, scanned, stores, depth)
         return
     if body.pick((False, False, True)):
         body.value(axes, depth)
     header = ", ".join(f"{axis.name} in {axis.extent}" for axis in nests[0])
     with body.region(f"loop.for {header}"):
-        _nest(body, nests[1:], (*axes, *nests[0]), stores, depth)
+        _nest(body, nests[1:], (*axes, *nests[0]), scanned, stores, depth)
+
+
+def _store(body: Body, axes: Axes, scanned: Axes, stores: Iterable[str], depth: int) -> None:
+    """Stores of values, or of what values are joined to along the axis of `scanned`."""
+    if not scanned:
+        for store in stores:
+            body.line(f"loop.store {body.value(axes, depth)}, {store}")
+        return
+    inner = (*axes, *scanned)
+    with body.region(f"loop.scan {scanned[0].name} in {scanned[0].extent}"):
+        for store in stores:
+            prefix = body.prefix(body.value(inner, depth), inner)
+            body.line(f"loop.store {prefix}, {store}")
