@@ -17,6 +17,7 @@ _PASSES: dict[str, str] = {
     "to-kernel": "pipelines:ToKernelPass",
     "to-cuda": "pipelines:ToCudaPass",
     "decompose": "decompose.decompose:DecomposePass",
+    "expand-scatter": "tensor.expand_scatter:ExpandScatterPass",
     "lift": "loop.lift:LiftPass",
     "inline-elementwise": "loop.inline_elementwise:InlineElementwisePass",
     "fuse-epilogue": "loop.fuse_epilogue:FuseEpiloguePass",

@@ -30,7 +30,7 @@ from tilewright.dialects import prim
 from tilewright.dialects.index import Range, delinearize, linearize, simplify_map
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.prim import ScalarFunction, Source
-from tilewright.dialects.torch_op import Scalar, TorchOp, python_value
+from tilewright.dialects.torch_op import Scalar, python_value
 from tilewright.dialects.torch_promotion import compute_type
 from tilewright.dialects.torch_shapes import broadcast, element_of, shape_of
 
@@ -43,13 +43,13 @@ Number = int | float
 
 class Emitter:
     """
-    The Tensor IR that takes the place of one Torch op, in the order in which it is computed.
+    The Tensor IR that takes the place of one op, in the order in which it is computed.
 
     `common` is the type that ATen casts operands to, before it computes in `type`, which is wide
     enough for arithmetic.
     """
 
-    def __init__(self, op: TorchOp, common: Attribute):
+    def __init__(self, op: Operation, common: Attribute):
         self.op = op
         self.common = common
         self.type = compute_type(common)
@@ -62,7 +62,7 @@ class Emitter:
     def __call__(self, argument: Scalar) -> Number: ...
 
     def __call__(self, argument: SSAValue | Scalar) -> "Tensor | Number":
-        """An argument of the Torch op, to compute with: a tensor is cast to the compute type."""
+        """An argument of the op, to compute with: a tensor is cast to the compute type."""
         if isinstance(argument, SSAValue):
             return self.stored(argument).cast(self.common).cast(self.type)
         # An i1 holds true as -1, which `python_value` knows.
@@ -98,7 +98,7 @@ class Emitter:
         return self.stored(self.add(op).results[0])
 
     def add(self, op: _Op) -> _Op:
-        """Emit an op under the name and the location of the Torch op."""
+        """Emit an op under the name and the location of the one that it replaces."""
         op.location = self.op.location
         for result in op.results:
             result.name_hint = self.op.results[0].name_hint

@@ -17,6 +17,7 @@ from tilewright.frontend.aten import build_op, overload_of, types_of
 from tilewright.interpreters import interpret
 from tilewright.passes.decompose.decompose import DecomposePass
 from tilewright.passes.loop.lift import LiftPass
+from tilewright.passes.tensor.expand_scatter import ExpandScatterPass
 from tilewright.passes.verification import verify_module
 
 Check = Callable[..., list[Operation]]
@@ -73,6 +74,7 @@ def check() -> Check:
         expected = overload_of(op)(*args, **kwargs)
         DecomposePass().apply(Context(), module)
         lifted = module.clone()
+        ExpandScatterPass().apply(Context(), lifted)
         LiftPass().apply(Context(), lifted)
         for level in (module, lifted):
             verify_module(level)
