@@ -20,28 +20,45 @@ from tilewright.dialects import (
     torch_activation,
     torch_attention,
     torch_binary,
+    torch_bits,
+    torch_channel_norm,
     torch_comparison,
     torch_contraction,
     torch_convolution,
     torch_creation,
+    torch_division,
+    torch_elementary,
+    torch_extremum,
     torch_indexing,
     torch_interpolation,
     torch_joining,
     torch_layout,
     torch_loss,
     torch_normalization,
+    torch_padding,
     torch_pooling,
+    torch_power,
     torch_reduction,
     torch_scan,
+    torch_scatter,
+    torch_slicing,
+    torch_statistics,
+    torch_ternary,
     torch_unary,
 )
 from tilewright.dialects.torch_activation import *  # noqa: F403
 from tilewright.dialects.torch_attention import *  # noqa: F403
 from tilewright.dialects.torch_binary import *  # noqa: F403
+from tilewright.dialects.torch_bits import *  # noqa: F403
+from tilewright.dialects.torch_channel_norm import *  # noqa: F403
 from tilewright.dialects.torch_comparison import *  # noqa: F403
 from tilewright.dialects.torch_contraction import *  # noqa: F403
 from tilewright.dialects.torch_convolution import *  # noqa: F403
 from tilewright.dialects.torch_creation import *  # noqa: F403
+from tilewright.dialects.torch_division import *  # noqa: F403
+from tilewright.dialects.torch_elementary import *  # noqa: F403
+from tilewright.dialects.torch_elementwise import *  # noqa: F403
+from tilewright.dialects.torch_extremum import *  # noqa: F403
 from tilewright.dialects.torch_indexing import *  # noqa: F403
 from tilewright.dialects.torch_interpolation import *  # noqa: F403
 from tilewright.dialects.torch_joining import *  # noqa: F403
@@ -50,21 +67,35 @@ from tilewright.dialects.torch_loss import *  # noqa: F403
 from tilewright.dialects.torch_normalization import *  # noqa: F403
 from tilewright.dialects.torch_op import *  # noqa: F403
 from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch_padding import *  # noqa: F403
 from tilewright.dialects.torch_pooling import *  # noqa: F403
+from tilewright.dialects.torch_power import *  # noqa: F403
 from tilewright.dialects.torch_promotion import *  # noqa: F403
 from tilewright.dialects.torch_reduction import *  # noqa: F403
 from tilewright.dialects.torch_scan import *  # noqa: F403
+from tilewright.dialects.torch_scatter import *  # noqa: F403
 from tilewright.dialects.torch_shapes import *  # noqa: F403
+from tilewright.dialects.torch_slicing import *  # noqa: F403
+from tilewright.dialects.torch_statistics import *  # noqa: F403
+from tilewright.dialects.torch_ternary import *  # noqa: F403
 from tilewright.dialects.torch_unary import *  # noqa: F403
 
 FAMILIES: tuple[ModuleType, ...] = (
     torch_unary,
+    torch_elementary,
     torch_activation,
     torch_binary,
+    torch_division,
+    torch_power,
+    torch_ternary,
     torch_comparison,
+    torch_bits,
     torch_reduction,
+    torch_extremum,
+    torch_statistics,
     torch_scan,
     torch_normalization,
+    torch_channel_norm,
     torch_loss,
     torch_contraction,
     torch_attention,
@@ -72,9 +103,12 @@ FAMILIES: tuple[ModuleType, ...] = (
     torch_pooling,
     torch_interpolation,
     torch_layout,
+    torch_slicing,
+    torch_padding,
     torch_joining,
     torch_creation,
     torch_indexing,
+    torch_scatter,
 )
 
 

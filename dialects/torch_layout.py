@@ -10,6 +10,7 @@ from tilewright.dialects.torch_op import (
     boolean,
     integer,
     integers,
+    opt_integer,
     opt_text,
     tensor,
     text,
@@ -289,3 +290,110 @@ class ExpandOp(TensorOp):
         if any(o not in (1, s) for o, s in zip(shape, result[new:])):
             raise VerifyException(f"{shown(shape)} does not expand to {list(size)}")
         return result
+
+
+@torch_op("repeat")
+class RepeatOp(TensorOp):
+    """
+    The tensor laid side by side `repeats` times along each dimension, new ones in front.
+
+        %1 = torch.repeat %0 repeats [2, 1, 3] : (tensor<4x8xf32>) -> tensor<2x4x24xf32>
+    """
+
+    input = tensor()
+    repeats = integers()
+
+    def result_shape(self) -> tuple[int, ...]:
+        shape, repeats = shape_of(self.input), self.repeats.get_values()
+        if len(repeats) < len(shape) or any(count < 0 for count in repeats):
+            raise VerifyException(
+                f"repeats {list(repeats)} must give a count for each of {len(shape)} dimensions"
+            )
+        whole = (1,) * (len(repeats) - len(shape)) + shape
+        return tuple(n * count for n, count in zip(whole, repeats, strict=True))
+
+
+@torch_op("repeat_interleave.self_int")
+class RepeatInterleaveOp(TensorOp):
+    """
+    Each element `repeats` times in a row along `dim`; without `dim`, of all in row-major order.
+
+        %1 = torch.repeat_interleave.self_int %0 repeats 3 dim 1
+            : (tensor<4x8xf32>) -> tensor<4x24xf32>
+    """
+
+    input = tensor()
+    repeats = integer()
+    dim = opt_integer()
+    output_size = opt_integer()
+
+    def result_shape(self) -> tuple[int, ...]:
+        shape, repeats = shape_of(self.input), self.repeats.value.data
+        if repeats < 0:
+            raise VerifyException(f"repeats must not be negative, but is {repeats}")
+        if self.dim is None or not shape:
+            shape = (prod(shape),)
+        dim = 0 if self.dim is None else wrap_dim(self.dim.value.data, len(shape))
+        size = shape[dim] * repeats
+        if self.output_size is not None and self.output_size.value.data != size:
+            raise VerifyException(f"output_size must be {size}, not {self.output_size.value.data}")
+        return (*shape[:dim], size, *shape[dim + 1 :])
+
+
+# --- Channels --------------------------------------------------------------------------------
+
+
+@torch_op("pixel_shuffle")
+class PixelShuffleOp(TensorOp):
+    """
+    Channels become squares of `upscale_factor` pixels.
+
+        %1 = torch.pixel_shuffle %0 upscale_factor 2 : (tensor<8x3x3xf32>) -> tensor<2x6x6xf32>
+    """
+
+    input = tensor()
+    upscale_factor = integer()
+
+    def result_shape(self) -> tuple[int, ...]:
+        shape, factor = shape_of(self.input), self.upscale_factor.value.data
+        if len(shape) < 3 or factor < 1 or shape[-3] % factor**2:
+            raise VerifyException(f"{factor}x{factor} pixels do not divide {shown(shape)}")
+        *batch, channels, height, width = shape
+        return (*batch, channels // factor**2, height * factor, width * factor)
+
+
+@torch_op("pixel_unshuffle")
+class PixelUnshuffleOp(TensorOp):
+    """
+    Squares of `downscale_factor` pixels become channels.
+
+        %1 = torch.pixel_unshuffle %0 downscale_factor 2 : (tensor<2x6x6xf32>) -> tensor<8x3x3xf32>
+    """
+
+    input = tensor()
+    downscale_factor = integer()
+
+    def result_shape(self) -> tuple[int, ...]:
+        shape, factor = shape_of(self.input), self.downscale_factor.value.data
+        if len(shape) < 3 or factor < 1 or shape[-2] % factor or shape[-1] % factor:
+            raise VerifyException(f"{factor}x{factor} pixels do not divide {shown(shape)}")
+        *batch, channels, height, width = shape
+        return (*batch, channels * factor**2, height // factor, width // factor)
+
+
+@torch_op("channel_shuffle")
+class ChannelShuffleOp(TensorOp):
+    """
+    Dimension 1, `groups` runs of channels, takes one channel of each run in turn.
+
+        %1 = torch.channel_shuffle %0 groups 2 : (tensor<1x6x3xf32>) -> tensor<1x6x3xf32>
+    """
+
+    input = tensor()
+    groups = integer()
+
+    def result_shape(self) -> tuple[int, ...]:
+        shape, groups = shape_of(self.input), self.groups.value.data
+        if len(shape) < 3 or groups < 1 or shape[1] % groups:
+            raise VerifyException(f"{groups} groups do not divide the channels of {shown(shape)}")
+        return shape

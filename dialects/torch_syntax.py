@@ -160,9 +160,10 @@ def syntax_of(definition: OpDef) -> tuple[str, tuple[type[CustomDirective], ...]
         else:
             required.append(f"`{name}` {value}")
 
-    ambiguous = sum(isinstance(d, VarOperandDef) for d in operands.values()) > 1
+    counts_vary = sum(isinstance(d, VarOperandDef) for d in operands.values()) > 1
     types = ", ".join(f"type(${name})" for name in (*operands, *dict(definition.results)))
-    signature = f"custom<Signature>({types})" if ambiguous else "functional-type(operands, results)"
+    own = counts_vary or not operands  # than what xDSL's directive can say
+    signature = f"custom<Signature>({types})" if own else "functional-type(operands, results)"
     directives = (Scalar, _signature_of(len(operands), len(definition.results)))
     tensors = " `,` ".join(positional)
     return " ".join([tensors, *required, *optional, "attr-dict `:`", signature]), directives

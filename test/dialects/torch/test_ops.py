@@ -36,10 +36,11 @@ def example_of(op: type[TorchOp]) -> str:
 def with_operands(example: str) -> str:
     """A module around an example, with operands of the types that its signature names."""
     operands = re.findall(r"%\w+", example.split("=", 1)[1])
-    types = re.findall(r"tensor<[^>]*>", example.rsplit(": (", 1)[1])
+    signature = example.rsplit(": (", 1)[1]
+    types = re.findall(r"tensor<[^>]*>", signature.partition("->")[0])
     lines = [
         f'{name} = "test.op"() : () -> {type}'
-        for name, type in zip(operands, types[:-1], strict=True)
+        for name, type in zip(operands, types, strict=True)
     ]
     return "\n".join([*lines, example])
 

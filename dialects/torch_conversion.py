@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which Python numbers PyTorch lets an element type have."""
+
+from math import isinf, isnan
+from typing import cast
+
+from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, bf16, f16, f32, i1
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+_LARGEST: dict[Attribute, float] = {
+    f16: 65504.0,
+    bf16: (2 - 2**-7) * 2.0**127,
+    f32: (2 - 2**-23) * 2.0**127,
+}
+"""The largest finite number of each float type that has not all that Python's have."""
+
+
+def check_holds(number: float, element: Attribute) -> None:
+    """
+    Refuse a number that is out of `element`'s range.
+
+    A fraction is cut off; a negative number wraps in an unsigned type, down to minus the largest
+    (`c10/util/overflows.h`).
+    """
+    if element == i1:
+        return
+    if isinstance(element, AnyFloat):
+        fits = isinf(number) or isnan(number) or abs(number) <= _LARGEST.get(element, abs(number))
+    else:
+        low, high = _limits(cast(IntegerType, element))
+        fits = low <= number <= high
+    if not fits:
+        raise VerifyException(f"{number} is out of the range of {element}")
+
+
+def _limits(element: IntegerType) -> tuple[int, int]:
+    bits = element.width.data
+    if element.signedness.data is Signedness.UNSIGNED:
+        return 1 - 2**bits, 2**bits - 1
+    return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
