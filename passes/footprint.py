@@ -18,6 +18,10 @@ from tilewright.dialects import loop
 from tilewright.dialects.axes import MaskedOp, range_of_value
 from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.types import memref_type
+from tilewright.passes.index_sources import index_sources
+
+_UNKNOWN = 1 << 62
+"""More than anything has."""
 
 
 def size_of(type: Attribute) -> int:
@@ -39,7 +43,8 @@ def elements_touched(op: loop.LoadOp | loop.StoreOp) -> int:
     """Distinct elements that an access touches in a whole launch; an upper estimate."""
     shape = memref_type(op.memref).get_shape()
     ranges = [range_of_value(index) for index in op.indices]
-    points = prod(_width(known, 1 << 62) for known in ranges)
+    sources = [range_of_value(source) for source in index_sources(op.indices)]
+    points = prod(_width(known, _UNKNOWN) for known in sources)
     box = prod(
         min(_width(range_of(expr, ranges), size), size)
         for expr, size in zip(op.map.data.results, shape, strict=True)

@@ -4,7 +4,8 @@ What each free axis is to the reductions beneath it.
 
 A contraction is a reduction of which two loads vary with its own axis, each with a free axis that
 the other does not vary with. Axes that only the first varies with are `m`, those of only the others
-`n`, those of both `batch`. Anything else that reduces works on rows.
+`n`, those of both `batch`. Anything else that reduces works on rows. A load varies with an axis
+also through data: rows that an index tensor names along `m` are rows of a factor.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Role
+from tilewright.passes.index_sources import index_sources
 
 
 def axis_roles(block: Block) -> list[Role]:
@@ -29,8 +31,9 @@ def axis_roles(block: Block) -> list[Role]:
 
 def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> list[Role] | None:
     loads = [op for op in reduction.body.walk() if isinstance(op, loop.LoadOp)]
-    varying = [set(op.indices) for op in loads if reduction.axis in op.indices]
-    used = [frozenset(axis for axis in axes if axis in indices) for indices in varying]
+    indices = [index_sources(op.indices) for op in loads]
+    varying = [of_load for of_load in indices if reduction.axis in of_load]
+    used = [frozenset(axis for axis in axes if axis in of_load) for of_load in varying]
     factors = [axes_of_load for axes_of_load in used if axes_of_load]
     if not factors:
         return None

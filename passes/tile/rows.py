@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.types import memref_type
+from tilewright.passes.index_sources import index_sources
 from tilewright.passes.tile.rebind import total_extent
 
 SHORT_ROW = 32
@@ -56,6 +57,8 @@ def are_columns(launch: tile.LaunchOp) -> bool:
         return False
     row = axes[-1].value
     nests = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp | loop.ForOp)]
+    if any(_goes_by_data(op, row) for nest in nests for op in _accesses(nest)):
+        return False
     accesses = [op for nest in nests for op in _accesses(nest) if _stride(op, row)]
     inner = [axis for nest in nests for axis in nest.body.block.args]
     return bool(accesses) and not any(
@@ -65,6 +68,11 @@ def are_columns(launch: tile.LaunchOp) -> bool:
 
 def _accesses(nest: Operation) -> list[loop.LoadOp | loop.StoreOp]:
     return [op for op in nest.walk() if isinstance(op, loop.LoadOp | loop.StoreOp)]
+
+
+def _goes_by_data(op: loop.LoadOp | loop.StoreOp, axis: SSAValue) -> bool:
+    """Whether data decides where the access is after a step of `axis`."""
+    return axis not in op.indices and axis in index_sources(op.indices)
 
 
 def _stride(op: loop.LoadOp | loop.StoreOp, axis: SSAValue) -> int:

@@ -116,6 +116,36 @@ loop.kernel @sum(%x: memref<32x{n}xf32>) -> (%out: memref<32xf32>) {{
 """
 
 
+def test_a_gather_touches_no_more_rows_than_it_has_indices():
+    gather = parse("""
+    loop.kernel @k(%ids: memref<10xi64>, %x: memref<4096x64xf32>) -> (%out: memref<10x64xf32>) {
+      loop.for %i in 10, %j in 64 {
+        %0 = loop.load %ids[%i] : memref<10xi64>
+        %one = arith.constant 1 : i64
+        %1 = arith.addi %0, %one : i64
+        %row = loop.to_index %1 below 4096 : i64
+        %2 = loop.load %x[%row, %j] : memref<4096x64xf32>
+        loop.store %2, %out[%i, %j] : memref<10x64xf32>
+      }
+    }""")
+    assert only(gather).global_bytes == 10 * 8 + 2 * 10 * 64 * 4
+
+
+def test_a_scan_joins_at_every_step():
+    scan = """
+    loop.kernel @k(%x: memref<10x64xf32>) -> (%out: memref<10x64xf32>) {
+      loop.for %i in 10 {
+        loop.scan %k in 64 {
+          %0 = loop.load %x[%i, %k] : memref<10x64xf32>
+          %s = loop.prefix %0 with add : f32
+          loop.store %s, %out[%i, %k] : memref<10x64xf32>
+        }
+      }
+    }"""
+    assert only(parse(scan)).flops == 10 * 64
+    assert only(after(scan, "tileify,convert-tile-to-kernel")).flops == 10 * 64
+
+
 @pytest.mark.parametrize(
     ("threads", "rows", "smem", "barriers"),
     [

@@ -78,3 +78,17 @@ loop.kernel @dots(%x: memref<8x5000xf32>, %w: memref<5000x8xf32>) -> (%out: memr
     loop.store %s, %out[%i, %j] : memref<8x8xf32>
   }
 }
+
+// Rows that data names lie anywhere: only their elements are neighbours.
+// CHECK: tile.launch (%rb = block 13 row, %rw = thread 8 row, %t = thread 32 k) {
+loop.kernel @named_rows(%ids: memref<100xi64>, %x: memref<500x64xf32>) -> (%out: memref<100xf32>) {
+  tile.launch (%j = block 100 row) {
+    %s = loop.reduce %k in 64 with add {
+      %0 = loop.load %ids[%j] : memref<100xi64>
+      %row = loop.to_index %0 below 500 : i64
+      %1 = loop.load %x[%row, %k] : memref<500x64xf32>
+      loop.yield %1 : f32
+    } : f32
+    loop.store %s, %out[%j] : memref<100xf32>
+  }
+}

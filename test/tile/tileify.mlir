@@ -137,3 +137,20 @@ loop.kernel @everything(%x: memref<100xf32>) -> (%out: memref<f32>) {
   } : f32
   loop.store %s, %out[] : memref<f32>
 }
+
+// Rows that data names are rows of a factor all the same.
+// CHECK:      loop.kernel @embedded(
+// CHECK-NEXT:   tile.launch (%i = block 17 m, %j = block 33 n) {
+loop.kernel @embedded(%ids: memref<17xi64>, %x: memref<100x65xf32>, %w: memref<65x33xf32>) -> (%out: memref<17x33xf32>) {
+  loop.for %i in 17, %j in 33 {
+    %0 = loop.load %ids[%i] : memref<17xi64>
+    %row = loop.to_index %0 below 100 : i64
+    %s = loop.reduce %k in 65 with add {
+      %1 = loop.load %x[%row, %k] : memref<100x65xf32>
+      %2 = loop.load %w[%k, %j] : memref<65x33xf32>
+      %3 = arith.mulf %1, %2 : f32
+      loop.yield %3 : f32
+    } : f32
+    loop.store %s, %out[%i, %j] : memref<17x33xf32>
+  }
+}
