@@ -112,27 +112,52 @@ def plan_of(module: ModuleOp) -> Plan:
     main = next((f for f in hosts if f.sym_name.data == "main"), None)
     if main is None:
         raise UsageError("the module has no function @main, which says what to launch on what")
-    return _Reader(main, kernels).read(cuda_source(module) if kernels else "")
+    functions = {function.sym_name.data: function for function in hosts}
+    return _Reader(main, functions, kernels).read(cuda_source(module) if kernels else "")
 
 
 class _Reader:
-    """Reads a host function op by op."""
+    """Reads a host function op by op, and in the place of a call the function that it calls."""
 
-    def __init__(self, main: func.FuncOp, kernels: dict[str, cuda.FuncOp]):
-        self.main, self.kernels = main, kernels
+    def __init__(
+        self,
+        main: func.FuncOp,
+        functions: dict[str, func.FuncOp],
+        kernels: dict[str, cuda.FuncOp],
+    ):
+        self.main, self.functions, self.kernels = main, functions, kernels
         self.numbers: dict[SSAValue, int] = {}
         self.buffers: list[ArrayType] = []
         self.launches: list[Launch] = []
-        self.results: tuple[int, ...] = ()
+        self.callers: list[func.FuncOp] = []
+        """The functions that are being read, each called by the one before."""
 
     def read(self, source: str) -> Plan:
         arguments = self.main.body.block.args
         names = tuple(a.name_hint or str(a.index) for a in arguments)
         for argument in arguments:
             self._add_buffer(argument)
-        for op in self.main.body.block.ops:
+        results = self._read_body(self.main)
+        return Plan(source, names, tuple(self.buffers), tuple(self.launches), results)
+
+    def _read_body(self, function: func.FuncOp) -> tuple[int, ...]:
+        """Read the ops of a function whose arguments have numbers; the numbers of its results."""
+        if function in self.callers:
+            raise UsageError(f"@{function.sym_name.data} calls itself, and would never return")
+        self.callers.append(function)
+        for op in function.body.block.ops:
             self._read_op(op)
-        return Plan(source, names, tuple(self.buffers), tuple(self.launches), self.results)
+        self.callers.pop()
+        returned = function.body.block.last_op
+        return tuple(self.numbers[v] for v in returned.operands) if returned is not None else ()
+
+    def _call(self, op: func.CallOp) -> None:
+        callee = self.functions.get(op.callee.string_value())
+        if callee is None:
+            raise UsageError(f"@main calls {op.callee}, which the module does not have")
+        for argument, value in zip(callee.body.block.args, op.arguments, strict=True):
+            self.numbers[argument] = self.numbers[value]
+        self.numbers.update(zip(op.results, self._read_body(callee), strict=True))
 
     def _add_buffer(self, value: SSAValue) -> None:
         type = memref_type(value)
@@ -150,8 +175,10 @@ class _Reader:
                 pass
             case loop.LaunchOp():
                 self.launches.append(self._launch(op))
+            case func.CallOp():
+                self._call(op)
             case func.ReturnOp():
-                self.results = tuple(self.numbers[value] for value in op.arguments)
+                pass
             case _:
                 raise UnsupportedError(f"'{op.name}' in @main cannot be run: it is no launch")
 

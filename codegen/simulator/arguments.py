@@ -47,7 +47,9 @@ class Arguments:
             ]
             read_only = not array.flags.writeable or any(x in self._read_only for x in same)
             data = array.reshape(-1).view(np.uint8)
-            self._placed[key] = self._memory.add(data, f"argument {number}", read_only)
+            self._placed[key] = self._memory.add(
+                data, f"argument {number}", read_only, array.itemsize
+            )
         return self._placed[key]
 
 

@@ -27,18 +27,19 @@ from tilewright.codegen.simulator.memory import (
 _SHIFT = 36
 _MIDDLE = 1 << 35
 """An array starts in the middle of its 64 GB: addresses before it are told to be before it."""
-_CELL = 4
+_LARGEST_CELL = 4
 
 
 class Array(Block):
-    """One array in global memory; `what` is its name in findings."""
+    """One array in global memory: its name in findings, and the bytes that writes are kept by."""
 
-    def __init__(self, base: int, data: NDArray[np.uint8], what: str, read_only: bool):
+    def __init__(self, base: int, data: NDArray[np.uint8], what: str, read_only: bool, cell: int):
         super().__init__(data)
         self.base = base
         self.end = base + len(data)
         self.what = what
         self.read_only = read_only
+        self.cell = cell
         self.writer: NDArray[np.int64] | None = None
 
     def covers(self, low: int, high: int) -> bool:
@@ -49,11 +50,11 @@ class GlobalMemory:
     """
     All arrays, and who wrote what.
 
-    A write is remembered per 4 bytes as `epoch << 40 | thread + 1`, thread numbers within the
-    launch. Findings: a thread writes or reads what another wrote, unless a block barrier lies
-    between; blocks are ordered by nothing, except where the kernel has a device-wide fence
-    (`fenced`): then only threads of one block are compared. Atomic updates, accesses of less than
-    4 bytes, and writes of what another thread has read are not compared.
+    A write is remembered per element, or 4 bytes of a larger one, as `epoch << 40 | thread + 1`,
+    thread numbers within the launch. Findings: a thread writes or reads what another wrote, unless
+    a block barrier lies between; blocks are ordered by nothing, except where the kernel has a
+    device-wide fence (`fenced`): then only threads of one block are compared. Atomic updates,
+    accesses to a part of an element, and writes of what another thread has read are not compared.
     """
 
     def __init__(self, geometry: Geometry, findings: Findings, complaints: Complaints):
@@ -66,11 +67,13 @@ class GlobalMemory:
         self._findings = findings
         self._complaints = complaints
 
-    def add(self, data: NDArray[np.uint8], what: str, read_only: bool) -> int:
-        """The address of a new array."""
+    def add(
+        self, data: NDArray[np.uint8], what: str, read_only: bool, itemsize: int = _LARGEST_CELL
+    ) -> int:
+        """The address of a new array of elements of `itemsize` bytes."""
         number = len(self.arrays) + 1
         base = (number << _SHIFT) + _MIDDLE
-        self.arrays[number] = Array(base, data, what, read_only)
+        self.arrays[number] = Array(base, data, what, read_only, min(itemsize, _LARGEST_CELL))
         return base
 
     def barrier(self, lanes: slice | Integers) -> None:
@@ -141,11 +144,11 @@ class GlobalMemory:
         if array.writer is None:
             if access.mode is not Mode.STORE:
                 return
-            array.writer = np.zeros(-(-len(array.data) // _CELL), np.int64)
+            array.writer = np.zeros(-(-len(array.data) // array.cell), np.int64)
         thread = lanes.numbers() + (self._geometry.first_block * self._geometry.width + 1)
         mine = (self.epoch[lanes.index] << 40) | thread
-        cells = offsets >> 2
-        for part in range(-(-access.size // _CELL)):
+        cells = offsets // array.cell
+        for part in range(-(-access.size // array.cell)):
             self._check_cells(array, lanes, cells + part, mine, access)
 
     def _check_cells(
@@ -160,7 +163,7 @@ class GlobalMemory:
             return
         array.writer[cells] = mine
         after = array.writer[cells]
-        if access.size >= _CELL and not np.array_equal(after, mine):
+        if access.size >= array.cell and not np.array_equal(after, mine):
             self._compare(array, lanes, after, mine, access)
 
     def _compare(
@@ -172,7 +175,7 @@ class GlobalMemory:
         if not self.fenced:
             unordered |= ~same_block
         races = (who != me) & (who != 0) & unordered
-        if access.size < _CELL or not races.any():
+        if access.size < array.cell or not races.any():
             return
         first = int(np.argmax(races))
         other = int(who[first]) - 1

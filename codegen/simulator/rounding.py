@@ -8,7 +8,6 @@ cases are nudged to the side of the exact sum (its error by Knuth's TwoSum). Wha
 subnormal result may be off by its last bit, in about one of 2**29 cases.
 """
 
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -69,7 +68,7 @@ def directed(total: Float64, error: Float64 | float, mode: str) -> Float32:
 
 
 def directed_64(total: Float64, error: Float64, mode: str) -> Float64:
-    """`total + error` in float64, to the side that `mode` says: see `directed`."""
+    """`total + error` in float64, to the side that `mode` says; it must not overflow."""
     down = {"rm": np.bool_(True), "rp": np.bool_(False), "rz": total > 0}[mode]
     below, above = np.nextafter(total, -np.inf), np.nextafter(total, np.inf)
     result = np.where(down & (error < 0), below, total)
@@ -88,9 +87,9 @@ def fma64(a: Float64, b: Float64, c: Float64) -> Float64:
     product, left = _product(a, b)
     total, error = two_sum(np.ldexp(c, -scale), left)
     high, low = two_sum(product, total)
-    result = np.ldexp(high + _to_odd(*two_sum(error, low)), scale)
-    exact = np.isfinite(result) & (result != 0) & np.isfinite(plain)
-    return np.where(exact, result, plain)
+    scaled = high + _to_odd(*two_sum(error, low))
+    fused = np.where(np.isinf(c) & np.isfinite(product), c, np.ldexp(scaled, scale))
+    return np.where((scaled == 0) | (product == 0) | np.isnan(fused), plain, fused)
 
 
 def _to_odd(total: Float64, error: Float64) -> Float64:

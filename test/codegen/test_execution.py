@@ -3,6 +3,7 @@
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -118,6 +119,55 @@ def test_what_is_never_written_is_a_problem():
     execution = SimulatorBackend("sm_90a").run(plan_of(parsed(HALF)), inputs())
     first, *_ = execution.problems
     assert first.message == "output 0 is never written at [1, 0], nor at 15 more"
+
+
+COPY = """
+func.func @main(%x: memref<32xTYPE>) -> memref<32xTYPE> {
+  %y = memref.alloc() : memref<32xTYPE>
+  loop.launch @copy(%x) -> (%y) : (memref<32xTYPE>) -> (memref<32xTYPE>)
+  func.return %y : memref<32xTYPE>
+}
+cuda.func grid 1 block 31 @copy(%x: !cuda.ptr<TYPE, const>) -> (%y: !cuda.ptr<TYPE>) {
+  %0 = cuda.builtin thread_idx : i32
+  %t = cuda.let %0 : i32
+  %1 = cuda.subscript %x[%t] : !cuda.ptr<TYPE, const>, i32
+  cuda.store %1, %y[%t] : !cuda.ptr<TYPE>, i32
+}
+"""
+DTYPES = {
+    "i1": np.bool_,
+    "i8": np.int8,
+    "ui8": np.uint8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "i64": np.int64,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f32": np.float32,
+    "f64": np.float64,
+}
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("type", DTYPES)
+def test_every_type(type: str):
+    """Also values that look like memory that was never written are told from such."""
+    dtype = np.dtype(DTYPES[type])
+    peculiar = np.array([0x7FC0FEED7FC0FEED, 0x7FED, 0xED], np.uint64)
+    x = np.ones(32, dtype)
+    if dtype.kind in "iu":
+        x[:3] = peculiar.astype(dtype)
+        x[3:6] = np.array([0xED, 0x7FED, 0x7FC0FEED], np.uint64).astype(dtype)
+    plan = plan_of(parsed(COPY.replace("TYPE", type)))
+    assert plan.inputs == (ArrayType((32,), dtype),)
+    execution = SimulatorBackend("sm_90a").run(plan, [x])
+    assert execution.results[0][:31].tobytes() == x[:31].tobytes()
+    (problem,) = execution.problems
+    assert problem.message == "output 0 is never written at [31], nor at 0 more"
+    whole = plan_of(parsed(COPY.replace("TYPE", type).replace("block 31", "block 32")))
+    execution = SimulatorBackend("sm_90a").run(whole, [x])
+    assert execution.problems == []
+    assert execution.results[0].dtype == dtype
 
 
 @needs_nvrtc

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from elementwise import DTYPES, Elementwise
+from kernel_ir import compile_clean, source_of
 from numpy.typing import NDArray
 from scalar_cases import CASTS, CHOICES, COPIES, INDEX_CASTS, MOVES
 from xdsl.dialects.builtin import bf16
 
 from tilewright.codegen import nvrtc
+from tilewright.codegen.simulator import simulate
 
 pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
@@ -134,3 +136,28 @@ def test_cast(key: tuple[str, str, str]):
 def test_indices(type: str):
     x = np.array([0, 1, 7, 2**31 - 1, 12345], DTYPES[type])
     assert kernels().run(INDEX_CASTS[type], x).tolist() == x.tolist()
+
+
+SHUFFLE = """
+kernel.func grid 1 block 64 @{type}(%x: memref<64x{type}>) -> (%out: memref<64x{type}>) {{
+  %t = kernel.thread_id
+  %v = loop.load %x[%t] : memref<64x{type}>
+  %r = kernel.shuffle xor %v, 5 width 8 : {type}
+  loop.store %r, %out[%t] : memref<64x{type}>
+}}"""
+SHUFFLED = [type for type in DTYPES if type not in ("f16", "bf16")]
+
+
+@cache
+def shuffles() -> str:
+    """The PTX of one kernel a type."""
+    return compile_clean(source_of("\n".join(SHUFFLE.format(type=type) for type in SHUFFLED)))
+
+
+@pytest.mark.parametrize("type", SHUFFLED)
+def test_lanes_exchange_every_type(type: str):
+    x = values(type)[:64]
+    out = np.zeros_like(x)
+    report = simulate(shuffles(), type, grid=1, block=64, arguments=[x, out])
+    assert report.errors == []
+    assert out.tobytes() == x[np.arange(64) ^ 5].tobytes()

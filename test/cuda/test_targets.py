@@ -25,3 +25,10 @@ def test_everything_compiles(target: str):
     ptx = compile_clean(everything(), target)
     assert f".target {target}" in ptx
     assert ptx.count(".visible .entry") == everything().count("__global__")
+
+
+@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@pytest.mark.parametrize("target", TARGETS)
+def test_everything_assembles(target: str):
+    """PTX that the prelude writes itself is first read by the assembler."""
+    assert nvrtc.compile_cubin(everything(), target).cubin.startswith(b"\x7fELF")

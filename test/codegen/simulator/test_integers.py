@@ -138,3 +138,33 @@ def test_instruction(run: Run, text: str):
       asm("{text}" : "=r"(r) : "r"(x[i]), "r"(z[i])); y[i] = r; }}"""
     run(source, a, b, y, len(PAIRS), grid=-(-len(PAIRS) // 128), block=128)
     assert y.tolist() == [int(_PTX[text](p, q)) & 0xFFFFFFFF for p, q in PAIRS]
+
+
+_CARRIES = {
+    "add": (lambda a, b: a + b, "add.cc.u32 %0, %2, %4; addc.u32 %1, %3, %5;"),
+    "sub": (lambda a, b: a - b, "sub.cc.u32 %0, %2, %4; subc.u32 %1, %3, %5;"),
+    "mul": (
+        lambda a, b: (a & 0xFFFFFFFF) * (b & 0xFFFFFFFF) + a,
+        "mad.lo.cc.u32 %0, %2, %4, %2; madc.hi.u32 %1, %2, %4, %3;",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _CARRIES)
+def test_carries(run: Run, name: str):
+    """64-bit arithmetic in halves of 32 bits."""
+    exact, text = _CARRIES[name]
+    a, b = (
+        np.array(x, np.uint64) * np.uint64(0x9E3779B97F4A7C15) for x in zip(*PAIRS, strict=True)
+    )
+    a[:3], b[:3] = [2**64 - 1, 2**32 - 1, 0], [1, 1, 1]
+    y = np.zeros_like(a)
+    source = f"""(const uint2* x, const uint2* z, uint2* y, int n) {{
+      int i = blockIdx.x * 128 + threadIdx.x;
+      if (i < n) {{ uint2 a = x[i], b = z[i], r;
+        asm("{text}" : "=&r"(r.x), "=r"(r.y) : "r"(a.x), "r"(a.y), "r"(b.x), "r"(b.y));
+        y[i] = r; }} }}"""
+    report = run(source, a, b, y, len(a), grid=-(-len(a) // 128), block=128)
+    assert report.ok, report.errors
+    expected = [exact(*map(int, pair)) % 2**64 for pair in zip(a, b, strict=True)]
+    assert y.tolist() == expected

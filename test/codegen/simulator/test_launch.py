@@ -219,3 +219,50 @@ def test_generic_addresses_find_their_space(run: Run):
     report = run(source, y, 20)
     assert report.ok, report.errors
     assert y.tolist() == [1 + 10 * i if i < 20 else 10 + i for i in range(32)]
+
+
+def test_device_functions_run_in_place(run: Run):
+    """Two calls of one function, one of which calls another: each has its own variables."""
+    source = """
+    __device__ __noinline__ int twice(int a) { if (a < 0) return 0; return a * 2; }
+    __device__ __noinline__ double mixed(double x, int a) { return x + twice(a) * twice(a - 5); }
+    extern "C" __global__ void k(const double* x, double* y) { int i = threadIdx.x;
+      if (i % 3) y[i] = mixed(x[i], i) - twice(i); else y[i] = twice(100); }"""
+    x, y = np.linspace(0, 1, 32), np.zeros(32)
+    report = run(source, x, y)
+    assert report.ok, report.errors
+
+    def twice(a: int) -> int:
+        return max(a * 2, 0)
+
+    expected = [x[i] + twice(i) * twice(i - 5) - twice(i) if i % 3 else 200 for i in range(32)]
+    np.testing.assert_array_equal(y, expected)
+
+
+def test_a_function_that_calls_itself_is_refused(run: Run):
+    source = """
+    __device__ __noinline__ int f(int a) { return a < 2 ? 1 : f(a - 1) + f(a - 2); }
+    extern "C" __global__ void k(int* y) { y[0] = f(y[0]); }"""
+    with pytest.raises(SimulatorError, match=r"cannot follow the PTX call"):
+        run(source, np.ones(1, np.int32))
+
+
+@pytest.mark.parametrize("type", ["unsigned char", "short", "float", "double"])
+def test_races_are_found_on_elements_of_any_size(run: Run, type: str):
+    dtype = {"unsigned char": "u1", "short": "i2", "float": "f4", "double": "f8"}[type]
+    source = f"""({type}* y) {{ int i = threadIdx.x; y[i WHERE] = i; }}"""
+    fine = run(source.replace("WHERE", ""), np.zeros(32, dtype))
+    assert fine.errors == []
+    race = run(source.replace("WHERE", "/ 2"), np.zeros(32, dtype))
+    assert [error.kind for error in race.errors] == [Kind.RACE]
+
+
+def test_a_trap_names_its_line(run: Run):
+    source = """(int* y) {
+      int i = threadIdx.x;
+      if (i == 7) __trap();
+      y[i] = i; }"""
+    y = np.full(32, -1, np.int32)
+    (error,) = run(source, y).errors
+    assert str(error) == "line 3: trap: thread 7 of block 0 executes a trap"
+    assert y[7] == -1

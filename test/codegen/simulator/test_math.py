@@ -12,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.codegen.simulator import Report
-from tilewright.codegen.simulator.rounding import FusedMultiplyAdd, directed, two_sum
+from tilewright.codegen.simulator.rounding import (
+    FusedMultiplyAdd,
+    directed,
+    directed_64,
+    fma64,
+    two_sum,
+)
 
 Run = Callable[..., Report]
 
@@ -180,3 +186,70 @@ def test_directed_rounding_brackets_the_exact_sum(a: float, b: float, mode: str)
     beyond = np.nextafter(result, np.float32(inward))
     low, high = sorted([Fraction(float(result)), Fraction(float(beyond))])
     assert Fraction(float(result)) == exact or low < exact < high
+
+
+_doubles = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(a=_doubles, b=_doubles, c=_doubles)
+@settings(derandomize=True, max_examples=600)
+def test_fma_of_doubles_rounds_once(a: float, b: float, c: float):
+    with np.errstate(all="ignore"):
+        result = fma64(np.array([a]), np.array([b]), np.array([c])).item()
+    _assert_nearest(result, Fraction(a) * Fraction(b) + Fraction(c))
+
+
+def test_fma_of_doubles_at_the_middle_between_two():
+    """The product is a tie but for an addend too small for the sum to keep."""
+    a, b = np.full(3, 1 + 2**-26), np.full(3, 1 + 2**-27)
+    c = np.array([0.0, 2.0**-200, -(2.0**-200)])
+    exact = [Fraction(1 + 2**-26) * Fraction(1 + 2**-27) + Fraction(x) for x in c.tolist()]
+    result = fma64(a, b, c)
+    assert result[1] > result[2]
+    for value, truth in zip(result.tolist(), exact, strict=True):
+        _assert_nearest(value, truth)
+
+
+def test_fma_of_doubles_gives_what_a_product_leaves_out():
+    a, b = np.array([0.1, 1e200]), np.array([0.3, 1e-300])
+    result = fma64(a, b, -(a * b))
+    for value, x, y in zip(result.tolist(), a.tolist(), b.tolist(), strict=True):
+        assert Fraction(value) == Fraction(x) * Fraction(y) - Fraction(x * y) != 0
+
+
+def test_fma_of_doubles_keeps_what_is_special():
+    a = np.array([-0.0, 0.0, math.inf, math.inf, 1e300, 1e300, math.nan])
+    b = np.array([1.0, -1.0, 1.0, 0.0, 1e300, 1e300, 1.0])
+    c = np.array([-0.0, -0.0, -math.inf, 1.0, 1.0, -math.inf, 1.0])
+    with np.errstate(all="ignore"):
+        result = fma64(a, b, c)
+    assert [math.copysign(1, x) for x in result[:2]] == [-1, -1]
+    np.testing.assert_array_equal(result[2:], [math.nan] * 2 + [math.inf, -math.inf, math.nan])
+
+
+def _assert_nearest(result: float, exact: Fraction) -> None:
+    """No neighbour is nearer; a subnormal one may be."""
+    if math.isinf(result):
+        assert abs(exact) >= Fraction(np.finfo(float).max)
+        return
+    unit = 2 if abs(result) < 2.0**-1020 else 1
+    around = [math.nextafter(result, side) for side in (-math.inf, math.inf)]
+    gaps = [abs(Fraction(x) - exact) for x in around if math.isfinite(x)]
+    assert abs(Fraction(result) - exact) <= unit * min(gaps)
+
+
+_halves = st.floats(min_value=-(2.0**1022), max_value=2.0**1022)
+
+
+@given(a=_halves, b=_halves, mode=st.sampled_from(["rz", "rm", "rp"]))
+@settings(derandomize=True, max_examples=300)
+def test_directed_rounding_of_doubles_brackets_the_sum(a: float, b: float, mode: str):
+    with np.errstate(all="ignore"):
+        total, error = two_sum(np.array([a]), np.array([b]))
+        result = directed_64(total, error, mode).item()
+    exact = Fraction(a) + Fraction(b)
+    towards = {"rm": -math.inf, "rp": math.inf, "rz": 0}[mode]
+    inward = -towards if mode != "rz" else math.copysign(math.inf, exact)
+    beyond = Fraction(math.nextafter(result, inward))
+    low, high = sorted([Fraction(result), beyond])
+    assert Fraction(result) == exact or low < exact < high
