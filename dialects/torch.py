@@ -18,6 +18,7 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects import (
     torch_activation,
+    torch_adaptive_pooling,
     torch_attention,
     torch_binary,
     torch_bits,
@@ -38,6 +39,7 @@ from tilewright.dialects import (
     torch_padding,
     torch_pooling,
     torch_power,
+    torch_product,
     torch_reduction,
     torch_scan,
     torch_scatter,
@@ -47,6 +49,7 @@ from tilewright.dialects import (
     torch_unary,
 )
 from tilewright.dialects.torch_activation import *  # noqa: F403
+from tilewright.dialects.torch_adaptive_pooling import *  # noqa: F403
 from tilewright.dialects.torch_attention import *  # noqa: F403
 from tilewright.dialects.torch_binary import *  # noqa: F403
 from tilewright.dialects.torch_bits import *  # noqa: F403
@@ -70,6 +73,7 @@ from tilewright.dialects.torch_op import TorchOp
 from tilewright.dialects.torch_padding import *  # noqa: F403
 from tilewright.dialects.torch_pooling import *  # noqa: F403
 from tilewright.dialects.torch_power import *  # noqa: F403
+from tilewright.dialects.torch_product import *  # noqa: F403
 from tilewright.dialects.torch_promotion import *  # noqa: F403
 from tilewright.dialects.torch_reduction import *  # noqa: F403
 from tilewright.dialects.torch_scan import *  # noqa: F403
@@ -98,9 +102,11 @@ FAMILIES: tuple[ModuleType, ...] = (
     torch_channel_norm,
     torch_loss,
     torch_contraction,
+    torch_product,
     torch_attention,
     torch_convolution,
     torch_pooling,
+    torch_adaptive_pooling,
     torch_interpolation,
     torch_layout,
     torch_slicing,

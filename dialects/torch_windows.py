@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Windows that move along a dimension, as convolutions and poolings see it: where they look, and how
+often they fit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType
+from xdsl.utils.exceptions import VerifyException
+
+
+@dataclass(frozen=True)
+class Window:
+    """
+    Step k of the window at position p looks at element p * stride + k * dilation - padding of a
+    dimension of `size` elements. `high` is the padding after the dimension.
+    """
+
+    size: int
+    positions: int
+    steps: int
+    stride: int
+    dilation: int
+    padding: int
+    high: int
+
+
+@dataclass(frozen=True)
+class TransposedWindow:
+    """
+    The same seen from the other side, as a transposed convolution does: step k of position p looks
+    at element (p + padding - k * dilation) / stride, if that is one.
+    """
+
+    size: int
+    positions: int
+    steps: int
+    stride: int
+    dilation: int
+    padding: int
+
+
+@dataclass(frozen=True)
+class AdaptiveWindow:
+    """
+    Windows that cut a dimension in `positions` nearly equal parts: p looks at the elements from
+    floor(p * size / positions) to ceil((p + 1) * size / positions).
+    """
+
+    size: int
+    positions: int
+
+    def bounds(self, position: int) -> tuple[int, int]:
+        """The first element, and the first after the last."""
+        end = -(-(position + 1) * self.size // self.positions)
+        return position * self.size // self.positions, end
+
+    @property
+    def steps(self) -> int:
+        """The length of the longest."""
+        lengths = (end - start for start, end in map(self.bounds, range(self.positions)))
+        return max(lengths, default=0)
+
+
+def per_dim(values: DenseArrayBase[IntegerType], dims: int, name: str) -> tuple[int, ...]:
+    """An argument's value for each dimension; one value stands for all."""
+    given = tuple(values.get_values())
+    if len(given) not in (1, dims):
+        raise VerifyException(f"{name} {list(given)} must have {dims} values, or one")
+    return given * dims if len(given) == 1 else given
+
+
+def check_least(values: Sequence[int], least: int, name: str) -> None:
+    """Refuse values below `least`."""
+    if any(value < least for value in values):
+        raise VerifyException(f"{name} {list(values)} must be at least {least}")
