@@ -73,6 +73,9 @@ class ScanOp(AxesOp):
     def verify_(self) -> None:
         if len(self.body.block.args) != 1:
             raise VerifyException("a scan has one axis; put free axes in a loop.for around it")
+        if any(isinstance(op, ScanOp) for op in self.body.walk()):
+            # else cse could take the prefix of the outer scan for that of the inner one
+            raise VerifyException("scans do not nest")
 
 
 @irdl_op_definition

@@ -31,15 +31,14 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import kernel, loop, tile
-from tilewright.dialects.axes import Access, MaskedOp
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.monoid import Monoid, MonoidAttr
-from tilewright.dialects.tile_axes import Axis, Level
+from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.types import memref_type
 from tilewright.passes.kernel.combine import ThreadCombine
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.register_axes import Point, RegisterAxes
-from tilewright.passes.substitution import Substitution
+from tilewright.passes.kernel.register_axes import Point
+from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("k", 1, "convert_tile_to_kernel")
@@ -66,11 +65,8 @@ class _Lowering:
         )
         self.function.location = source.location
         self.emit = Emitter(self.body)
-        self.registers = RegisterAxes(launch)
-        self.values: dict[tuple[SSAValue, tuple[int, ...]], SSAValue] = {}
-        """What each value has become, at each point of the register axes that it depends on."""
-        self.indices: dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]] = {}
-        """Axes with one step, and slab coordinates."""
+        self.values = ThreadValues(launch)
+        self.registers = self.values.registers
         self.accumulators: dict[loop.ReduceOp, Sequence[SSAValue]] = {}
         """What a chunk goes on from: its reduction's values so far."""
         self.running: dict[loop.PrefixOp, Sequence[Sequence[SSAValue]]] = {}
@@ -80,30 +76,16 @@ class _Lowering:
         """The kernel function that does what the launch does."""
         for old, new in zip(self.source.body.block.args, self.body.args, strict=True):
             new.name_hint = old.name_hint
-            self.values[old, ()] = new
+            self.values.set(old, new)
         block = self.emit.value(kernel.BlockIdOp(), "block")
         self.thread = self.emit.value(kernel.ThreadIdOp(), "thread")
-        self._bind(self.launch.axes_at(Level.BLOCK), block)
-        self._bind(self.launch.thread_axes(), self.thread)
+        self.values.bind(self.launch.axes_at(Level.BLOCK), block, self.emit)
+        self.values.bind(self.launch.thread_axes(), self.thread, self.emit)
         self.threads = ThreadCombine(self.emit, self.thread, self.launch.thread_axes())
         for op in self.launch.scalars():
             self._lower(op)
         self._lower_block(self.launch.body.block)
         return self.function
-
-    def _bind(self, axes: Sequence[Axis], id: SSAValue) -> None:
-        """Make the axes out of a linear id, the last axis fastest."""
-        self.indices |= {axis.value: (_ZERO, ()) for axis in axes if axis.extent == 1}
-        axes = [axis for axis in axes if axis.extent > 1]
-        if len(axes) == 1:
-            id.name_hint = axes[0].value.name_hint
-            self.values[axes[0].value, ()] = id
-            return
-        parts = delinearize(AffineExpr.dimension(0), [axis.extent for axis in axes])
-        for axis, part in zip(axes, parts, strict=True):
-            if axis.value.uses:
-                index = kernel.IndexOp(([part], [id]))
-                self.values[axis.value, ()] = self.emit.value(index, axis.value.name_hint)
 
     def _lower_block(self, block: Block) -> None:
         for op in block.ops:
@@ -134,25 +116,8 @@ class _Lowering:
         if op.regions:
             raise PassFailedException(f"convert-tile-to-kernel: cannot lower '{op.name}'")
         for point in self.registers.points(self.registers.of(op.operands)):
-            clone = self.emit.op(self._substitution(point, op.operands).clone(op))
-            self._define(op.results, point, clone.results)
-
-    def _define(self, old: Sequence[SSAValue], point: Point, new: Sequence[SSAValue]) -> None:
-        for old_value, new_value in zip(old, new, strict=True):
-            new_value.name_hint = new_value.name_hint or old_value.name_hint
-            self.values[old_value, self.registers.restrict(old_value, point)] = new_value
-
-    def _substitution(self, point: Point, operands: Sequence[SSAValue]) -> Substitution:
-        steps = {axis: (AffineExpr.constant(step), ()) for axis, step in point.items()}
-        indices = {**self.indices, **steps}
-        values = {v: self._value(v, point) for v in operands if v not in indices}
-        return Substitution(values, dict(indices))
-
-    def _value(self, value: SSAValue, point: Point) -> SSAValue:
-        return self.values[value, self.registers.restrict(value, point)]
-
-    def _mask(self, op: MaskedOp, point: Point) -> Access | None:
-        return self._substitution(point, op.mask_operands).mask(op)
+            clone = self.emit.op(self.values.substitution(point, op.operands).clone(op))
+            self.values.define(op.results, point, clone.results)
 
     def _lower_reduce(self, op: loop.ReduceOp) -> None:
         points = [*self.registers.points(self.registers.of(op.yield_op.operands))]
@@ -162,18 +127,18 @@ class _Lowering:
             return [v for point in points for v in self._yielded(op.yield_op, op.monoid, point)]
 
         if op.axis_extents()[0] == 1:
-            self.indices[op.axis] = (_ZERO, ())
+            self.values.set_index(op.axis, _ZERO)
             results = self._joined(op, self.accumulators.pop(op, None), yielded())
         else:
             results = self._fold_loop(op, list(op.results) * len(points), yielded)
         for point, values in zip(points, _by_point(op, results), strict=True):
-            self._define(op.results, point, values)
+            self.values.define(op.results, point, values)
 
     def _fold_loop(
         self, op: loop.ReduceOp, like: Sequence[SSAValue], yielded: Callable[[], list[SSAValue]]
     ) -> list[SSAValue]:
         def step(axis: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
-            self.values[op.axis, ()] = axis
+            self.values.set(op.axis, axis)
             for value, named in zip(carried, like, strict=True):
                 value.name_hint = named.name_hint
             if chunk is None:
@@ -198,8 +163,8 @@ class _Lowering:
         return [v for a, b in pairs for v in self.emit.join(op.monoid, a, b)]
 
     def _yielded(self, op: loop.YieldOp, monoid: MonoidAttr, point: Point) -> list[SSAValue]:
-        values = [self._value(value, point) for value in op.values]
-        return self.emit.masked(values, self._mask(op, point), monoid)
+        values = [self.values.at(value, point) for value in op.values]
+        return self.emit.masked(values, self.values.mask(op, point), monoid)
 
     def _lower_for(self, op: loop.ForOp, bound: Sequence[SSAValue]) -> None:
         """Nested loops, outermost axis first; `bound` are the axes that have their loop."""
@@ -209,12 +174,12 @@ class _Lowering:
         axis = op.body.block.args[len(bound)]
         extent = op.axis_extents()[len(bound)]
         if extent == 1:
-            self.indices[axis] = (_ZERO, ())
+            self.values.set_index(axis, _ZERO)
             self._lower_for(op, [*bound, axis])
             return
 
         def step(index: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
-            self.values[axis, ()] = index
+            self.values.set(axis, index)
             self._lower_for(op, [*bound, axis])
             return ()
 
@@ -233,13 +198,13 @@ class _Lowering:
         ]
 
         def step(axis: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
-            self.values[op.axis, ()] = axis
+            self.values.set(op.axis, axis)
             rest = iter(carried)
             for prefix, points in prefixes:
                 self.running[prefix] = [[next(rest) for _ in prefix.values] for _ in points]
             self._lower_block(op.body.block)
             return [
-                self._value(result, point)
+                self.values.at(result, point)
                 for prefix, points in prefixes
                 for point in points
                 for result in prefix.results
@@ -252,8 +217,8 @@ class _Lowering:
         for point, before in zip(points, self.running[op], strict=True):
             for value, result in zip(before, op.results, strict=True):
                 value.name_hint = result.name_hint
-            values = [self._value(value, point) for value in op.values]
-            self._define(op.results, point, self.emit.join(op.monoid, before, values))
+            values = [self.values.at(value, point) for value in op.values]
+            self.values.define(op.results, point, self.emit.join(op.monoid, before, values))
 
     def _lower_combine(self, op: tile.CombineOp) -> None:
         between_blocks = [
@@ -271,7 +236,7 @@ class _Lowering:
         for point in self.registers.points(self.registers.of(op.operands) - registers):
             joined = self._join_registers(op, point, registers)
             results = self.threads.combine(op.monoid, joined, list(op.axes))
-            self._define(op.results, point, results)
+            self.values.define(op.results, point, results)
 
     def _join_registers(
         self, op: tile.CombineOp, point: Point, axes: frozenset[SSAValue]
@@ -280,8 +245,8 @@ class _Lowering:
         joined: list[SSAValue] | None = None
         for step in self.registers.points(axes):
             at = {**point, **step}
-            values = [self._value(value, at) for value in op.values]
-            copies = self.emit.masked(values, self._mask(op, at), op.monoid)
+            values = [self.values.at(value, at) for value in op.values]
+            copies = self.emit.masked(values, self.values.mask(op, at), op.monoid)
             joined = copies if joined is None else self.emit.join(op.monoid, joined, copies)
         assert joined is not None
         return joined
@@ -289,7 +254,7 @@ class _Lowering:
     def _lower_stage(self, op: tile.StageOp) -> None:
         """Every thread computes each so-manieth element of the slab, in row-major order."""
         slab = self.emit.value(kernel.SharedOp(memref_type(op.slab)), op.slab.name_hint)
-        self.values[op.slab, ()] = slab
+        self.values.set(op.slab, slab)
         if self.emit.depth:
             self.emit.op(kernel.BarrierOp())
         extents, threads = list(op.axis_extents()), self.launch.num_threads
@@ -299,7 +264,7 @@ class _Lowering:
             element = AffineExpr.dimension(0) * threads + AffineExpr.dimension(1)
             coordinates = delinearize(element, extents)
             for axis, coordinate in zip(op.body.block.args, coordinates, strict=True):
-                self.indices[axis] = (coordinate, operands)
+                self.values.set_index(axis, coordinate, operands)
             with self.emit.guarded(([element * -1 + (prod(extents) - 1)], operands)):
                 self._lower_block(op.body.block)
                 (value,) = self._yielded(op.yield_op, MonoidAttr(Monoid.ADD), {})

@@ -329,3 +329,24 @@ def test_a_shuffle_from_a_lane_that_does_not_exist(parse: Parse, rand: Rand) -> 
       }""")
     with pytest.raises(InterpreterError, match="reads from thread 55, but a block has 40"):
         interpret(module, rand(40), function="k")
+
+
+def test_only_active_threads_need_an_index(parse: Parse, rand: Rand) -> None:
+    # Thread 70 of the launch would have the index 70, which is none; it is not there.
+    module = parse(
+        kernel(f"""
+      {LOAD}
+      %n = loop.index [%b * 64 + %t] : i64
+      %p = loop.predicate [63 - %b * 64 - %t] : i1
+      %r = scf.if %p -> (f32) {{
+        %s = loop.to_index %n below 64 : i64
+        %w = loop.load %x[63 - %s] : memref<128xf32>
+        scf.yield %w : f32
+      }} else {{
+        scf.yield %v : f32
+      }}
+      {STORE}""")
+    )
+    x = rand(128)
+    (actual,) = interpret(module, x, function="k")
+    np.testing.assert_array_equal(actual, np.concatenate([x[63::-1], x[64:]]))

@@ -75,3 +75,13 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
     "loop.prefix"() <{monoid = #prim.monoid add}> : () -> ()
   }
 }
+
+// -----
+
+// CHECK: scans do not nest
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.scan %k in 8 {
+    loop.scan %j in 8 {
+    }
+  }
+}
