@@ -27,11 +27,19 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from tilewright.dialects import prim
-from tilewright.dialects.index import Range, delinearize, linearize, simplify_map
+from tilewright.dialects.index import (
+    Range,
+    Ranges,
+    delinearize,
+    linearize,
+    range_of,
+    simplify,
+    simplify_map,
+)
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.prim import ScalarFunction, Source
 from tilewright.dialects.torch_op import Scalar, python_value
-from tilewright.dialects.torch_promotion import compute_type
+from tilewright.dialects.torch_promotion import FLOATS, compute_type
 from tilewright.dialects.torch_shapes import broadcast, element_of, shape_of
 
 _Op = TypeVar("_Op", bound=Operation)
@@ -82,7 +90,7 @@ class Emitter:
 
     def iota(self, shape: Shape, dim: int, type: Attribute = i64) -> "Tensor":
         """Each element's position along `dim`."""
-        return self.positions(_axes(len(shape))[dim], shape, type)
+        return self.positions(axes_of(len(shape))[dim], shape, type)
 
     def positions(self, expr: AffineExpr, shape: Shape, type: Attribute = i64) -> "Tensor":
         """An affine expression of each element's coordinates."""
@@ -147,6 +155,11 @@ class Tensor:
         return element_of(self.source)
 
     @property
+    def is_float(self) -> bool:
+        """Whether elements are floats, of any width."""
+        return self.element in FLOATS
+
+    @property
     def rank(self) -> int:
         """How many dimensions there are."""
         return len(self.shape)
@@ -160,11 +173,11 @@ class Tensor:
 
     def reshape(self, shape: Shape) -> "Tensor":
         """The same elements in row-major order."""
-        return self.view(delinearize(linearize(_axes(len(shape)), shape), self.shape), shape)
+        return self.view(delinearize(linearize(axes_of(len(shape)), shape), self.shape), shape)
 
     def permute(self, dims: Sequence[int]) -> "Tensor":
         """Dimension i of the result is my dimension `dims[i]`."""
-        axes = _axes(len(dims))
+        axes = axes_of(len(dims))
         coordinates = [axes[dims.index(dim)] for dim in range(len(dims))]
         return self.view(coordinates, tuple(self.shape[dim] for dim in dims))
 
@@ -172,17 +185,17 @@ class Tensor:
         """Dimensions of size 1 which become the dimensions `dims` of the result."""
         sizes, rank = iter(self.shape), self.rank + len(dims)
         shape = tuple(1 if dim in dims else next(sizes) for dim in range(rank))
-        return self.view([d for dim, d in enumerate(_axes(rank)) if dim not in dims], shape)
+        return self.view([d for dim, d in enumerate(axes_of(rank)) if dim not in dims], shape)
 
     def broadcast(self, shape: Shape) -> "Tensor":
         """Aligned at the last dimension of `shape`; what has size 1 is repeated."""
-        axes = _axes(len(shape))[len(shape) - self.rank :]
+        axes = axes_of(len(shape))[len(shape) - self.rank :]
         zero = AffineConstantExpr(0)
         return self.view([zero if n == 1 else d for n, d in zip(self.shape, axes)], shape)
 
     def slice(self, dim: int, start: int, size: int, step: int = 1) -> "Tensor":
         """`size` elements along `dim`: those at `start`, `start + step`, ..."""
-        coordinates = _axes(self.rank)
+        coordinates = axes_of(self.rank)
         coordinates[dim] = coordinates[dim] * step + start
         return self.view(coordinates, (*self.shape[:dim], size, *self.shape[dim + 1 :]))
 
@@ -197,10 +210,7 @@ class Tensor:
         The tensor of `shape` whose elements are mine at `coordinates` where all `bounds` are at
         least 0, and `fill` elsewhere.
         """
-        view, rank = self.view(coordinates, shape), len(shape)
-        source = Source(view.source, view.map, AffineMap(rank, 0, tuple(bounds)))
-        fill_value = number_attribute(fill, self.element)
-        return self.emit.result(prim.IndexMapOp([source], shape, fill_value))
+        return overlay([(self.view(coordinates, shape), bounds)], fill)
 
     # --- Elementwise -------------------------------------------------------------------------
 
@@ -268,6 +278,10 @@ class Tensor:
         """Where an element is NaN."""
         return self.differs(self)
 
+    def is_true(self) -> "Tensor":
+        """Where an element is not 0."""
+        return self if self.element == i1 else self.differs(0)
+
     def logical_not(self) -> "Tensor":
         """The opposite of an i1."""
         return elementwise(ScalarFunction.XOR, self, 1)
@@ -318,7 +332,7 @@ class Tensor:
         The extreme along `dims`, ascending, and its row-major position within them, an i64;
         `monoid` is argmax or argmin.
         """
-        axes = _axes(self.rank)
+        axes = axes_of(self.rank)
         position = linearize([axes[dim] for dim in dims], [self.shape[dim] for dim in dims])
         pairs = [self.value, self.emit.positions(position, self.shape).value]
         op = self.emit.add(prim.ReduceOp(MonoidAttr(monoid), pairs, dims))
@@ -406,28 +420,59 @@ def _indexed(
     return indices, AffineMap(len(shape), len(indices), tuple(exprs))
 
 
+Piece = tuple[Tensor, Sequence[AffineExpr]]
+"""A view, and expressions of its coordinates that are all at least 0 where it is to be read."""
+
+
+def overlay(pieces: Sequence[Piece], fill: Number = 0) -> Tensor:
+    """
+    Each element from the first of `pieces`, of one shape and type, that is to be read there; where
+    none is, `fill`.
+    """
+    first, _ = pieces[0]
+    emit, shape, ranges = first.emit, first.shape, [Range.extent(size) for size in first.shape]
+    sources: list[Source] = []
+    for view, bounds in pieces:
+        mask = _mask(bounds, ranges)
+        if 0 in (*shape, *shape_of(view.source)) or mask is None:
+            continue
+        sources.append(Source(view.source, simplify_map(view.map, ranges), mask))
+        if not mask.results:
+            break
+    if not sources:
+        return emit.constant(fill, shape, first.element)
+    if not sources[0].mask.results:
+        return Tensor(emit, sources[0].tensor, shape, sources[0].map)
+    rest = number_attribute(fill, first.element) if sources[-1].mask.results else None
+    return emit.result(prim.IndexMapOp(sources, shape, rest))
+
+
+def _mask(bounds: Sequence[AffineExpr], ranges: Ranges) -> AffineMap | None:
+    """Those of `bounds` that say something about coordinates within `ranges`; None: never all."""
+    kept: dict[AffineExpr, None] = {}
+    for bound in bounds:
+        known = range_of(bound, ranges)
+        if known is None or known.low < 0:
+            kept[simplify(bound, ranges)] = None
+        if known is not None and known.high < 0:
+            return None
+    return AffineMap(len(ranges), 0, tuple(kept))
+
+
 def concatenate(tensors: Sequence[Tensor], dim: int) -> Tensor:
     """The tensors one after another along `dim`; they are alike but for their sizes there."""
-    emit, first = tensors[0].emit, tensors[0]
+    first, end, pieces = tensors[0], 0, list[Piece]()
     total = sum(tensor.shape[dim] for tensor in tensors)
     shape = (*first.shape[:dim], total, *first.shape[dim + 1 :])
-    axes, sources, end = _axes(len(shape)), list[Source](), 0
+    axis = AffineExpr.dimension(dim)
     for tensor in tensors:
         start, end = end, end + tensor.shape[dim]
-        moved = [axis - start if d == dim else axis for d, axis in enumerate(axes)]
-        view = tensor.view(moved, shape)
-        bounds = () if end == total else (axes[dim] * -1 + (end - 1),)
-        bounds = (*bounds, axes[dim] - start) if start else bounds
-        sources.append(Source(view.source, view.map, AffineMap(len(shape), 0, bounds)))
-    sources = [source for source, tensor in zip(sources, tensors) if tensor.shape[dim]]
-    if not sources:
-        return first
-    last = sources[-1]
-    if last.mask.results:  # what no other holds, the last does
-        fill = number_attribute(0, first.element)
-        return emit.result(prim.IndexMapOp(sources, shape, fill))
-    return emit.result(prim.IndexMapOp(sources, shape))
+        coordinates = axes_of(len(shape))
+        coordinates[dim] = axis - start
+        pieces.append((tensor.view(coordinates, shape), [axis - start, axis * -1 + (end - 1)]))
+    return overlay(pieces)
 
 
-def _axes(rank: int) -> list[AffineExpr]:
+def axes_of(rank: int) -> list[AffineExpr]:
+    """The coordinates of a tensor of `rank`."""
     return [AffineExpr.dimension(axis) for axis in range(rank)]
