@@ -99,6 +99,61 @@ def test_a_number_that_is_no_number_is_baked_in():
     assert compiled(example(3), nan).isnan().all()
 
 
+def numbers(values: Any) -> list[Any]:
+    """The elements of a tensor or an array."""
+    return values.tolist()
+
+
+class Counter(nn.Module):
+    """A module that counts its calls, and writes to its input."""
+
+    def __init__(self):
+        super().__init__()
+        self.count: torch.Tensor
+        self.register_buffer("count", torch.zeros(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.count += 1
+        x.mul_(2)
+        return x + self.count
+
+
+@needs_nvrtc
+def test_what_is_written_in_place_is_written():
+    module = Counter()
+    compiled = tilewright.compile(module, torch.ones(2))
+    assert numbers(module.count) == [0, 0]
+    x = torch.ones(2)
+    assert [numbers(compiled(x)), numbers(compiled(x))] == [[3, 3], [6, 6]]
+    assert (numbers(x), numbers(module.count)) == ([4, 4], [2, 2])
+    array = np.ones(2, np.float32)
+    assert numbers(compiled(array)) == [5, 5]
+    assert numbers(array) == [2, 2]
+    array.flags.writeable = False
+    with pytest.raises(UsageError, match="writes to its input 'x', but that is read-only"):
+        compiled(array)
+
+
+def test_interpreting_a_capture_writes_in_place():
+    captured = tilewright.capture(Counter(), torch.ones(2))
+    count, x = np.zeros(2, np.float32), torch.ones(2)
+    (result,) = tilewright.interpret(captured, count, x)
+    assert (numbers(result), numbers(count), numbers(x)) == ([3, 3], [1, 1], [2, 2])
+    results = tilewright.interpret(captured.module, count, x)
+    assert [numbers(r) for r in results] == [[2, 2], [4, 4], [6, 6]]
+    assert (numbers(count), numbers(x)) == ([1, 1], [2, 2])
+    with pytest.raises(UsageError, match="is a list, which cannot be written"):
+        tilewright.interpret(captured, [0.0, 0.0], x)
+
+
+@needs_nvrtc
+def test_an_exported_program_is_compiled():
+    program = torch.export.export(nn.LayerNorm(6).eval(), (example(4, 6),))
+    for compiled in (tilewright.compile(program), tilewright.compile(program, example(4, 6))):
+        x = example(4, 6) + 1
+        torch.testing.assert_close(compiled(x), nn.LayerNorm(6)(x).detach())
+
+
 def test_levels_mean_the_same():
     captured = tilewright.capture(nn.Softmax(-1), example(4, 9))
     expected = torch.softmax(example(4, 9), -1).numpy()

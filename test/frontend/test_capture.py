@@ -2,6 +2,7 @@
 """Capture: modules and functions become Torch IR; what cannot be compiled is refused by name."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from xdsl.dialects.func import FuncOp
 
 from tilewright.dialects.torch_op import TorchOp
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
+from tilewright.frontend.aten import DTYPES
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import parse_expression
 
@@ -117,7 +119,7 @@ def test_locations():
     add, relu = ops(captured)
     for op, name, line in ((add, "add", 2), (relu, "relu", 4)):
         assert isinstance(location := op.location, NameLoc)
-        assert location.desc.data == name == op.result.name_hint
+        assert location.desc.data == name == op.results[0].name_hint
         assert isinstance(location.location, FileLineColLoc)
         assert location.location.filename.data == "<-c>"
         assert location.location.line.data == line
@@ -177,6 +179,63 @@ def test_an_unused_input_and_an_output_that_is_an_input():
         "tensor<2xi64>",
     ]
     assert body(captured) == ["func.return %x : tensor<3xf32>"]
+
+
+@dataclass
+class Pair:
+    """A result of one's own."""
+
+    first: Any
+    rest: Any
+
+
+torch.export.register_dataclass(Pair)
+
+# Each: a function, and what it returns for its tensors.
+NESTED: list[tuple[Callable[[Any], Any], Any]] = [
+    (lambda x: (x, None, {"b": [x + 1], "a": 2.5}), ("0", None, {"b": ["1"], "a": 2.5})),
+    (lambda x: Pair(x * 2, "text"), Pair("0", "text")),
+    (lambda x: [(), [x], x], [(), ["0"], "1"]),
+    (lambda x: (x.shape[0], True, x.neg()), (3, True, "0")),
+]
+
+
+@pytest.mark.parametrize(("function", "expected"), NESTED)
+def test_nested_results(function: Any, expected: Any):
+    captured = capture(function, (torch.randn(3),))
+    assert captured.unflatten(["0", "1"]) == expected
+
+
+def test_the_same_result_twice():
+    def function(x: torch.Tensor):
+        y = x.neg()
+        return {"a": y, "b": y, "x": x}
+
+    captured = capture(function, (torch.randn(3),))
+    assert body(captured)[-1].startswith("func.return %neg, %neg, %x :")
+
+
+def test_values_of_python_are_baked_in():
+    def function(x: torch.Tensor, mode: str, flag: bool, rest: Any, *, by: int, y: torch.Tensor):
+        assert rest is None
+        return (x - y) * by if mode == "sub" and flag else x
+
+    x, y = torch.randn(3), torch.randn(3)
+    # Keyword arguments in another order than that of the signature.
+    captured = capture(function, (x, "sub", True, None), {"y": y, "by": 3})
+    tensors = {i.name: i.tensor for i in captured.inputs}
+    assert tensors["x"] is x
+    assert tensors["y"] is y
+    assert op_names(captured) == ["torch.sub", "torch.mul.Scalar"]
+    assert str(body(captured)[0]).startswith("%sub = torch.sub %x, %y :")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16", "int32", "int64", "float16",
+                                   "bfloat16", "float64"])  # fmt: skip
+def test_tensors_of_every_dtype_come_in(dtype: str):
+    captured = capture(lambda x: x.reshape(2, 2), (torch.ones(4, dtype=getattr(torch, dtype)),))  # pyright: ignore
+    (argument,) = main(captured).function_type.inputs
+    assert str(argument) == f"tensor<4x{DTYPES[dtype]}>"
 
 
 def test_a_function_keeps_its_modules_names():
@@ -273,6 +332,14 @@ def test_an_error_of_the_users():
 @pytest.mark.parametrize("function", [lambda x: None, lambda x: 3])  # pyright: ignore
 def test_no_tensor_is_returned(function: Any):
     with pytest.raises(UsageError, match="returns no tensor"):
+        capture(function, (torch.ones(2),))
+
+
+def test_lines_of_a_plain_function():
+    def function(x: torch.Tensor, y: float = 2.0, *, z: float = 3.0):
+        return torch.igamma(x, x) * y * z
+
+    with pytest.raises(UnsupportedError, match=rf"igamma at {__file__}:\d+\)"):
         capture(function, (torch.ones(2),))
 
 

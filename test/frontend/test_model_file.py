@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models from `model.pt2` and `file.py:NAME`: what they are called with, and what can be missing."""
+"""Models from `model.pt2` and `file.py:NAME`: what they are called with, and what is missing."""
 
 from pathlib import Path
 from typing import Any
@@ -162,7 +162,7 @@ def said(text: str) -> str:
         (":wrong", "models.py:63:12: RuntimeError: "),
         (
             "",
-            "'models.py' is Python: name the model in it, as in models.py:NAME (it defines Config, ",
+            "'models.py' is Python: name the model in it, as in models.py:NAME (it defines ",
         ),
     ],
 )

@@ -12,10 +12,13 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 from tilewright.errors import UnsupportedError, UsageError
+from tilewright.frontend.arrays import as_array
 from tilewright.frontend.call import Call
 from tilewright.frontend.capture import Captured, capture
+from tilewright.frontend.export import export
 from tilewright.frontend.expression import parse_expression
 from tilewright.frontend.reference import eager, reference
+from tilewright.frontend.signature import inputs_of, outputs_of
 
 
 class State(nn.Module):
@@ -72,7 +75,7 @@ def test_inputs_are_written_as_eager_does(function: Callable[..., Any], arrays: 
     captured = capture(function, args)
     assert torch.equal(args[0]["v"] if function is nested else args[0], first)
     if arrays:
-        ours = pytree.tree_map(lambda tensor: tensor.numpy().copy(), ours)
+        ours = pytree.tree_map(as_array, ours)
     call = Call(captured, ours, {})
     got = call.results(eager(captured, call.arrays()))
     assert pytree.tree_structure(got) == pytree.tree_structure(result)
@@ -136,13 +139,39 @@ def test_expressions_that_write(text: str):
     results = eager(captured, inputs)
     exact = reference(captured, inputs)
     expected = parse_expression(text, seed=1)
-    value = expected.module(*expected.args)
+    value: Any = expected.module(*expected.args)
     written = [t for t, i in zip(expected.args, captured.inputs, strict=True)
                if i in captured.mutated]  # fmt: skip
-    returned = [*value] if isinstance(value, tuple) else [value]
+    returned: list[Any] = [*value] if isinstance(value, tuple) else [value]
     assert len(results) == len(exact) == len(written) + len(returned)
     for got, want in zip(results, [*written, *returned], strict=True):
         np.testing.assert_array_equal(got, want.numpy())
+
+
+class Cache(nn.Module):
+    """Keys of attention, written at one place or at several."""
+
+    def __init__(self):
+        super().__init__()
+        self.keys: torch.Tensor
+        self.register_buffer("keys", torch.zeros(2, 5, 3))
+        self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, y: torch.Tensor, at: torch.Tensor, values: torch.Tensor):
+        self.keys[:, 3] = y
+        values.index_copy_(1, at, self.norm(y)[:, None])
+        return values.sum(1)
+
+
+def test_parts_of_a_cache_are_written():
+    inputs = (torch.randn(2, 3), torch.tensor([1]), torch.zeros(2, 4, 3))
+    program = export(Cache(), inputs, {})
+    arguments = inputs_of(program)
+    outputs = outputs_of(program, arguments)
+    written = [output.mutates.name for output in outputs if output.mutates is not None]
+    assert written == ["keys", "values"]  # in eval mode the norm counts nothing
+    assert len(outputs) == 3
+    assert all(output.is_tensor for output in outputs)
 
 
 def frozen(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

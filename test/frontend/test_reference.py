@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The float64 reference: every float32 is promoted, and nothing else changes."""
+"""The float64 reference: every floating dtype is promoted, and nothing else changes."""
 
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
+from tilewright.frontend.arrays import ROUNDOFF
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import parse_expression
 from tilewright.frontend.reference import disturbed, eager, reference
@@ -26,6 +28,43 @@ def test_rms_norm_keeps_the_eps_of_its_dtype():
     expected = x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)
     np.testing.assert_allclose(result, expected, rtol=1e-6)
     assert result.dtype == np.float64
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_rms_norm_has_the_eps_that_pytorch_takes(dtype: torch.dtype):
+    """Half types compute in float32, with its eps."""
+    x = (torch.rand(64, generator=torch.Generator().manual_seed(0)) * 1e-4).to(dtype)
+    captured = capture(lambda x: torch.rms_norm(x, (64,)), (x,))  # pyright: ignore
+    (exact,), (rounded,) = reference(captured, [x]), eager(captured, [x])
+    assert exact.dtype == np.float64
+    np.testing.assert_allclose(
+        rounded.astype(np.float64), exact, rtol=ROUNDOFF[rounded.dtype.name] * 8
+    )
+
+
+@pytest.mark.parametrize("name", ROUNDOFF)
+def test_every_floating_dtype_is_promoted_and_nudged_by_its_own_roundoff(name: str):
+    x = torch.rand(99, generator=torch.Generator().manual_seed(0)).to(getattr(torch, name)) + 1
+    captured = capture(torch.neg, (x,))
+    (exact,), (moved,) = reference(captured, [x]), disturbed(captured, [x], 8)
+    assert exact.dtype == moved.dtype == np.float64
+    np.testing.assert_array_equal(exact, -x.double().numpy())
+    relative = abs(moved / exact - 1)
+    # Twice, once the input and once the result, and in float64 with a rounding of its own.
+    assert 15 * ROUNDOFF[name] < relative.max() < 19 * ROUNDOFF[name]
+    (same,) = eager(captured, [x])
+    assert same.dtype.name == name
+
+
+def test_integers_divide_in_float64():
+    """A quotient of integers has the default dtype."""
+    numbers = torch.arange(1, 9)
+    captured = capture(lambda n: n / 3, (numbers,))  # pyright: ignore
+    (exact,) = reference(captured, [numbers])
+    np.testing.assert_array_equal(exact, np.arange(1, 9) / 3)
+    (rounded,) = eager(captured, [numbers])
+    assert rounded.dtype == np.float32
+    assert torch.get_default_dtype() == torch.float32
 
 
 def test_dtype_arguments_are_promoted():
@@ -67,6 +106,6 @@ def test_views_of_values_that_lie_otherwise_in_memory():
     text = "torch.randn(2, 1, 4).expand(2, 3, 4).transpose(1, 2).reshape(8, 3) + 1"
     captured, inputs = captured_text(text)
     (exact,) = reference(captured, inputs)
-    (moved,) = disturbed(captured, inputs, 2.0**-24)
+    (moved,) = disturbed(captured, inputs, 1.0)
     assert moved.shape == exact.shape == (8, 3)
     assert 0 < abs(moved - exact).max() < 1e-5

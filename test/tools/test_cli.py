@@ -80,6 +80,24 @@ def write(name: str, text: str) -> str:
     return name
 
 
+MODEL = """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(6)
+
+    def forward(self, x):
+        return self.norm(x) * 2
+
+    example_inputs = (torch.ones(4, 6),)
+
+def f(x):
+    return x + 1
+"""
+
 # --- compile
 
 
@@ -195,6 +213,31 @@ def test_unusual_programs_run_right(expression: str, tilewright: Tilewright):
 
 
 @needs_nvrtc
+def test_values_written_in_place_are_compared_too(tilewright: Tilewright):
+    result = tilewright("run", "-c", "x = torch.randn(4); y = x * 2; x.add_(1); x * y")
+    assert (result.code, result.out.splitlines()[-1]) == (0, "right")
+    rows = [line.split()[:3] for line in result.out.splitlines()[3:5]]
+    assert rows == [["0", "4", "float32"], ["1", "4", "float32"]]
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("kind", ["model.py:Net", "model.pt2"])
+def test_a_model_is_compiled_and_run(kind: str, tilewright: Tilewright):
+    import torch
+
+    write("model.py", MODEL)
+    program = torch.export.export(torch.nn.LayerNorm(6).eval(), (torch.ones(4, 6),))
+    torch.export.save(program, "model.pt2")
+    assert "%x: tensor<4x6xf32>" in tilewright("compile", kind, "--ir", "torch").out.replace(
+        "%input", "%x"
+    )
+    result = tilewright("run", kind)
+    assert (result.code, result.err, result.out.splitlines()[-1]) == (0, "", "right")
+    result = tilewright("run", kind, "--against", "x.mlir")
+    message = "error: --against goes with a FILE of IR, not with a model\n"
+    assert (result.code, result.err) == (2, message)
+
+
 @needs_nvrtc
 def test_json_to_stdout_stands_alone(tilewright: Tilewright):
     result = tilewright("run", "-c", MATMUL, "--json", "-")
@@ -260,7 +303,7 @@ def test_inputs_come_from_a_file(tilewright: Tilewright):
     result = tilewright("run", path, "--inputs", "in.safetensors")
     message = "error: the input 'x' is float32[7, 5], but the program takes float32[5, 7]\n"
     assert (result.code, result.err) == (2, message)
-    header = b'{"x":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}'
+    header = b'{"x":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}}'
     Path("in.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"\0\0")
     result = tilewright("run", path, "--inputs", "in.safetensors")
     assert result.code == 2
@@ -369,13 +412,21 @@ MISTAKES = {
     "unknown op": (
         ["-c", "torch.fft.fft(torch.randn(4))"],
         1,
-        "error: PyTorch operators that are not supported: aten._fft_r2c.default",
+        "<-c>:1: error: aten.fft_fft.default (node fft_fft) is not supported: there are no complex",
     ),
     "unsupported dtype": (
-        ["-c", "torch.randn(4).double() + 1"],
+        ["-c", "torch.randn(4).to(torch.complex64) + 1"],
         1,
-        "<-c>:1: error: the input 't0' has dtype torch.float64; only torch.float32 is supported",
+        "<-c>:1: error: the input 't0' has the dtype torch.complex64, which is not supported (dty",
     ),
+    "Python without a name": (
+        ["model.py"],
+        2,
+        "error: 'model.py' is Python: name the model in it, as in model.py:NAME (it defines ",
+    ),
+    "a name that is not there": (["model.py:net"], 2, "error: 'model.py' has no net (did you mean"),
+    "no inputs": (["model.py:f"], 2, "error: what model.py:f is called with is not known (set f."),
+    "no such model": (["nowhere.pt2"], 2, "error: cannot read 'nowhere.pt2': No such file"),
     "nothing, and long": (
         ["-c", "x = torch.randn(3);" + 400 * " " + "y"],
         2,
@@ -402,6 +453,7 @@ MISTAKES = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_clear_line(mistake: str, command: str, tilewright: Tilewright):
     write("unparsable.mlir", "func.func main\n")
+    write("model.py", MODEL)
     write("ill_typed.mlir", 'func.func @main(%x: f32) {\n  %0 = "arith.addf"(%x) : (f32) -> f32\n}')
     arguments, code, message = MISTAKES[mistake]
     result = tilewright(command, *arguments)
@@ -455,7 +507,10 @@ def test_a_level_above_the_file(tilewright: Tilewright):
 @pytest.mark.parametrize("option", ["--inputs", "--against"])
 def test_options_for_files_only(option: str, tilewright: Tilewright):
     result = tilewright("run", "-c", SOFTMAX, option, "x")
-    assert (result.code, result.err) == (2, f"error: {option} goes with a FILE, not with -c\n")
+    assert (result.code, result.err) == (
+        2,
+        f"error: {option} goes with a FILE of IR, not with -c\n",
+    )
 
 
 def test_a_file_without_anything_to_run(tilewright: Tilewright):

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ml_dtypes import bfloat16
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
+from tilewright.frontend.arrays import ROUNDOFF
 from tilewright.passes.lowering import context
 from tilewright.tools.comparison import Comparison, compare
 from tilewright.tools.program import Function, Program, disturbed_inputs
@@ -23,15 +25,21 @@ def one(values: Sequence[float]) -> Array:
 
 
 def judged(
-    function: Function, inputs: list[Array], output: Array, kernel_ir: ModuleOp | None = None
+    function: Function,
+    inputs: list[Array],
+    output: Array,
+    kernel_ir: ModuleOp | None = None,
+    dtype: Any = np.float32,
 ) -> Comparison:
-    """How `output` compares with `function` of the inputs, of which float32 makes the same."""
+    """How `output` compares with `function` of the inputs, whose results are rounded to `dtype`."""
 
     def exact(arrays: Sequence[Array]) -> list[Array]:
-        return function([a.astype(np.float64) for a in arrays])
+        widened = [a.astype(np.float64) if a.dtype.name in ROUNDOFF else a for a in arrays]
+        return function(widened)
 
     def rounded(arrays: Sequence[Array]) -> list[Array]:
-        return [result.astype(np.float32) for result in function(arrays)]
+        results = function(arrays)
+        return [r.astype(dtype) if r.dtype.name in ROUNDOFF else r for r in results]
 
     program = Program(
         ModuleOp([]),
@@ -131,6 +139,48 @@ def test_a_jump_at_an_input_does_not_widen_what_is_allowed():
     assert judged(floor, inputs, inputs[0] + np.float32(0.01)).reason != ""
 
 
+def floor_of(factor: float) -> Function:
+    """A function that jumps."""
+    return lambda arrays: [np.floor(arrays[0] * arrays[0].dtype.type(factor))]
+
+
+def test_an_element_on_the_other_side_of_a_jump_is_right_and_widens_nothing():
+    """In float32 a tenth of 1 to 1000, times 10, is not always below or above as it should be."""
+    inputs = [np.arange(1, 1000, dtype=np.float32) / np.float32(10)]
+    exact, rounded = (floor_of(10.0)(x)[0] for x in ([inputs[0].astype(np.float64)], inputs))
+    jumped = np.flatnonzero(exact != rounded)
+    assert 0 < len(jumped) < 500
+    for output in (rounded, exact.astype(np.float32)):
+        assert judged(floor_of(10.0), inputs, output).reason == ""
+    for element in (int(jumped[0]), int(np.flatnonzero(exact == rounded)[0])):
+        wrong = rounded.copy()
+        wrong[element] += 2
+        assert judged(floor_of(10.0), inputs, wrong).reason.startswith("the error is ")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "digits"), [(np.float16, 10), (bfloat16, 7), (np.float32, 23), (np.float64, 52)]
+)
+def test_each_dtype_has_its_own_roundoff(dtype: Any, digits: int):
+    """Some units in the last place are right, and half the digits are not."""
+    values = np.linspace(1, 2, 64).astype(dtype)
+
+    def result(factor: float) -> Array:
+        return (values.astype(np.float64) * (2 * (1 + factor))).astype(dtype)
+
+    assert judged(double, [values], result(0), dtype=dtype).reason == ""
+    assert judged(double, [values], result(3 * 2.0**-digits), dtype=dtype).reason == ""
+    wrong = judged(double, [values], result(2.0 ** (-digits / 2)), dtype=dtype)
+    assert wrong.reason.startswith("the error is ")
+
+
+def test_the_rounding_of_an_input_counts_in_its_own_dtype():
+    """The inputs are halves: a float32 result is no better than they are."""
+    values = np.linspace(1, 2, 64).astype(np.float16)
+    assert judged(double, [values], one(list(values * 2.0 * (1 + 2.0**-11)))).reason == ""
+    assert judged(double, [values], one(list(values * 2.0 * (1 + 2.0**-6)))).reason != ""
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_special_values_must_stand_where_they_should(value: float):
     inputs, special = [one([1, value, 3])], one([2, value, 6])
@@ -151,6 +201,26 @@ def test_integers_must_be_equal():
     inputs = [np.arange(4)]
     assert judged(double, inputs, np.array([0, 2, 4, 6])).reason == ""
     assert judged(double, inputs, np.array([0, 2, 4, 7])).reason != ""
+
+
+def test_large_integers_are_told_apart():
+    """They are the same in float64."""
+    inputs = [np.array([2**60])]
+    assert judged(double, inputs, np.array([2**61])).reason == ""
+    assert judged(double, inputs, np.array([2**61 + 1])).reason == "the error is 1, more than 0"
+
+
+def test_a_bool_may_be_the_exact_one_or_pytorchs():
+    """A third times 3 is below 1 in one of the two."""
+
+    def below(arrays: Sequence[Array]) -> list[Array]:
+        return [arrays[0] * arrays[0].dtype.type(3) < 1]
+
+    inputs = [one([1 / 3, 0.1, 0.9])]
+    exact, rounded = below([inputs[0].astype(np.float64)])[0], below(inputs)[0]
+    for output in (exact, rounded):
+        assert judged(below, inputs, output, dtype=np.bool_).reason == ""
+    assert judged(below, inputs, ~rounded & ~exact, dtype=np.bool_).reason != ""
 
 
 def test_nothing_compares_right_with_nothing():
