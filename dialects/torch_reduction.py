@@ -1,100 +1,99 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that reduce dimensions, and those that normalise along them."""
+"""Torch ops that fold dimensions: sums, products, means, and whether any or all hold."""
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import i1, i64
+from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.torch_op import (
     TensorOp,
+    TorchOp,
     boolean,
     integer,
     integers,
     opt_dtype,
+    opt_integer,
     opt_integers,
-    opt_real,
-    opt_tensor,
-    real,
+    python_value,
     tensor,
     torch_op,
 )
-from tilewright.dialects.torch_promotion import sum_type
-from tilewright.dialects.torch_shapes import element_of, shape_of, shown, wrap_dim, wrap_dims
-
-# --- Reductions ------------------------------------------------------------------------------
+from tilewright.dialects.torch_promotion import FLOATS, sum_type, ui8
+from tilewright.dialects.torch_shapes import element_of, shape_of, wrap_dims
 
 
-class FullReductionOp(TensorOp):
-    """A reduction of all dimensions."""
+class ReducingOp(TorchOp):
+    """Folds the dimensions of `input` that `dim` names; with `keepdim` they stay, of size 1."""
 
     input = tensor()
-    dtype = opt_dtype()
+
+    def reduced(self) -> tuple[int, ...]:
+        """
+        The dimensions that are folded, from the front and in order. No `dim`, or an empty one,
+        means all; a scalar has none, though `dim` may name one.
+        """
+        rank = len(shape_of(self.input))
+        named = wrap_dims(self._named_dims(), rank)
+        return tuple(sorted(named)) if named and rank else tuple(range(rank))
+
+    def _named_dims(self) -> Sequence[int]:
+        if "dim" not in self.properties:
+            return ()
+        dim = python_value(self.properties["dim"])
+        return [int(d) for d in (dim if isinstance(dim, tuple) else (dim,))]
+
+    def reduced_shape(self) -> tuple[int, ...]:
+        """The shape of what is left."""
+        shape, reduced = shape_of(self.input), self.reduced()
+        if "keepdim" in self.properties and python_value(self.properties["keepdim"]):
+            return tuple(1 if i in reduced else size for i, size in enumerate(shape))
+        return tuple(size for i, size in enumerate(shape) if i not in reduced)
+
+
+class ReductionOp(ReducingOp, TensorOp):
+    """A fold to one tensor."""
 
     def result_shape(self) -> tuple[int, ...]:
-        return ()
+        return self.reduced_shape()
 
 
-def reduced_dims(shape: Sequence[int], dim: DenseArrayBase[IntegerType] | None) -> tuple[int, ...]:
-    """
-    The dimensions that `dim` names, from the front and in order; none or empty means all. A scalar
-    has none, though `dim` may name one.
-    """
-    named = wrap_dims(dim.get_values() if dim is not None else (), len(shape))
-    return tuple(sorted(named)) if named and shape else tuple(range(len(shape)))
+def check_float(op: TorchOp, element: Attribute) -> None:
+    """Refuse to compute in a type without fractions."""
+    if element not in FLOATS:
+        raise VerifyException(f"{op.name} is of floats, not of {element}: cast the input")
 
 
-def _reduced_shape(
-    shape: tuple[int, ...], dim: DenseArrayBase[IntegerType] | None, keepdim: IntegerAttr
-) -> tuple[int, ...]:
-    dims = reduced_dims(shape, dim)
-    if keepdim.value.data:
-        return tuple(1 if i in dims else size for i, size in enumerate(shape))
-    return tuple(size for i, size in enumerate(shape) if i not in dims)
+# --- Sums, products and means ----------------------------------------------------------------
 
 
-class SumLikeOp(TensorOp):
-    """A reduction of the dimensions `dim`; all of them if it is absent or empty."""
+class SumLikeOp(ReductionOp):
+    """A sum or a product, in `dtype`; integers and bools add up in i64 if there is none."""
 
-    input = tensor()
-    dim = opt_integers()
-    keepdim = boolean(False)
-    dtype = opt_dtype()
-
-    def result_shape(self) -> tuple[int, ...]:
-        return _reduced_shape(shape_of(self.input), self.dim, self.keepdim)
+    def result_element(self) -> Attribute:
+        return self.properties.get("dtype") or sum_type(element_of(self.input))
 
 
-def summed_element(op: FullReductionOp | SumLikeOp) -> Attribute:
-    """The element type of a sum: `dtype`, or the input's where that is a float, else i64."""
-    return op.dtype or sum_type(element_of(op.input))
+class MeanLikeOp(ReductionOp):
+    """A mean, in `dtype` or the input's type."""
 
-
-class ExtremeOp(TensorOp):
-    """The extreme element along the dimensions `dim`; along all of them if it is empty."""
-
-    input = tensor()
-    dim = integers(())
-    keepdim = boolean(False)
-
-    def result_shape(self) -> tuple[int, ...]:
-        shape = shape_of(self.input)
-        if any(shape[i] == 0 for i in reduced_dims(shape, self.dim)):
-            raise VerifyException(f"{self.name} of no elements has no value: {shown(shape)}")
-        return _reduced_shape(shape, self.dim, self.keepdim)
+    def result_element(self) -> Attribute:
+        element = self.properties.get("dtype") or element_of(self.input)
+        if element not in FLOATS:
+            raise VerifyException(f"a mean is a float: give a dtype such as f32, not {element}")
+        return element
 
 
 @torch_op("sum")
-class SumOp(FullReductionOp):
+class SumOp(SumLikeOp):
     """
     The sum of all elements.
 
         %1 = torch.sum %0 : (tensor<4x8xf32>) -> tensor<f32>
     """
 
-    def result_element(self) -> Attribute:
-        return summed_element(self)
+    dtype = opt_dtype()
 
 
 @torch_op("sum.dim_IntList")
@@ -105,120 +104,197 @@ class SumDimOp(SumLikeOp):
         %1 = torch.sum.dim_IntList %0 dim [-1] keepdim true : (tensor<4x8xf32>) -> tensor<4x1xf32>
     """
 
-    def result_element(self) -> Attribute:
-        return summed_element(self)
+    dim = opt_integers()
+    keepdim = boolean(False)
+    dtype = opt_dtype()
+
+
+@torch_op("nansum")
+class NansumOp(SumLikeOp):
+    """
+    The sum along dimensions of what is not NaN.
+
+        %1 = torch.nansum %0 dim [0] : (tensor<4x8xf32>) -> tensor<8xf32>
+    """
+
+    dim = opt_integers()
+    keepdim = boolean(False)
+    dtype = opt_dtype()
+
+
+@torch_op("prod")
+class ProdOp(SumLikeOp):
+    """
+    The product of all elements.
+
+        %1 = torch.prod %0 : (tensor<4x8xi32>) -> tensor<i64>
+    """
+
+    dtype = opt_dtype()
+
+
+@torch_op("prod.dim_int")
+class ProdDimOp(SumLikeOp):
+    """
+    The product along a dimension.
+
+        %1 = torch.prod.dim_int %0 dim 1 : (tensor<4x8xf32>) -> tensor<4xf32>
+    """
+
+    dim = integer()
+    keepdim = boolean(False)
+    dtype = opt_dtype()
 
 
 @torch_op("mean")
-class MeanOp(FullReductionOp):
+class MeanOp(MeanLikeOp):
     """
     The mean of all elements.
 
         %1 = torch.mean %0 : (tensor<4x8xf32>) -> tensor<f32>
     """
 
+    dtype = opt_dtype()
+
 
 @torch_op("mean.dim")
-class MeanDimOp(SumLikeOp):
+class MeanDimOp(MeanLikeOp):
     """
     The mean along dimensions.
 
         %1 = torch.mean.dim %0 dim [0, 2] : (tensor<2x4x8xf32>) -> tensor<4xf32>
     """
 
-
-@torch_op("amax")
-class AmaxOp(ExtremeOp):
-    """
-    The largest element, NaN if there is one.
-
-        %1 = torch.amax %0 dim [1] : (tensor<4x8xf32>) -> tensor<4xf32>
-    """
-
-
-@torch_op("amin")
-class AminOp(ExtremeOp):
-    """
-    The smallest element, NaN if there is one.
-
-        %1 = torch.amin %0 : (tensor<4x8xf32>) -> tensor<f32>
-    """
-
-
-# --- Normalisations --------------------------------------------------------------------------
-
-
-@torch_op("softmax.int")
-class SoftmaxOp(TensorOp):
-    """
-    exp(input) over its sum along `dim`.
-
-        %1 = torch.softmax.int %0 dim -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
-    """
-
-    input = tensor()
-    dim = integer()
+    dim = opt_integers()
+    keepdim = boolean(False)
     dtype = opt_dtype()
 
-    def result_shape(self) -> tuple[int, ...]:
-        shape = shape_of(self.input)
-        wrap_dim(self.dim.value.data, len(shape))
-        return shape
 
-
-class NormOp(TensorOp):
-    """A normalisation over the last dimensions, whose sizes are `normalized_shape`."""
-
-    def normalized(
-        self, input: SSAValue, sizes: DenseArrayBase[IntegerType], *affine: SSAValue | None
-    ) -> tuple[int, ...]:
-        """The input's shape, once its tail and the affine operands match `sizes`."""
-        shape, tail = shape_of(input), tuple(sizes.get_values())
-        if not tail or shape[-len(tail) :] != tail:
-            raise VerifyException(
-                f"normalized_shape {list(tail)} is not the last sizes of {shown(shape)}"
-            )
-        for operand in affine:
-            if operand is not None and shape_of(operand) != tail:
-                raise VerifyException(
-                    f"weight and bias have shape {shown(tail)}, not {shown(shape_of(operand))}"
-                )
-        return shape
-
-
-@torch_op("rms_norm")
-class RmsNormOp(NormOp):
+@torch_op("nanmean")
+class NanmeanOp(MeanLikeOp):
     """
-    input / sqrt(mean(input^2) + eps) * weight; an absent eps is the dtype's own.
+    The mean along dimensions of what is not NaN.
 
-        %2 = torch.rms_norm %0 normalized_shape [8] weight %1 eps 1.0e-05
-            : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+        %1 = torch.nanmean %0 dim [0] : (tensor<4x8xf32>) -> tensor<8xf32>
     """
 
-    input = tensor()
-    normalized_shape = integers()
-    weight = opt_tensor()
-    eps = opt_real()
+    dim = opt_integers()
+    keepdim = boolean(False)
+    dtype = opt_dtype()
 
-    def result_shape(self) -> tuple[int, ...]:
-        return self.normalized(self.input, self.normalized_shape, self.weight)
+    def result_element(self) -> Attribute:
+        check_float(self, element_of(self.input))
+        return super().result_element()
 
 
-@torch_op("layer_norm")
-class LayerNormOp(NormOp):
+# --- Truth -----------------------------------------------------------------------------------
+
+
+class TruthOp(ReductionOp):
+    """A bool, for which only 0 is false; of ui8 it is ui8 again, 0 or 1."""
+
+    def result_element(self) -> Attribute:
+        return ui8 if element_of(self.input) == ui8 else i1
+
+
+class TruthDimsOp(TruthOp):
+    """Along the dimensions `dim`: an empty list is no dimension here, and an absent one is all."""
+
+    dim = opt_integers()
+    keepdim = boolean(False)
+
+    def reduced(self) -> tuple[int, ...]:
+        is_empty = self.dim is not None and not self.dim.get_values()
+        return () if is_empty else super().reduced()
+
+
+@torch_op("any")
+class AnyOp(TruthOp):
     """
-    (input - mean) / sqrt(variance + eps) * weight + bias.
+    Whether any element is not 0.
 
-        %3 = torch.layer_norm %0 normalized_shape [8] weight %1 bias %2
-            : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+        %1 = torch.any %0 : (tensor<4x8xi1>) -> tensor<i1>
     """
 
-    input = tensor()
-    normalized_shape = integers()
-    weight = opt_tensor()
-    bias = opt_tensor()
-    eps = real(1e-5)
-    cudnn_enable = boolean(True)
 
-    def result_shape(self) -> tuple[int, ...]:
-        return self.normalized(self.input, self.normalized_shape, self.weight, self.bias)
+@torch_op("any.dim")
+class AnyDimOp(TruthOp):
+    """
+    Whether any element along a dimension is not 0.
+
+        %1 = torch.any.dim %0 dim -1 : (tensor<4x8xf32>) -> tensor<4xi1>
+    """
+
+    dim = integer()
+    keepdim = boolean(False)
+
+
+@torch_op("any.dims")
+class AnyDimsOp(TruthDimsOp):
+    """
+    Whether any element along dimensions is not 0.
+
+        %1 = torch.any.dims %0 dim [0, 1] keepdim true : (tensor<4x8xi1>) -> tensor<1x1xi1>
+    """
+
+
+@torch_op("all")
+class AllOp(TruthOp):
+    """
+    Whether no element is 0.
+
+        %1 = torch.all %0 : (tensor<4x8xi1>) -> tensor<i1>
+    """
+
+
+@torch_op("all.dim")
+class AllDimOp(TruthOp):
+    """
+    Whether no element along a dimension is 0.
+
+        %1 = torch.all.dim %0 dim -1 : (tensor<4x8xui8>) -> tensor<4xui8>
+    """
+
+    dim = integer()
+    keepdim = boolean(False)
+
+
+@torch_op("all.dims")
+class AllDimsOp(TruthDimsOp):
+    """
+    Whether no element along dimensions is 0.
+
+        %1 = torch.all.dims %0 dim [0, 1] : (tensor<4x8xi1>) -> tensor<i1>
+    """
+
+
+class CountOp(ReductionOp):
+    """How many elements are not 0."""
+
+    def common_element(self) -> Attribute:
+        return i1
+
+    def result_element(self) -> Attribute:
+        return i64
+
+
+@torch_op("count_nonzero")
+class CountNonzeroOp(CountOp):
+    """
+    How many elements, in all or along a dimension, are not 0.
+
+        %1 = torch.count_nonzero %0 dim 1 : (tensor<4x8xf32>) -> tensor<4xi64>
+    """
+
+    dim = opt_integer()
+
+
+@torch_op("count_nonzero.dim_IntList")
+class CountNonzeroDimsOp(CountOp):
+    """
+    How many elements along dimensions are not 0.
+
+        %1 = torch.count_nonzero.dim_IntList %0 dim [0, 1] : (tensor<4x8xf32>) -> tensor<i64>
+    """
+
+    dim = integers()

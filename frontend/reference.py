@@ -149,14 +149,15 @@ def _promoted_call(node: Any, args: Any, kwargs: Any) -> Any:
     if node.target is torch.ops.aten._assert_tensor_metadata.default:
         return None
     args, kwargs = pytree.tree_map_only(torch.dtype, _promoted, (args, kwargs))
-    if node.target is torch.ops.aten.rms_norm.default:
+    aten = torch.ops.aten
+    if node.target in (aten.rms_norm.default, aten._fused_rms_norm.default):
         input, sizes, weight, eps = (*args, None, None)[:4]
         args = (input, sizes, weight, _eps_of(node.args[0]) if eps is None else eps)
     return pytree.tree_map(_promoted, _call(node, args, kwargs))
 
 
 def _eps_of(input: Any) -> float:
-    """`rms_norm`'s default: the eps of the dtype that it computes in, float32 for half types."""
+    """An RMS norm's default: the eps of the dtype that it computes in, float32 for half types."""
     import torch
 
     dtype = input.meta["val"].dtype

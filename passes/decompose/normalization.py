@@ -15,60 +15,158 @@ becomes
     %1 = prim.elementwise div(%e, %r) : tensor<4x8xf32>
 """
 
+from collections.abc import Sequence
+from math import inf, prod
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import f64
+from xdsl.ir import SSAValue
+
 from tilewright.dialects import torch
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Tensor
+from tilewright.passes.decompose.tensor import Emitter, Number, Tensor
 
-_FLOAT32_EPS = 2.0**-23
-"""`torch.finfo(torch.float32).eps`, which stands for an absent eps."""
-
-
-class Softmax(Decomposition[torch.SoftmaxOp]):
-    """exp(input - max) / its sum: shifted so that exp cannot overflow. A row of -inf gives NaN."""
-
-    def decompose(self, op: torch.SoftmaxOp, emit: Emitter) -> Tensor:
-        input = emit(op.input)
-        # A scalar has no dimension, and is its own maximum and sum.
-        dims = [torch.wrap_dim(op.dim.value.data, len(input.shape))] if input.shape else []
-        exp = (input - input.max(dims).unsqueeze(dims)).exp()
-        return exp / exp.sum(dims).unsqueeze(dims)
+# --- Softmax ---------------------------------------------------------------------------------
 
 
-def normalized_dims(op: torch.RmsNormOp | torch.LayerNormOp) -> range:
-    """The last dimensions, which `normalized_shape` gives the sizes of."""
+def _softmax_dims(op: torch.SoftmaxLikeOp) -> list[int]:
+    """A scalar has no dimension, and is its own maximum and sum."""
     rank = len(torch.shape_of(op.input))
-    return range(rank - len(op.normalized_shape.get_values()), rank)
+    return [torch.wrap_dim(op.dim.value.data, rank)] if rank else []
+
+
+def _softmax(input: Tensor, dims: Sequence[int]) -> Tensor:
+    """Shifted so that exp cannot overflow. A row of -inf gives NaN."""
+    exp = (input - input.max(dims).unsqueeze(dims)).exp()
+    return exp / exp.sum(dims).unsqueeze(dims)
+
+
+class Softmax(Decomposition[torch.SoftmaxOp | torch.SoftmaxCoreOp]):
+    """exp(input - max) / its sum"""
+
+    def decompose(self, op: torch.SoftmaxOp | torch.SoftmaxCoreOp, emit: Emitter) -> Tensor:
+        return _softmax(emit(op.input), _softmax_dims(op))
+
+
+class SafeSoftmax(Decomposition[torch.SafeSoftmaxOp]):
+    """softmax(input), but 0 in the rows of -inf, as the input has them before it is cast."""
+
+    def decompose(self, op: torch.SafeSoftmaxOp, emit: Emitter) -> Tensor:
+        dims = _softmax_dims(op)
+        result, input = _softmax(emit(op.input), dims), emit.stored(op.input)
+        if input.element not in torch.FLOATS:
+            return result
+        largest = input.cast(torch.compute_type(input.element)).max(dims)
+        return largest.equals(-inf).unsqueeze(dims).where(0.0, result)
+
+
+class LogSoftmax(Decomposition[torch.LogSoftmaxOp | torch.LogSoftmaxCoreOp]):
+    """input - max - log(sum(exp(input - max)))"""
+
+    def decompose(self, op: torch.LogSoftmaxOp | torch.LogSoftmaxCoreOp, emit: Emitter) -> Tensor:
+        input, dims = emit(op.input), _softmax_dims(op)
+        shifted = input - input.max(dims).unsqueeze(dims)
+        return shifted - shifted.exp().sum(dims).log().unsqueeze(dims)
+
+
+# --- Norms -----------------------------------------------------------------------------------
+
+
+class Normed(NamedTuple):
+    """An input that is normalised, and by what: both statistics have lost the dimensions."""
+
+    result: Tensor
+    mean: Tensor
+    rstd: Tensor
+
+
+def normed(input: Tensor, dims: Sequence[int], eps: Number) -> Normed:
+    """
+    (input - mean) * rsqrt(variance + eps). The variance takes a second pass over what is centred:
+    mean(input^2) - mean^2 would cancel.
+    """
+    size = prod(input.shape[dim] for dim in dims)
+    # The mean of nothing is 0 here, as PyTorch's native_layer_norm has it.
+    mean = input.mean(dims) if size else input.sum(dims)
+    centred = input - mean.unsqueeze(dims)
+    rstd = ((centred * centred).mean(dims) + eps).rsqrt()
+    return Normed(centred * rstd.unsqueeze(dims), mean, rstd)
+
+
+def parameter(emit: Emitter, value: SSAValue) -> Tensor:
+    """A parameter to compute with: it is not rounded to the input's type before."""
+    return emit.stored(value).cast(emit.type)
+
+
+def affine(emit: Emitter, result: Tensor, weight: SSAValue | None, bias: SSAValue | None) -> Tensor:
+    """result * weight + bias, as far as they are there, aligned at the last dimension."""
+    if weight is not None:
+        result *= parameter(emit, weight)
+    return result if bias is None else result + parameter(emit, bias)
+
+
+class LayerNorm(Decomposition[torch.LayerNormOp]):
+    """(input - mean) * rsqrt(variance + eps) * weight + bias"""
+
+    def decompose(self, op: torch.LayerNormOp, emit: Emitter) -> Tensor:
+        result, _, _ = normed(emit(op.input), op.normalized_dims(), emit(op.eps))
+        return affine(emit, result, op.weight, op.bias)
+
+
+class NativeLayerNorm(Decomposition[torch.NativeLayerNormOp]):
+    """layer_norm, and its statistics."""
+
+    def decompose(self, op: torch.NativeLayerNormOp, emit: Emitter) -> list[Tensor]:
+        result, mean, rstd = normed(emit(op.input), op.normalized_dims(), emit(op.eps))
+        shape = op.statistics_shape()
+        return [
+            affine(emit, result, op.weight, op.bias),
+            mean.reshape(shape),
+            rstd.reshape(shape),
+        ]
+
+
+_EPS = {"f32": 2.0**-23, "f64": 2.0**-52}
+"""`torch.finfo(...).eps` of the types that are computed in, which stands for an absent eps."""
+
+
+def _rms_normed(op: torch.RmsNormOp | torch.FusedRmsNormOp, emit: Emitter) -> tuple[Tensor, Tensor]:
+    """input * rsqrt(mean(input^2) + eps) * weight, and what the input was multiplied with."""
+    input, dims = emit(op.input), op.normalized_dims()
+    eps = _EPS[str(emit.type)] if op.eps is None else emit(op.eps)
+    rstd = ((input * input).mean(dims) + eps).rsqrt()
+    result = input * rstd.unsqueeze(dims)
+    if op.weight is None:
+        return result, rstd
+    # A weight of float64 is multiplied with in float64.
+    weight = emit.stored(op.weight)
+    type = f64 if weight.element == f64 else emit.type
+    return result.cast(type) * weight.cast(type), rstd
 
 
 class RmsNorm(Decomposition[torch.RmsNormOp]):
     """input * rsqrt(mean(input^2) + eps) * weight"""
 
     def decompose(self, op: torch.RmsNormOp, emit: Emitter) -> Tensor:
-        input, dims = emit(op.input), normalized_dims(op)
-        eps = _FLOAT32_EPS if op.eps is None else emit(op.eps)
-        mean_square = (input * input).mean(dims)
-        result = input * (mean_square + eps).rsqrt().unsqueeze(dims)
-        return result if op.weight is None else result * emit(op.weight)
+        return _rms_normed(op, emit)[0]
 
 
-class LayerNorm(Decomposition[torch.LayerNormOp]):
-    """
-    (input - mean) * rsqrt(variance + eps) * weight + bias. The variance takes a second pass over
-    what is centred: mean(input^2) - mean^2 would cancel.
-    """
+class FusedRmsNorm(Decomposition[torch.FusedRmsNormOp]):
+    """rms_norm, and what the input was multiplied with."""
 
-    def decompose(self, op: torch.LayerNormOp, emit: Emitter) -> Tensor:
-        input, dims = emit(op.input), normalized_dims(op)
-        centred = input - input.mean(dims).unsqueeze(dims)
-        variance = (centred * centred).mean(dims)
-        result = centred * (variance + emit(op.eps)).rsqrt().unsqueeze(dims)
-        if op.weight is not None:
-            result *= emit(op.weight)
-        return result if op.bias is None else result + emit(op.bias)
+    def decompose(self, op: torch.FusedRmsNormOp, emit: Emitter) -> list[Tensor]:
+        result, rstd = _rms_normed(op, emit)
+        return [result, rstd.reshape(op.statistics_shape())]
 
 
 PATTERNS: Table = {
     torch.SoftmaxOp: Softmax(),
+    torch.SoftmaxCoreOp: Softmax(),
+    torch.SafeSoftmaxOp: SafeSoftmax(),
+    torch.LogSoftmaxOp: LogSoftmax(),
+    torch.LogSoftmaxCoreOp: LogSoftmax(),
     torch.RmsNormOp: RmsNorm(),
+    torch.FusedRmsNormOp: FusedRmsNorm(),
     torch.LayerNormOp: LayerNorm(),
+    torch.NativeLayerNormOp: NativeLayerNorm(),
 }

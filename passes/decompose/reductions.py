@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Sums, means and extremes.
+Sums, products, means, extremes, and whether any or all hold.
 
     %1 = torch.mean.dim %0 dim [-1] keepdim true : (tensor<4x8xf32>) -> tensor<4x1xf32>
 
@@ -12,7 +12,9 @@ becomes
     %1 = prim.index_map %m by affine_map<(d0, d1) -> (d0)> : tensor<4xf32> -> tensor<4x1xf32>
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+from xdsl.dialects.builtin import i1, i32, i64
 
 from tilewright.dialects import torch
 from tilewright.dialects.monoid import Monoid
@@ -22,42 +24,121 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 Reduce = Callable[[Tensor, Sequence[int]], Tensor]
 
 
-class FullReduction(Decomposition[torch.FullReductionOp]):
-    """reduce(input)"""
-
-    def __init__(self, reduce: Reduce):
-        self.reduce = reduce
-
-    def decompose(self, op: torch.FullReductionOp, emit: Emitter) -> Tensor:
-        input = emit(op.input)
-        return self.reduce(input, range(len(input.shape)))
-
-
-class Reduction(Decomposition[torch.SumLikeOp | torch.ExtremeOp]):
+class Reduction(Decomposition[torch.ReductionOp]):
     """reduce(input, dim), where the reduced dimensions may stay with size 1."""
 
     def __init__(self, reduce: Reduce):
         self.reduce = reduce
 
-    def decompose(self, op: torch.SumLikeOp | torch.ExtremeOp, emit: Emitter) -> Tensor:
-        input = emit(op.input)
-        reduced = self.reduce(input, torch.reduced_dims(input.shape, op.dim))
-        return reduced.reshape(op.result_shape())
+    def decompose(self, op: torch.ReductionOp, emit: Emitter) -> Tensor:
+        return self.reduce(emit(op.input), op.reduced()).reshape(op.result_shape())
 
 
-def _largest(input: Tensor, dims: Sequence[int]) -> Tensor:
-    return input.reduce(Monoid.MAX, dims)
+_OF_BOOLS: Mapping[Monoid, Monoid] = {
+    Monoid.ADD: Monoid.OR,
+    Monoid.MUL: Monoid.AND,
+    Monoid.MAX: Monoid.OR,
+    Monoid.MIN: Monoid.AND,
+}
+"""What is left of a monoid where only 0 is false."""
 
 
-def _smallest(input: Tensor, dims: Sequence[int]) -> Tensor:
-    return input.reduce(Monoid.MIN, dims)
+def folded(monoid: Monoid) -> Reduce:
+    """A fold of numbers, or of bools."""
+
+    def reduce(input: Tensor, dims: Sequence[int]) -> Tensor:
+        return input.reduce(_OF_BOOLS[monoid] if input.element == i1 else monoid, dims)
+
+    return reduce
+
+
+def _any(input: Tensor, dims: Sequence[int]) -> Tensor:
+    return input.cast(i1).reduce(Monoid.OR, dims)
+
+
+def _all(input: Tensor, dims: Sequence[int]) -> Tensor:
+    return input.cast(i1).reduce(Monoid.AND, dims)
+
+
+def _count(input: Tensor, dims: Sequence[int]) -> Tensor:
+    return input.cast(i64).sum(dims)
+
+
+def _without_nan(input: Tensor) -> Tensor:
+    """0 in the place of NaN, which floats only have."""
+    return input.is_nan().where(0, input) if input.element in torch.FLOATS else input
+
+
+def _nansum(input: Tensor, dims: Sequence[int]) -> Tensor:
+    return folded(Monoid.ADD)(_without_nan(input), dims)
+
+
+def _nanmean(input: Tensor, dims: Sequence[int]) -> Tensor:
+    is_number = input.is_nan().logical_not().cast(input.element)
+    return _without_nan(input).sum(dims) / is_number.sum(dims)
+
+
+class MinAndMax(Decomposition[torch.AminmaxOp]):
+    """The smallest and the largest element."""
+
+    def decompose(self, op: torch.AminmaxOp, emit: Emitter) -> list[Tensor]:
+        input, dims, shape = emit(op.input), op.reduced(), op.reduced_shape()
+        return [folded(m)(input, dims).reshape(shape) for m in (Monoid.MIN, Monoid.MAX)]
+
+
+def _arg_reduced(op: torch.ExtremeOp, emit: Emitter, monoid: Monoid) -> tuple[Tensor, Tensor]:
+    """The extreme and its position; bools, which no monoid of pairs joins, are 0 and 1."""
+    input, dims = emit(op.input), op.reduced()
+    numbers = input.cast(i32) if input.element == i1 else input
+    value, position = numbers.arg_reduce(monoid, dims)
+    shape = op.reduced_shape()
+    return value.reshape(shape), position.reshape(shape)
+
+
+class ExtremumDim(Decomposition[torch.ExtremumDimOp]):
+    """The extreme along a dimension, and where it is."""
+
+    def __init__(self, monoid: Monoid):
+        self.monoid = monoid
+
+    def decompose(self, op: torch.ExtremumDimOp, emit: Emitter) -> tuple[Tensor, Tensor]:
+        return _arg_reduced(op, emit, self.monoid)
+
+
+class ArgExtremum(Decomposition[torch.ArgExtremumOp]):
+    """Where the extreme is."""
+
+    def __init__(self, monoid: Monoid):
+        self.monoid = monoid
+
+    def decompose(self, op: torch.ArgExtremumOp, emit: Emitter) -> Tensor:
+        return _arg_reduced(op, emit, self.monoid)[1]
 
 
 PATTERNS: Table = {
-    torch.SumOp: FullReduction(Tensor.sum),
-    torch.SumDimOp: Reduction(Tensor.sum),
-    torch.MeanOp: FullReduction(Tensor.mean),
+    torch.SumOp: Reduction(folded(Monoid.ADD)),
+    torch.SumDimOp: Reduction(folded(Monoid.ADD)),
+    torch.NansumOp: Reduction(_nansum),
+    torch.ProdOp: Reduction(folded(Monoid.MUL)),
+    torch.ProdDimOp: Reduction(folded(Monoid.MUL)),
+    torch.MeanOp: Reduction(Tensor.mean),
     torch.MeanDimOp: Reduction(Tensor.mean),
-    torch.AmaxOp: Reduction(_largest),
-    torch.AminOp: Reduction(_smallest),
+    torch.NanmeanOp: Reduction(_nanmean),
+    torch.AnyOp: Reduction(_any),
+    torch.AnyDimOp: Reduction(_any),
+    torch.AnyDimsOp: Reduction(_any),
+    torch.AllOp: Reduction(_all),
+    torch.AllDimOp: Reduction(_all),
+    torch.AllDimsOp: Reduction(_all),
+    torch.CountNonzeroOp: Reduction(_count),
+    torch.CountNonzeroDimsOp: Reduction(_count),
+    torch.AmaxOp: Reduction(folded(Monoid.MAX)),
+    torch.AminOp: Reduction(folded(Monoid.MIN)),
+    torch.MaxOp: Reduction(folded(Monoid.MAX)),
+    torch.MinOp: Reduction(folded(Monoid.MIN)),
+    torch.AminmaxOp: MinAndMax(),
+    torch.MaxDimOp: ExtremumDim(Monoid.ARGMAX),
+    torch.MinDimOp: ExtremumDim(Monoid.ARGMIN),
+    torch.ArgmaxOp: ArgExtremum(Monoid.ARGMAX),
+    torch.ArgminOp: ArgExtremum(Monoid.ARGMIN),
 }

@@ -1,6 +1,87 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running sums and products."""
+"""
+Running sums, products and extremes.
 
-from tilewright.passes.decompose.decomposition import Table
+    %1 = torch.cumsum %0 dim -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
 
-PATTERNS: Table = {}
+becomes
+
+    %1 = prim.scan add(%0) dim 1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+"""
+
+from math import inf
+
+from xdsl.dialects.builtin import i1, i32, i64
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import prim, torch
+from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.statistics import logsumexp
+from tilewright.passes.decompose.tensor import Emitter, Tensor
+
+
+def _dim_of(op: torch.ScanningOp) -> int | None:
+    """The dimension to go along; a scalar has none."""
+    rank = len(torch.shape_of(op.input))
+    return torch.wrap_dim(op.dim.value.data, rank) if rank else None
+
+
+class Cumulative(Decomposition[torch.CumulativeOp]):
+    """Each element joined with all before it."""
+
+    def __init__(self, monoid: Monoid):
+        self.monoid = monoid
+
+    def decompose(self, op: torch.CumulativeOp, emit: Emitter) -> Tensor:
+        input, dim = emit(op.input), _dim_of(op)
+        return input if dim is None else input.scan(self.monoid, dim)
+
+
+class RunningExtremum(Decomposition[torch.RunningExtremumOp]):
+    """
+    The extreme so far, and its last index. A monoid of pairs takes the lowest of the indices of
+    equal values, so that it is given their negations.
+    """
+
+    def __init__(self, monoid: Monoid):
+        self.monoid = monoid
+
+    def decompose(self, op: torch.RunningExtremumOp, emit: Emitter) -> tuple[Tensor, Tensor]:
+        input, dim = emit(op.input), _dim_of(op)
+        if dim is None:
+            return input, emit.constant(0, (), i64)
+        numbers = input.cast(i32) if input.element == i1 else input
+        from_last = emit.positions(AffineExpr.dimension(dim) * -1, input.shape)
+        pairs = [numbers.value, from_last.value]
+        scan = emit.add(prim.ScanOp(MonoidAttr(self.monoid), pairs, dim))
+        values, negated = map(emit.stored, scan.results)
+        return values, -negated
+
+
+class Logcumsumexp(Decomposition[torch.LogcumsumexpOp]):
+    """
+    The log-sum-exp, for each element, of all up to it, which is a row of a square: no monoid joins
+    sums that are shifted by different maxima.
+    """
+
+    def decompose(self, op: torch.LogcumsumexpOp, emit: Emitter) -> Tensor:
+        input, dim = emit(op.input), _dim_of(op)
+        if dim is None:
+            return input
+        # Dimension `dim` of the square is the element's own, the last one goes over all.
+        axes = [AffineExpr.dimension(axis) for axis in range(input.rank + 1)]
+        own, other = axes[dim], axes[-1]
+        axes[dim] = other
+        shape = (*input.shape, input.shape[dim])
+        square = input.masked_view(axes[:-1], [own - other], shape, -inf)
+        return logsumexp(square, [input.rank])
+
+
+PATTERNS: Table = {
+    torch.CumsumOp: Cumulative(Monoid.ADD),
+    torch.CumprodOp: Cumulative(Monoid.MUL),
+    torch.LogcumsumexpOp: Logcumsumexp(),
+    torch.CummaxOp: RunningExtremum(Monoid.ARGMAX),
+    torch.CumminOp: RunningExtremum(Monoid.ARGMIN),
+}

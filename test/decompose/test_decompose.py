@@ -12,9 +12,12 @@ from tilewright.passes.decompose.decompose import PATTERNS
 from . import (
     cases_binary,
     cases_contraction,
+    cases_indexing,
     cases_layout,
     cases_normalization,
     cases_reduction,
+    cases_scan,
+    cases_statistics,
     cases_unary,
 )
 from .inputs import Cases
@@ -22,9 +25,12 @@ from .inputs import Cases
 _FAMILIES = (
     cases_binary,
     cases_contraction,
+    cases_indexing,
     cases_layout,
     cases_normalization,
     cases_reduction,
+    cases_scan,
+    cases_statistics,
     cases_unary,
 )
 CASES: Cases = {op: cases for family in _FAMILIES for op, cases in family.CASES.items()}
