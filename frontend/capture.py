@@ -38,6 +38,7 @@ from tilewright.frontend.affine_values import Affine, iota, predicate
 from tilewright.frontend.aten import build_op, op_of_call, type_of, types_of
 from tilewright.frontend.export import break_down, export
 from tilewright.frontend.fold import fold
+from tilewright.frontend.outline import ModuleCall, outline
 from tilewright.frontend.refusals import calls_of, check
 from tilewright.frontend.signature import Input, Output, inputs_of, outputs_of
 from tilewright.frontend.source import place_of_node
@@ -105,6 +106,7 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
         argument.name_hint = node.name
 
     parts: dict[Any, Sequence[SSAValue]] = {}
+    scopes: dict[Operation, Sequence[ModuleCall]] = {}
     for node in calls_of(exported):
         if node.target is operator.getitem:
             source, position = node.args
@@ -112,6 +114,7 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
             values[node].name_hint = node.name
             continue
         op = _op_of(node, values)
+        scopes[op] = _scope(node)
         op.location = _location(node)
         block.add_op(op)
         if isinstance(node.meta["val"], tuple | list):
@@ -122,9 +125,19 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
 
     outputs = outputs_of(exported, inputs)
     block.add_op(ReturnOp(*(values[output.value] for output in outputs if output.is_tensor)))
-    module = ModuleOp([_function(block, inputs, outputs)])
+    main = _function(block, inputs, outputs)
+    module = ModuleOp([main, *outline(main, scopes)])
     module.verify()
     return Captured(module, exported, inputs, outputs)
+
+
+def _scope(node: Any) -> list[ModuleCall]:
+    """The calls of modules that a node stands in, outermost first."""
+    stack: Mapping[str, tuple[str, Any]] = node.meta.get("nn_module_stack") or {}
+    return [
+        ModuleCall(key, path, (kind if isinstance(kind, str) else kind.__name__).rpartition(".")[2])
+        for key, (path, kind) in stack.items()
+    ]
 
 
 def _op_of(node: Any, values: Mapping[Any, SSAValue]) -> Operation:

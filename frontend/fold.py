@@ -119,13 +119,13 @@ def _replace(exported: Any, node: Any, value: Any) -> None:
     """Let all that use `node` from outside use a simpler node, or a constant."""
     graph = exported.graph
     with graph.inserting_before(node):
-        new = _call_for(graph, value)
+        new = _call_for(graph, value, node.meta)
     new = _placeholder(exported, node.name, value) if new is None else new
     new.meta = {**node.meta}
     node.replace_all_uses_with(new)
 
 
-def _call_for(graph: Any, value: Any) -> Any:
+def _call_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
     """A call that gives `value` without memory; None if there is none."""
     import torch
 
@@ -137,10 +137,10 @@ def _call_for(graph: Any, value: Any) -> Any:
         return graph.call_function(iota, (shape, affine))
     if value.dtype == torch.bool and (bounds := bounds_of(value)) is not None:
         return graph.call_function(predicate, (shape, bounds))
-    return _choice_for(graph, value)
+    return _choice_for(graph, value, meta)
 
 
-def _choice_for(graph: Any, value: Any) -> Any:
+def _choice_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
     """A choice between two numbers by a predicate, such as 0 and -inf, in a float32 tensor."""
     import torch
 
@@ -153,7 +153,7 @@ def _choice_for(graph: Any, value: Any) -> Any:
     if bounds is None:
         return None
     condition = graph.call_function(predicate, ([*value.shape], bounds))
-    condition.meta["val"] = torch.empty(value.shape, dtype=torch.bool, device="meta")
+    condition.meta = {**meta, "val": torch.empty(value.shape, dtype=torch.bool, device="meta")}
     arguments = (condition, first.item(), other)
     return graph.call_function(torch.ops.aten.where.Scalar, arguments)
 

@@ -11,12 +11,21 @@ from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.traits import SymbolTable
 
 from tilewright.dialects.prim import IotaOp, PredicateOp
-from tilewright.dialects.torch import FLOATS, RmsNormOp, TorchOp, element_of, python_value
+from tilewright.dialects.torch import (
+    FLOATS,
+    FusedRmsNormOp,
+    RmsNormOp,
+    TorchOp,
+    compute_type,
+    element_of,
+    python_value,
+)
+from tilewright.frontend.arrays import array_of, tensor_of
 from tilewright.interpreters.arguments import checked_arguments
 from tilewright.interpreters.errors import unknown
 from tilewright.interpreters.machine import Machine
@@ -53,27 +62,28 @@ def interpret(
     callee = SymbolTable.lookup_symbol(module, function)
     assert isinstance(callee, FuncOp)
     types = list(callee.function_type.inputs)
-    return _run(callee, checked_arguments(function, types, arrays, ElementTypes(dtype)), dtype)
+    inputs = checked_arguments(function, types, arrays, ElementTypes(dtype))
+    return [array_of(tensor) for tensor in _run(callee, list(map(tensor_of, inputs)), dtype)]
 
 
 def _run(
-    function: FuncOp, arrays: list[Array], dtype: type[np.floating[Any]] | None
-) -> list[Array]:
-    import torch
-
-    values: dict[SSAValue, Any] = {
-        argument: torch.as_tensor(np.array(array))
-        for argument, array in zip(function.body.block.args, arrays, strict=True)
-    }
+    function: FuncOp, arguments: Sequence[Any], dtype: type[np.floating[Any]] | None
+) -> Sequence[Any]:
+    values: dict[SSAValue, Any] = dict(zip(function.body.block.args, arguments, strict=True))
     for op in function.body.block.ops:
-        if isinstance(op, ReturnOp):
-            return [values[value].numpy() for value in op.arguments]
-        if isinstance(op, IotaOp | PredicateOp):
-            values[op.result] = _positions(op)
-            continue
-        if not isinstance(op, TorchOp):
-            raise unknown(op, "the function mixes the torch level with others")
-        results = _call(op, values, dtype)
+        match op:
+            case ReturnOp():
+                return [values[value] for value in op.arguments]
+            case IotaOp() | PredicateOp():
+                results = _positions(op)
+            case CallOp():
+                callee = SymbolTable.lookup_symbol(op, op.callee)
+                assert isinstance(callee, FuncOp)
+                results = _run(callee, [values[value] for value in op.arguments], dtype)
+            case TorchOp():
+                results = _call(op, values, dtype)
+            case _:
+                raise unknown(op, "the function mixes the torch level with others")
         several = cast(Sequence[Any], results) if isinstance(results, tuple | list) else [results]
         values.update(zip(op.results, several, strict=True))
     raise unknown(function, "the function returns nothing")
@@ -81,11 +91,9 @@ def _run(
 
 def _positions(op: IotaOp | PredicateOp) -> Any:
     """What follows from coordinates alone is as at the tensor level."""
-    import torch
-
     machine = Machine(PRIM_OPS, ElementTypes())
     PRIM_OPS[type(op)](machine, op)
-    return torch.as_tensor(np.array(machine.array(op.result)))
+    return tensor_of(machine.array(op.result))
 
 
 def _call(op: TorchOp, values: dict[SSAValue, Any], dtype: Any) -> Any:
@@ -102,8 +110,9 @@ def _call(op: TorchOp, values: dict[SSAValue, Any], dtype: Any) -> Any:
             keywords[argument.name] = value
         else:
             positional.append(value)
-    if isinstance(op, RmsNormOp) and op.eps is None:
-        positional[-1] = torch.finfo(_dtype(element_of(op.input), None)).eps
+    if isinstance(op, RmsNormOp | FusedRmsNormOp) and op.eps is None:
+        computed_in = compute_type(element_of(op.input))
+        positional[-1] = torch.finfo(_dtype(computed_in, None)).eps
     with torch.no_grad():
         return overload(*positional, **keywords)
 

@@ -100,7 +100,8 @@ class _Lifting:
     def _lift(self, op: Operation) -> None:
         match op:
             case prim.ConstantOp(value=value, result=result):
-                self.views[result] = View(value, AffineMap(0, 0, ()))
+                rank = tensor_type(result).get_num_dims()
+                self.views[result] = View(value, AffineMap(rank, 0, ()))
             case prim.IotaOp() | prim.PredicateOp():
                 self.views[op.result] = View(op, _identity(op.result))
             case prim.IndexMapOp():
@@ -113,6 +114,8 @@ class _Lifting:
                 self._lift_reduce(op)
             case prim.ScanOp():
                 self._lift_scan(op)
+            case func.CallOp():
+                self._lift_call(op)
             case func.ReturnOp():
                 self._lift_return(op)
             case _:
@@ -164,6 +167,15 @@ class _Lifting:
             values = [kernel.read(self.views[v], coordinates) for v in op.inputs]
             kernel.store(kernel.prefix(op.monoid, values), coordinates)
             kernel.end_scan(shape[dim])
+
+    def _lift_call(self, op: func.CallOp) -> None:
+        buffers = [self._in_memory(value) for value in op.arguments]
+        call = func.CallOp(op.callee, buffers, [_buffer_type(r.type) for r in op.results])
+        call.location = op.location
+        self.plan.add_op(call)
+        for old, new in zip(op.results, call.results, strict=True):
+            new.name_hint = old.name_hint
+            self.views[old] = View(new, _identity(old))
 
     def _lift_return(self, op: func.ReturnOp) -> None:
         buffers = [self._in_memory(value) for value in op.arguments]

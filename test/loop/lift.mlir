@@ -306,3 +306,21 @@ func.func @causal(%x: tensor<4x4xf16>) -> tensor<4x4xf32> {
       : (tensor<4x4xi1>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   func.return %s : tensor<4x4xf32>
 }
+
+// -----
+
+// A call passes buffers: what is only a view is copied for it.
+// CHECK:      func.func @calls(%x: memref<4x4xf32>) -> memref<4x4xf32> {
+// CHECK-NEXT:   %t = memref.alloc() : memref<4x4xf32>
+// CHECK-NEXT:   loop.launch @t(%x) -> (%t) : (memref<4x4xf32>) -> (memref<4x4xf32>)
+// CHECK-NEXT:   %y = func.call @layer(%t) : (memref<4x4xf32>) -> memref<4x4xf32>
+// CHECK-NEXT:   func.return %y : memref<4x4xf32>
+func.func @calls(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %t = prim.index_map %x by affine_map<(d0, d1) -> (d1, d0)> : tensor<4x4xf32> -> tensor<4x4xf32>
+  %y = func.call @layer(%t) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %y : tensor<4x4xf32>
+}
+func.func private @layer(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %e = prim.elementwise exp(%x) : tensor<4x4xf32>
+  func.return %e : tensor<4x4xf32>
+}

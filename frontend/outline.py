@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Equal layers become one function that is called once for each.
+
+    func.func @main(%x, %w0, %w1) {
+      %0 = torch.linear %x, %w0 ...    %1 = torch.relu %0 ...     // layers.0, a Block
+      %2 = torch.linear %1, %w1 ...    %3 = torch.relu %2 ...     // layers.1, a Block
+      return %3
+
+becomes
+
+    func.func @main(%x, %w0, %w1) {
+      %0 = func.call @block(%x, %w0)
+      %1 = func.call @block(%0, %w1)
+      return %1
+    }
+    func.func private @block(%x, %w) { ... }
+
+Which ops belong to which call of which module is what `torch.export` recorded. Calls are equal if
+they are op for op, argument for argument; only modules that are made of others are outlined, so
+that a matrix product stays beside its activation.
+"""
+
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import FunctionType
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+
+class ModuleCall(NamedTuple):
+    """One call of one module."""
+
+    key: str
+    """Differs for each call, also of the same module."""
+    path: str
+    """Where the module is: `layers.0`."""
+    name: str
+    """The module's class."""
+
+
+Scopes = Mapping[Operation, Sequence[ModuleCall]]
+"""The calls that each op is inside of, outermost first."""
+
+_FEWEST_OPS = 4
+_FEWEST_CHILDREN = 2
+"""What is smaller is not worth a function."""
+
+
+def outline(main: FuncOp, scopes: Scopes) -> list[FuncOp]:
+    """The functions that equal parts of `main` have become, outermost modules first."""
+    functions: list[FuncOp] = []
+    deepest = max((len(scope) for scope in scopes.values()), default=0)
+    for depth in range(1, deepest):
+        parts = [part for part in _parts(main, scopes, depth) if _is_worth(part, scopes, depth)]
+        alike: dict[Hashable, list[_Part]] = {}
+        for part in parts:
+            alike.setdefault(part.structure(), []).append(part)
+        for group in (g for g in alike.values() if len(g) > 1):
+            call = scopes[group[0].ops[0]][depth]
+            name = _unique(call.name, [main, *functions])
+            functions.append(_function(name, group[0], call.path))
+            for part in group:
+                part.replace_by_call(name)
+    return functions
+
+
+class _Part:
+    """Ops that stand side by side in one block."""
+
+    def __init__(self, ops: Sequence[Operation]):
+        self.ops = ops
+
+    @property
+    def inputs(self) -> list[SSAValue]:
+        """What is used from outside, in the order of first use."""
+        inside = {result for op in self.ops for result in op.results}
+        used = dict.fromkeys(operand for op in self.ops for operand in op.operands)
+        return [value for value in used if value not in inside]
+
+    @property
+    def outputs(self) -> list[SSAValue]:
+        """What is used outside, in order."""
+        inside = {*self.ops}
+        return [
+            result
+            for result in self._results()
+            if any(use.operation not in inside for use in result.uses)
+        ]
+
+    def structure(self) -> Hashable:
+        """Equal for parts that compute the same of their inputs."""
+        inputs = self.inputs
+        numbers = {value: n for n, value in enumerate((*inputs, *self._results()))}
+        ops = tuple(
+            (
+                op.name,
+                tuple(sorted(op.properties.items(), key=lambda item: item[0])),
+                tuple(numbers[operand] for operand in op.operands),
+                tuple(result.type for result in op.results),
+            )
+            for op in self.ops
+        )
+        types = tuple(value.type for value in inputs)
+        return types, ops, tuple(numbers[output] for output in self.outputs)
+
+    def _results(self) -> Iterator[SSAValue]:
+        return (result for op in self.ops for result in op.results)
+
+    def replace_by_call(self, function: str) -> None:
+        """Call `function` in the place of the ops."""
+        outputs = self.outputs
+        call = CallOp(function, self.inputs, [output.type for output in outputs])
+        call.location = self.ops[-1].location
+        block = self.ops[-1].parent
+        assert block is not None
+        block.insert_op_after(call, self.ops[-1])
+        for output, result in zip(outputs, call.results, strict=True):
+            result.name_hint = output.name_hint
+            output.replace_all_uses_with(result)
+        for op in reversed(self.ops):
+            op.detach()
+            op.erase()
+
+
+def _parts(main: FuncOp, scopes: Scopes, depth: int) -> Iterator[_Part]:
+    """The calls of modules at a depth of nesting, in order."""
+
+    def key(op: Operation) -> str | None:
+        scope = scopes.get(op, ())
+        return scope[depth].key if len(scope) > depth else None
+
+    for call, ops in groupby(main.body.block.ops, key):
+        if call is not None:
+            yield _Part([*ops])
+
+
+def _is_worth(part: _Part, scopes: Scopes, depth: int) -> bool:
+    inner = (scopes[op] for op in part.ops)
+    children = {scope[depth + 1].key for scope in inner if len(scope) > depth + 1}
+    return len(part.ops) >= _FEWEST_OPS and len(children) >= _FEWEST_CHILDREN
+
+
+def _function(name: str, part: _Part, path: str) -> FuncOp:
+    """A function that computes what `part`, a call of the module at `path`, does."""
+    inside = f"_{path.replace('.', '_')}_"
+    inputs, outputs = part.inputs, part.outputs
+    body = Block(arg_types=[value.type for value in inputs])
+    values: dict[SSAValue, SSAValue] = dict(zip(inputs, body.args, strict=True))
+    for value, argument in values.items():
+        argument.name_hint = (value.name_hint or "").replace(inside, "_", 1) or None
+    for op in part.ops:
+        clone = op.clone(values)
+        clone.location = op.location
+        body.add_op(clone)
+    body.add_op(ReturnOp(*(values[output] for output in outputs)))
+    types = [output.type for output in outputs]
+    return FuncOp(
+        name, FunctionType.from_lists(list(body.arg_types), types), Region(body), "private"
+    )
+
+
+def _unique(module_class: str, functions: Sequence[FuncOp]) -> str:
+    """`LlamaDecoderLayer` is called `llama_decoder_layer`, unless another function is."""
+    stem = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", module_class).lower()
+    taken, name, count = {f.sym_name.data for f in functions}, stem, 0
+    while name in taken:
+        count += 1
+        name = f"{stem}_{count}"
+    return name

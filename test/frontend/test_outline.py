@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Equal layers become one function, called once for each."""
+
+import torch
+from torch import nn
+from xdsl.dialects.func import CallOp, FuncOp
+
+from tilewright import api
+from tilewright.frontend.capture import Captured, capture
+
+
+class Layer(nn.Module):
+    def __init__(self, width: int = 8):
+        super().__init__()
+        self.norm, self.linear = nn.LayerNorm(width), nn.Linear(width, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.tanh(self.linear(self.norm(x)))
+
+
+class Model(nn.Module):
+    """Two layers in a list, and a third that is called twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer() for _ in range(2))
+        self.last = Layer()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers:
+            x = layer(x)
+        return self.last(self.last(x)) * 2
+
+
+def functions(captured: Captured) -> dict[str, FuncOp]:
+    return {op.sym_name.data: op for op in captured.module.ops if isinstance(op, FuncOp)}
+
+
+def calls(captured: Captured) -> list[CallOp]:
+    return [op for op in captured.module.walk() if isinstance(op, CallOp)]
+
+
+def test_equal_layers_are_one_function() -> None:
+    captured = capture(Model(), (torch.randn(2, 8),))
+    found = functions(captured)
+    assert [*found] == ["main", "layer"]
+    assert [op.name for op in found["layer"].body.block.ops] == [
+        "torch.layer_norm",
+        "torch.linear",
+        "torch.tanh",
+        "torch.add",
+        "func.return",
+    ]
+    # Each call passes its own layer's parameters; that of the last layer are passed twice.
+    first, second, *last = calls(captured)
+    assert first.arguments[1].name_hint == "p_layers_0_norm_weight"
+    assert second.arguments[1].name_hint == "p_layers_1_norm_weight"
+    assert [call.arguments[1].name_hint for call in last] == ["p_last_norm_weight"] * 2
+    assert found["layer"].args[1].name_hint == "p_norm_weight"
+
+
+def test_layers_that_differ_stay() -> None:
+    class Different(Model):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.layers[1](torch.cat([self.layers[0](x), x]))
+
+    assert calls(capture(Different(), (torch.randn(2, 8),))) == []
+
+
+def test_one_op_modules_stay_beside_each_other() -> None:
+    model = nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh())
+    assert calls(capture(model, (torch.randn(2, 8),))) == []
+
+
+def test_layers_with_several_results() -> None:
+    class Pair(Layer):
+        def forward(self, x: torch.Tensor, state: torch.Tensor):  # type: ignore[override]
+            y = super().forward(x)
+            return y, state + y.sum()
+
+    class Chain(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(Pair() for _ in range(3))
+
+        def forward(self, x: torch.Tensor):
+            state = torch.zeros(())
+            for layer in self.layers:
+                x, state = layer(x, state)
+            return x, state
+
+    model, x = Chain(), torch.randn(2, 8)
+    captured = capture(model, (x,))
+    assert len(calls(captured)) >= 2
+    for got, expected in zip(api.compile(model, x)(x), model(x), strict=True):
+        torch.testing.assert_close(got, expected)
+
+
+def test_outlined_layers_compute_the_same_at_each_level() -> None:
+    model, x = Model(), torch.randn(2, 8)
+    captured = api.capture(model, x)
+    for level in ("torch", "tensor", "loop", "tile", "kernel"):
+        lowered = captured if level == "torch" else api.lower(captured, level)
+        inputs = [i.tensor.detach() for i in captured.inputs]
+        (got,) = api.interpret(lowered, *inputs)
+        torch.testing.assert_close(torch.as_tensor(got), model(x).detach())
+    torch.testing.assert_close(api.compile(model, x)(x), model(x).detach())
+
+
+def test_one_kernel_serves_all_layers() -> None:
+    two, four = (api.lower(api.capture(make(), torch.randn(2, 8)), "cuda") for make in (_two, _four))
+    assert len([*two.ops]) == len([*four.ops])
+
+
+def _stack(layers: int) -> nn.Module:
+    class Stack(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(Layer() for _ in range(layers))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            for layer in self.layers:
+                x = layer(x)
+            return x
+
+    return Stack()
+
+
+def _two() -> nn.Module:
+    return _stack(2)
+
+
+def _four() -> nn.Module:
+    return _stack(4)
