@@ -3,8 +3,8 @@
 The types of CUDA IR beside numbers, and its operators.
 
 Numbers have C++ types: `i1` is bool, `i32` int, `i64` long long, `f32` float, `f64` double. The
-others are only loaded, stored, moved and converted: `i8`, `ui8`, `i16`, `f16`, `bf16`. No memory has
-`ui16`, `ui32` or `ui64`: they are bits seen as unsigned on the way from one type to another.
+others are only loaded, stored, moved and converted: `i8`, `ui8`, `i16`, `f16`, `bf16`. No memory
+has `ui16`, `ui32` or `ui64`: they are bits seen as unsigned on the way from one type to another.
 """
 
 from collections.abc import Sequence

@@ -153,3 +153,60 @@ func.func @main(%x: memref<8xf64>) -> memref<8xf32> {
 }
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
 }
+
+// -----
+
+// C++ would compute in int.
+// CHECK: 'add' does not take i16
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<i16, const>) -> (%out: !cuda.ptr<i16>) {
+  %0 = cuda.literal 1 : i16
+  %1 = cuda.literal 1 : i16
+  %2 = cuda.binary add %0, %1 : i16
+  %v = cuda.let %2 : i16
+}
+
+// -----
+
+// CHECK: a comparison does not take f16
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f16, const>) -> (%out: !cuda.ptr<f16>) {
+  %0 = cuda.literal 1.0 : f16
+  %1 = cuda.literal 1.0 : f16
+  %2 = cuda.compare lt %0, %1 : f16
+  %v = cuda.let %2 : i1
+}
+
+// -----
+
+// CHECK: C++ does not cast bf16: call a function of the prelude
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  %0 = cuda.literal 1.0 : bf16
+  %1 = cuda.cast %0 : bf16 to f32
+  %v = cuda.let %1 : f32
+}
+
+// -----
+
+// CHECK: 'bit_and' takes integers, not f32
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  %0 = cuda.literal 1.0 : f32
+  %1 = cuda.literal 1.0 : f32
+  %2 = cuda.binary bit_and %0, %1 : f32
+  %v = cuda.let %2 : f32
+}
+
+// -----
+
+// CHECK: '-' does not take ui8
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<ui8, const>) -> (%out: !cuda.ptr<ui8>) {
+  %0 = cuda.literal 1 : ui8
+  %1 = cuda.neg %0 : ui8
+  %v = cuda.let %1 : ui8
+}
+
+// -----
+
+// CHECK: lanes do not exchange f16; cast it to f32 first
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f16, const>) -> (%out: !cuda.ptr<f16>) {
+  %0 = cuda.literal 1.0 : f16
+  %1 = cuda.shuffle xor %0, 1 width 32 : f16
+}

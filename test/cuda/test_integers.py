@@ -2,7 +2,7 @@
 """Integer and bool arithmetic: every operation, on bounds too, against Python's integers."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
 from typing import Any
@@ -28,6 +28,7 @@ pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not inst
 
 Array = NDArray[Any]
 Binary = Callable[[int, int], int]
+Rows = Sequence[tuple[int, ...]]
 
 
 def _quotient(a: int, b: int) -> int:
@@ -97,7 +98,7 @@ def wrapped(value: int, bits: int) -> int:
     return (value + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
 
 
-def pairs(type: str) -> list[tuple[int, int]]:
+def pairs(type: str) -> Rows:
     """All pairs of awkward integers."""
     high = 2 ** (bits_of(type) - 1) - 1
     return list(
@@ -105,7 +106,7 @@ def pairs(type: str) -> list[tuple[int, int]]:
     )
 
 
-def columns(rows: list[tuple[int, int]], type: str) -> list[Array]:
+def columns(rows: Rows, type: str) -> list[Array]:
     """The operands as arrays."""
     return [np.array(column, DTYPES[type]) for column in zip(*rows, strict=True)]
 

@@ -169,9 +169,9 @@ WRONG_MODULES: dict[str, tuple[str, type[TilewrightError], str]] = {
         r"static shapes, not tensor<\?xf32>",
     ),
     "an element type that NumPy lacks": (
-        "func.func @main(%x: tensor<5xbf16>) -> tensor<5xbf16> { func.return %x : tensor<5xbf16> }",
+        "func.func @main(%x: tensor<5xf80>) -> tensor<5xf80> { func.return %x : tensor<5xf80> }",
         UnsupportedError,
-        r"no elements of type bf16",
+        r"no elements of type f80",
     ),
     "a function without a body": (
         "func.func private @main(tensor<5xf32>) -> tensor<5xf32>",

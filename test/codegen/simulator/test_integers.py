@@ -140,7 +140,7 @@ def test_instruction(run: Run, text: str):
     assert y.tolist() == [int(_PTX[text](p, q)) & 0xFFFFFFFF for p, q in PAIRS]
 
 
-_CARRIES = {
+_CARRIES: dict[str, tuple[Callable[[int, int], int], str]] = {
     "add": (lambda a, b: a + b, "add.cc.u32 %0, %2, %4; addc.u32 %1, %3, %5;"),
     "sub": (lambda a, b: a - b, "sub.cc.u32 %0, %2, %4; subc.u32 %1, %3, %5;"),
     "mul": (
