@@ -105,10 +105,13 @@ def tensors() -> VarOperand:
     return var_operand_def(TENSOR)
 
 
-def number(default: int | None = None) -> Scalar:
+def number(default: int | float | None = None) -> Scalar:
     """`Scalar`"""
-    default_value = None if default is None else IntegerAttr(default, i64)
-    return prop_def(_SCALAR, default_value=default_value)
+    if default is None:
+        return prop_def(_SCALAR)
+    is_float = isinstance(default, float)
+    value = FloatAttr(default, f64) if is_float else IntegerAttr(int(default), i64)
+    return prop_def(_SCALAR, default_value=value)
 
 
 def opt_number() -> Scalar | None:
@@ -278,6 +281,7 @@ def torch_op(aten: str, name: str | None = None) -> Callable[[type[_Op]], type[_
     def define(declaration: type[_Op]) -> type[_Op]:
         _refuse_shadowed_fields(declaration)
         declaration.name = "torch." + (name or aten.removesuffix(".Tensor"))
+        _order_fields(declaration)
         definition = OpDef.from_pyrdl(declaration)
         if sum(isinstance(d, VarOperandDef) for _, d in definition.operands) > 1:
             setattr(declaration, "irdl_options", (AttrSizedOperandSegments(as_property=True),))
@@ -288,6 +292,20 @@ def torch_op(aten: str, name: str | None = None) -> Callable[[type[_Op]], type[_
         return op
 
     return define
+
+
+def _order_fields(declaration: type[TorchOp]) -> None:
+    """Put the fields of bases first, as schemas of one family begin alike; pyrdl has them last."""
+    definition = OpDef.from_pyrdl(declaration)
+    fields = {name for name, _ in definition.operands} | {*definition.properties}
+    bases = [base for base in reversed(declaration.mro()) if fields & {*vars(base)}]
+    if len(bases) < 2:
+        return
+    found = {name: field for base in bases for name, field in vars(base).items() if name in fields}
+    for name, field in found.items():
+        if name in vars(declaration):
+            delattr(declaration, name)
+        setattr(declaration, name, field)
 
 
 def _refuse_shadowed_fields(declaration: type[TorchOp]) -> None:

@@ -39,8 +39,7 @@ def with_operands(example: str) -> str:
     signature = example.rsplit(": (", 1)[1]
     types = re.findall(r"tensor<[^>]*>", signature.partition("->")[0])
     lines = [
-        f'{name} = "test.op"() : () -> {type}'
-        for name, type in zip(operands, types, strict=True)
+        f'{name} = "test.op"() : () -> {type}' for name, type in zip(operands, types, strict=True)
     ]
     return "\n".join([*lines, example])
 
@@ -84,6 +83,8 @@ def test_declaration_is_the_schema(op: type[TorchOp]):
         is_optional = str(argument.type).startswith("Optional")
         if "Tensor" in str(argument.type):
             assert isinstance(operands.pop(name), OptOperandDef) == is_optional
+            if "Optional" in str(argument.type).removeprefix("Optional"):
+                properties.pop(f"{name}_at")
             continue
         declared = properties.pop(name)
         if declared.default_value is not None:

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Writing at subscripts that are elements of tensors.
+
+    %3 = torch.scatter_add %0, %1, %2 dim 1
+        : (tensor<4x8xf32>, tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
+
+becomes
+
+    %3 = prim.scatter %2 to %0[%1] with add by affine_map<(d0, d1)[s0] -> (d0, s0)>
+        : (tensor<4x3xf32>, tensor<4x8xf32>, tensor<4x3xi64>) -> tensor<4x8xf32>
+
+Narrow types are joined in wider ones and rounded, or cut, once. A subscript outside its axis is an
+error, at every level.
+"""
+
+from collections.abc import Mapping
+from math import prod
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute
+
+from tilewright.dialects import torch
+from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.dialects.prim import ScalarFunction
+from tilewright.dialects.torch_op import python_value
+from tilewright.dialects.torch_promotion import FLOATS
+from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.indexing import (
+    Subscripts,
+    along,
+    at_least_vector,
+    indexed,
+    slices,
+    wrapped,
+)
+from tilewright.passes.decompose.tensor import (
+    Emitter,
+    Number,
+    Tensor,
+    elementwise,
+    scaled,
+    scatter,
+)
+
+_MONOIDS: Mapping[str, Monoid] = {
+    "add": Monoid.ADD,
+    "sum": Monoid.ADD,
+    "mean": Monoid.ADD,
+    "multiply": Monoid.MUL,
+    "prod": Monoid.MUL,
+    "amax": Monoid.MAX,
+    "amin": Monoid.MIN,
+}
+"""What updates are joined by; a mean is a sum to be divided."""
+
+_OF_BOOLS: Mapping[Monoid, Monoid] = {
+    Monoid.ADD: Monoid.OR,
+    Monoid.MUL: Monoid.AND,
+    Monoid.MAX: Monoid.OR,
+    Monoid.MIN: Monoid.AND,
+}
+
+
+def monoid_of(reduce: str, element: Attribute) -> Monoid:
+    """The monoid that PyTorch calls `reduce`, on `element`."""
+    monoid = _MONOIDS[reduce]
+    return _OF_BOOLS[monoid] if element == i1 else monoid
+
+
+def number_of(emit: Emitter, number: Number, like: Tensor) -> Tensor:
+    """A scalar of the number, as a tensor of the type of `like` holds it."""
+    return emit.constant(number, ()).cast(emit.common).cast(like.element)
+
+
+class _Write:
+    """Updates on their way into a tensor, which may be a scalar that has a dimension here."""
+
+    def __init__(self, input: Tensor, subscripts: Subscripts, updates: Tensor):
+        self.input, self.subscripts, self.updates = input, subscripts, updates
+
+    def put(self) -> Tensor:
+        """Each in the place of an element."""
+        return self.joined(None)
+
+    def joined(self, monoid: Monoid | None) -> Tensor:
+        """Each joined to an element."""
+        if 0 in self.updates.shape:
+            return self.input
+        return scatter(self.input, self.subscripts, self.updates, monoid)
+
+    def reduced(self, reduce: str, include_self: bool) -> Tensor:
+        """Joined as `scatter_reduce` does: elements that are written may be left out themselves."""
+        input, emit = self.input, self.input.emit
+        monoid = monoid_of(reduce, emit.common)
+        if not include_self:
+            (identity,) = MonoidAttr(monoid).identities([emit.type])
+            start = emit.constant(identity.value.data, ())
+            input = self._written().where(start, input)
+        joined = _Write(input, self.subscripts, self.updates).joined(monoid)
+        return joined if reduce != "mean" else self._mean(joined, include_self)
+
+    def _written(self) -> Tensor:
+        """Which elements are written."""
+        base = self.input.emit.constant(0, self.input.shape, i1)
+        marks = self.input.emit.constant(1, self.updates.shape, i1)
+        return _Write(base, self.subscripts, marks).joined(Monoid.OR)
+
+    def _mean(self, sum: Tensor, include_self: bool) -> Tensor:
+        """The sum divided by how many it is of, both of the result's type; integers round down."""
+        emit = sum.emit
+        base = emit.constant(int(include_self), sum.shape)
+        ones = emit.constant(1, self.updates.shape)
+        count = _Write(base, self.subscripts, ones).joined(Monoid.ADD)
+        sum, count = (t.cast(emit.common).cast(emit.type) for t in (sum, count))
+        count = count.equals(0).where(1, count)
+        if emit.common in FLOATS:
+            return sum / count
+        return elementwise(ScalarFunction.FLOORDIV, sum, count)
+
+
+# --- Subscripts along one dimension, one for each update -------------------------------------
+
+TensorScatter = torch.ScatterOp | torch.ScatterAddOp | torch.ScatterJoinOp | torch.ScatterReduceOp
+ValueScatter = torch.ScatterValueOp | torch.ScatterValueJoinOp
+
+
+def _scattered(op: TensorScatter | ValueScatter, emit: Emitter) -> _Write:
+    """What an op of this family writes where, not yet how."""
+    input, index = at_least_vector(emit(op.input)), at_least_vector(emit.stored(op.index))
+    subscripts = along(torch.wrap_dim(op.dim.value.data, input.rank), index)
+    if isinstance(op, ValueScatter):
+        value = number_of(emit, emit(op.value), input)
+        return _Write(input, subscripts, value.broadcast(index.shape))
+    src = at_least_vector(emit(op.src))
+    if 0 in index.shape:
+        return _Write(input, subscripts, index)
+    for dim, size in enumerate(index.shape):
+        src = src.slice(dim, 0, size)
+    return _Write(input, subscripts, src)
+
+
+class Scatter(Decomposition[torch.ScatterOp | torch.ScatterValueOp]):
+    """Elements replaced."""
+
+    def decompose(self, op: torch.ScatterOp | torch.ScatterValueOp, emit: Emitter) -> Tensor:
+        return _scattered(op, emit).put().reshape(op.result_shape())
+
+
+class ScatterAdd(Decomposition[torch.ScatterAddOp]):
+    """Elements added to."""
+
+    def decompose(self, op: torch.ScatterAddOp, emit: Emitter) -> Tensor:
+        added = _scattered(op, emit).joined(monoid_of("add", emit.common))
+        return added.reshape(op.result_shape())
+
+
+class ScatterJoin(Decomposition[torch.ScatterJoinOp | torch.ScatterValueJoinOp]):
+    """Elements joined to."""
+
+    def decompose(
+        self, op: torch.ScatterJoinOp | torch.ScatterValueJoinOp, emit: Emitter
+    ) -> Tensor:
+        joined = _scattered(op, emit).joined(monoid_of(op.reduce.data, emit.common))
+        return joined.reshape(op.result_shape())
+
+
+class ScatterReduce(Decomposition[torch.ScatterReduceOp]):
+    """Elements joined to, or left out."""
+
+    def decompose(self, op: torch.ScatterReduceOp, emit: Emitter) -> Tensor:
+        include_self = bool(python_value(op.include_self))
+        reduced = _scattered(op, emit).reduced(op.reduce.data, include_self)
+        return reduced.reshape(op.result_shape())
+
+
+# --- Slices along one dimension --------------------------------------------------------------
+
+
+def _sliced(op: torch.SliceWritingOp, emit: Emitter) -> _Write:
+    """What an op of this family writes where, not yet how."""
+    input, source = (at_least_vector(emit(value)) for value in (op.input, op.source))
+    dim = torch.wrap_dim(op.dim.value.data, input.rank)
+    index = at_least_vector(emit.stored(op.index))
+    return _Write(input, slices(input.rank, dim, index), source)
+
+
+class IndexCopy(Decomposition[torch.IndexCopyOp]):
+    """Slices replaced."""
+
+    def decompose(self, op: torch.IndexCopyOp, emit: Emitter) -> Tensor:
+        return _sliced(op, emit).put().reshape(op.result_shape())
+
+
+class IndexAdd(Decomposition[torch.IndexAddOp]):
+    """Slices added to."""
+
+    def decompose(self, op: torch.IndexAddOp, emit: Emitter) -> Tensor:
+        write, alpha = _sliced(op, emit), emit(op.alpha)
+        if emit.common == i1:
+            write.updates = write.updates if alpha else write.updates & 0
+        else:
+            factor = alpha if emit.common in FLOATS else int(alpha)
+            write.updates = scaled(write.updates, factor)
+        return write.joined(monoid_of("add", emit.common)).reshape(op.result_shape())
+
+
+class IndexReduce(Decomposition[torch.IndexReduceOp]):
+    """Slices joined to, or left out."""
+
+    def decompose(self, op: torch.IndexReduceOp, emit: Emitter) -> Tensor:
+        include_self = bool(python_value(op.include_self))
+        reduced = _sliced(op, emit).reduced(op.reduce.data, include_self)
+        return reduced.reshape(op.result_shape())
+
+
+class IndexFill(Decomposition[torch.IndexFillOp | torch.IndexFillScalarOp]):
+    """Slices of one value."""
+
+    def decompose(self, op: torch.IndexFillOp | torch.IndexFillScalarOp, emit: Emitter) -> Tensor:
+        input, index = at_least_vector(emit(op.input)), at_least_vector(emit.stored(op.index))
+        dim = torch.wrap_dim(op.dim.value.data, input.rank)
+        shape = (*input.shape[:dim], *index.shape, *input.shape[dim + 1 :])
+        if isinstance(op, torch.IndexFillOp):
+            value = emit(op.value)
+        else:
+            value = number_of(emit, emit(op.value), input)
+        subscripts = slices(input.rank, dim, wrapped(index, input.shape[dim]))
+        return _Write(input, subscripts, value.broadcast(shape)).put().reshape(op.result_shape())
+
+
+# --- Subscripts of several dimensions --------------------------------------------------------
+
+
+class IndexPut(Decomposition[torch.IndexPutLikeOp]):
+    """input[..., indices, ...] = values, or += values."""
+
+    def decompose(self, op: torch.IndexPutLikeOp, emit: Emitter) -> Tensor:
+        input, at = emit(op.input), op.indices_at.get_values()
+        subscripts, shape = indexed(emit, input.shape, op.indices, at)
+        write = _Write(input, subscripts, emit(op.values).broadcast(shape))
+        accumulate = bool(python_value(op.accumulate))
+        return write.joined(monoid_of("add", emit.common)) if accumulate else write.put()
+
+
+class Put(Decomposition[torch.PutOp]):
+    """Elements of input as a vector replaced, or added to."""
+
+    def decompose(self, op: torch.PutOp, emit: Emitter) -> Tensor:
+        input, index, source = emit(op.input), emit.stored(op.index), emit(op.source)
+        size, count = prod(input.shape), prod(index.shape)
+        subscripts: Subscripts = [wrapped(index.reshape((count,)), size)]
+        write = _Write(input.reshape((size,)), subscripts, source.reshape((count,)))
+        accumulate = bool(python_value(op.accumulate))
+        put = write.joined(monoid_of("add", emit.common)) if accumulate else write.put()
+        return put.reshape(input.shape)
+
+
+PATTERNS: Table = {
+    torch.ScatterOp: Scatter(),
+    torch.ScatterValueOp: Scatter(),
+    torch.ScatterAddOp: ScatterAdd(),
+    torch.ScatterJoinOp: ScatterJoin(),
+    torch.ScatterValueJoinOp: ScatterJoin(),
+    torch.ScatterReduceOp: ScatterReduce(),
+    torch.IndexCopyOp: IndexCopy(),
+    torch.IndexAddOp: IndexAdd(),
+    torch.IndexReduceOp: IndexReduce(),
+    torch.IndexFillOp: IndexFill(),
+    torch.IndexFillScalarOp: IndexFill(),
+    torch.IndexPutOp: IndexPut(),
+    torch.UnsafeIndexPutOp: IndexPut(),
+    torch.PutOp: Put(),
+}
