@@ -1,46 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
 """Torch ops that map the elements of two broadcast tensors, or of a tensor and a number."""
 
-from collections.abc import Sequence
+from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.torch_op import TensorOp, number, opt_text, tensor, torch_op
+from tilewright.dialects.torch_elementwise import (
+    REALS,
+    BinaryOp,
+    Domain,
+    ElementwiseOp,
+    FloatBinaryOp,
+    FloatScalarOp,
+    ScalarFirstOp,
+    ScalarOp,
+)
+from tilewright.dialects.torch_op import number, torch_op
 from tilewright.dialects.torch_promotion import promoted, promoted_to_float
-from tilewright.dialects.torch_shapes import broadcast, shape_of
 
 
-class BroadcastOp(TensorOp):
-    """A function of the elements of its operands, broadcast to one shape."""
+def check_no_bool(op: ElementwiseOp) -> None:
+    """Refuse a difference of bools, or with one, as PyTorch does."""
+    if any(promoted(argument) == i1 for argument in op.arguments()):
+        raise VerifyException(f"{op.name} does not subtract bools: use logical_xor or logical_not")
 
-    def arguments(self) -> Sequence[SSAValue | Attribute]:
-        """The tensors and numbers whose types are promoted to one."""
-        return self.operands
+
+class DifferenceOp(BinaryOp):
+    """A difference of two tensors, neither of bools."""
+
+    alpha = number(1)
 
     def result_shape(self) -> tuple[int, ...]:
-        return broadcast(*map(shape_of, self.operands))
-
-    def result_element(self) -> Attribute:
-        return promoted(*self.arguments())
+        check_no_bool(self)
+        return super().result_shape()
 
 
-class BinaryOp(BroadcastOp):
-    """A function of two tensors."""
+class DifferenceScalarOp(ScalarOp):
+    """A difference of a tensor and a number, neither a bool."""
 
-    input = tensor()
-    other = tensor()
+    alpha = number(1)
 
-
-class ScalarOp(BroadcastOp):
-    """A function of a tensor and a number."""
-
-    input = tensor()
-    other = number()
-
-    def arguments(self) -> Sequence[SSAValue | Attribute]:
-        return self.input, self.other
+    def result_shape(self) -> tuple[int, ...]:
+        check_no_bool(self)
+        return super().result_shape()
 
 
 @torch_op("add.Tensor")
@@ -66,47 +70,39 @@ class AddScalarOp(ScalarOp):
 
 
 @torch_op("sub.Tensor")
-class SubOp(BinaryOp):
+class SubOp(DifferenceOp):
     """
     input - alpha * other.
 
         %2 = torch.sub %0, %1 : (tensor<16x64xf32>, tensor<64xf32>) -> tensor<16x64xf32>
     """
 
-    alpha = number(1)
-
 
 @torch_op("sub.Scalar")
-class SubScalarOp(ScalarOp):
+class SubScalarOp(DifferenceScalarOp):
     """
     input - alpha * other.
 
         %1 = torch.sub.Scalar %0 other 2 : (tensor<16x64xf32>) -> tensor<16x64xf32>
     """
 
-    alpha = number(1)
-
 
 @torch_op("rsub.Tensor")
-class RsubOp(BinaryOp):
+class RsubOp(DifferenceOp):
     """
     other - alpha * input.
 
         %2 = torch.rsub %0, %1 : (tensor<16x64xf32>, tensor<64xf32>) -> tensor<16x64xf32>
     """
 
-    alpha = number(1)
-
 
 @torch_op("rsub.Scalar")
-class RsubScalarOp(ScalarOp):
+class RsubScalarOp(DifferenceScalarOp):
     """
     other - alpha * input.
 
         %1 = torch.rsub.Scalar %0 other 1 : (tensor<16x64xf32>) -> tensor<16x64xf32>
     """
-
-    alpha = number(1)
 
 
 @torch_op("mul.Tensor")
@@ -127,118 +123,6 @@ class MulScalarOp(ScalarOp):
     """
 
 
-@torch_op("div.Tensor")
-class DivOp(BinaryOp):
-    """
-    input / other.
-
-        %2 = torch.div %0, %1 : (tensor<16x64xf32>, tensor<64xf32>) -> tensor<16x64xf32>
-    """
-
-    def result_element(self) -> Attribute:
-        return promoted_to_float(*self.arguments())
-
-
-@torch_op("div.Scalar")
-class DivScalarOp(ScalarOp):
-    """
-    input / other.
-
-        %1 = torch.div.Scalar %0 other 8.0 : (tensor<16x64xf32>) -> tensor<16x64xf32>
-    """
-
-    def result_element(self) -> Attribute:
-        return promoted_to_float(*self.arguments())
-
-
-def check_rounding_mode(mode: StringAttr | None) -> None:
-    """Refuse a rounding mode that PyTorch does not have."""
-    if mode is not None and mode.data not in ("floor", "trunc"):
-        raise VerifyException(f'rounding_mode is "floor" or "trunc", not {mode}')
-
-
-@torch_op("div.Tensor_mode")
-class DivModeOp(BinaryOp):
-    """
-    input / other, rounded down ("floor") or toward zero ("trunc").
-
-        %2 = torch.div.Tensor_mode %0, %1 rounding_mode "floor"
-            : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
-    """
-
-    rounding_mode = opt_text()
-
-    def result_shape(self) -> tuple[int, ...]:
-        check_rounding_mode(self.rounding_mode)
-        return super().result_shape()
-
-    def result_element(self) -> Attribute:
-        promote = promoted_to_float if self.rounding_mode is None else promoted
-        return promote(*self.arguments())
-
-
-@torch_op("div.Scalar_mode")
-class DivScalarModeOp(ScalarOp):
-    """
-    input / other, rounded down ("floor") or toward zero ("trunc").
-
-        %1 = torch.div.Scalar_mode %0 other 3 rounding_mode "trunc"
-            : (tensor<4x8xf32>) -> tensor<4x8xf32>
-    """
-
-    rounding_mode = opt_text()
-
-    def result_shape(self) -> tuple[int, ...]:
-        check_rounding_mode(self.rounding_mode)
-        return super().result_shape()
-
-    def result_element(self) -> Attribute:
-        promote = promoted_to_float if self.rounding_mode is None else promoted
-        return promote(*self.arguments())
-
-
-@torch_op("pow.Tensor_Tensor")
-class PowOp(BroadcastOp):
-    """
-    input to the power of exponent.
-
-        %2 = torch.pow.Tensor_Tensor %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
-    """
-
-    input = tensor()
-    exponent = tensor()
-
-
-@torch_op("pow.Tensor_Scalar")
-class PowScalarOp(BroadcastOp):
-    """
-    input to the power of exponent.
-
-        %1 = torch.pow.Tensor_Scalar %0 exponent 2 : (tensor<16x64xf32>) -> tensor<16x64xf32>
-    """
-
-    input = tensor()
-    exponent = number()
-
-    def arguments(self) -> Sequence[SSAValue | Attribute]:
-        return self.input, self.exponent
-
-
-@torch_op("pow.Scalar")
-class ScalarPowOp(BroadcastOp):
-    """
-    A number to the power of exponent.
-
-        %1 = torch.pow.Scalar %0 input 2.0 : (tensor<16x64xf32>) -> tensor<16x64xf32>
-    """
-
-    input = number()
-    exponent = tensor()
-
-    def arguments(self) -> Sequence[SSAValue | Attribute]:
-        return self.input, self.exponent
-
-
 @torch_op("maximum")
 class MaximumOp(BinaryOp):
     """
@@ -254,4 +138,99 @@ class MinimumOp(BinaryOp):
     The smaller of both, NaN where either is NaN.
 
         %2 = torch.minimum %0, %1 : (tensor<16x64xf32>, tensor<64xf32>) -> tensor<16x64xf32>
+    """
+
+
+@torch_op("fmax")
+class FmaxOp(BinaryOp):
+    """
+    The larger of both, or the one that is no NaN.
+
+        %2 = torch.fmax %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    """
+
+
+@torch_op("fmin")
+class FminOp(BinaryOp):
+    """
+    The smaller of both, or the one that is no NaN.
+
+        %2 = torch.fmin %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    """
+
+
+@torch_op("atan2")
+class Atan2Op(FloatBinaryOp):
+    """
+    The angle of the point (other, input), from -pi to pi.
+
+        %2 = torch.atan2 %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    """
+
+
+@torch_op("hypot")
+class HypotOp(BinaryOp):
+    """
+    sqrt(input^2 + other^2), without overflow on the way.
+
+        %2 = torch.hypot %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    """
+
+    DOMAIN: ClassVar[Domain] = REALS
+
+
+@torch_op("copysign.Tensor")
+class CopysignOp(FloatBinaryOp):
+    """
+    The size of input with the sign of other; a NaN there counts as positive.
+
+        %2 = torch.copysign %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    """
+
+
+@torch_op("copysign.Scalar")
+class CopysignScalarOp(FloatScalarOp):
+    """
+    The size of input with the sign of other; a NaN there counts as positive.
+
+        %1 = torch.copysign.Scalar %0 other -0.0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    """
+
+
+@torch_op("xlogy.Tensor")
+class XlogyOp(FloatBinaryOp):
+    """
+    input * log(other); 0 where input is 0, NaN where other is NaN.
+
+        %2 = torch.xlogy %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    """
+
+
+@torch_op("xlogy.Scalar_Other")
+class XlogyScalarOp(FloatScalarOp):
+    """
+    input * log(other); 0 where input is 0, NaN where other is NaN.
+
+        %1 = torch.xlogy.Scalar_Other %0 other 2.5 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    """
+
+
+@torch_op("xlogy.Scalar_Self")
+class ScalarXlogyOp(ScalarFirstOp):
+    """
+    input * log(other); 0 where input is 0, NaN where other is NaN.
+
+        %1 = torch.xlogy.Scalar_Self %0 input 2.5 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    """
+
+    def common_element(self) -> Attribute:
+        return promoted_to_float(*self.arguments())
+
+
+@torch_op("ldexp.Tensor")
+class LdexpOp(FloatBinaryOp):
+    """
+    input * 2^other.
+
+        %2 = torch.ldexp %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
     """

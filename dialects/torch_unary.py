@@ -1,32 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that map every element of one tensor: arithmetic, exponentials, activations."""
+"""Torch ops that map every element of one tensor by arithmetic: signs, rounding, units."""
 
-from xdsl.ir import Attribute
-from xdsl.utils.exceptions import VerifyException
-
-from tilewright.dialects.torch_op import TensorOp, tensor, text, torch_op
-from tilewright.dialects.torch_promotion import promoted_to_float
-from tilewright.dialects.torch_shapes import shape_of
-
-
-class UnaryOp(TensorOp):
-    """A function of each element."""
-
-    input = tensor()
-
-    def result_shape(self) -> tuple[int, ...]:
-        return shape_of(self.input)
-
-
-class FloatUnaryOp(UnaryOp):
-    """A function of real numbers: of integers it gives floats."""
-
-    def result_element(self) -> Attribute:
-        return promoted_to_float(self.input)
+from tilewright.dialects.torch_elementwise import (
+    FloatUnaryOp,
+    NumberUnaryOp,
+    RealUnaryOp,
+    UnaryOp,
+)
+from tilewright.dialects.torch_op import integer, opt_real, torch_op
 
 
 @torch_op("neg")
-class NegOp(UnaryOp):
+class NegOp(NumberUnaryOp):
     """
     -input.
 
@@ -34,12 +19,39 @@ class NegOp(UnaryOp):
     """
 
 
+@torch_op("positive")
+class PositiveOp(NumberUnaryOp):
+    """
+    The input itself.
+
+        %1 = torch.positive %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    """
+
+
 @torch_op("abs")
-class AbsOp(UnaryOp):
+class AbsOp(NumberUnaryOp):
     """
     The absolute value.
 
         %1 = torch.abs %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    """
+
+
+@torch_op("sign")
+class SignOp(UnaryOp):
+    """
+    -1, 0 or 1, as input is below, at or above 0; 0 where it is NaN.
+
+        %1 = torch.sign %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    """
+
+
+@torch_op("sgn")
+class SgnOp(UnaryOp):
+    """
+    What `sign` gives; it differs for complex numbers only.
+
+        %1 = torch.sgn %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
 
 
@@ -52,98 +64,88 @@ class ReciprocalOp(FloatUnaryOp):
     """
 
 
-@torch_op("exp")
-class ExpOp(FloatUnaryOp):
+@torch_op("floor")
+class FloorOp(NumberUnaryOp):
     """
-    e to the power of input.
+    The largest integer that is not above input.
 
-        %1 = torch.exp %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
-    """
-
-
-@torch_op("log")
-class LogOp(FloatUnaryOp):
-    """
-    The natural logarithm.
-
-        %1 = torch.log %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+        %1 = torch.floor %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
 
 
-@torch_op("sqrt")
-class SqrtOp(FloatUnaryOp):
+@torch_op("ceil")
+class CeilOp(NumberUnaryOp):
     """
-    The square root.
+    The smallest integer that is not below input.
 
-        %1 = torch.sqrt %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
-    """
-
-
-@torch_op("rsqrt")
-class RsqrtOp(FloatUnaryOp):
-    """
-    1 / sqrt(input).
-
-        %1 = torch.rsqrt %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+        %1 = torch.ceil %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
 
 
-@torch_op("tanh")
-class TanhOp(FloatUnaryOp):
+@torch_op("trunc")
+class TruncOp(NumberUnaryOp):
     """
-    The hyperbolic tangent.
+    The integer part.
 
-        %1 = torch.tanh %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
-    """
-
-
-@torch_op("erf")
-class ErfOp(FloatUnaryOp):
-    """
-    The Gauss error function.
-
-        %1 = torch.erf %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+        %1 = torch.trunc %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
 
 
-@torch_op("sigmoid")
-class SigmoidOp(FloatUnaryOp):
+@torch_op("frac")
+class FracOp(RealUnaryOp):
     """
-    1 / (1 + exp(-input)).
+    What `trunc` cuts off.
 
-        %1 = torch.sigmoid %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
-    """
-
-
-@torch_op("relu")
-class ReluOp(UnaryOp):
-    """
-    max(input, 0), NaN where input is NaN.
-
-        %1 = torch.relu %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+        %1 = torch.frac %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
 
 
-@torch_op("silu")
-class SiluOp(UnaryOp):
+@torch_op("round")
+class RoundOp(NumberUnaryOp):
     """
-    input * sigmoid(input).
+    The nearest integer, halves to the even one.
 
-        %1 = torch.silu %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
-    """
-
-
-@torch_op("gelu")
-class GeluOp(UnaryOp):
-    """
-    input * Phi(input), with the Gauss cdf by erf ("none") or approximated by "tanh".
-
-        %1 = torch.gelu %0 approximate "tanh" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+        %1 = torch.round %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
 
-    approximate = text("none")
 
-    def result_shape(self) -> tuple[int, ...]:
-        if self.approximate.data not in ("none", "tanh"):
-            raise VerifyException(f'approximate is "none" or "tanh", not {self.approximate}')
-        return super().result_shape()
+@torch_op("round.decimals")
+class RoundDecimalsOp(RealUnaryOp):
+    """
+    The nearest number of so many decimals; before the point where `decimals` is negative.
+
+        %1 = torch.round.decimals %0 decimals 2 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    """
+
+    decimals = integer()
+
+
+@torch_op("deg2rad")
+class Deg2radOp(FloatUnaryOp):
+    """
+    Degrees as radians.
+
+        %1 = torch.deg2rad %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    """
+
+
+@torch_op("rad2deg")
+class Rad2degOp(FloatUnaryOp):
+    """
+    Radians as degrees.
+
+        %1 = torch.rad2deg %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    """
+
+
+@torch_op("nan_to_num")
+class NanToNumOp(UnaryOp):
+    """
+    NaN, inf and -inf replaced by numbers: 0, the largest and the smallest of the type by default.
+
+        %1 = torch.nan_to_num %0 nan 1.0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    """
+
+    nan = opt_real()
+    posinf = opt_real()
+    neginf = opt_real()

@@ -19,29 +19,41 @@ from math import pi, sqrt
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
+from tilewright.passes.decompose.pointwise import as_tensor
+from tilewright.passes.decompose.tensor import Emitter, Number, Tensor, elementwise, scaled
+from tilewright.passes.decompose.unary import Unary
 
 
-class Sigmoid(Decomposition[torch.SigmoidOp]):
-    """1 / (1 + exp(-input)). Where exp overflows the quotient is 0, which is right."""
-
-    def decompose(self, op: torch.SigmoidOp, emit: Emitter) -> Tensor:
-        return 1.0 / (1.0 + (-emit(op.input)).exp())
+def sigmoid(x: Tensor) -> Tensor:
+    """1 / (1 + exp(-x)). Where exp overflows the quotient is 0, which is right."""
+    return 1.0 / (1.0 + (-x).exp())
 
 
-class Relu(Decomposition[torch.ReluOp]):
-    """max(input, 0), where NaN stays NaN."""
-
-    def decompose(self, op: torch.ReluOp, emit: Emitter) -> Tensor:
-        return elementwise(ScalarFunction.MAXIMUM, emit(op.input), 0.0)
+def _silu(x: Tensor) -> Tensor:
+    """x * sigmoid(x), as one quotient."""
+    return x / (1.0 + (-x).exp())
 
 
-class Silu(Decomposition[torch.SiluOp]):
-    """input * sigmoid(input), as one quotient."""
+def softplus(x: Tensor) -> Tensor:
+    """log(1 + exp(x)), where exp does not overflow and what is small beside 1 is not lost."""
+    rest = elementwise(ScalarFunction.LOG1P, (-x.abs()).exp())
+    return x.maximum(0.0) + rest
 
-    def decompose(self, op: torch.SiluOp, emit: Emitter) -> Tensor:
-        input = emit(op.input)
-        return input / (1.0 + (-input).exp())
+
+def log_sigmoid(x: Tensor) -> Tensor:
+    """log(sigmoid(x))"""
+    return -softplus(-x)
+
+
+def _mish(x: Tensor) -> Tensor:
+    return x * elementwise(ScalarFunction.TANH, softplus(x))
+
+
+def _clamped(x: Tensor, low: Number, high: Number) -> Tensor:
+    return x.maximum(low).minimum(high)
+
+
+# --- Gelu ------------------------------------------------------------------------------------
 
 
 def _cdf_by_erf(x: Tensor) -> Tensor:
@@ -69,9 +81,134 @@ class Gelu(Decomposition[torch.GeluOp]):
         return input * 0.5 * _TWICE_CDF[op.approximate.data](input)
 
 
+# --- Pieces ----------------------------------------------------------------------------------
+
+
+class Hardtanh(Decomposition[torch.HardtanhOp]):
+    """min(max(input, min_val), max_val)"""
+
+    def decompose(self, op: torch.HardtanhOp, emit: Emitter) -> Tensor:
+        low, high = as_tensor(emit, op.min_val), as_tensor(emit, op.max_val)
+        return emit(op.input).maximum(low).minimum(high)
+
+
+class Threshold(Decomposition[torch.ThresholdOp]):
+    """value where input is at most threshold, so that NaN stays."""
+
+    def decompose(self, op: torch.ThresholdOp, emit: Emitter) -> Tensor:
+        input, value = emit(op.input), as_tensor(emit, op.value)
+        return (input <= as_tensor(emit, op.threshold)).where(value, input)
+
+
+def _leaky(x: Tensor, slope: Tensor | Number) -> Tensor:
+    """x where it is positive, else slope * x."""
+    return (x > 0.0).where(x, x * slope)
+
+
+class LeakyRelu(Decomposition[torch.LeakyReluOp]):
+    """input, or negative_slope * input"""
+
+    def decompose(self, op: torch.LeakyReluOp, emit: Emitter) -> Tensor:
+        return _leaky(emit(op.input), emit(op.negative_slope))
+
+
+class Rrelu(Decomposition[torch.RreluOp]):
+    """input, or the mean slope * input"""
+
+    def decompose(self, op: torch.RreluOp, emit: Emitter) -> Tensor:
+        return _leaky(emit(op.input), (emit(op.lower) + emit(op.upper)) / 2)
+
+
+class Prelu(Decomposition[torch.PreluOp]):
+    """input, or weight * input, where the weights lie along dimension 1"""
+
+    def decompose(self, op: torch.PreluOp, emit: Emitter) -> Tensor:
+        input, weight = emit(op.input), emit(op.weight)
+        if weight.shape in ((), (1,)):
+            return _leaky(input, weight.reshape(()))
+        return _leaky(input, weight.unsqueeze(range(1, input.rank - 1)))
+
+
+class Hardshrink(Decomposition[torch.HardshrinkOp]):
+    """0 where |input| is at most lambd, so that NaN stays."""
+
+    def decompose(self, op: torch.HardshrinkOp, emit: Emitter) -> Tensor:
+        input, lambd = emit(op.input), as_tensor(emit, op.lambd)
+        return ((input >= -lambd) & (input <= lambd)).where(0.0, input)
+
+
+class Softshrink(Decomposition[torch.SoftshrinkOp]):
+    """input - lambd above lambd, input + lambd below -lambd; else 0, but NaN stays."""
+
+    def decompose(self, op: torch.SoftshrinkOp, emit: Emitter) -> Tensor:
+        input, lambd = emit(op.input), emit(op.lambd)
+        within = (input < -lambd).where(input + lambd, input * 0.0)
+        return (input > lambd).where(input - lambd, within)
+
+
+def _elu(x: Tensor, alpha: Number, scale: Number = 1, input_scale: Number = 1) -> Tensor:
+    below = scaled(elementwise(ScalarFunction.EXPM1, scaled(x, input_scale)), alpha * scale)
+    return (x <= 0.0).where(below, scaled(x, scale))
+
+
+class Elu(Decomposition[torch.EluOp]):
+    """scale * input, or scale * alpha * expm1(input_scale * input)"""
+
+    def decompose(self, op: torch.EluOp, emit: Emitter) -> Tensor:
+        return _elu(emit(op.input), emit(op.alpha), emit(op.scale), emit(op.input_scale))
+
+
+class Celu(Decomposition[torch.CeluOp]):
+    """input, or alpha * expm1(input / alpha)"""
+
+    def decompose(self, op: torch.CeluOp, emit: Emitter) -> Tensor:
+        return _elu(emit(op.input), emit(op.alpha), input_scale=1.0 / emit(op.alpha))
+
+
+_SELU_ALPHA = 1.6732632423543772848170429916717
+_SELU_SCALE = 1.0507009873554804934193349852946
+
+
+class Softplus(Decomposition[torch.SoftplusOp]):
+    """softplus(beta * input) / beta, or input where beta * input is above threshold."""
+
+    def decompose(self, op: torch.SoftplusOp, emit: Emitter) -> Tensor:
+        input, beta = emit(op.input), emit(op.beta)
+        steep = scaled(input, beta)
+        smooth = softplus(steep) if beta == 1 else softplus(steep) / beta
+        return (steep > emit(op.threshold)).where(input, smooth)
+
+
+class Glu(Decomposition[torch.GluOp]):
+    """The first half times the sigmoid of the second."""
+
+    def decompose(self, op: torch.GluOp, emit: Emitter) -> Tensor:
+        input = emit(op.input)
+        dim = torch.wrap_dim(op.dim.value.data, input.rank)
+        size = input.shape[dim] // 2
+        return input.slice(dim, 0, size) * sigmoid(input.slice(dim, size, size))
+
+
 PATTERNS: Table = {
-    torch.SigmoidOp: Sigmoid(),
-    torch.ReluOp: Relu(),
-    torch.SiluOp: Silu(),
+    torch.SigmoidOp: Unary(sigmoid),
+    torch.ReluOp: Unary(lambda x: x.maximum(0)),
+    torch.Relu6Op: Unary(lambda x: _clamped(x, 0, 6)),
+    torch.HardtanhOp: Hardtanh(),
+    torch.ThresholdOp: Threshold(),
+    torch.LeakyReluOp: LeakyRelu(),
+    torch.RreluOp: Rrelu(),
+    torch.PreluOp: Prelu(),
+    torch.HardshrinkOp: Hardshrink(),
+    torch.SoftshrinkOp: Softshrink(),
+    torch.HardsigmoidOp: Unary(lambda x: _clamped(x + 3.0, 0.0, 6.0) / 6.0),
+    torch.HardswishOp: Unary(lambda x: x * _clamped(x + 3.0, 0.0, 6.0) / 6.0),
+    torch.EluOp: Elu(),
+    torch.SeluOp: Unary(lambda x: _elu(x, _SELU_ALPHA, _SELU_SCALE)),
+    torch.CeluOp: Celu(),
     torch.GeluOp: Gelu(),
+    torch.SiluOp: Unary(_silu),
+    torch.MishOp: Unary(_mish),
+    torch.SoftplusOp: Softplus(),
+    torch.LogSigmoidOp: Unary(log_sigmoid),
+    torch.GluOp: Glu(),
 }

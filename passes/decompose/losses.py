@@ -1,6 +1,147 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Losses."""
+"""
+Losses.
 
-from tilewright.passes.decompose.decomposition import Table
+    %2 = torch.mse_loss %0, %1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<f32>
 
-PATTERNS: Table = {}
+becomes
+
+    %d = prim.elementwise sub(%0, %1) : tensor<4x8xf32>
+    %q = prim.elementwise mul(%d, %d) : tensor<4x8xf32>
+    %s = prim.reduce add(%q) dims [0, 1] : (tensor<4x8xf32>) -> tensor<f32>
+    %n = prim.constant 3.200000e+01 : f32 -> tensor<f32>
+    %2 = prim.elementwise div(%s, %n) : tensor<f32>
+"""
+
+from abc import abstractmethod
+from typing import Generic, TypeVar
+
+from tilewright.dialects import torch
+from tilewright.dialects.prim import ScalarFunction
+from tilewright.passes.decompose.activations import log_sigmoid, softplus
+from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.pointwise import xlogy
+from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
+
+_LossT = TypeVar("_LossT", bound=torch.PairLossOp)
+
+
+class PairLoss(Decomposition[_LossT], Generic[_LossT]):
+    """A loss for each pair of elements, reduced as the op says."""
+
+    @abstractmethod
+    def losses(self, op: _LossT, emit: Emitter) -> Tensor:
+        """The loss of each pair."""
+
+    def decompose(self, op: _LossT, emit: Emitter) -> Tensor:
+        losses = self.losses(op, emit)
+        losses = losses.broadcast(torch.broadcast(*map(torch.shape_of, op.operands)))
+        return reduced(losses, op.reduction.value.data)
+
+
+def reduced(losses: Tensor, reduction: int) -> Tensor:
+    """All, their mean or their sum."""
+    if reduction == torch.NONE:
+        return losses
+    dims = range(losses.rank)
+    return losses.mean(dims) if reduction == torch.MEAN else losses.sum(dims)
+
+
+class MseLoss(PairLoss[torch.MseLossOp]):
+    """(input - target)^2"""
+
+    def losses(self, op: torch.MseLossOp, emit: Emitter) -> Tensor:
+        distance = emit(op.input) - emit(op.target)
+        return distance * distance
+
+
+class L1Loss(PairLoss[torch.L1LossOp]):
+    """|input - target|"""
+
+    def losses(self, op: torch.L1LossOp, emit: Emitter) -> Tensor:
+        return (emit(op.input) - emit(op.target)).abs()
+
+
+class SmoothL1Loss(PairLoss[torch.SmoothL1LossOp]):
+    """distance - beta / 2, below beta distance^2 / (2 beta)"""
+
+    def losses(self, op: torch.SmoothL1LossOp, emit: Emitter) -> Tensor:
+        distance, beta = (emit(op.input) - emit(op.target)).abs(), emit(op.beta)
+        if beta == 0:
+            return distance
+        parabola = 0.5 * distance * distance / beta
+        return (distance < beta).where(parabola, distance - 0.5 * beta)
+
+
+class HuberLoss(PairLoss[torch.HuberLossOp]):
+    """delta * (distance - delta / 2), up to delta distance^2 / 2"""
+
+    def losses(self, op: torch.HuberLossOp, emit: Emitter) -> Tensor:
+        distance, delta = (emit(op.input) - emit(op.target)).abs(), emit(op.delta)
+        parabola = 0.5 * distance * distance
+        return (distance <= delta).where(parabola, delta * (distance - 0.5 * delta))
+
+
+class KlDiv(PairLoss[torch.KlDivOp]):
+    """target * (log(target) - input), where 0 * log(0) is 0"""
+
+    def losses(self, op: torch.KlDivOp, emit: Emitter) -> Tensor:
+        input, target = emit(op.input), emit(op.target)
+        if emit(op.log_target):
+            return target.exp() * (target - input)
+        return xlogy(target, target) - target * input
+
+
+class SoftMarginLoss(PairLoss[torch.SoftMarginLossOp]):
+    """log(1 + exp(-target * input))"""
+
+    def losses(self, op: torch.SoftMarginLossOp, emit: Emitter) -> Tensor:
+        return softplus(-(emit(op.target) * emit(op.input)))
+
+
+class BinaryCrossEntropy(PairLoss[torch.BinaryCrossEntropyOp]):
+    """-(target * log(input) + (1 - target) * log(1 - input)), which stays finite at 0 and 1."""
+
+    def losses(self, op: torch.BinaryCrossEntropyOp, emit: Emitter) -> Tensor:
+        input, target = emit(op.input), emit(op.target)
+        positive = input.log().maximum(-100.0)
+        negative = elementwise(ScalarFunction.LOG1P, -input).maximum(-100.0)
+        losses = (target - 1.0) * negative - target * positive
+        return losses if op.weight is None else losses * emit(op.weight)
+
+
+class BinaryCrossEntropyWithLogits(PairLoss[torch.BinaryCrossEntropyWithLogitsOp]):
+    """(1 - target) * input - (1 + (pos_weight - 1) * target) * log_sigmoid(input)"""
+
+    def losses(self, op: torch.BinaryCrossEntropyWithLogitsOp, emit: Emitter) -> Tensor:
+        input, target = emit(op.input), emit(op.target)
+        logarithm = log_sigmoid(input)
+        if op.pos_weight is not None:
+            logarithm = ((emit(op.pos_weight) - 1.0) * target + 1.0) * logarithm
+        losses = (1.0 - target) * input - logarithm
+        return losses if op.weight is None else losses * emit(op.weight)
+
+
+class CosineSimilarity(Decomposition[torch.CosineSimilarityOp]):
+    """The product of two vectors that are scaled to length 1, or less if they are short."""
+
+    def decompose(self, op: torch.CosineSimilarityOp, emit: Emitter) -> Tensor:
+        dims = op.reduced_dims()
+        shape = torch.broadcast(*map(torch.shape_of, op.operands))
+        x1, x2 = (emit(x).broadcast(shape) for x in op.operands)
+        eps = emit(op.eps)
+        lengths = [(x * x).sum(dims).sqrt().maximum(eps).unsqueeze(dims) for x in (x1, x2)]
+        return (x1 / lengths[0] * (x2 / lengths[1])).sum(dims)
+
+
+PATTERNS: Table = {
+    torch.MseLossOp: MseLoss(),
+    torch.L1LossOp: L1Loss(),
+    torch.SmoothL1LossOp: SmoothL1Loss(),
+    torch.HuberLossOp: HuberLoss(),
+    torch.KlDivOp: KlDiv(),
+    torch.SoftMarginLossOp: SoftMarginLoss(),
+    torch.BinaryCrossEntropyOp: BinaryCrossEntropy(),
+    torch.BinaryCrossEntropyWithLogitsOp: BinaryCrossEntropyWithLogits(),
+    torch.CosineSimilarityOp: CosineSimilarity(),
+}

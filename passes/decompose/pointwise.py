@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Arithmetic on every element.
+Arithmetic on every element of two operands.
 
     %2 = torch.add %0, %1 alpha 2 : (tensor<16x64xf32>, tensor<64xf32>) -> tensor<16x64xf32>
 
@@ -12,44 +12,77 @@ becomes
     %2 = prim.elementwise add(%0, %b) : tensor<16x64xf32>
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from math import inf, nan
+
+from xdsl.dialects.builtin import i1
 
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.tensor import Emitter, Number, Tensor, elementwise, scaled
+from tilewright.passes.decompose.unary import is_negative
 
 Argument = Tensor | Number
+PairOp = torch.BinaryOp | torch.ScalarOp | torch.ScalarFirstOp
+
+_ON_BOOLS: Mapping[ScalarFunction, ScalarFunction] = {
+    ScalarFunction.ADD: ScalarFunction.OR,
+    ScalarFunction.MUL: ScalarFunction.AND,
+    ScalarFunction.MAXIMUM: ScalarFunction.OR,
+    ScalarFunction.MINIMUM: ScalarFunction.AND,
+}
+"""What arithmetic is where there are only 0 and 1."""
 
 
-class Unary(Decomposition[torch.UnaryOp]):
-    """function(input)"""
+def arithmetic(function: ScalarFunction, input: Argument, other: Argument) -> Tensor:
+    """`function` of two, at least one of them a tensor, which may be of bools."""
+    tensors = [a for a in (input, other) if isinstance(a, Tensor)]
+    on_bools = tensors[0].element == i1
+    return elementwise(_ON_BOOLS[function] if on_bools else function, input, other)
+
+
+class Binary(Decomposition[PairOp]):
+    """function(input, other), where one may be a number."""
 
     def __init__(self, function: ScalarFunction):
         self.function = function
 
-    def decompose(self, op: torch.UnaryOp, emit: Emitter) -> Tensor:
-        return elementwise(self.function, emit(op.input))
+    def decompose(self, op: PairOp, emit: Emitter) -> Tensor:
+        return arithmetic(self.function, emit(op.input), emit(op.other))
 
 
-class Binary(Decomposition[torch.BinaryOp | torch.ScalarOp]):
-    """function(input, other), where other may be a number."""
+class Computed(Decomposition[PairOp]):
+    """What a Python function of input and other computes; a number becomes a tensor."""
 
-    def __init__(self, function: ScalarFunction):
-        self.function = function
+    def __init__(self, compute: Callable[[Tensor, Tensor], Tensor]):
+        self.compute = compute
 
-    def decompose(self, op: torch.BinaryOp | torch.ScalarOp, emit: Emitter) -> Tensor:
-        return elementwise(self.function, emit(op.input), emit(op.other))
-
-
-class Reciprocal(Decomposition[torch.ReciprocalOp]):
-    """1 / input"""
-
-    def decompose(self, op: torch.ReciprocalOp, emit: Emitter) -> Tensor:
-        return 1.0 / emit(op.input)
+    def decompose(self, op: PairOp, emit: Emitter) -> Tensor:
+        return self.compute(as_tensor(emit, op.input), as_tensor(emit, op.other))
 
 
-ScaledOp = torch.AddOp | torch.AddScalarOp | torch.SubOp | torch.SubScalarOp
+def as_tensor(emit: Emitter, argument: torch.SSAValue | torch.Scalar) -> Tensor:
+    """
+    An argument in the compute type. A number becomes a tensor, and is cast as tensors are: rounded
+    to a half type, wrapped around in a narrow integer type. Sums, products and quotients of half
+    types take numbers as they are; little else does.
+    """
+    value = emit(argument)
+    if isinstance(value, Tensor):
+        return value
+    shape = torch.shape_of(emit.op.results[0])
+    return emit.constant(value, shape, emit.common).cast(emit.type)
+
+
+ScaledOp = (
+    torch.AddOp
+    | torch.AddScalarOp
+    | torch.SubOp
+    | torch.SubScalarOp
+    | torch.RsubOp
+    | torch.RsubScalarOp
+)
 
 
 class Scaled(Decomposition[ScaledOp]):
@@ -59,52 +92,71 @@ class Scaled(Decomposition[ScaledOp]):
         self.function = function
 
     def decompose(self, op: ScaledOp, emit: Emitter) -> Tensor:
-        other = scaled(emit(op.other), emit(op.alpha))
-        return elementwise(self.function, emit(op.input), other)
+        other = _scaled(emit(op.other), emit(op.alpha))
+        return arithmetic(self.function, emit(op.input), other)
 
 
 class Rsub(Decomposition[torch.RsubOp | torch.RsubScalarOp]):
     """other - alpha * input"""
 
     def decompose(self, op: torch.RsubOp | torch.RsubScalarOp, emit: Emitter) -> Tensor:
-        input = scaled(emit(op.input), emit(op.alpha))
+        input = _scaled(emit(op.input), emit(op.alpha))
         return elementwise(ScalarFunction.SUB, emit(op.other), input)
 
 
-def _truncated(input: Tensor, other: Argument) -> Tensor:
-    return elementwise(ScalarFunction.TRUNC, input / other)
+def _scaled(value: Argument, factor: Number) -> Argument:
+    """`value * factor`, where both may be of bools."""
+    if isinstance(value, Tensor) and value.element == i1:
+        return value if factor else value & 0
+    return scaled(value, factor) if isinstance(value, Tensor) else value * factor
 
 
-def _floored(input: Tensor, other: Argument) -> Tensor:
-    return elementwise(ScalarFunction.FLOORDIV, input, other)
+def fmax(input: Tensor, other: Tensor) -> Tensor:
+    """The larger, or the one that is no NaN."""
+    return _numbers_first(input, other, arithmetic(ScalarFunction.MAXIMUM, input, other))
 
 
-_ROUNDED: dict[str, Callable[[Tensor, Argument], Tensor]] = {
-    "floor": _floored,
-    "trunc": _truncated,
-}
+def fmin(input: Tensor, other: Tensor) -> Tensor:
+    """The smaller, or the one that is no NaN."""
+    return _numbers_first(input, other, arithmetic(ScalarFunction.MINIMUM, input, other))
 
 
-class RoundedDiv(Decomposition[torch.DivModeOp | torch.DivScalarModeOp]):
-    """input / other, perhaps rounded to an integer."""
+def _numbers_first(input: Tensor, other: Tensor, both: Tensor) -> Tensor:
+    if not both.is_float:
+        return both
+    return input.is_nan().where(other, other.is_nan().where(input, both))
 
-    def decompose(self, op: torch.DivModeOp | torch.DivScalarModeOp, emit: Emitter) -> Tensor:
-        input, other = emit(op.input), emit(op.other)
-        if op.rounding_mode is None:
-            return input / other
-        return _ROUNDED[op.rounding_mode.data](input, other)
+
+def hypot(input: Tensor, other: Tensor) -> Tensor:
+    """
+    sqrt(input^2 + other^2) as long * sqrt(1 + (short / long)^2), where nothing overflows that is
+    smaller than the result. Infinite if one is, even beside NaN.
+    """
+    input, other = input.abs(), other.abs()
+    long, short = input.maximum(other), input.minimum(other)
+    ratio = short / long
+    length = long * (ratio * ratio + 1.0).sqrt()
+    infinite = input.equals(inf) | other.equals(inf)
+    return infinite.where(inf, long.equals(0.0).where(0.0, length))
+
+
+def copysign(input: Tensor, other: Tensor) -> Tensor:
+    """The size of input with the sign of other."""
+    size = input.abs()
+    return is_negative(other).where(-size, size)
+
+
+def xlogy(input: Tensor, other: Tensor) -> Tensor:
+    """input * log(other), 0 for an input of 0, NaN for an other that is NaN."""
+    product = input.equals(0.0).where(0.0, input * other.log())
+    return other.is_nan().where(nan, product)
+
+
+def _ldexp(input: Tensor, other: Tensor) -> Tensor:
+    return input * elementwise(ScalarFunction.EXP2, other)
 
 
 PATTERNS: Table = {
-    torch.NegOp: Unary(ScalarFunction.NEG),
-    torch.AbsOp: Unary(ScalarFunction.ABS),
-    torch.ReciprocalOp: Reciprocal(),
-    torch.ExpOp: Unary(ScalarFunction.EXP),
-    torch.LogOp: Unary(ScalarFunction.LOG),
-    torch.SqrtOp: Unary(ScalarFunction.SQRT),
-    torch.RsqrtOp: Unary(ScalarFunction.RSQRT),
-    torch.TanhOp: Unary(ScalarFunction.TANH),
-    torch.ErfOp: Unary(ScalarFunction.ERF),
     torch.AddOp: Scaled(ScalarFunction.ADD),
     torch.AddScalarOp: Scaled(ScalarFunction.ADD),
     torch.SubOp: Scaled(ScalarFunction.SUB),
@@ -113,10 +165,16 @@ PATTERNS: Table = {
     torch.RsubScalarOp: Rsub(),
     torch.MulOp: Binary(ScalarFunction.MUL),
     torch.MulScalarOp: Binary(ScalarFunction.MUL),
-    torch.DivOp: Binary(ScalarFunction.DIV),
-    torch.DivScalarOp: Binary(ScalarFunction.DIV),
-    torch.DivModeOp: RoundedDiv(),
-    torch.DivScalarModeOp: RoundedDiv(),
     torch.MaximumOp: Binary(ScalarFunction.MAXIMUM),
     torch.MinimumOp: Binary(ScalarFunction.MINIMUM),
+    torch.FmaxOp: Computed(fmax),
+    torch.FminOp: Computed(fmin),
+    torch.Atan2Op: Binary(ScalarFunction.ATAN2),
+    torch.HypotOp: Computed(hypot),
+    torch.CopysignOp: Computed(copysign),
+    torch.CopysignScalarOp: Computed(copysign),
+    torch.XlogyOp: Computed(xlogy),
+    torch.XlogyScalarOp: Computed(xlogy),
+    torch.ScalarXlogyOp: Computed(xlogy),
+    torch.LdexpOp: Computed(_ldexp),
 }

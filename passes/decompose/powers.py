@@ -14,12 +14,13 @@ from collections.abc import Callable, Mapping
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.pointwise import as_tensor
 from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
 
 # ATen's pow_tensor_scalar (aten/src/ATen/native/cpu/PowKernel.cpp). They are not only faster: the
 # square root of -inf is NaN, where pow(-inf, 0.5) is inf.
 _SPECIAL: Mapping[float, Callable[[Tensor], Tensor]] = {
-    0.0: lambda x: x.emit.constant(1.0, x.shape),
+    0.0: lambda x: x.emit.constant(1, x.shape),
     1.0: lambda x: x,
     2.0: lambda x: x * x,
     3.0: lambda x: x * x * x,
@@ -34,7 +35,8 @@ class Pow(Decomposition[torch.PowOp | torch.ScalarPowOp]):
     """input ^ exponent, where input may be a number."""
 
     def decompose(self, op: torch.PowOp | torch.ScalarPowOp, emit: Emitter) -> Tensor:
-        return elementwise(ScalarFunction.POW, emit(op.input), emit(op.exponent))
+        input, exponent = as_tensor(emit, op.input), emit(op.exponent)
+        return elementwise(ScalarFunction.POW, input, exponent)
 
 
 class PowScalar(Decomposition[torch.PowScalarOp]):
@@ -44,7 +46,7 @@ class PowScalar(Decomposition[torch.PowScalarOp]):
         input, exponent = emit(op.input), emit(op.exponent)
         if (special := _SPECIAL.get(exponent)) is not None:
             return special(input)
-        return elementwise(ScalarFunction.POW, input, exponent)
+        return elementwise(ScalarFunction.POW, input, as_tensor(emit, op.exponent))
 
 
 PATTERNS: Table = {

@@ -1,23 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the ops that map every element of one tensor are called with."""
 
+from math import inf
+
 from tilewright.dialects import torch as T
 
-from .inputs import FINITE, SPECIAL, Cases, Classes, rand
+from .dtypes import dtypes_of, values
+from .inputs import FINITE, SPECIAL, Cases, Classes, rand, tensor
+
+_UNARY = [*T.ops_of(T.torch_unary), *T.ops_of(T.torch_elementary)]
 
 CASES: Cases = {
     **{
-        op: [(SPECIAL,), (rand(),), (rand(3, 1, 5),), (rand(0, 2),)]
-        for op in T.OPS
-        if issubclass(op, T.UnaryOp)
+        op: [
+            (SPECIAL,),
+            (rand(),),
+            (rand(3, 1, 5),),
+            (rand(0, 2),),
+            *((values(dtype),) for dtype in dtypes_of(op)),
+        ]
+        for op in _UNARY
     },
-    T.GeluOp: [
-        (FINITE,),
-        (rand(33),),
-        (rand(4, 8), {"approximate": "tanh"}),
-        (SPECIAL, {"approximate": "tanh"}),
-        (rand(),),
+    T.RoundDecimalsOp: [
+        (values(dtype), {"decimals": decimals})
+        for dtype in dtypes_of(T.RoundDecimalsOp)
+        for decimals in (-2, 0, 1, 3, 5)
+    ]
+    + [(rand(3, 4, scale=100.0), {"decimals": 2}), (rand(0), {"decimals": -1})],
+    T.NanToNumOp: [
+        *((values(dtype),) for dtype in dtypes_of(T.NanToNumOp)),
+        *((values(dtype), 1.5, 7.0, -inf) for dtype in dtypes_of(T.NanToNumOp)),
+        (SPECIAL, None, 2.0),
+        (rand(), 1.0),
+        (rand(2, 0),),
+    ],
+    T.LogitOp: [
+        *((values(dtype),) for dtype in dtypes_of(T.LogitOp)),
+        (SPECIAL, 1e-6),
+        (tensor([0.0, 1e-9, 0.25, 0.5, 1.0]),),
+        (tensor([0.0, 1e-9, 0.25, 0.5, 1.0]), 0.1),
+        (tensor([0.0, 0.25, 1.0, 2.0]), -1.0),
     ],
 }
 
-INEXACT: Classes = (T.UnaryOp,)
+INEXACT: Classes = (*T.ops_of(T.torch_elementary), T.Deg2radOp, T.Rad2degOp, T.RoundDecimalsOp)

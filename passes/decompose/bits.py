@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Functions of bits.
+
+    %1 = torch.bitwise_not %0 : (tensor<4x8xi32>) -> tensor<4x8xi32>
+
+becomes
+
+    %c = prim.constant -1 : i32 -> tensor<4x8xi32>
+    %1 = prim.elementwise xor(%0, %c) : tensor<4x8xi32>
+
+Narrow integers are shifted in 32 bits, which is the same once all but their own bits are dropped.
+"""
+
+from xdsl.dialects.builtin import IntegerType, Signedness, i1
+
+from tilewright.dialects import torch
+from tilewright.dialects.prim import ScalarFunction
+from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.pointwise import Computed, PairOp, as_tensor
+from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
+from tilewright.passes.decompose.unary import Unary
+
+
+def _bitwise(function: ScalarFunction) -> Computed:
+    return Computed(lambda input, other: elementwise(function, input, other))
+
+
+def _inverted(x: Tensor) -> Tensor:
+    return elementwise(ScalarFunction.XOR, x, 1 if x.element == i1 else -1)
+
+
+class LeftShift(Decomposition[PairOp]):
+    """input << other, where all bits are shifted out if there are so many or fewer than none."""
+
+    def decompose(self, op: PairOp, emit: Emitter) -> Tensor:
+        input, other = as_tensor(emit, op.input), as_tensor(emit, op.other)
+        width = _integer_type(emit).width.data
+        possible = (other >= 0) & (other < width)
+        shifted = elementwise(ScalarFunction.SHL, input, possible.where(other, 0))
+        return possible.where(shifted, 0)
+
+
+class RightShift(Decomposition[PairOp]):
+    """input >> other, where nothing but signs is left if there are so many or fewer than none."""
+
+    def decompose(self, op: PairOp, emit: Emitter) -> Tensor:
+        input, other = as_tensor(emit, op.input), as_tensor(emit, op.other)
+        type = _integer_type(emit)
+        is_signed = type.signedness.data is not Signedness.UNSIGNED
+        furthest = type.width.data - is_signed
+        possible = (other >= 0) & (other < furthest)
+        return elementwise(ScalarFunction.SHR, input, possible.where(other, furthest))
+
+
+def _integer_type(emit: Emitter) -> IntegerType:
+    """The type that the operands are promoted to, before they are widened."""
+    assert isinstance(emit.common, IntegerType)
+    return emit.common
+
+
+PATTERNS: Table = {
+    torch.BitwiseNotOp: Unary(_inverted),
+    torch.BitwiseAndOp: _bitwise(ScalarFunction.AND),
+    torch.BitwiseAndScalarOp: _bitwise(ScalarFunction.AND),
+    torch.BitwiseOrOp: _bitwise(ScalarFunction.OR),
+    torch.BitwiseOrScalarOp: _bitwise(ScalarFunction.OR),
+    torch.BitwiseXorOp: _bitwise(ScalarFunction.XOR),
+    torch.BitwiseXorScalarOp: _bitwise(ScalarFunction.XOR),
+    torch.LeftShiftOp: LeftShift(),
+    torch.LeftShiftScalarOp: LeftShift(),
+    torch.ScalarLeftShiftOp: LeftShift(),
+    torch.LshiftOp: LeftShift(),
+    torch.LshiftScalarOp: LeftShift(),
+    torch.RightShiftOp: RightShift(),
+    torch.RightShiftScalarOp: RightShift(),
+    torch.ScalarRightShiftOp: RightShift(),
+    torch.RshiftOp: RightShift(),
+    torch.RshiftScalarOp: RightShift(),
+}
