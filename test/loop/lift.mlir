@@ -296,7 +296,7 @@ func.func @padded(%x: tensor<4xf32>) -> tensor<6xf32> {
 // CHECK-NEXT: %1 = arith.extf %0 : f16 to f32
 // CHECK:      %0 = loop.predicate [%i - %j] : i1
 // CHECK-NEXT: %1 = loop.load %wide[%i, %j] : memref<4x4xf32>
-// CHECK-NEXT: %2 = arith.constant 0xFF800000 : f32
+// CHECK-NEXT: %2 = arith.constant 0xff800000 : f32
 // CHECK-NEXT: %3 = arith.select %0, %1, %2 : f32
 func.func @causal(%x: tensor<4x4xf16>) -> tensor<4x4xf32> {
   %c = prim.predicate affine_map<(d0, d1) -> (d0 - d1)> : tensor<4x4xi1>
