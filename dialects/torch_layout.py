@@ -331,8 +331,10 @@ class RepeatInterleaveOp(TensorOp):
         shape, repeats = shape_of(self.input), self.repeats.value.data
         if repeats < 0:
             raise VerifyException(f"repeats must not be negative, but is {repeats}")
-        if self.dim is None or not shape:
+        if self.dim is None:
             shape = (prod(shape),)
+        if not shape:
+            raise VerifyException("a tensor without dimensions has no dim")
         dim = 0 if self.dim is None else wrap_dim(self.dim.value.data, len(shape))
         size = shape[dim] * repeats
         if self.output_size is not None and self.output_size.value.data != size:

@@ -1,6 +1,159 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of numbers."""
+"""
+Tensors of numbers, and conversions.
 
-from tilewright.passes.decompose.decomposition import Table
+    %0 = torch.arange.start_step start 2 end 8 step 3 dtype f32 : () -> tensor<2xf32>
 
-PATTERNS: Table = {}
+becomes
+
+    %0 = prim.iota affine_map<(d0) -> (((d0 * 3) + 2))> : tensor<2xi64>
+    %1 = prim.elementwise cast(%0) : (tensor<2xi64>) -> tensor<2xf32>
+"""
+
+from xdsl.dialects.builtin import FloatAttr, IntegerType, bf16, f16, f32, f64
+from xdsl.ir import Attribute
+
+from tilewright.dialects import torch
+from tilewright.dialects.torch_promotion import FLOATS
+from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.slicing import equal
+from tilewright.passes.decompose.tensor import (
+    Emitter,
+    Number,
+    Tensor,
+    axes_of,
+    number_attribute,
+)
+
+FullOp = torch.FullOfSizeOp | torch.FullLikeAnotherOp | torch.NewOp
+
+
+class Constant(Decomposition[FullOp]):
+    """One number. What is uninitialised is 0, which is as good as any."""
+
+    def __init__(self, number: Number):
+        self.number = number
+
+    def decompose(self, op: FullOp, emit: Emitter) -> Tensor:
+        return emit.constant(self.number, op.shape())
+
+
+class Full(Decomposition[torch.FullOp | torch.FullLikeOp | torch.NewFullOp]):
+    """`fill_value`"""
+
+    def decompose(
+        self, op: torch.FullOp | torch.FullLikeOp | torch.NewFullOp, emit: Emitter
+    ) -> Tensor:
+        return emit.constant(emit(op.fill_value), op.shape())
+
+
+class ScalarTensor(Decomposition[torch.ScalarTensorOp]):
+    """`s`"""
+
+    def decompose(self, op: torch.ScalarTensorOp, emit: Emitter) -> Tensor:
+        return emit.constant(emit(op.s), ())
+
+
+class FillScalar(Decomposition[torch.FillScalarOp]):
+    """`value`"""
+
+    def decompose(self, op: torch.FillScalarOp, emit: Emitter) -> Tensor:
+        return emit.constant(emit(op.value), op.result_shape())
+
+
+class Fill(Decomposition[torch.FillOp]):
+    """`value`"""
+
+    def decompose(self, op: torch.FillOp, emit: Emitter) -> Tensor:
+        return emit.stored(op.value).cast(emit.common).broadcast(op.result_shape())
+
+
+class Arange(Decomposition[torch.RangeOp]):
+    """
+    start + i * step: with fractions in f64, of half types in f32. Eager PyTorch rounds the first of
+    every vector of elements on the way, and the vectors' length depends on the processor.
+    """
+
+    def decompose(self, op: torch.RangeOp, emit: Emitter) -> Tensor:
+        shape, (start, _, step) = op.shape(), op.numbers()
+        (axis,) = axes_of(1)
+        if float(start).is_integer() and float(step).is_integer():
+            return emit.positions(axis * int(step) + int(start), shape).cast(emit.common)
+        wide = f32 if emit.common != emit.type else f64
+        return start + emit.iota(shape, 0).cast(wide) * step
+
+
+class Linspace(Decomposition[torch.LinspaceOp]):
+    """
+    start + i * step in the first half, end - (steps - 1 - i) * step in the other, so that both ends
+    are exact. As eager PyTorch has it the step is of the result's type, and half types are rounded
+    at each operation, float32 once, integers are computed in f64 and cut off.
+    """
+
+    def decompose(self, op: torch.LinspaceOp, emit: Emitter) -> Tensor:
+        (steps,), last = op.shape(), op.steps.value.data - 1
+        is_half = emit.common in (f16, bf16)
+        type = emit.common if emit.common in FLOATS else f64
+
+        def rounded(tensor: Tensor) -> Tensor:
+            return tensor.cast(type).cast(f32) if is_half else tensor.cast(f64)
+
+        start, end = (_rounded(emit(bound), emit.common) for bound in (op.start, op.end))
+        if steps < 2:
+            return emit.constant(start, (steps,))
+        step = _rounded(_rounded(end - start, type) / _rounded(last, type), type)
+        (axis,) = axes_of(1)
+        done = rounded(emit.positions(axis, (steps,)))
+        left = rounded(emit.positions(axis * -1 + last, (steps,)))
+        is_first_half = emit.predicate([axis * -1 + (steps // 2 - 1)], (steps,))
+        return is_first_half.where(start + rounded(done * step), end - rounded(left * step))
+
+
+def _rounded(value: Number, type: Attribute) -> Number:
+    """A number as `type` has it."""
+    if isinstance(type, IntegerType):
+        return int(value)
+    attribute = number_attribute(value, type)
+    assert isinstance(attribute, FloatAttr)
+    return attribute.value.data
+
+
+class Eye(Decomposition[torch.EyeOp | torch.EyeMOp]):
+    """1 where row and column are equal."""
+
+    def decompose(self, op: torch.EyeOp | torch.EyeMOp, emit: Emitter) -> Tensor:
+        row, column = axes_of(2)
+        return emit.predicate(equal(row, column), op.shape())
+
+
+class ToCopy(Decomposition[torch.ToCopyOp]):
+    """A cast."""
+
+    def decompose(self, op: torch.ToCopyOp, emit: Emitter) -> Tensor:
+        return emit.stored(op.input).cast(emit.common)
+
+
+PATTERNS: Table = {
+    torch.FullOp: Full(),
+    torch.FullLikeOp: Full(),
+    torch.NewFullOp: Full(),
+    torch.ZerosOp: Constant(0),
+    torch.ZerosLikeOp: Constant(0),
+    torch.NewZerosOp: Constant(0),
+    torch.OnesOp: Constant(1),
+    torch.OnesLikeOp: Constant(1),
+    torch.NewOnesOp: Constant(1),
+    torch.EmptyOp: Constant(0),
+    torch.EmptyLikeOp: Constant(0),
+    torch.NewEmptyOp: Constant(0),
+    torch.ScalarTensorOp: ScalarTensor(),
+    torch.FillScalarOp: FillScalar(),
+    torch.FillOp: Fill(),
+    torch.ArangeOp: Arange(),
+    torch.ArangeStartOp: Arange(),
+    torch.ArangeStepOp: Arange(),
+    torch.LinspaceOp: Linspace(),
+    torch.EyeOp: Eye(),
+    torch.EyeMOp: Eye(),
+    torch.ToCopyOp: ToCopy(),
+}

@@ -1,6 +1,128 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cutting, joining and padding."""
+"""
+Cutting, joining, and putting one tensor into another: index maps of several sources.
 
-from tilewright.passes.decompose.decomposition import Table
+    %2 = torch.cat %0, %1 : (tensor<4xf32>, tensor<2xf32>) -> tensor<6xf32>
 
-PATTERNS: Table = {}
+becomes
+
+    %2 = prim.index_map %0 by affine_map<(d0) -> (d0)> where affine_map<(d0) -> (((d0 * -1) + 3))>,
+        %1 by affine_map<(d0) -> ((d0 + -4))> where affine_map<(d0) -> ((d0 + -4))>
+        else 0.000000e+00 : f32 : (tensor<4xf32>, tensor<2xf32>) -> tensor<6xf32>
+"""
+
+from collections.abc import Sequence
+
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import torch
+from tilewright.dialects.torch_slicing import sliced, two_dims, wrap_index
+from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.padding import within
+from tilewright.passes.decompose.slicing import at, equal, without
+from tilewright.passes.decompose.tensor import Emitter, Tensor, axes_of, concatenate, overlay
+
+
+class Split(Decomposition[torch.SplittingOp]):
+    """A slice for each part."""
+
+    def decompose(self, op: torch.SplittingOp, emit: Emitter) -> Sequence[Tensor]:
+        input = emit.stored(op.input)
+        dim = op.dim.value.data % input.rank
+        parts, start = list[Tensor](), 0
+        for size in op.sizes(input.shape[dim]):
+            parts.append(input.slice(dim, start, size))
+            start += size
+        return parts
+
+
+class Unbind(Decomposition[torch.UnbindOp]):
+    """One position for each part."""
+
+    def decompose(self, op: torch.UnbindOp, emit: Emitter) -> Sequence[Tensor]:
+        input = emit.stored(op.input)
+        dim = op.dim.value.data % input.rank
+        return [at(input, dim, index) for index in range(input.shape[dim])]
+
+
+class Cat(Decomposition[torch.CatOp]):
+    """One after another, less the tensors of shape (0,), which may stand beside any other."""
+
+    def decompose(self, op: torch.CatOp, emit: Emitter) -> Tensor:
+        tensors = [emit.stored(value).cast(emit.common) for value in op.tensors]
+        tensors = [tensor for tensor in tensors if tensor.shape != (0,)] or tensors[:1]
+        return concatenate(tensors, op.dim.value.data % tensors[0].rank)
+
+
+class Stack(Decomposition[torch.StackOp]):
+    """One after another along a new dimension."""
+
+    def decompose(self, op: torch.StackOp, emit: Emitter) -> Tensor:
+        tensors = [emit.stored(value).cast(emit.common) for value in op.tensors]
+        dim = op.dim.value.data % (tensors[0].rank + 1)
+        return concatenate([tensor.unsqueeze([dim]) for tensor in tensors], dim)
+
+
+def put(
+    op: torch.ScatteringOp,
+    emit: Emitter,
+    coordinates: Sequence[AffineExpr],
+    bounds: Sequence[AffineExpr],
+) -> Tensor:
+    """`src` at `coordinates` where all `bounds` are at least 0, the input elsewhere."""
+    input, src = emit.stored(op.input), emit.stored(op.src).cast(emit.common)
+    return overlay([(src.view(coordinates, input.shape), bounds), (input, [])])
+
+
+class SelectScatter(Decomposition[torch.SelectScatterOp]):
+    """At one position of a dimension."""
+
+    def decompose(self, op: torch.SelectScatterOp, emit: Emitter) -> Tensor:
+        shape = torch.shape_of(op.input)
+        axes, dim = axes_of(len(shape)), op.dim.value.data % len(shape)
+        index = wrap_index(op.index.value.data, shape[dim])
+        return put(op, emit, without(axes, dim), equal(axes[dim], AffineExpr.constant(index)))
+
+
+class SliceScatter(Decomposition[torch.SliceScatterOp]):
+    """At every so many positions of a dimension."""
+
+    def decompose(self, op: torch.SliceScatterOp, emit: Emitter) -> Tensor:
+        shape = torch.shape_of(op.input)
+        axes, dim = axes_of(len(shape)), op.dim.value.data % len(shape)
+        positions = sliced(op.start, op.end, op.step, shape[dim])
+        after = axes[dim] - positions.start
+        bounds = [*within(after // positions.step, len(positions)), (after % positions.step) * -1]
+        axes[dim] = after // positions.step
+        return put(op, emit, axes, bounds)
+
+
+class DiagonalScatter(Decomposition[torch.DiagonalScatterOp]):
+    """Where the column is `offset` after the row."""
+
+    def decompose(self, op: torch.DiagonalScatterOp, emit: Emitter) -> Tensor:
+        axes, offset = axes_of(len(torch.shape_of(op.input))), op.offset.value.data
+        row, column = two_dims(op.dim1, op.dim2, len(axes))
+        along = axes[row] if offset >= 0 else axes[column]
+        bounds = equal(axes[column], axes[row] + offset)
+        return put(op, emit, [*without(axes, row, column), along], bounds)
+
+
+class Copy(Decomposition[torch.CopyOp]):
+    """`src` in the input's place."""
+
+    def decompose(self, op: torch.CopyOp, emit: Emitter) -> Tensor:
+        return emit.stored(op.src).cast(emit.common).broadcast(op.result_shape())
+
+
+PATTERNS: Table = {
+    torch.SplitOp: Split(),
+    torch.SplitWithSizesOp: Split(),
+    torch.UnbindOp: Unbind(),
+    torch.CatOp: Cat(),
+    torch.StackOp: Stack(),
+    torch.SelectScatterOp: SelectScatter(),
+    torch.SliceScatterOp: SliceScatter(),
+    torch.DiagonalScatterOp: DiagonalScatter(),
+    torch.CopyOp: Copy(),
+}

@@ -20,7 +20,12 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     TensorType,
+    bf16,
+    f16,
+    f32,
+    f64,
     i1,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -215,9 +220,11 @@ class Tensor:
     # --- Elementwise -------------------------------------------------------------------------
 
     def cast(self, element: Attribute) -> "Tensor":
-        """The same values in another type."""
+        """The same values in another type; half types are rounded to from f32, as PyTorch does."""
         if element == self.element:
             return self
+        if element in (f16, bf16) and self.element in (f64, i32, i64):
+            return self.cast(f32).cast(element)
         op = prim.ElementwiseOp(ScalarFunction.CAST, [self.value], element)
         return self.emit.result(op)
 

@@ -10,9 +10,11 @@ becomes
         : tensor<4x8xf32> -> tensor<2x16xf32>
 """
 
+from math import prod
+
 from tilewright.dialects import torch
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Tensor
+from tilewright.passes.decompose.tensor import Emitter, Tensor, axes_of
 
 ReshapeOp = (
     torch.IdentityOp
@@ -70,6 +72,61 @@ class Expand(Decomposition[torch.ExpandOp]):
         return emit.stored(op.input).broadcast(op.result_shape())
 
 
+class Repeat(Decomposition[torch.RepeatOp]):
+    """The tensor again and again along each dimension."""
+
+    def decompose(self, op: torch.RepeatOp, emit: Emitter) -> Tensor:
+        input, shape = emit.stored(op.input), op.result_shape()
+        axes = axes_of(len(shape))[len(shape) - input.rank :]
+        periods = zip(axes, input.shape, strict=True)
+        return input.view([axis % max(size, 1) for axis, size in periods], shape)
+
+
+class RepeatInterleave(Decomposition[torch.RepeatInterleaveOp]):
+    """Each element several times in a row."""
+
+    def decompose(self, op: torch.RepeatInterleaveOp, emit: Emitter) -> Tensor:
+        input, shape = emit.stored(op.input), op.result_shape()
+        if op.dim is None:
+            input = input.reshape((prod(input.shape),))
+        dim = 0 if op.dim is None else op.dim.value.data % input.rank
+        coordinates = axes_of(input.rank)
+        coordinates[dim] = coordinates[dim] // max(op.repeats.value.data, 1)
+        return input.view(coordinates, shape)
+
+
+class PixelShuffle(Decomposition[torch.PixelShuffleOp]):
+    """Pixel (y, x) is in the channel of its place within a square."""
+
+    def decompose(self, op: torch.PixelShuffleOp, emit: Emitter) -> Tensor:
+        factor, shape = op.upscale_factor.value.data, op.result_shape()
+        *batch, channel, y, x = axes_of(len(shape))
+        channel = channel * factor**2 + (y % factor) * factor + x % factor
+        return emit.stored(op.input).view([*batch, channel, y // factor, x // factor], shape)
+
+
+class PixelUnshuffle(Decomposition[torch.PixelUnshuffleOp]):
+    """A channel holds the pixels of one place within squares."""
+
+    def decompose(self, op: torch.PixelUnshuffleOp, emit: Emitter) -> Tensor:
+        factor, shape = op.downscale_factor.value.data, op.result_shape()
+        *batch, channel, y, x = axes_of(len(shape))
+        y = y * factor + channel // factor % factor
+        x = x * factor + channel % factor
+        return emit.stored(op.input).view([*batch, channel // factor**2, y, x], shape)
+
+
+class ChannelShuffle(Decomposition[torch.ChannelShuffleOp]):
+    """Channels by group and place become channels by place and group."""
+
+    def decompose(self, op: torch.ChannelShuffleOp, emit: Emitter) -> Tensor:
+        groups, shape = op.groups.value.data, op.result_shape()
+        coordinates = axes_of(len(shape))
+        channel = coordinates[1]
+        coordinates[1] = (channel % groups) * (shape[1] // groups) + channel // groups
+        return emit.stored(op.input).view(coordinates, shape)
+
+
 PATTERNS: Table = {
     torch.CloneOp: Reshape(),
     torch.ContiguousOp: Reshape(),
@@ -88,4 +145,9 @@ PATTERNS: Table = {
     torch.TransposeOp: Transpose(),
     torch.PermuteOp: Permute(),
     torch.ExpandOp: Expand(),
+    torch.RepeatOp: Repeat(),
+    torch.RepeatInterleaveOp: RepeatInterleave(),
+    torch.PixelShuffleOp: PixelShuffle(),
+    torch.PixelUnshuffleOp: PixelUnshuffle(),
+    torch.ChannelShuffleOp: ChannelShuffle(),
 }

@@ -3,7 +3,7 @@
 
 from tilewright.dialects import torch as T
 
-from .inputs import SPECIAL, Cases, Classes, pytorch, rand
+from .inputs import SPECIAL, Cases, Classes, integers, pytorch, rand
 
 CASES: Cases = {
     **{op: [(SPECIAL,), (rand(),), (rand(2, 0),)] for op in T.OPS if issubclass(op, T.IdentityOp)},
@@ -50,6 +50,50 @@ CASES: Cases = {
         (rand(1), [0]),
         (rand(4, 8), [4, 8]),
         (rand(1, 1), [1, 5]),
+    ],
+    T.RepeatOp: [
+        (rand(4, 8), [2, 3]),
+        (rand(4, 8), [2, 1, 3]),
+        (rand(4, 8), [1, 1]),
+        (rand(), [2, 3]),
+        (rand(1, 3), [4, 1]),
+        (rand(4, 8), [0, 2]),
+        (rand(0, 3), [2, 2]),
+        (integers(3) > 0, [2]),
+    ],
+    T.RepeatInterleaveOp: [
+        (rand(4, 8), 3, 1),
+        (rand(4, 8), 3, -2),
+        (rand(2, 3), 2),
+        (rand(2, 3), 2, 0, {"output_size": 4}),
+        (rand(), 2),
+        (rand(2, 3), 0, 1),
+        (rand(2, 3), 1, 1),
+        (rand(0, 3), 2),
+        (integers(3), 2),
+    ],
+    T.PixelShuffleOp: [
+        (rand(1, 8, 3, 2), 2),
+        (rand(9, 1, 2), 3),
+        (rand(2, 2, 4, 1, 1), 2),
+        (rand(2, 3, 3), 1),
+        (rand(0, 4, 2, 2), 2),
+        (integers(4, 2, 2), 2),
+    ],
+    # Where there are no elements eager PyTorch gives pixel_unshuffle the shape of the input.
+    T.PixelUnshuffleOp: [
+        (rand(1, 2, 6, 4), 2),
+        (rand(1, 3, 6), 3),
+        (rand(2, 2, 1, 2, 2), 2),
+        (rand(2, 3, 3), 1),
+        (integers(1, 4, 4), 2),
+    ],
+    T.ChannelShuffleOp: [
+        (rand(2, 6, 3), 2),
+        (rand(1, 6, 2, 2), 3),
+        (rand(1, 4, 2), 1),
+        (rand(1, 4, 2), 4),
+        (integers(1, 4, 2), 2),
     ],
 }
 

@@ -26,6 +26,11 @@ def rand(*shape: int, scale: float = 1.0) -> Any:
     return pytorch.randn(shape, generator=_random) * scale
 
 
+def integers(*shape: int) -> Any:
+    """Elements from -9 to 9, of int64."""
+    return pytorch.randint(-9, 10, shape, generator=_random)
+
+
 def tensor(elements: Any) -> Any:
     """Just these elements."""
     return pytorch.tensor(elements, dtype=pytorch.float32)

@@ -10,26 +10,42 @@ from tilewright.dialects.torch_op import TorchOp
 from tilewright.passes.decompose.decompose import PATTERNS
 
 from . import (
+    cases_attention,
     cases_binary,
     cases_contraction,
+    cases_convolution,
+    cases_creation,
     cases_indexing,
+    cases_joining,
     cases_layout,
     cases_normalization,
+    cases_pooling,
+    cases_product,
+    cases_padding,
     cases_reduction,
     cases_scan,
+    cases_slicing,
     cases_statistics,
     cases_unary,
 )
 from .inputs import Cases
 
 _FAMILIES = (
+    cases_attention,
     cases_binary,
     cases_contraction,
+    cases_convolution,
+    cases_creation,
     cases_indexing,
+    cases_joining,
     cases_layout,
     cases_normalization,
+    cases_pooling,
+    cases_product,
+    cases_padding,
     cases_reduction,
     cases_scan,
+    cases_slicing,
     cases_statistics,
     cases_unary,
 )
