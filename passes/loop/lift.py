@@ -47,7 +47,7 @@ from tilewright.dialects import loop, prim
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.types import tensor_type
 from tilewright.passes.loop.kernel_builder import KernelBuilder, KernelNames
-from tilewright.passes.loop.scalar_function import scalar_function
+from tilewright.passes.loop.scalar_function import constant_of, scalar_function
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("l", 1, "lift")
@@ -239,7 +239,7 @@ class _LiftedKernel(KernelBuilder):
             case SSAValue():
                 return self.load(view.source, at, where)
             case FloatAttr() | IntegerAttr():
-                return self.add(arith.ConstantOp(view.source))
+                return constant_of(view.source, self.add)
             case prim.IotaOp(map=map, result=result):
                 value = _composed(map.data, at)
                 return self.add(loop.IndexOp(self.access(value), tensor_type(result).element_type))
@@ -262,7 +262,7 @@ class _LiftedKernel(KernelBuilder):
                 continue
             if result is None:
                 assert op.fill is not None
-                result = self.add(arith.ConstantOp(op.fill))
+                result = constant_of(op.fill, self.add)
             holds = self.add(loop.PredicateOp(self.access(mask)))
             result = self.add(arith.SelectOp(holds, value, result))
         assert result is not None

@@ -114,6 +114,13 @@ def constant(value: float, type: Attribute) -> arith.ConstantOp:
     return arith.ConstantOp(FloatAttr(float(value), type))
 
 
+def constant_of(value: FloatAttr | IntegerAttr, add: Add) -> SSAValue:
+    """A number as a value. `arith` has no unsigned constants: those are cast."""
+    if value.type != ui8:
+        return add(arith.ConstantOp(value))
+    return scalar_cast(add(constant(value.value.data, i32)), ui8, add)
+
+
 def _compare(function: ScalarFunction, values: Sequence[SSAValue], add: Add) -> SSAValue:
     floats, integers, bits = _COMPARED[function]
     type = values[0].type
