@@ -20,6 +20,9 @@ from tilewright.dialects import loop
 ALLOWANCE = 16
 """Registers for what the IR does not name."""
 
+_COMPUTED = ("arith.", "math.", "scalar.", "loop.index", "loop.predicate")
+"""Ops that are computed where they are used."""
+
 
 def estimated_registers(body: Block, copies: Callable[[SSAValue], int]) -> int:
     """
@@ -75,7 +78,7 @@ def _where_done(ops: Sequence[Operation]) -> list[int]:
 
 
 def _only_user(op: Operation) -> Operation | None:
-    if not op.name.startswith(("arith.", "math.")) or len(op.results) != 1:
+    if not op.name.startswith(_COMPUTED) or len(op.results) != 1:
         return None
     return op.results[0].get_user_of_unique_use()
 
