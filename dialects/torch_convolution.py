@@ -102,7 +102,7 @@ class ConvolutionLikeOp(TensorOp):
                 f"input {shown(shape)} and weight {shown(weight)} have not {self.dims} dimensions"
             )
         check_least([groups], 1, "groups")
-        if weight[0] == 0 or weight[0] % groups:
+        if 0 in weight[:2] or weight[0] % groups:
             raise VerifyException(f"a weight of {shown(weight)} has no {groups} groups of channels")
         taken = weight[0] if self.is_transposed else weight[1] * groups
         given = weight[1] * groups if self.is_transposed else weight[0]

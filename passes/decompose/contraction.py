@@ -16,6 +16,9 @@ becomes
 The big product is never built: lifting to Loop IR multiplies inside the sum.
 """
 
+from abc import ABC, abstractmethod
+from typing import Any
+
 from tilewright.dialects import torch
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.tensor import Emitter, Tensor, scaled
@@ -53,6 +56,20 @@ class Mm(Decomposition[torch.MmOp | torch.BmmOp]):
         return contract(emit(op.input), transposed(emit(op.mat2)))
 
 
+class Mv(Decomposition[torch.MvOp]):
+    """input @ vec: a matrix and a vector."""
+
+    def decompose(self, op: torch.MvOp, emit: Emitter) -> Tensor:
+        return contract(emit(op.input), emit(op.vec))
+
+
+class Dot(Decomposition[torch.DotOp]):
+    """input @ tensor: two vectors."""
+
+    def decompose(self, op: torch.DotOp, emit: Emitter) -> Tensor:
+        return contract(emit(op.input), emit(op.tensor))
+
+
 class Linear(Decomposition[torch.LinearOp]):
     """input @ weight^T + bias"""
 
@@ -61,14 +78,20 @@ class Linear(Decomposition[torch.LinearOp]):
         return result if op.bias is None else result + emit(op.bias)
 
 
-class Addmm(Decomposition[torch.AddmmOp]):
-    """alpha * (mat1 @ mat2) + beta * input; what is scaled by zero is not read, NaN or not."""
+Scaled = torch.AddmmOp | torch.AddmvOp | torch.AddbmmOp | torch.BaddbmmOp
 
-    def decompose(self, op: torch.AddmmOp, emit: Emitter) -> Tensor:
+
+class ScaledProduct(Decomposition[Scaled], ABC):
+    """alpha * product + beta * input; what is scaled by zero is not read, NaN or not."""
+
+    @abstractmethod
+    def product(self, op: Any, emit: Emitter) -> Tensor:
+        """What `alpha` scales."""
+
+    def decompose(self, op: Scaled, emit: Emitter) -> Tensor:
         shape, terms = op.result_shape(), list[Tensor]()
         if alpha := emit(op.alpha):
-            product = contract(emit(op.mat1), transposed(emit(op.mat2)))
-            terms.append(scaled(product, alpha))
+            terms.append(scaled(self.product(op, emit), alpha))
         if beta := emit(op.beta):
             terms.append(scaled(emit(op.input), beta))
         if not terms:
@@ -76,10 +99,58 @@ class Addmm(Decomposition[torch.AddmmOp]):
         return sum(terms[1:], start=terms[0]).broadcast(shape)
 
 
+class Addmm(ScaledProduct):
+    """alpha * (mat1 @ mat2) + beta * input"""
+
+    def product(self, op: torch.AddmmOp, emit: Emitter) -> Tensor:
+        return contract(emit(op.mat1), transposed(emit(op.mat2)))
+
+
+class Addmv(ScaledProduct):
+    """alpha * (mat @ vec) + beta * input"""
+
+    def product(self, op: torch.AddmvOp, emit: Emitter) -> Tensor:
+        return contract(emit(op.mat), emit(op.vec))
+
+
+class Baddbmm(ScaledProduct):
+    """alpha * (batch1 @ batch2) + beta * input"""
+
+    def product(self, op: torch.BaddbmmOp, emit: Emitter) -> Tensor:
+        return contract(emit(op.batch1), transposed(emit(op.batch2)))
+
+
+class Addbmm(ScaledProduct):
+    """alpha * (sum over the batch of batch1 @ batch2) + beta * input"""
+
+    def product(self, op: torch.AddbmmOp, emit: Emitter) -> Tensor:
+        rows = emit(op.batch1).permute([1, 0, 2]).unsqueeze([1])
+        columns = emit(op.batch2).permute([2, 0, 1])
+        return (rows * columns).sum([2, 3])
+
+
+class Bilinear(Decomposition[torch.BilinearOp]):
+    """input1 @ (weight @ input2) + bias, for every output"""
+
+    def decompose(self, op: torch.BilinearOp, emit: Emitter) -> Tensor:
+        left, right = emit(op.input1), emit(op.input2)
+        by_left = (right.unsqueeze([right.rank - 1, right.rank]) * emit(op.weight)).sum(
+            [right.rank + 1]
+        )
+        result = (left.unsqueeze([left.rank - 1]) * by_left).sum([left.rank])
+        return result if op.bias is None else result + emit(op.bias)
+
+
 PATTERNS: Table = {
     torch.MatmulOp: Matmul(),
     torch.MmOp: Mm(),
     torch.BmmOp: Mm(),
+    torch.MvOp: Mv(),
+    torch.DotOp: Dot(),
     torch.AddmmOp: Addmm(),
+    torch.AddmvOp: Addmv(),
+    torch.AddbmmOp: Addbmm(),
+    torch.BaddbmmOp: Baddbmm(),
     torch.LinearOp: Linear(),
+    torch.BilinearOp: Bilinear(),
 }

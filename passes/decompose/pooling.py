@@ -1,6 +1,139 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions of a moving window."""
+"""
+Reductions of a moving window.
 
-from tilewright.passes.decompose.decomposition import Table
+    %1 = torch.max_pool1d %0 kernel_size [3] stride [2] padding [1]
+        : (tensor<2x4x9xf32>) -> tensor<2x4x5xf32>
 
-PATTERNS: Table = {}
+becomes
+
+    %w = prim.index_map %0 by affine_map<(d0, d1, d2, d3) -> (d0, d1, d2 * 2 + d3 - 1)>
+        where affine_map<(d0, d1, d2, d3) -> (d2 * 2 + d3 - 1, d2 * -2 - d3 + 9)>
+        else 0xFF800000 : f32 : tensor<2x4x9xf32> -> tensor<2x4x5x3xf32>
+    %1 = prim.reduce max(%w) dims [3] : (tensor<2x4x5x3xf32>) -> tensor<2x4x5xf32>
+
+Windows of unequal lengths are as long as the longest, and masked.
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.ir import Attribute
+
+from tilewright.dialects import prim, torch
+from tilewright.dialects.index import linearize
+from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.dialects.torch_op import python_value
+from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.tensor import Emitter, Number, Tensor, axes_of
+from tilewright.passes.decompose.windows import AnyWindow, Place, open_bounds, places, windowed
+
+_LAST = 2**63 - 1
+
+
+def lowest(type: Attribute) -> Number:
+    """What no element of `type` is below."""
+    (identity,) = MonoidAttr(Monoid.MAX).identities([type])
+    value = python_value(identity)
+    assert isinstance(value, int | float)
+    return value
+
+
+def steps_of(tensor: Tensor, windows: Sequence[AnyWindow]) -> range:
+    """The dimensions of a windowed tensor that are steps."""
+    return range(tensor.rank - len(windows), tensor.rank)
+
+
+class MaxPool(Decomposition[torch.MaxPoolOp]):
+    """max over the steps"""
+
+    def decompose(self, op: torch.MaxPoolOp, emit: Emitter) -> Tensor:
+        windows = op.windows()
+        seen = windowed(emit(op.input), windows, lowest(emit.type))
+        return seen.max(steps_of(seen, windows))
+
+
+class MaxPoolWithIndices(Decomposition[torch.MaxPoolWithIndicesOp | torch.AdaptiveMaxPoolOp]):
+    """max over the steps, and where it is"""
+
+    def decompose(
+        self, op: torch.MaxPoolWithIndicesOp | torch.AdaptiveMaxPoolOp, emit: Emitter
+    ) -> Sequence[Tensor]:
+        windows, input = op.windows(), emit(op.input)
+        seen = windowed(input, windows, lowest(emit.type))
+        plane = linearize(axes_of(input.rank)[-len(windows) :], input.shape[-len(windows) :])
+        # Padding is never the first of equals.
+        indices = windowed(emit.positions(plane, input.shape), windows, _LAST)
+        if not seen.is_float:
+            return self.largest(seen, indices, windows)
+        # PyTorch names the last of several NaN, arg-reductions the first: counted backwards.
+        indices = seen.is_nan().where(-1 - indices, indices)
+        values, found = self.largest(seen, indices, windows)
+        return values, found.maximum(-1 - found)
+
+    def largest(
+        self, seen: Tensor, indices: Tensor, windows: Sequence[AnyWindow]
+    ) -> tuple[Tensor, Tensor]:
+        """The largest of each window, with its index."""
+        pairs, dims = [seen.value, indices.value], steps_of(seen, windows)
+        op = seen.emit.add(prim.ReduceOp(MonoidAttr(Monoid.ARGMAX), pairs, dims))
+        return seen.emit.stored(op.results[0]), seen.emit.stored(op.results[1])
+
+
+def mean(input: Tensor, windows: Sequence[AnyWindow], counted: Sequence[Place]) -> Tensor:
+    """The sum over the steps, divided by how many of them are `counted`."""
+    seen = windowed(input, windows, 0)
+    shape = seen.shape[seen.rank - 2 * len(windows) :]
+    bounds = open_bounds([bound for place in counted for bound in place.bounds], shape)
+    total, number = seen.sum(steps_of(seen, windows)), prod(window.steps for window in windows)
+    if not bounds:
+        return total / number
+    is_counted = input.emit.predicate(bounds, shape).cast(input.element)
+    return total / is_counted.sum(steps_of(is_counted, windows))
+
+
+class AvgPool(Decomposition[torch.AvgPoolOp]):
+    """the mean over the steps"""
+
+    def decompose(self, op: torch.AvgPoolOp, emit: Emitter) -> Tensor:
+        input, windows = emit(op.input), op.windows()
+        if divisor := op.divisor():
+            seen = windowed(input, windows, 0)
+            return seen.sum(steps_of(seen, windows)) / divisor
+        counted = places(windows, 2 * len(windows))
+        if op.count_include_pad.value.data:
+            # All that is not beyond the padding, which the last window may be.
+            counted = [
+                Place(place.element, [place.element * -1 + (window.size + window.high - 1)])
+                for place, window in zip(counted, windows, strict=True)
+            ]
+        return mean(input, windows, counted)
+
+
+class AdaptiveAvgPool(Decomposition[torch.AdaptiveAvgPoolOp]):
+    """the mean over the steps of windows that are unequally long"""
+
+    def decompose(self, op: torch.AdaptiveAvgPoolOp, emit: Emitter) -> Tensor:
+        windows = op.windows()
+        return mean(emit(op.input), windows, places(windows, 2 * len(windows)))
+
+
+PATTERNS: Table = {
+    **dict.fromkeys((torch.MaxPool1dOp, torch.MaxPool2dOp, torch.MaxPool3dOp), MaxPool()),
+    **dict.fromkeys(
+        (
+            torch.MaxPool1dWithIndicesOp,
+            torch.MaxPool2dWithIndicesOp,
+            torch.MaxPool3dWithIndicesOp,
+            torch.AdaptiveMaxPool1dOp,
+            torch.AdaptiveMaxPool2dOp,
+            torch.AdaptiveMaxPool3dOp,
+        ),
+        MaxPoolWithIndices(),
+    ),
+    **dict.fromkeys((torch.AvgPool1dOp, torch.AvgPool2dOp, torch.AvgPool3dOp), AvgPool()),
+    **dict.fromkeys(
+        (torch.AdaptiveAvgPool1dOp, torch.AdaptiveAvgPool2dOp, torch.AdaptiveAvgPool3dOp),
+        AdaptiveAvgPool(),
+    ),
+}

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a moving window sees: the element at each of its steps, at each of its positions.
+
+Where a step leaves the tensor a mask says so, and a fill value stands in. There is no mask where
+all steps stay within.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects.index import Range, range_of, simplify
+from tilewright.dialects.torch_windows import AdaptiveWindow, TransposedWindow, Window
+from tilewright.passes.decompose.tensor import Number, Shape, Tensor, axes_of
+
+AnyWindow = Window | TransposedWindow | AdaptiveWindow
+
+
+class Place(NamedTuple):
+    """The element that a step looks at; there is one where all `bounds` are at least 0."""
+
+    element: AffineExpr
+    bounds: Sequence[AffineExpr]
+
+
+def place(window: AnyWindow, position: AffineExpr, step: AffineExpr) -> Place:
+    """Where a step of the window looks at a position."""
+    match window:
+        case Window():
+            element = position * window.stride + step * window.dilation - window.padding
+            return Place(element, [element, element * -1 + (window.size - 1)])
+        case TransposedWindow():
+            distance = position + window.padding - step * window.dilation
+            element = distance // window.stride
+            is_multiple = (distance % window.stride) * -1
+            return Place(element, [element, element * -1 + (window.size - 1), is_multiple])
+        case AdaptiveWindow():
+            parts = max(window.positions, 1)
+            element = position * window.size // parts + step
+            end = ((position + 1) * window.size + (parts - 1)) // parts
+            return Place(element, [end - element - 1])
+
+
+def places(windows: Sequence[AnyWindow], rank: int) -> list[Place]:
+    """
+    The same in a domain of `rank` dimensions that ends with the windows' positions, and then their
+    steps.
+    """
+    dims, count = axes_of(rank), len(windows)
+    positions, steps = dims[rank - 2 * count : rank - count], dims[rank - count :]
+    return [place(*of_dim) for of_dim in zip(windows, positions, steps, strict=True)]
+
+
+def open_bounds(bounds: Sequence[AffineExpr], shape: Shape) -> list[AffineExpr]:
+    """Those that are not at least 0 throughout `shape`."""
+    ranges = [Range.extent(size) for size in shape]
+    known = [(simplify(bound, ranges), range_of(bound, ranges)) for bound in bounds]
+    return [bound for bound, range in known if range is None or range.low < 0]
+
+
+def masked(
+    tensor: Tensor,
+    coordinates: Sequence[AffineExpr],
+    bounds: Sequence[AffineExpr],
+    shape: Shape,
+    fill: Number,
+) -> Tensor:
+    """`Tensor.masked_view`, or a plain view if no bound is ever below 0."""
+    needed = open_bounds(bounds, shape)
+    if not needed:
+        return tensor.view(coordinates, shape)
+    ranges = [Range.extent(size) for size in shape]
+    simplified = [simplify(expr, ranges) for expr in coordinates]
+    return tensor.masked_view(simplified, needed, shape, fill)
+
+
+def windowed(tensor: Tensor, windows: Sequence[AnyWindow], fill: Number) -> Tensor:
+    """The last dimensions of `tensor` as positions of windows, followed by steps of windows."""
+    kept = tensor.shape[: tensor.rank - len(windows)]
+    shape = (*kept, *(w.positions for w in windows), *(w.steps for w in windows))
+    looked_at = places(windows, len(shape))
+    coordinates = [*axes_of(len(kept)), *(place.element for place in looked_at)]
+    return masked(tensor, coordinates, [b for p in looked_at for b in p.bounds], shape, fill)
