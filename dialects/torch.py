@@ -7,8 +7,8 @@ The Torch dialect: the functional ATen graph, one op per ATen overload with all 
       %softmax = torch.softmax.int %rms_norm dim -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
 
 An argument of the function that is not the user's says where it comes from: `torch.name` is its
-path in the module, `torch.kind` is "parameter", "buffer" or "constant". A result with `torch.mutates`
-is the new value of the input or buffer of that name, which the program writes in place.
+path in the module, `torch.kind` is "parameter", "buffer" or "constant". A result with
+`torch.mutates` is the new value of the input or buffer of that name, written in place.
 
 The ops stand in one module per family, and all of them can be had from here.
 """
