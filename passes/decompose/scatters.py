@@ -10,19 +10,14 @@ becomes
     %3 = prim.scatter %2 to %0[%1] with add by affine_map<(d0, d1)[s0] -> (d0, s0)>
         : (tensor<4x3xf32>, tensor<4x8xf32>, tensor<4x3xi64>) -> tensor<4x8xf32>
 
-Narrow types are joined in wider ones and rounded, or cut, once. A subscript outside its axis is an
-error, at every level.
+A subscript outside its axis is an error, at every level.
 """
 
-from collections.abc import Mapping
 from math import prod
 
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Attribute
 
 from tilewright.dialects import torch
-from tilewright.dialects.monoid import Monoid, MonoidAttr
-from tilewright.dialects.prim import ScalarFunction
 from tilewright.dialects.torch_op import python_value
 from tilewright.dialects.torch_promotion import FLOATS
 from tilewright.passes.decompose.decomposition import Decomposition, Table
@@ -34,90 +29,8 @@ from tilewright.passes.decompose.indexing import (
     slices,
     wrapped,
 )
-from tilewright.passes.decompose.tensor import (
-    Emitter,
-    Number,
-    Tensor,
-    elementwise,
-    scaled,
-    scatter,
-)
-
-_MONOIDS: Mapping[str, Monoid] = {
-    "add": Monoid.ADD,
-    "sum": Monoid.ADD,
-    "mean": Monoid.ADD,
-    "multiply": Monoid.MUL,
-    "prod": Monoid.MUL,
-    "amax": Monoid.MAX,
-    "amin": Monoid.MIN,
-}
-"""What updates are joined by; a mean is a sum to be divided."""
-
-_OF_BOOLS: Mapping[Monoid, Monoid] = {
-    Monoid.ADD: Monoid.OR,
-    Monoid.MUL: Monoid.AND,
-    Monoid.MAX: Monoid.OR,
-    Monoid.MIN: Monoid.AND,
-}
-
-
-def monoid_of(reduce: str, element: Attribute) -> Monoid:
-    """The monoid that PyTorch calls `reduce`, on `element`."""
-    monoid = _MONOIDS[reduce]
-    return _OF_BOOLS[monoid] if element == i1 else monoid
-
-
-def number_of(emit: Emitter, number: Number, like: Tensor) -> Tensor:
-    """A scalar of the number, as a tensor of the type of `like` holds it."""
-    return emit.constant(number, ()).cast(emit.common).cast(like.element)
-
-
-class _Write:
-    """Updates on their way into a tensor, which may be a scalar that has a dimension here."""
-
-    def __init__(self, input: Tensor, subscripts: Subscripts, updates: Tensor):
-        self.input, self.subscripts, self.updates = input, subscripts, updates
-
-    def put(self) -> Tensor:
-        """Each in the place of an element."""
-        return self.joined(None)
-
-    def joined(self, monoid: Monoid | None) -> Tensor:
-        """Each joined to an element."""
-        if 0 in self.updates.shape:
-            return self.input
-        return scatter(self.input, self.subscripts, self.updates, monoid)
-
-    def reduced(self, reduce: str, include_self: bool) -> Tensor:
-        """Joined as `scatter_reduce` does: elements that are written may be left out themselves."""
-        input, emit = self.input, self.input.emit
-        monoid = monoid_of(reduce, emit.common)
-        if not include_self:
-            (identity,) = MonoidAttr(monoid).identities([emit.type])
-            start = emit.constant(identity.value.data, ())
-            input = self._written().where(start, input)
-        joined = _Write(input, self.subscripts, self.updates).joined(monoid)
-        return joined if reduce != "mean" else self._mean(joined, include_self)
-
-    def _written(self) -> Tensor:
-        """Which elements are written."""
-        base = self.input.emit.constant(0, self.input.shape, i1)
-        marks = self.input.emit.constant(1, self.updates.shape, i1)
-        return _Write(base, self.subscripts, marks).joined(Monoid.OR)
-
-    def _mean(self, sum: Tensor, include_self: bool) -> Tensor:
-        """The sum divided by how many it is of, both of the result's type; integers round down."""
-        emit = sum.emit
-        base = emit.constant(int(include_self), sum.shape)
-        ones = emit.constant(1, self.updates.shape)
-        count = _Write(base, self.subscripts, ones).joined(Monoid.ADD)
-        sum, count = (t.cast(emit.common).cast(emit.type) for t in (sum, count))
-        count = count.equals(0).where(1, count)
-        if emit.common in FLOATS:
-            return sum / count
-        return elementwise(ScalarFunction.FLOORDIV, sum, count)
-
+from tilewright.passes.decompose.tensor import Emitter, Tensor, scaled
+from tilewright.passes.decompose.updates import Write, monoid_of, number_of
 
 # --- Subscripts along one dimension, one for each update -------------------------------------
 
@@ -125,19 +38,19 @@ TensorScatter = torch.ScatterOp | torch.ScatterAddOp | torch.ScatterJoinOp | tor
 ValueScatter = torch.ScatterValueOp | torch.ScatterValueJoinOp
 
 
-def _scattered(op: TensorScatter | ValueScatter, emit: Emitter) -> _Write:
+def _scattered(op: TensorScatter | ValueScatter, emit: Emitter) -> Write:
     """What an op of this family writes where, not yet how."""
     input, index = at_least_vector(emit(op.input)), at_least_vector(emit.stored(op.index))
     subscripts = along(torch.wrap_dim(op.dim.value.data, input.rank), index)
     if isinstance(op, ValueScatter):
         value = number_of(emit, emit(op.value), input)
-        return _Write(input, subscripts, value.broadcast(index.shape))
+        return Write(input, subscripts, value.broadcast(index.shape))
     src = at_least_vector(emit(op.src))
     if 0 in index.shape:
-        return _Write(input, subscripts, index)
+        return Write(input, subscripts, index)
     for dim, size in enumerate(index.shape):
         src = src.slice(dim, 0, size)
-    return _Write(input, subscripts, src)
+    return Write(input, subscripts, src)
 
 
 class Scatter(Decomposition[torch.ScatterOp | torch.ScatterValueOp]):
@@ -177,12 +90,12 @@ class ScatterReduce(Decomposition[torch.ScatterReduceOp]):
 # --- Slices along one dimension --------------------------------------------------------------
 
 
-def _sliced(op: torch.SliceWritingOp, emit: Emitter) -> _Write:
+def _sliced(op: torch.SliceWritingOp, emit: Emitter) -> Write:
     """What an op of this family writes where, not yet how."""
     input, source = (at_least_vector(emit(value)) for value in (op.input, op.source))
     dim = torch.wrap_dim(op.dim.value.data, input.rank)
     index = at_least_vector(emit.stored(op.index))
-    return _Write(input, slices(input.rank, dim, index), source)
+    return Write(input, slices(input.rank, dim, index), source)
 
 
 class IndexCopy(Decomposition[torch.IndexCopyOp]):
@@ -226,7 +139,7 @@ class IndexFill(Decomposition[torch.IndexFillOp | torch.IndexFillScalarOp]):
         else:
             value = number_of(emit, emit(op.value), input)
         subscripts = slices(input.rank, dim, wrapped(index, input.shape[dim]))
-        return _Write(input, subscripts, value.broadcast(shape)).put().reshape(op.result_shape())
+        return Write(input, subscripts, value.broadcast(shape)).put().reshape(op.result_shape())
 
 
 # --- Subscripts of several dimensions --------------------------------------------------------
@@ -238,7 +151,7 @@ class IndexPut(Decomposition[torch.IndexPutLikeOp]):
     def decompose(self, op: torch.IndexPutLikeOp, emit: Emitter) -> Tensor:
         input, at = emit(op.input), op.indices_at.get_values()
         subscripts, shape = indexed(emit, input.shape, op.indices, at)
-        write = _Write(input, subscripts, emit(op.values).broadcast(shape))
+        write = Write(input, subscripts, emit(op.values).broadcast(shape))
         accumulate = bool(python_value(op.accumulate))
         return write.joined(monoid_of("add", emit.common)) if accumulate else write.put()
 
@@ -250,7 +163,7 @@ class Put(Decomposition[torch.PutOp]):
         input, index, source = emit(op.input), emit.stored(op.index), emit(op.source)
         size, count = prod(input.shape), prod(index.shape)
         subscripts: Subscripts = [wrapped(index.reshape((count,)), size)]
-        write = _Write(input.reshape((size,)), subscripts, source.reshape((count,)))
+        write = Write(input.reshape((size,)), subscripts, source.reshape((count,)))
         accumulate = bool(python_value(op.accumulate))
         put = write.joined(monoid_of("add", emit.common)) if accumulate else write.put()
         return put.reshape(input.shape)
