@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import f64, i1
 from tilewright.dialects import torch
 from tilewright.passes.decompose.contraction import contract, transposed
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Tensor, axes_of
+from tilewright.passes.decompose.tensor import Emitter, Tensor, axes_of, scaled
 
 _LOWEST = {False: -3.4028234663852886e38, True: -1.7976931348623157e308}
 """The lowest finite number of f32, and of f64."""
@@ -48,7 +48,7 @@ class ScaledDotProductAttention(Decomposition[torch.ScaledDotProductAttentionOp]
         of_key, of_value = op.groups()
         query, key = emit(op.query), shared_heads(emit(op.key), of_key)
         value = shared_heads(emit(op.value), of_value)
-        scores = self.masked(op, emit, contract(query, key) * self.scale(op))
+        scores = self.masked(op, emit, scaled(contract(query, key), self.scale(op)))
         dims = [scores.rank - 1]
         largest = scores.max(dims).maximum(_LOWEST[emit.type == f64])
         weights = (scores - largest.unsqueeze(dims)).exp()
