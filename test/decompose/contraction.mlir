@@ -131,3 +131,87 @@ func.func @beta_zero(%c: tensor<16xf32>, %a: tensor<4x8xf32>, %b: tensor<8x16xf3
       : (tensor<16xf32>, tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
   func.return %r : tensor<4x16xf32>
 }
+
+// CHECK-LABEL: func.func @mv(
+// CHECK-NEXT:    %r = prim.index_map %b by affine_map<(d0, d1) -> (d1)> : tensor<8xf32> -> tensor<4x8xf32>
+// CHECK-NEXT:    %r_1 = prim.elementwise mul(%a, %r) : tensor<4x8xf32>
+// CHECK-NEXT:    %r_2 = prim.reduce add(%r_1) dims [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+// CHECK-NEXT:    func.return %r_2 : tensor<4xf32>
+func.func @mv(%a: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4xf32> {
+  %r = torch.mv %a, %b
+      : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @addmv(
+// CHECK-NEXT:    %r = prim.index_map %b by affine_map<(d0, d1) -> (d1)> : tensor<8xf32> -> tensor<4x8xf32>
+// CHECK-NEXT:    %r_1 = prim.elementwise mul(%a, %r) : tensor<4x8xf32>
+// CHECK-NEXT:    %r_2 = prim.reduce add(%r_1) dims [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+// CHECK-NEXT:    %r_3 = prim.constant 2.000000e+00 : f32 -> tensor<4xf32>
+// CHECK-NEXT:    %r_4 = prim.elementwise mul(%r_2, %r_3) : tensor<4xf32>
+// CHECK-NEXT:    %r_5 = prim.elementwise add(%r_4, %c) : tensor<4xf32>
+// CHECK-NEXT:    func.return %r_5 : tensor<4xf32>
+func.func @addmv(%c: tensor<4xf32>, %a: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4xf32> {
+  %r = torch.addmv %c, %a, %b alpha 2.0
+      : (tensor<4xf32>, tensor<4x8xf32>, tensor<8xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @baddbmm(
+// CHECK-NEXT:    %r = prim.index_map %a by affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)> : tensor<2x4x8xf32> -> tensor<2x4x16x8xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %b by affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<2x8x16xf32> -> tensor<2x4x16x8xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x4x16x8xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [3] : (tensor<2x4x16x8xf32>) -> tensor<2x4x16xf32>
+// CHECK-NEXT:    %r_4 = prim.index_map %c by affine_map<(d0, d1, d2) -> (d2)> : tensor<16xf32> -> tensor<2x4x16xf32>
+// CHECK-NEXT:    %r_5 = prim.elementwise add(%r_3, %r_4) : tensor<2x4x16xf32>
+// CHECK-NEXT:    func.return %r_5 : tensor<2x4x16xf32>
+func.func @baddbmm(%c: tensor<16xf32>, %a: tensor<2x4x8xf32>, %b: tensor<2x8x16xf32>) -> tensor<2x4x16xf32> {
+  %r = torch.baddbmm %c, %a, %b
+      : (tensor<16xf32>, tensor<2x4x8xf32>, tensor<2x8x16xf32>) -> tensor<2x4x16xf32>
+  func.return %r : tensor<2x4x16xf32>
+}
+
+// The batch is summed like the inner dimension.
+// CHECK-LABEL: func.func @addbmm(
+// CHECK-NEXT:    %r = prim.index_map %a by affine_map<(d0, d1, d2, d3) -> (d2, d0, d3)> : tensor<2x4x8xf32> -> tensor<4x16x2x8xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %b by affine_map<(d0, d1, d2, d3) -> (d2, d3, d1)> : tensor<2x8x16xf32> -> tensor<4x16x2x8xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<4x16x2x8xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [2, 3] : (tensor<4x16x2x8xf32>) -> tensor<4x16xf32>
+// CHECK-NEXT:    %r_4 = prim.elementwise add(%r_3, %c) : tensor<4x16xf32>
+// CHECK-NEXT:    func.return %r_4 : tensor<4x16xf32>
+func.func @addbmm(%c: tensor<4x16xf32>, %a: tensor<2x4x8xf32>, %b: tensor<2x8x16xf32>) -> tensor<4x16xf32> {
+  %r = torch.addbmm %c, %a, %b
+      : (tensor<4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x16xf32>) -> tensor<4x16xf32>
+  func.return %r : tensor<4x16xf32>
+}
+
+// Two contractions, the first without the first input.
+// CHECK-LABEL: func.func @bilinear(
+// CHECK-NEXT:    %r = prim.index_map %b by affine_map<(d0, d1, d2, d3) -> (d0, d3)> : tensor<4x5xf32> -> tensor<4x2x3x5xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3) -> (d1, d2, d3)> : tensor<2x3x5xf32> -> tensor<4x2x3x5xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<4x2x3x5xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [3] : (tensor<4x2x3x5xf32>) -> tensor<4x2x3xf32>
+// CHECK-NEXT:    %r_4 = prim.index_map %a by affine_map<(d0, d1, d2) -> (d0, d2)> : tensor<4x3xf32> -> tensor<4x2x3xf32>
+// CHECK-NEXT:    %r_5 = prim.elementwise mul(%r_4, %r_3) : tensor<4x2x3xf32>
+// CHECK-NEXT:    %r_6 = prim.reduce add(%r_5) dims [2] : (tensor<4x2x3xf32>) -> tensor<4x2xf32>
+// CHECK-NEXT:    func.return %r_6 : tensor<4x2xf32>
+func.func @bilinear(%a: tensor<4x3xf32>, %b: tensor<4x5xf32>, %w: tensor<2x3x5xf32>) -> tensor<4x2xf32> {
+  %r = torch.bilinear %a, %b, %w
+      : (tensor<4x3xf32>, tensor<4x5xf32>, tensor<2x3x5xf32>) -> tensor<4x2xf32>
+  func.return %r : tensor<4x2xf32>
+}
+
+// Products of halves are summed in f32, and rounded once.
+// CHECK-LABEL: func.func @half(
+// CHECK-NEXT:    %r = prim.elementwise cast(%a) : (tensor<4x8xf16>) -> tensor<4x8xf32>
+// CHECK-NEXT:    %r_1 = prim.elementwise cast(%b) : (tensor<8xf16>) -> tensor<8xf32>
+// CHECK-NEXT:    %r_2 = prim.index_map %r_1 by affine_map<(d0, d1) -> (d1)> : tensor<8xf32> -> tensor<4x8xf32>
+// CHECK-NEXT:    %r_3 = prim.elementwise mul(%r, %r_2) : tensor<4x8xf32>
+// CHECK-NEXT:    %r_4 = prim.reduce add(%r_3) dims [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+// CHECK-NEXT:    %r_5 = prim.elementwise cast(%r_4) : (tensor<4xf32>) -> tensor<4xf16>
+// CHECK-NEXT:    func.return %r_5 : tensor<4xf16>
+func.func @half(%a: tensor<4x8xf16>, %b: tensor<8xf16>) -> tensor<4xf16> {
+  %r = torch.mv %a, %b
+      : (tensor<4x8xf16>, tensor<8xf16>) -> tensor<4xf16>
+  func.return %r : tensor<4xf16>
+}

@@ -4,13 +4,13 @@
 
 // Without padding nothing is masked.
 // CHECK-LABEL: func.func @valid(
-// CHECK-NEXT:      %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, (d2 + d4))> : tensor<2x4x16xf32> -> tensor<2x8x14x4x3xf32>
-// CHECK-NEXT:      %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4) -> (d1, d3, d4)> : tensor<8x4x3xf32> -> tensor<2x8x14x4x3xf32>
-// CHECK-NEXT:      %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x8x14x4x3xf32>
-// CHECK-NEXT:      %r_3 = prim.reduce add(%r_2) dims [3, 4] : (tensor<2x8x14x4x3xf32>) -> tensor<2x8x14xf32>
-// CHECK-NEXT:      %r_4 = prim.index_map %b by affine_map<(d0, d1, d2) -> (d1)> : tensor<8xf32> -> tensor<2x8x14xf32>
-// CHECK-NEXT:      %r_5 = prim.elementwise add(%r_3, %r_4) : tensor<2x8x14xf32>
-// CHECK-NEXT:      func.return %r_5 : tensor<2x8x14xf32>
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, (d2 + d4))> : tensor<2x4x16xf32> -> tensor<2x8x14x4x3xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4) -> (d1, d3, d4)> : tensor<8x4x3xf32> -> tensor<2x8x14x4x3xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x8x14x4x3xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [3, 4] : (tensor<2x8x14x4x3xf32>) -> tensor<2x8x14xf32>
+// CHECK-NEXT:    %r_4 = prim.index_map %b by affine_map<(d0, d1, d2) -> (d1)> : tensor<8xf32> -> tensor<2x8x14xf32>
+// CHECK-NEXT:    %r_5 = prim.elementwise add(%r_3, %r_4) : tensor<2x8x14xf32>
+// CHECK-NEXT:    func.return %r_5 : tensor<2x8x14xf32>
 func.func @valid(%x: tensor<2x4x16xf32>, %w: tensor<8x4x3xf32>, %b: tensor<8xf32>) -> tensor<2x8x14xf32> {
   %r = torch.conv1d %x, %w bias %b
       : (tensor<2x4x16xf32>, tensor<8x4x3xf32>, tensor<8xf32>) -> tensor<2x8x14xf32>
@@ -19,11 +19,11 @@ func.func @valid(%x: tensor<2x4x16xf32>, %w: tensor<8x4x3xf32>, %b: tensor<8xf32
 
 // Padding is where a mask does not hold.
 // CHECK-LABEL: func.func @padded(
-// CHECK-NEXT:      %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, (((d2 * 2) + d5) + -1), (((d3 * 2) + d6) + -1))> where affine_map<(d0, d1, d2, d3, d4, d5, d6) -> ((((d2 * 2) + d5) + -1), (((d2 * -2) + (d5 * -1)) + 9), (((d3 * 2) + d6) + -1), (((d3 * -2) + (d6 * -1)) + 9))> else 0.000000e+00 : f32 : tensor<2x4x9x9xf32> -> tensor<2x8x5x5x4x3x3xf32>
-// CHECK-NEXT:      %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d4, d5, d6)> : tensor<8x4x3x3xf32> -> tensor<2x8x5x5x4x3x3xf32>
-// CHECK-NEXT:      %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x8x5x5x4x3x3xf32>
-// CHECK-NEXT:      %r_3 = prim.reduce add(%r_2) dims [4, 5, 6] : (tensor<2x8x5x5x4x3x3xf32>) -> tensor<2x8x5x5xf32>
-// CHECK-NEXT:      func.return %r_3 : tensor<2x8x5x5xf32>
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, (((d2 * 2) + d5) + -1), (((d3 * 2) + d6) + -1))> where affine_map<(d0, d1, d2, d3, d4, d5, d6) -> ((((d2 * 2) + d5) + -1), (((d2 * -2) + (d5 * -1)) + 9), (((d3 * 2) + d6) + -1), (((d3 * -2) + (d6 * -1)) + 9))> else 0.000000e+00 : f32 : tensor<2x4x9x9xf32> -> tensor<2x8x5x5x4x3x3xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d4, d5, d6)> : tensor<8x4x3x3xf32> -> tensor<2x8x5x5x4x3x3xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x8x5x5x4x3x3xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [4, 5, 6] : (tensor<2x8x5x5x4x3x3xf32>) -> tensor<2x8x5x5xf32>
+// CHECK-NEXT:    func.return %r_3 : tensor<2x8x5x5xf32>
 func.func @padded(%x: tensor<2x4x9x9xf32>, %w: tensor<8x4x3x3xf32>) -> tensor<2x8x5x5xf32> {
   %r = torch.conv2d %x, %w stride [2, 2] padding [1, 1]
       : (tensor<2x4x9x9xf32>, tensor<8x4x3x3xf32>) -> tensor<2x8x5x5xf32>
@@ -32,11 +32,11 @@ func.func @padded(%x: tensor<2x4x9x9xf32>, %w: tensor<8x4x3x3xf32>) -> tensor<2x
 
 // One of 1x1 is a matrix product.
 // CHECK-LABEL: func.func @pointwise(
-// CHECK-NEXT:      %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4) -> (d0, d4, d2, d3)> : tensor<2x4x9x9xf32> -> tensor<2x8x9x9x4xf32>
-// CHECK-NEXT:      %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4) -> (d1, d4, 0, 0)> : tensor<8x4x1x1xf32> -> tensor<2x8x9x9x4xf32>
-// CHECK-NEXT:      %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x8x9x9x4xf32>
-// CHECK-NEXT:      %r_3 = prim.reduce add(%r_2) dims [4] : (tensor<2x8x9x9x4xf32>) -> tensor<2x8x9x9xf32>
-// CHECK-NEXT:      func.return %r_3 : tensor<2x8x9x9xf32>
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4) -> (d0, d4, d2, d3)> : tensor<2x4x9x9xf32> -> tensor<2x8x9x9x4xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4) -> (d1, d4, 0, 0)> : tensor<8x4x1x1xf32> -> tensor<2x8x9x9x4xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x8x9x9x4xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [4] : (tensor<2x8x9x9x4xf32>) -> tensor<2x8x9x9xf32>
+// CHECK-NEXT:    func.return %r_3 : tensor<2x8x9x9xf32>
 func.func @pointwise(%x: tensor<2x4x9x9xf32>, %w: tensor<8x4x1x1xf32>) -> tensor<2x8x9x9xf32> {
   %r = torch.conv2d %x, %w
       : (tensor<2x4x9x9xf32>, tensor<8x4x1x1xf32>) -> tensor<2x8x9x9xf32>
@@ -45,11 +45,11 @@ func.func @pointwise(%x: tensor<2x4x9x9xf32>, %w: tensor<8x4x1x1xf32>) -> tensor
 
 // A depthwise one sums over the window only.
 // CHECK-LABEL: func.func @depthwise(
-// CHECK-NEXT:      %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, (d2 + d4), (d3 + d5))> : tensor<2x4x9x9xf32> -> tensor<2x4x7x7x3x3xf32>
-// CHECK-NEXT:      %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4, d5) -> (d1, 0, d4, d5)> : tensor<4x1x3x3xf32> -> tensor<2x4x7x7x3x3xf32>
-// CHECK-NEXT:      %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x4x7x7x3x3xf32>
-// CHECK-NEXT:      %r_3 = prim.reduce add(%r_2) dims [4, 5] : (tensor<2x4x7x7x3x3xf32>) -> tensor<2x4x7x7xf32>
-// CHECK-NEXT:      func.return %r_3 : tensor<2x4x7x7xf32>
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, (d2 + d4), (d3 + d5))> : tensor<2x4x9x9xf32> -> tensor<2x4x7x7x3x3xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4, d5) -> (d1, 0, d4, d5)> : tensor<4x1x3x3xf32> -> tensor<2x4x7x7x3x3xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x4x7x7x3x3xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [4, 5] : (tensor<2x4x7x7x3x3xf32>) -> tensor<2x4x7x7xf32>
+// CHECK-NEXT:    func.return %r_3 : tensor<2x4x7x7xf32>
 func.func @depthwise(%x: tensor<2x4x9x9xf32>, %w: tensor<4x1x3x3xf32>) -> tensor<2x4x7x7xf32> {
   %r = torch.conv2d %x, %w groups 4
       : (tensor<2x4x9x9xf32>, tensor<4x1x3x3xf32>) -> tensor<2x4x7x7xf32>
@@ -58,12 +58,12 @@ func.func @depthwise(%x: tensor<2x4x9x9xf32>, %w: tensor<4x1x3x3xf32>) -> tensor
 
 // Groups are an axis of their own.
 // CHECK-LABEL: func.func @groups(
-// CHECK-NEXT:      %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, ((d1 * 2) + d4), (d3 + d5))> : tensor<2x4x16xf32> -> tensor<2x2x3x14x2x3xf32>
-// CHECK-NEXT:      %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4, d5) -> (((d1 * 3) + d2), d4, d5)> : tensor<6x2x3xf32> -> tensor<2x2x3x14x2x3xf32>
-// CHECK-NEXT:      %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x2x3x14x2x3xf32>
-// CHECK-NEXT:      %r_3 = prim.reduce add(%r_2) dims [4, 5] : (tensor<2x2x3x14x2x3xf32>) -> tensor<2x2x3x14xf32>
-// CHECK-NEXT:      %r_4 = prim.index_map %r_3 by affine_map<(d0, d1, d2) -> (d0, (d1 floordiv 3), (d1 mod 3), d2)> : tensor<2x2x3x14xf32> -> tensor<2x6x14xf32>
-// CHECK-NEXT:      func.return %r_4 : tensor<2x6x14xf32>
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, ((d1 * 2) + d4), (d3 + d5))> : tensor<2x4x16xf32> -> tensor<2x2x3x14x2x3xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4, d5) -> (((d1 * 3) + d2), d4, d5)> : tensor<6x2x3xf32> -> tensor<2x2x3x14x2x3xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x2x3x14x2x3xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [4, 5] : (tensor<2x2x3x14x2x3xf32>) -> tensor<2x2x3x14xf32>
+// CHECK-NEXT:    %r_4 = prim.index_map %r_3 by affine_map<(d0, d1, d2) -> (d0, (d1 floordiv 3), (d1 mod 3), d2)> : tensor<2x2x3x14xf32> -> tensor<2x6x14xf32>
+// CHECK-NEXT:    func.return %r_4 : tensor<2x6x14xf32>
 func.func @groups(%x: tensor<2x4x16xf32>, %w: tensor<6x2x3xf32>) -> tensor<2x6x14xf32> {
   %r = torch.conv1d %x, %w groups 2
       : (tensor<2x4x16xf32>, tensor<6x2x3xf32>) -> tensor<2x6x14xf32>
@@ -72,11 +72,11 @@ func.func @groups(%x: tensor<2x4x16xf32>, %w: tensor<6x2x3xf32>) -> tensor<2x6x1
 
 // Of what "same" pads, the odd zero stands at the end.
 // CHECK-LABEL: func.func @same(
-// CHECK-NEXT:      %r = prim.index_map %x by affine_map<(d0, d1, d2, d3) -> (d2, ((d1 + d3) + -1))> where affine_map<(d0, d1, d2, d3) -> (((d1 + d3) + -1), (((d1 * -1) + (d3 * -1)) + 16))> else 0.000000e+00 : f32 : tensor<4x16xf32> -> tensor<8x16x4x4xf32>
-// CHECK-NEXT:      %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x4x4xf32> -> tensor<8x16x4x4xf32>
-// CHECK-NEXT:      %r_2 = prim.elementwise mul(%r, %r_1) : tensor<8x16x4x4xf32>
-// CHECK-NEXT:      %r_3 = prim.reduce add(%r_2) dims [2, 3] : (tensor<8x16x4x4xf32>) -> tensor<8x16xf32>
-// CHECK-NEXT:      func.return %r_3 : tensor<8x16xf32>
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3) -> (d2, ((d1 + d3) + -1))> where affine_map<(d0, d1, d2, d3) -> (((d1 + d3) + -1), (((d1 * -1) + (d3 * -1)) + 16))> else 0.000000e+00 : f32 : tensor<4x16xf32> -> tensor<8x16x4x4xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x4x4xf32> -> tensor<8x16x4x4xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<8x16x4x4xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [2, 3] : (tensor<8x16x4x4xf32>) -> tensor<8x16xf32>
+// CHECK-NEXT:    func.return %r_3 : tensor<8x16xf32>
 func.func @same(%x: tensor<4x16xf32>, %w: tensor<8x4x4xf32>) -> tensor<8x16xf32> {
   %r = torch.conv1d.padding %x, %w padding "same"
       : (tensor<4x16xf32>, tensor<8x4x4xf32>) -> tensor<8x16xf32>
@@ -85,11 +85,11 @@ func.func @same(%x: tensor<4x16xf32>, %w: tensor<8x4x4xf32>) -> tensor<8x16xf32>
 
 // A transposed one gathers: what lies between elements is masked.
 // CHECK-LABEL: func.func @transposed(
-// CHECK-NEXT:      %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, (((d2 + (d4 * -1)) + 1) floordiv 2))> where affine_map<(d0, d1, d2, d3, d4) -> ((((d2 + (d4 * -1)) + 1) floordiv 2), ((((d2 + (d4 * -1)) + 1) mod 2) * -1))> else 0.000000e+00 : f32 : tensor<2x4x5xf32> -> tensor<2x8x9x4x3xf32>
-// CHECK-NEXT:      %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4) -> (d3, d1, d4)> : tensor<4x8x3xf32> -> tensor<2x8x9x4x3xf32>
-// CHECK-NEXT:      %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x8x9x4x3xf32>
-// CHECK-NEXT:      %r_3 = prim.reduce add(%r_2) dims [3, 4] : (tensor<2x8x9x4x3xf32>) -> tensor<2x8x9xf32>
-// CHECK-NEXT:      func.return %r_3 : tensor<2x8x9xf32>
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, (((d2 + (d4 * -1)) + 1) floordiv 2))> where affine_map<(d0, d1, d2, d3, d4) -> ((((d2 + (d4 * -1)) + 1) floordiv 2), ((((d2 + (d4 * -1)) + 1) mod 2) * -1))> else 0.000000e+00 : f32 : tensor<2x4x5xf32> -> tensor<2x8x9x4x3xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4) -> (d3, d1, d4)> : tensor<4x8x3xf32> -> tensor<2x8x9x4x3xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x8x9x4x3xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [3, 4] : (tensor<2x8x9x4x3xf32>) -> tensor<2x8x9xf32>
+// CHECK-NEXT:    func.return %r_3 : tensor<2x8x9xf32>
 func.func @transposed(%x: tensor<2x4x5xf32>, %w: tensor<4x8x3xf32>) -> tensor<2x8x9xf32> {
   %r = torch.conv_transpose1d %x, %w stride [2] padding [1]
       : (tensor<2x4x5xf32>, tensor<4x8x3xf32>) -> tensor<2x8x9xf32>
