@@ -49,6 +49,7 @@ from tilewright.passes.loop.plan import (
     obstacle,
     readers,
 )
+from tilewright.passes.loop.scalar_function import constant_of
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.trace import Rule, rewriting, skipped
 
@@ -132,8 +133,15 @@ def _zero_outside(where: Access | None, value: SSAValue) -> list[Operation]:
     """Ops that give `value` where the mask of the replaced load holds, else 0."""
     if where is None or isinstance(value.owner, loop.LoadOp):  # a load has the mask itself
         return []
-    predicate, zero = loop.PredicateOp(where), arith.ConstantOp(_zero(value.type))
-    return [predicate, zero, arith.SelectOp(predicate.result, value, zero.result)]
+    ops: list[Operation] = [loop.PredicateOp(where)]
+
+    def add(op: Operation) -> SSAValue:
+        ops.append(op)
+        return op.results[0]
+
+    zero = constant_of(_zero(value.type), add)
+    add(arith.SelectOp(ops[0].results[0], value, zero))
+    return ops
 
 
 def _zero(type: Attribute) -> FloatAttr | IntegerAttr:
