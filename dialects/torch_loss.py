@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Torch ops that measure how far two tensors are apart."""
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.torch_elementwise import REALS, Domain, ElementwiseOp
@@ -111,17 +110,20 @@ class KlDivOp(PairLossOp):
     log_target = boolean(False)
 
 
-@torch_op("soft_margin_loss")
-class SoftMarginLossOp(PairLossOp):
-    """
-    log(1 + exp(-target * input)).
+class BinaryCrossEntropyLikeOp(PairLossOp):
+    """A loss of probabilities, or of what gives them, against probabilities of the same shape."""
 
-        %2 = torch.soft_margin_loss %0, %1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<f32>
-    """
+    def result_shape(self) -> tuple[int, ...]:
+        input, target = shape_of(self.input), shape_of(self.target)
+        if input != target:
+            raise VerifyException(
+                f"input and target have one shape, not {shown(input)} and {shown(target)}"
+            )
+        return super().result_shape()
 
 
 @torch_op("binary_cross_entropy")
-class BinaryCrossEntropyOp(PairLossOp):
+class BinaryCrossEntropyOp(BinaryCrossEntropyLikeOp):
     """
     -(target * log(input) + (1 - target) * log(1 - input)), of logarithms that are at least -100.
 
@@ -133,7 +135,7 @@ class BinaryCrossEntropyOp(PairLossOp):
 
 
 @torch_op("binary_cross_entropy_with_logits")
-class BinaryCrossEntropyWithLogitsOp(PairLossOp):
+class BinaryCrossEntropyWithLogitsOp(BinaryCrossEntropyLikeOp):
     """
     binary_cross_entropy of sigmoid(input), where the positive term is pos_weight times as heavy.
 
@@ -176,7 +178,7 @@ class CosineSimilarityOp(ElementwiseOp):
 
 
 class ClassLossOp(TensorOp):
-    """A loss of scores for each class, which lie along dimension 1, or 0 if that is the only one."""
+    """A loss of scores for each class, along dimension 1, or 0 if that is the only one."""
 
     input = tensor()
     target = tensor()

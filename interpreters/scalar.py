@@ -33,6 +33,11 @@ def erfc(x: Array) -> Array:
     return np.fromiter(values, np.float64, x.size).reshape(x.shape).astype(x.dtype)
 
 
+def power(base: Array, exponent: Array) -> Array:
+    """As C's `pow`: NumPy's own takes the square root for one exponent 0.5, NaN for -inf."""
+    return np.float_power(base, exponent).astype(base.dtype)
+
+
 def _rsqrt(x: Array) -> Array:
     return np.reciprocal(np.sqrt(x))
 
@@ -143,7 +148,7 @@ ELEMENTWISE: dict[type[Operation], Function] = {
     math.Log1pOp: np.log1p,
     math.Log2Op: np.log2,
     math.LogOp: np.log,
-    math.PowFOp: np.power,
+    math.PowFOp: power,
     math.RoundEvenOp: np.rint,
     math.RoundOp: _round_half_away,
     math.RsqrtOp: _rsqrt,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.dialects.scalar_function import ScalarFunction
-from tilewright.interpreters.scalar import erf, erfc
+from tilewright.interpreters.scalar import erf, erfc, power
 from tilewright.interpreters.types import Array
 
 Function = Callable[..., Array]
@@ -51,7 +51,7 @@ SCALAR_FUNCTIONS: Mapping[ScalarFunction, Function] = {
     _F.DIV: _by_kind(np.divide, _divide_towards_zero),
     _F.FLOORDIV: np.floor_divide,
     _F.FMOD: np.fmod,
-    _F.POW: _by_kind(np.power, _integer_power),
+    _F.POW: _by_kind(power, _integer_power),
     _F.MAXIMUM: np.maximum,
     _F.MINIMUM: np.minimum,
     _F.ATAN2: np.arctan2,

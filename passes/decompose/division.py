@@ -16,33 +16,52 @@ from collections.abc import Callable, Mapping
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.pointwise import Binary, Computed, as_tensor
+from tilewright.passes.decompose.pointwise import Argument, Binary, Computed, as_common
 from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
 
 
-def _truncated(input: Tensor, other: Tensor) -> Tensor:
-    quotient = input / other
-    return elementwise(ScalarFunction.TRUNC, quotient) if quotient.is_float else quotient
+def _truncated(input: Tensor, other: Argument) -> Tensor:
+    """ATen rounds to a half type before, too, if it divides by a tensor."""
+    quotient, emit = input / other, input.emit
+    if not quotient.is_float:
+        return quotient
+    if isinstance(other, Tensor):
+        quotient = quotient.cast(emit.common).cast(emit.type)
+    return elementwise(ScalarFunction.TRUNC, quotient)
 
 
-def _floored(input: Tensor, other: Tensor) -> Tensor:
+def _floored(input: Tensor, other: Argument) -> Tensor:
     return elementwise(ScalarFunction.FLOORDIV, input, other)
 
 
-_ROUNDED: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
+_ROUNDED: Mapping[str, Callable[[Tensor, Argument], Tensor]] = {
     "floor": _floored,
     "trunc": _truncated,
 }
+
+
+def _divisor(emit: Emitter, other: torch.SSAValue | torch.Scalar) -> Argument:
+    """A number wraps around in a narrow integer type, but is not rounded to a half type."""
+    return emit(other) if emit.common in torch.FLOATS else as_common(emit, other)
 
 
 class RoundedDiv(Decomposition[torch.DivModeOp | torch.DivScalarModeOp]):
     """input / other, perhaps rounded to an integer."""
 
     def decompose(self, op: torch.DivModeOp | torch.DivScalarModeOp, emit: Emitter) -> Tensor:
-        input, other = emit(op.input), as_tensor(emit, op.other)
+        input, other = emit(op.input), _divisor(emit, op.other)
         if op.rounding_mode is None:
             return input / other
         return _ROUNDED[op.rounding_mode.data](input, other)
+
+
+class FloorDivide(Decomposition[torch.FloorDivideOp | torch.FloorDivideScalarOp]):
+    """input / other, rounded down"""
+
+    def decompose(
+        self, op: torch.FloorDivideOp | torch.FloorDivideScalarOp, emit: Emitter
+    ) -> Tensor:
+        return _floored(emit(op.input), _divisor(emit, op.other))
 
 
 def _fmod(input: Tensor, other: Tensor) -> Tensor:
@@ -64,8 +83,8 @@ PATTERNS: Table = {
     torch.DivScalarOp: Binary(ScalarFunction.DIV),
     torch.DivModeOp: RoundedDiv(),
     torch.DivScalarModeOp: RoundedDiv(),
-    torch.FloorDivideOp: Computed(_floored),
-    torch.FloorDivideScalarOp: Computed(_floored),
+    torch.FloorDivideOp: FloorDivide(),
+    torch.FloorDivideScalarOp: FloorDivide(),
     torch.RemainderOp: Computed(_remainder),
     torch.RemainderScalarOp: Computed(_remainder),
     torch.ScalarRemainderOp: Computed(_remainder),

@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
-from tilewright.passes.decompose.activations import log_sigmoid, softplus
+from tilewright.passes.decompose.activations import log_sigmoid
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.pointwise import xlogy
 from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
@@ -92,13 +92,6 @@ class KlDiv(PairLoss[torch.KlDivOp]):
         return xlogy(target, target) - target * input
 
 
-class SoftMarginLoss(PairLoss[torch.SoftMarginLossOp]):
-    """log(1 + exp(-target * input))"""
-
-    def losses(self, op: torch.SoftMarginLossOp, emit: Emitter) -> Tensor:
-        return softplus(-(emit(op.target) * emit(op.input)))
-
-
 class BinaryCrossEntropy(PairLoss[torch.BinaryCrossEntropyOp]):
     """-(target * log(input) + (1 - target) * log(1 - input)), which stays finite at 0 and 1."""
 
@@ -140,7 +133,6 @@ PATTERNS: Table = {
     torch.SmoothL1LossOp: SmoothL1Loss(),
     torch.HuberLossOp: HuberLoss(),
     torch.KlDivOp: KlDiv(),
-    torch.SoftMarginLossOp: SoftMarginLoss(),
     torch.BinaryCrossEntropyOp: BinaryCrossEntropy(),
     torch.BinaryCrossEntropyWithLogitsOp: BinaryCrossEntropyWithLogits(),
     torch.CosineSimilarityOp: CosineSimilarity(),

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import i1
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Number, Tensor, elementwise, scaled
+from tilewright.passes.decompose.tensor import Emitter, Number, Tensor, elementwise
 from tilewright.passes.decompose.unary import is_negative
 
 Argument = Tensor | Number
@@ -62,27 +62,27 @@ class Computed(Decomposition[PairOp]):
         return self.compute(as_tensor(emit, op.input), as_tensor(emit, op.other))
 
 
-def as_tensor(emit: Emitter, argument: torch.SSAValue | torch.Scalar) -> Tensor:
+def as_common(emit: Emitter, argument: torch.SSAValue | torch.Scalar) -> Argument:
     """
-    An argument in the compute type. A number becomes a tensor, and is cast as tensors are: rounded
-    to a half type, wrapped around in a narrow integer type. Sums, products and quotients of half
-    types take numbers as they are; little else does.
+    An argument to compute with, where a number is cast as tensors are: rounded to a half type,
+    wrapped around in a narrow integer type. Products and quotients of half types take numbers as
+    they are, most else does not.
     """
     value = emit(argument)
+    if isinstance(value, Tensor) or emit.common == emit.type:
+        return value
+    return emit.constant(value, (), emit.common).cast(emit.type)
+
+
+def as_tensor(emit: Emitter, argument: torch.SSAValue | torch.Scalar) -> Tensor:
+    """As `as_common`, but a number is a tensor of the result's shape."""
+    value = as_common(emit, argument)
     if isinstance(value, Tensor):
         return value
-    shape = torch.shape_of(emit.op.results[0])
-    return emit.constant(value, shape, emit.common).cast(emit.type)
+    return emit.constant(value, torch.shape_of(emit.op.results[0]))
 
 
-ScaledOp = (
-    torch.AddOp
-    | torch.AddScalarOp
-    | torch.SubOp
-    | torch.SubScalarOp
-    | torch.RsubOp
-    | torch.RsubScalarOp
-)
+ScaledOp = torch.AddOp | torch.AddScalarOp | torch.SubOp | torch.SubScalarOp
 
 
 class Scaled(Decomposition[ScaledOp]):
@@ -92,7 +92,7 @@ class Scaled(Decomposition[ScaledOp]):
         self.function = function
 
     def decompose(self, op: ScaledOp, emit: Emitter) -> Tensor:
-        other = _scaled(emit(op.other), emit(op.alpha))
+        other = _scaled(emit, op.other, op.alpha)
         return arithmetic(self.function, emit(op.input), other)
 
 
@@ -100,15 +100,31 @@ class Rsub(Decomposition[torch.RsubOp | torch.RsubScalarOp]):
     """other - alpha * input"""
 
     def decompose(self, op: torch.RsubOp | torch.RsubScalarOp, emit: Emitter) -> Tensor:
-        input = _scaled(emit(op.input), emit(op.alpha))
-        return elementwise(ScalarFunction.SUB, emit(op.other), input)
+        input = _scaled(emit, op.input, op.alpha)
+        return elementwise(ScalarFunction.SUB, as_common(emit, op.other), input)
 
 
-def _scaled(value: Argument, factor: Number) -> Argument:
-    """`value * factor`, where both may be of bools."""
-    if isinstance(value, Tensor) and value.element == i1:
-        return value if factor else value & 0
-    return scaled(value, factor) if isinstance(value, Tensor) else value * factor
+def _scaled(emit: Emitter, value: torch.SSAValue | torch.Scalar, factor: torch.Scalar) -> Argument:
+    """`value * factor`, without a multiplication by one."""
+    argument = as_common(emit, value)
+    if emit(factor) == 1:
+        return argument
+    scale = as_common(emit, factor)
+    if isinstance(argument, Tensor) or isinstance(scale, Tensor):
+        return arithmetic(ScalarFunction.MUL, argument, scale)
+    return argument * scale
+
+
+class Ldexp(Decomposition[torch.LdexpOp]):
+    """input * 2^other, where the power is rounded if other is of floats."""
+
+    def decompose(self, op: torch.LdexpOp, emit: Emitter) -> Tensor:
+        type = torch.element_of(op.other)
+        if type not in torch.FLOATS:
+            return emit(op.input) * elementwise(ScalarFunction.EXP2, emit(op.other))
+        exponent = emit.stored(op.other).cast(torch.compute_type(type))
+        power = elementwise(ScalarFunction.EXP2, exponent).cast(type)
+        return emit(op.input) * power.cast(emit.common).cast(emit.type)
 
 
 def fmax(input: Tensor, other: Tensor) -> Tensor:
@@ -152,10 +168,6 @@ def xlogy(input: Tensor, other: Tensor) -> Tensor:
     return other.is_nan().where(nan, product)
 
 
-def _ldexp(input: Tensor, other: Tensor) -> Tensor:
-    return input * elementwise(ScalarFunction.EXP2, other)
-
-
 PATTERNS: Table = {
     torch.AddOp: Scaled(ScalarFunction.ADD),
     torch.AddScalarOp: Scaled(ScalarFunction.ADD),
@@ -176,5 +188,5 @@ PATTERNS: Table = {
     torch.XlogyOp: Computed(xlogy),
     torch.XlogyScalarOp: Computed(xlogy),
     torch.ScalarXlogyOp: Computed(xlogy),
-    torch.LdexpOp: Computed(_ldexp),
+    torch.LdexpOp: Ldexp(),
 }

@@ -11,10 +11,12 @@ becomes
 
 from collections.abc import Callable, Mapping
 
+from xdsl.dialects.builtin import f16
+
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.pointwise import as_tensor
+from tilewright.passes.decompose.pointwise import as_common
 from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
 
 # ATen's pow_tensor_scalar (aten/src/ATen/native/cpu/PowKernel.cpp). They are not only faster: the
@@ -29,13 +31,15 @@ _SPECIAL: Mapping[float, Callable[[Tensor], Tensor]] = {
     -1.0: lambda x: 1.0 / x,
     -2.0: lambda x: 1.0 / (x * x),
 }
+_ROOTS = (0.5, -0.5)
+"""Those that float16, and no other type, is raised to by `pow` nevertheless."""
 
 
 class Pow(Decomposition[torch.PowOp | torch.ScalarPowOp]):
     """input ^ exponent, where input may be a number."""
 
     def decompose(self, op: torch.PowOp | torch.ScalarPowOp, emit: Emitter) -> Tensor:
-        input, exponent = as_tensor(emit, op.input), emit(op.exponent)
+        input, exponent = as_common(emit, op.input), emit(op.exponent)
         return elementwise(ScalarFunction.POW, input, exponent)
 
 
@@ -44,9 +48,10 @@ class PowScalar(Decomposition[torch.PowScalarOp]):
 
     def decompose(self, op: torch.PowScalarOp, emit: Emitter) -> Tensor:
         input, exponent = emit(op.input), emit(op.exponent)
-        if (special := _SPECIAL.get(exponent)) is not None:
+        is_root = emit.common == f16 and exponent in _ROOTS
+        if (special := _SPECIAL.get(exponent)) is not None and not is_root:
             return special(input)
-        return elementwise(ScalarFunction.POW, input, as_tensor(emit, op.exponent))
+        return elementwise(ScalarFunction.POW, input, as_common(emit, op.exponent))
 
 
 PATTERNS: Table = {

@@ -2,49 +2,154 @@
 """What the ops of two broadcast tensors, or of a tensor and a number are called with."""
 
 from math import inf, nan
+from typing import Any
 
 from tilewright.dialects import torch as T
+from tilewright.dialects.torch_op import TorchOp
+from tilewright.frontend.aten import DTYPES
 
-from .inputs import COLUMN, ROUNDING, ROW, SPECIAL, Cases, Classes, rand, tensor
+from .dtypes import dtypes_of, mixed, nonzero, pairs, values
+from .inputs import COLUMN, ROUNDING, ROW, SPECIAL, Cases, Classes, pytorch, rand, tensor
+
+_OPS = [*T.ops_of(T.torch_binary), *T.ops_of(T.torch_division)]
+
+
+def _is_difference(op: type[TorchOp]) -> bool:
+    return issubclass(op, T.DifferenceOp | T.DifferenceScalarOp)
+
+
+def _divides(op: type[TorchOp]) -> bool:
+    return op in T.ops_of(T.torch_division)
+
+
+def _takes(op: type[TorchOp], *arguments: Any) -> bool:
+    """Whether an op works on what the arguments are promoted to."""
+    assert issubclass(op, T.ElementwiseOp)
+    promoted = DTYPES[str(pytorch.result_type(*arguments)).removeprefix("torch.")]
+    no_bool = _is_difference(op) or _divides(op)
+    return promoted in op.DOMAIN.elements and not (no_bool and isinstance(arguments[1], bool))
+
+
+def _typed_pairs(op: type[TorchOp], dtype: str) -> tuple[Any, Any]:
+    """
+    PyTorch rounds the steps of a division rounded down to bfloat16 on a CPU, so that the quotients
+    here are small.
+    """
+    left, right = pairs(dtype)
+    if dtype == "bfloat16" and _divides(op):
+        return left.clamp(-3, 3), right.clamp(-3, 3)
+    return left, right
+
+
+def _pairs(op: type[TorchOp]) -> list[tuple[Any, ...]]:
+    """Two tensors: shapes that broadcast, every dtype, two dtypes."""
+    skipped = {"bool"} if _is_difference(op) else set[str]()
+    typed = [_typed_pairs(op, dtype) for dtype in dtypes_of(op) if dtype not in skipped]
+    return [
+        (COLUMN, ROW),
+        (rand(4, 8), rand(8)),
+        (rand(), rand(2, 1)),
+        (rand(3, 0), rand(1)),
+        *typed,
+        *(pair for pair in mixed() if _takes(op, *pair)),
+    ]
+
+
+def _scalars(op: type[TorchOp]) -> list[tuple[Any, ...]]:
+    """A tensor and a number: of every dtype and kind, also where it wraps around."""
+    typed = [
+        (values(dtype), number)
+        for dtype in DTYPES
+        if not (dtype == "bool" and (_is_difference(op) or _divides(op)))
+        for number in (2, -3, 300, 0.1, True)
+        if _takes(op, values(dtype), number) and not (_divides(op) and dtype == "bool")
+    ]
+    return [(SPECIAL, 2.5), (rand(4, 8), -3), (rand(), 2), (rand(5), inf), (rand(5), 0.1), *typed]
+
+
+def _swapped(cases: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The number first; where it is divided, not by 0."""
+    return [(number, nonzero(str(t.dtype).removeprefix("torch."))) for t, number in cases]
+
 
 CASES: Cases = {
+    **{op: _pairs(op) for op in _OPS if issubclass(op, T.BinaryOp)},
+    **{op: _scalars(op) for op in _OPS if issubclass(op, T.ScalarOp)},
     **{
-        op: [(COLUMN, ROW), (rand(4, 8), rand(8)), (rand(), rand(2, 1)), (rand(3, 0), rand(1))]
-        for op in T.OPS
-        if issubclass(op, T.BinaryOp)
-    },
-    **{
-        op: [(SPECIAL, 2.5), (rand(4, 8), -3), (rand(), True), (rand(5), inf), (rand(5), 0.1)]
-        for op in T.OPS
-        if issubclass(op, T.ScalarOp)
+        op: [*_swapped(_scalars(op)), (2.5, SPECIAL), (-3, rand(3, 0)), (2, rand())]
+        for op in _OPS
+        if issubclass(op, T.ScalarFirstOp)
     },
     **{
         op: [
-            (COLUMN, ROW),
+            *_pairs(op),
             (rand(4, 8), rand(4, 1), {"alpha": 2.5}),
             (rand(8), rand(2, 4, 8), {"alpha": -3}),
             (rand(8), tensor([inf]), {"alpha": 0}),
+            (*pairs("float16"), {"alpha": 2}),
+            (*pairs("int8"), {"alpha": 3}),
+            (values("int64"), values("float32")[:11], {"alpha": 0.5}),
         ]
         for op in (T.AddOp, T.SubOp, T.RsubOp)
     },
     **{
-        op: [(SPECIAL, 2), (rand(4, 8), 0.5, 2.5), (rand(), 3, -2), (rand(3), -1, 0.5)]
+        op: [
+            *_scalars(op),
+            (SPECIAL, 2),
+            (rand(4, 8), 0.5, 2.5),
+            (rand(), 3, -2),
+            (rand(3), -1, 0.5),
+            (values("uint8"), 200, 3),
+            (values("int32"), 0.5, 3),
+        ]
         for op in (T.AddScalarOp, T.SubScalarOp, T.RsubScalarOp)
     },
-    T.DivModeOp: [(COLUMN, ROW, {"rounding_mode": mode}) for mode in ROUNDING]
-    + [(rand(4, 8, scale=10.0), rand(8), {"rounding_mode": mode}) for mode in ROUNDING],
-    T.DivScalarModeOp: [
-        (ROW, other, {"rounding_mode": mode}) for mode in ROUNDING for other in (0.1, -3, 2)
+    **{
+        op: [(*case, {"rounding_mode": mode}) for mode in ROUNDING for case in cases]
+        for op, cases in (
+            (
+                T.DivModeOp,
+                [
+                    (COLUMN, ROW),
+                    (rand(4, 8, scale=10.0), rand(8)),
+                    *(_typed_pairs(T.DivModeOp, d) for d in DTYPES if d != "bool"),
+                    *mixed(),
+                ],
+            ),
+            (
+                T.DivScalarModeOp,
+                [(ROW, 0.1), (ROW, -3), (ROW, 2), *_scalars(T.DivScalarOp)],
+            ),
+        )
+    },
+    T.PowOp: [
+        *_pairs(T.PowOp),
+        (tensor([[-2.0], [3.0]]), tensor([-3.0, 0.0, 1.0, 4.0, 0.5])),
     ],
-    T.PowOp: [(COLUMN, ROW), (tensor([[-2.0], [3.0]]), tensor([-3.0, 0.0, 1.0, 4.0, 0.5]))],
     T.PowScalarOp: [
-        (SPECIAL, e) for e in (0, 1, 2, 3, 4, -1, -2, -3, 0.5, -0.5, 1.5, 0.1, inf, nan)
+        *((SPECIAL, e) for e in (0, 1, 2, 3, 4, -1, -2, -3, 0.5, -0.5, 1.5, 0.1, inf, nan)),
+        *((values(d), e) for d in dtypes_of(T.PowScalarOp) for e in (0, 1, 2, 3, 5, 0.5, 1.5)),
+        (values("bool"), 3),
+        (rand(0, 2), 2),
+        (rand(), 2.5),
     ],
-    T.ScalarPowOp: [(base, SPECIAL) for base in (-2, 0, 1, 2.0, 0.1, inf)],
+    T.ScalarPowOp: [
+        *((base, SPECIAL) for base in (-2, 0, 1, 2.0, 0.1, inf)),
+        *((base, values(d)) for d in dtypes_of(T.ScalarPowOp) for base in (-1, 1, 2, 300, 0.5)),
+        (2, values("bool")),
+        (3, rand(0, 2)),
+        (3.0, rand()),
+    ],
 }
 
 INEXACT: Classes = (
     T.PowOp,
     T.PowScalarOp,
     T.ScalarPowOp,
+    T.Atan2Op,
+    T.HypotOp,
+    T.XlogyOp,
+    T.XlogyScalarOp,
+    T.ScalarXlogyOp,
+    T.LdexpOp,
 )

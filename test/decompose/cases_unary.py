@@ -6,7 +6,7 @@ from math import inf
 from tilewright.dialects import torch as T
 
 from .dtypes import dtypes_of, values
-from .inputs import FINITE, SPECIAL, Cases, Classes, rand, tensor
+from .inputs import SPECIAL, Cases, Classes, rand, tensor
 
 _UNARY = [*T.ops_of(T.torch_unary), *T.ops_of(T.torch_elementary)]
 

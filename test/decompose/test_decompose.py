@@ -10,8 +10,10 @@ from tilewright.dialects.torch_op import TorchOp
 from tilewright.passes.decompose.decompose import PATTERNS
 
 from . import (
+    cases_activation,
     cases_attention,
     cases_binary,
+    cases_comparison,
     cases_contraction,
     cases_convolution,
     cases_creation,
@@ -19,6 +21,7 @@ from . import (
     cases_interpolation,
     cases_joining,
     cases_layout,
+    cases_loss,
     cases_normalization,
     cases_pooling,
     cases_product,
@@ -27,13 +30,16 @@ from . import (
     cases_scan,
     cases_slicing,
     cases_statistics,
+    cases_ternary,
     cases_unary,
 )
 from .inputs import Cases
 
 _FAMILIES = (
+    cases_activation,
     cases_attention,
     cases_binary,
+    cases_comparison,
     cases_contraction,
     cases_convolution,
     cases_creation,
@@ -41,6 +47,7 @@ _FAMILIES = (
     cases_interpolation,
     cases_joining,
     cases_layout,
+    cases_loss,
     cases_normalization,
     cases_pooling,
     cases_product,
@@ -49,6 +56,7 @@ _FAMILIES = (
     cases_scan,
     cases_slicing,
     cases_statistics,
+    cases_ternary,
     cases_unary,
 )
 CASES: Cases = {op: cases for family in _FAMILIES for op, cases in family.CASES.items()}
