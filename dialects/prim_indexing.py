@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap, AffineSymExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
@@ -35,7 +35,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.index import Range, Ranges, range_of
+from tilewright.dialects.index import Range, Ranges, range_of, sum_of
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
 from tilewright.dialects.prim_syntax import Sources, SourceTypes
 from tilewright.dialects.types import tensor_type
@@ -156,11 +156,27 @@ def verify_subscripts_within(source: Source, shape: Sequence[int]) -> None:
         raise VerifyException(f"the map must give {len(sizes)} subscripts, one an input axis")
     if 0 in shape:
         return
-    ranges = [Range.extent(size) for size in shape]
+    ranges = _ranges_within(source.mask, shape)
     for axis, (expr, size) in enumerate(zip(source.map.results, sizes, strict=True)):
         holds = (_at_least_0(e, source.mask, ranges) for e in (expr, expr * -1 + (size - 1)))
         if not all(holds):
             raise VerifyException(f"subscript {axis}, {expr}, leaves the axis of size {size}")
+
+
+def _ranges_within(mask: AffineMap, shape: Sequence[int]) -> list[Range]:
+    """The ranges of the coordinates where a mask holds: a bound of one coordinate cuts its range."""
+    ranges = [Range.extent(size) for size in shape]
+    for bound in map(sum_of, mask.results):
+        match [*bound.terms.items()]:
+            case [(AffineDimExpr(dim), factor)] if factor > 0:
+                low, high = ranges[dim]
+                ranges[dim] = Range(max(low, -(bound.constant // factor)), high)
+            case [(AffineDimExpr(dim), factor)]:
+                low, high = ranges[dim]
+                ranges[dim] = Range(low, min(high, bound.constant // -factor))
+            case _:
+                pass
+    return ranges
 
 
 def _at_least_0(expr: AffineExpr, mask: AffineMap, ranges: Ranges) -> bool:

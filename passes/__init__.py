@@ -18,6 +18,8 @@ _PASSES: dict[str, str] = {
     "to-cuda": "pipelines:ToCudaPass",
     "decompose": "decompose.decompose:DecomposePass",
     "expand-scatter": "tensor.expand_scatter:ExpandScatterPass",
+    "compose-index-maps": "tensor.compose_index_maps:ComposeIndexMapsPass",
+    "fold-elementwise": "tensor.fold_elementwise:FoldElementwisePass",
     "lift": "loop.lift:LiftPass",
     "inline-elementwise": "loop.inline_elementwise:InlineElementwisePass",
     "fuse-epilogue": "loop.fuse_epilogue:FuseEpiloguePass",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes every `.mlir` file with RUN lines a test, and every random test repeatable."""
+"""Makes `.mlir` files with RUN lines tests, random tests repeatable, and text a module."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -9,10 +9,39 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from run_lines import RunLineError, run_file
+from xdsl.context import Context
+from xdsl.dialects.arith import Arith
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.func import Func
+from xdsl.dialects.math import Math
+from xdsl.dialects.memref import MemRef
+from xdsl.dialects.scf import Scf
+from xdsl.parser import Parser
+
+from tilewright.dialects import get_all_dialects
+
+Parse = Callable[[str], ModuleOp]
 
 # Random tests draw the same examples each time: a red build stays red until it is fixed.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture
+def parse() -> Parse:
+    """Text to a verified module."""
+
+    def parse_text(text: str) -> ModuleOp:
+        context = Context()
+        for dialect in (Builtin, Func, Arith, Math, MemRef, Scf):
+            context.load_dialect(dialect)
+        for name, factory in get_all_dialects().items():
+            context.register_dialect(name, factory)
+        module = Parser(context, text).parse_module()
+        module.verify()
+        return module
+
+    return parse_text
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Reads through index maps: each element comes straight from where it first was.
+
+    %a = prim.index_map %x by affine_map<(d0, d1) -> (d1, d0)> : tensor<8x4xf32> -> tensor<4x8xf32>
+    %b = prim.index_map %a by affine_map<(d0) -> (d0 floordiv 8, d0 mod 8)>
+        : tensor<4x8xf32> -> tensor<32xf32>
+
+becomes, whoever else uses %a,
+
+    %b = prim.index_map %x by affine_map<(d0) -> (d0 mod 8, d0 floordiv 8)>
+        : tensor<8x4xf32> -> tensor<32xf32>
+
+So do maps of positions, predicates and constants. A map that moves nothing is its source.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineMap
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects import prim
+from tilewright.dialects.index import Range, simplify_map
+from tilewright.dialects.prim import Source
+from tilewright.dialects.prim_indexing import verify_subscripts_within
+from tilewright.dialects.types import tensor_type
+from tilewright.passes.trace import Rule, TracedPattern
+
+
+class _View(NamedTuple):
+    """An index map that always reads its one source."""
+
+    source: SSAValue
+    map: AffineMap
+
+
+def _view(value: SSAValue) -> _View | None:
+    op = value.owner
+    if not isinstance(op, prim.IndexMapOp) or len(op.inputs) != 1 or op.sources[0].mask.results:
+        return None
+    return _View(op.sources[0].tensor, op.sources[0].map)
+
+
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    return tensor_type(value).get_shape()
+
+
+def _composed(outer: AffineMap, inner: AffineMap, shape: Sequence[int]) -> AffineMap:
+    """`outer` of `inner`, simplified for coordinates within `shape`."""
+    return simplify_map(outer.compose(inner), [Range.extent(size) for size in shape])
+
+
+class DropIdentity(RewritePattern):
+    """An index map under which every element stays where it is."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: prim.IndexMapOp, rewriter: PatternRewriter) -> None:
+        """Match the map."""
+        view = _view(op.result)
+        if view is None or view.source.type != op.result.type:
+            return
+        shape = _shape(op.result)
+        identity = AffineMap.identity(len(shape))
+        if _composed(view.map, identity, shape) == _composed(identity, identity, shape):
+            rewriter.replace(op, [], [view.source])
+
+
+class ComposeSources(RewritePattern):
+    """An index map of which a source is another: that one's source is read instead."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: prim.IndexMapOp, rewriter: PatternRewriter) -> None:
+        """Match the outer map."""
+        if 0 in _shape(op.result) or all(_view(source.tensor) is None for source in op.sources):
+            return
+        sources = [_through(source, _shape(op.result)) for source in op.sources]
+        if sources != op.sources:
+            rewriter.replace(op, prim.IndexMapOp(sources, _shape(op.result), op.fill))
+
+
+def _through(source: Source, shape: Sequence[int]) -> Source:
+    """The source of `source`, unless it can no longer be proved that reads stay within it."""
+    view = _view(source.tensor)
+    if view is None:
+        return source
+    direct = Source(view.source, _composed(view.map, source.map, shape), source.mask)
+    try:
+        verify_subscripts_within(direct, shape)
+    except VerifyException:
+        return source
+    return direct
+
+
+Make = Callable[[Operation, AffineMap, SSAValue], Operation]
+
+
+def _overlay(op: Operation, map: AffineMap, result: SSAValue) -> Operation:
+    assert isinstance(op, prim.IndexMapOp)
+    shape = _shape(result)
+    sources = [
+        Source(s.tensor, _composed(s.map, map, shape), _composed(s.mask, map, shape))
+        for s in op.sources
+    ]
+    return prim.IndexMapOp(sources, shape, op.fill)
+
+
+def _iota(op: Operation, map: AffineMap, result: SSAValue) -> Operation:
+    assert isinstance(op, prim.IotaOp)
+    return prim.IotaOp(_composed(op.map.data, map, _shape(result)), tensor_type(result))
+
+
+def _predicate(op: Operation, map: AffineMap, result: SSAValue) -> Operation:
+    assert isinstance(op, prim.PredicateOp)
+    return prim.PredicateOp(_composed(op.map.data, map, _shape(result)), _shape(result))
+
+
+def _constant(op: Operation, map: AffineMap, result: SSAValue) -> Operation:
+    assert isinstance(op, prim.ConstantOp)
+    return prim.ConstantOp(op.value, tensor_type(result))
+
+
+_MOVED: dict[type[Operation], Make] = {
+    prim.IndexMapOp: _overlay,
+    prim.IotaOp: _iota,
+    prim.PredicateOp: _predicate,
+    prim.ConstantOp: _constant,
+}
+"""What takes another map into itself."""
+
+
+class MoveIntoSource(RewritePattern):
+    """An index map of what is computed from coordinates alone, or of several sources."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: prim.IndexMapOp, rewriter: PatternRewriter) -> None:
+        """Match the outer map."""
+        view = _view(op.result)
+        if view is None or 0 in _shape(op.result) or not isinstance(view.source.owner, Operation):
+            return
+        inner = view.source.owner
+        if (make := _MOVED.get(type(inner))) is None or _view(view.source) is not None:
+            return
+        rewriter.replace(op, make(inner, view.map, op.result))
+
+
+class ComposeIndexMapsPass(ModulePass):
+    """Read through chains of index maps."""
+
+    name = "compose-index-maps"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Until every map reads what is no map."""
+        patterns: list[RewritePattern] = [DropIdentity(), ComposeSources(), MoveIntoSource()]
+        names = ("drop_identity", "compose_sources", "move_into_source")
+        traced = [
+            TracedPattern(Rule("o", number, name), pattern)
+            for number, (name, pattern) in enumerate(zip(names, patterns, strict=True), start=2)
+        ]
+        PatternRewriteWalker(GreedyRewritePatternApplier([*traced])).rewrite_module(op)

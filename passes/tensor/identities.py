@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Algebra that holds for every value of a type to the bit, NaN and -0.0 included: what an elementwise
+function with a certain constant is.
+
+So `x + 0` is not here for floats, since -0.0 + 0.0 is 0.0; `x + -0.0` is. `x * 0` is not, since
+inf * 0 is NaN. A row is (function, position of the constant, constant), and why.
+"""
+
+from collections.abc import Mapping
+from math import copysign, inf
+from typing import NamedTuple
+
+from tilewright.dialects.scalar_function import ScalarFunction
+
+
+class Neutral(NamedTuple):
+    """A function of x and a constant that is x."""
+
+    function: ScalarFunction
+    position: int
+    """Where the constant stands."""
+    constant: float
+
+    def is_met(self, function: ScalarFunction, position: int, value: float) -> bool:
+        """Whether a call is this one; 0.0 and -0.0 differ."""
+        same = value == self.constant and copysign(1, value) == copysign(1, self.constant)
+        return function is self.function and position == self.position and same
+
+
+_F = ScalarFunction
+
+FLOAT_NEUTRALS: tuple[Neutral, ...] = (
+    Neutral(_F.ADD, 0, -0.0),  # adding -0.0 changes neither 0.0 nor -0.0
+    Neutral(_F.ADD, 1, -0.0),
+    Neutral(_F.SUB, 1, 0.0),  # -0.0 - 0.0 is -0.0
+    Neutral(_F.MUL, 0, 1.0),
+    Neutral(_F.MUL, 1, 1.0),
+    Neutral(_F.DIV, 1, 1.0),
+    Neutral(_F.MAXIMUM, 0, -inf),  # keeps NaN, as every maximum does
+    Neutral(_F.MAXIMUM, 1, -inf),
+    Neutral(_F.MINIMUM, 0, inf),
+    Neutral(_F.MINIMUM, 1, inf),
+)
+
+INTEGER_NEUTRALS: tuple[Neutral, ...] = (
+    Neutral(_F.ADD, 0, 0),
+    Neutral(_F.ADD, 1, 0),
+    Neutral(_F.SUB, 1, 0),
+    Neutral(_F.MUL, 0, 1),
+    Neutral(_F.MUL, 1, 1),
+    Neutral(_F.DIV, 1, 1),
+    Neutral(_F.FLOORDIV, 1, 1),
+    Neutral(_F.AND, 0, -1),  # all bits set; of an i1 that is true
+    Neutral(_F.AND, 1, -1),
+    Neutral(_F.OR, 0, 0),
+    Neutral(_F.OR, 1, 0),
+    Neutral(_F.XOR, 0, 0),
+    Neutral(_F.XOR, 1, 0),
+    Neutral(_F.SHL, 1, 0),
+    Neutral(_F.SHR, 1, 0),
+)
+
+INVOLUTIONS: frozenset[ScalarFunction] = frozenset({_F.NEG})
+"""Functions that undo themselves."""
+
+IDEMPOTENT: frozenset[ScalarFunction] = frozenset({_F.ABS, _F.FLOOR, _F.CEIL, _F.ROUND, _F.TRUNC})
+"""Functions that do nothing to what they gave."""
+
+OF_ITSELF: frozenset[ScalarFunction] = frozenset({_F.MAXIMUM, _F.MINIMUM, _F.AND, _F.OR})
+"""Functions of two operands that of twice the same are that."""
+
+HOLDS_EXACTLY: Mapping[str, tuple[str, ...]] = {
+    "i1": ("ui8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"),
+    "ui8": ("i16", "i32", "i64", "f16", "bf16", "f32", "f64"),
+    "i8": ("i16", "i32", "i64", "f16", "bf16", "f32", "f64"),
+    "i16": ("i32", "i64", "f32", "f64"),
+    "i32": ("i64", "f64"),
+    "f16": ("f32", "f64"),
+    "bf16": ("f32", "f64"),
+    "f32": ("f64",),
+}
+"""The types that have every value of a type: a cast to them is undone by a cast back."""
