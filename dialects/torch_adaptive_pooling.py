@@ -22,7 +22,7 @@ def adaptive_windows(
     shape = shape_of(input)
     if len(shape) not in (dims + 1, dims + 2) or 0 in shape[-dims - 1 :]:
         raise VerifyException(
-            f"{shown(shape)} is not [N]xCxD... of {dims} dimensions with elements"
+            f"an input of {shown(shape)} is not [N]xCxD... of {dims} dimension(s) with elements"
         )
     sizes = per_dim(output_size, dims, "output_size")
     check_least(sizes, 0, "output_size")

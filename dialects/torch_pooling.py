@@ -28,7 +28,7 @@ def _check_pooled(input: SSAValue, dims: int) -> None:
     shape = shape_of(input)
     if len(shape) not in (dims + 1, dims + 2) or 0 in shape[-dims - 1 :]:
         raise VerifyException(
-            f"{shown(shape)} is not [N]xCxD... of {dims} dimensions with elements"
+            f"an input of {shown(shape)} is not [N]xCxD... of {dims} dimension(s) with elements"
         )
     if element_of(input) == i1:
         raise VerifyException("pooling of bools is not defined: cast them")
