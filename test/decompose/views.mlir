@@ -84,6 +84,51 @@ func.func @expand(%x: tensor<4x1xf32>) -> tensor<2x4x8xf32> {
   func.return %r : tensor<2x4x8xf32>
 }
 
+// CHECK-LABEL: func.func @repeat(
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2) -> (d1, (d2 mod 8))> : tensor<4x8xf32> -> tensor<2x4x24xf32>
+// CHECK-NEXT:    func.return %r : tensor<2x4x24xf32>
+func.func @repeat(%x: tensor<4x8xf32>) -> tensor<2x4x24xf32> {
+  %r = torch.repeat %x repeats [2, 1, 3]
+      : (tensor<4x8xf32>) -> tensor<2x4x24xf32>
+  func.return %r : tensor<2x4x24xf32>
+}
+
+// CHECK-LABEL: func.func @repeat_interleave(
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1) -> (d0, (d1 floordiv 3))> : tensor<4x8xf32> -> tensor<4x24xf32>
+// CHECK-NEXT:    func.return %r : tensor<4x24xf32>
+func.func @repeat_interleave(%x: tensor<4x8xf32>) -> tensor<4x24xf32> {
+  %r = torch.repeat_interleave.self_int %x repeats 3 dim 1
+      : (tensor<4x8xf32>) -> tensor<4x24xf32>
+  func.return %r : tensor<4x24xf32>
+}
+
+// CHECK-LABEL: func.func @pixel_shuffle(
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2) -> ((((d0 * 4) + ((d1 mod 2) * 2)) + (d2 mod 2)), (d1 floordiv 2), (d2 floordiv 2))> : tensor<8x3x3xf32> -> tensor<2x6x6xf32>
+// CHECK-NEXT:    func.return %r : tensor<2x6x6xf32>
+func.func @pixel_shuffle(%x: tensor<8x3x3xf32>) -> tensor<2x6x6xf32> {
+  %r = torch.pixel_shuffle %x upscale_factor 2
+      : (tensor<8x3x3xf32>) -> tensor<2x6x6xf32>
+  func.return %r : tensor<2x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @pixel_unshuffle(
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2) -> ((d0 floordiv 4), ((d1 * 2) + ((d0 floordiv 2) mod 2)), ((d2 * 2) + (d0 mod 2)))> : tensor<2x6x6xf32> -> tensor<8x3x3xf32>
+// CHECK-NEXT:    func.return %r : tensor<8x3x3xf32>
+func.func @pixel_unshuffle(%x: tensor<2x6x6xf32>) -> tensor<8x3x3xf32> {
+  %r = torch.pixel_unshuffle %x downscale_factor 2
+      : (tensor<2x6x6xf32>) -> tensor<8x3x3xf32>
+  func.return %r : tensor<8x3x3xf32>
+}
+
+// CHECK-LABEL: func.func @channel_shuffle(
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2) -> (0, (((d1 mod 2) * 3) + (d1 floordiv 2)), d2)> : tensor<1x6x3xf32> -> tensor<1x6x3xf32>
+// CHECK-NEXT:    func.return %r : tensor<1x6x3xf32>
+func.func @channel_shuffle(%x: tensor<1x6x3xf32>) -> tensor<1x6x3xf32> {
+  %r = torch.channel_shuffle %x groups 2
+      : (tensor<1x6x3xf32>) -> tensor<1x6x3xf32>
+  func.return %r : tensor<1x6x3xf32>
+}
+
 // Where no element moves there is nothing to do.
 // CHECK-LABEL: func.func @same(
 // CHECK-NEXT:    func.return %x : tensor<4x8xf32>
