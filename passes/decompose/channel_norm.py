@@ -6,7 +6,8 @@ Batch, instance and group norm: channels are dimension 1 and have a weight and a
 
 becomes what layer_norm over dimension 2 does, but for the parameters, which go along dimension 1:
 
-    %w = prim.index_map %weight by affine_map<(d0, d1, d2) -> (d1)> : tensor<4xf32> -> tensor<2x4x8xf32>
+    %w = prim.index_map %weight by affine_map<(d0, d1, d2) -> (d1)>
+        : tensor<4xf32> -> tensor<2x4x8xf32>
 
 PyTorch rounds the statistics of batches and instances of half types to these types on a CPU; here
 they stay in f32, and only the result is rounded.

@@ -79,11 +79,12 @@ _GROUPS: list[tuple[Any, ...]] = [
 ]
 
 
-def _native(case: tuple[Any, ...]) -> tuple[Any, ...]:
+def _native(
+    input: Any, groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> tuple[Any, ...]:
     """The arguments of `group_norm` as those of `native_group_norm`."""
-    input, groups, weight, bias, eps = (*case, None, None, None)[:5]
     sizes = input.shape[0], input.shape[1], input.shape[2:].numel()
-    return input, weight, bias, *sizes, groups, 1e-5 if eps is None else eps
+    return input, weight, bias, *sizes, groups, eps
 
 
 def _running(channels: int, dtype: Any = f32) -> tuple[Any, Any]:
@@ -129,7 +130,7 @@ CASES: Cases = {
     T.LayerNormOp: [*_BIASED, (rand(2, 8), [8], None, None, 0.1, False)],
     T.NativeLayerNormOp: [*((*case, 1e-5) for case in _BIASED), (rand(2, 8), [8], None, None, 0.1)],
     T.GroupNormOp: [*_GROUPS, (rand(2, 4, 3), 2, None, None, 1e-5, False)],
-    T.NativeGroupNormOp: [_native(case) for case in _GROUPS],
+    T.NativeGroupNormOp: [_native(*case) for case in _GROUPS],
     T.InstanceNormOp: [
         *((*case, False, 0.1, 1e-5, False) for case in _RUNNING),
         *((*case, None, None, True, 0.1, 1e-5, False) for case in _OWN),
