@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions, scans and norms from PyTorch text to a checked run in the simulator."""
+
+import pytest
+
+from tilewright.tools.cli import main
+
+EXPRESSIONS = [
+    "x = torch.randn(3, 40); (x.prod(1), x.var(1), x.max(1), x.argmin(), x.aminmax(dim=0))",
+    "x = torch.randn(3, 40) * 9; (x.half().mean(1), x.double().std(1), x.to(torch.int8).sum(0))",
+    "x = torch.randn(5, 7) > 0; (x.any(1), x.all((0, 1)), x.count_nonzero(), x.byte().all(0))",
+    "x = torch.randn(2, 2050); (x.max(1), x.argmin(1), x.flatten().bfloat16().argmax())",
+    "x = torch.randn(3, 33); (x.cumsum(1), x.cumprod(0), x.cummax(1), x.logcumsumexp(0))",
+    "x = torch.randn(3, 40); (x.norm(3.5, 1), F.normalize(x), x.logsumexp(0), F.softmin(x, 1))",
+    "x = torch.randn(3, 40); (F.log_softmax(x.half(), 1), F.layer_norm(x.bfloat16(), (40,)))",
+    "x = torch.randn(2, 4, 5, 5); (F.group_norm(x, 2), F.instance_norm(x), nn.BatchNorm2d(4)(x))",
+    "x = torch.randn(0, 3); (x.sum(0), x.mean(), x.any(0), x.cumsum(0), x.logsumexp(0))",
+]
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_runs_right(expression: str) -> None:
+    assert main(["run", "-c", expression]) == 0
