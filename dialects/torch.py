@@ -24,6 +24,7 @@ from tilewright.dialects import (
     torch_binary,
     torch_bits,
     torch_channel_norm,
+    torch_channels,
     torch_comparison,
     torch_contraction,
     torch_convolution,
@@ -31,6 +32,7 @@ from tilewright.dialects import (
     torch_division,
     torch_elementary,
     torch_extremum,
+    torch_filling,
     torch_indexing,
     torch_interpolation,
     torch_joining,
@@ -55,6 +57,7 @@ from tilewright.dialects.torch_attention import *  # noqa: F403
 from tilewright.dialects.torch_binary import *  # noqa: F403
 from tilewright.dialects.torch_bits import *  # noqa: F403
 from tilewright.dialects.torch_channel_norm import *  # noqa: F403
+from tilewright.dialects.torch_channels import *  # noqa: F403
 from tilewright.dialects.torch_comparison import *  # noqa: F403
 from tilewright.dialects.torch_contraction import *  # noqa: F403
 from tilewright.dialects.torch_convolution import *  # noqa: F403
@@ -63,6 +66,7 @@ from tilewright.dialects.torch_division import *  # noqa: F403
 from tilewright.dialects.torch_elementary import *  # noqa: F403
 from tilewright.dialects.torch_elementwise import *  # noqa: F403
 from tilewright.dialects.torch_extremum import *  # noqa: F403
+from tilewright.dialects.torch_filling import *  # noqa: F403
 from tilewright.dialects.torch_indexing import *  # noqa: F403
 from tilewright.dialects.torch_interpolation import *  # noqa: F403
 from tilewright.dialects.torch_joining import *  # noqa: F403
@@ -110,9 +114,11 @@ FAMILIES: tuple[ModuleType, ...] = (
     torch_adaptive_pooling,
     torch_interpolation,
     torch_layout,
+    torch_channels,
     torch_slicing,
     torch_padding,
     torch_joining,
+    torch_filling,
     torch_creation,
     torch_indexing,
     torch_scatter,
