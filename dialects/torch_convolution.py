@@ -99,8 +99,8 @@ class ConvolutionLikeOp(TensorOp):
         shape, weight, groups = shape_of(self.input), shape_of(self.weight), self.groups.value.data
         if len(weight) != self.dims + 2 or len(shape) not in (self.dims + 1, self.dims + 2):
             raise VerifyException(
-                f"an input of {shown(shape)} and a weight of {shown(weight)} are not [N]xCIxD... and "
-                f"COxCIxK... of {self.dims} dimension(s)"
+                f"an input of {shown(shape)} and a weight of {shown(weight)} are not [N]xCIxD... "
+                f"and COxCIxK... of {self.dims} dimension(s)"
             )
         check_least([groups], 1, "groups")
         if 0 in weight[:2] or weight[0] % groups:
