@@ -4,8 +4,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from tilewright.arrays import array_of, tensor_of
 from tilewright.errors import UsageError
-from tilewright.frontend.arrays import array_of, tensor_of
 from tilewright.frontend.aten import dtype_name
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.mutation import check_writable, write_back

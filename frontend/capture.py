@@ -162,10 +162,8 @@ _FOLDED: Mapping[Any, Callable[..., Operation]] = {iota: _iota, predicate: _pred
 
 def _map(shape: Sequence[int], values: Sequence[Affine]) -> AffineMap:
     dims = [AffineExpr.dimension(dim) for dim in range(len(shape))]
-    exprs = [
-        simplify(sum((d * c for d, c in zip(dims, v.coefficients)), AffineExpr.constant(v.constant)))
-        for v in values
-    ]
+    terms = [[dim * c for dim, c in zip(dims, v.coefficients, strict=True)] for v in values]
+    exprs = [simplify(sum(t, AffineExpr.constant(v.constant))) for t, v in zip(terms, values)]
     return AffineMap(len(shape), 0, tuple(exprs))
 
 

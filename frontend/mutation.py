@@ -7,8 +7,8 @@ back into the tensors or arrays that it was called with, and into the module's b
 from collections.abc import Sequence
 from typing import Any, cast
 
+from tilewright.arrays import as_array, tensor_of
 from tilewright.errors import UsageError
-from tilewright.frontend.arrays import as_array, tensor_of
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.signature import Input
 

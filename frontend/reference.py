@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from operator import getitem
 from typing import Any
 
-from tilewright.frontend.arrays import ROUNDOFF, array_of, tensor_of
+from tilewright.arrays import ROUNDOFF, array_of, tensor_of
 from tilewright.frontend.aten import dtype_name
 from tilewright.frontend.capture import Captured
 

@@ -60,9 +60,6 @@ def _is_long(arguments: Arguments) -> bool:
     return sizes[1 if arguments.get("batch_first") else 0] > STEPS
 
 
-def _is_not_euclidean(arguments: Arguments) -> bool:
-    return arguments.get("p", 2.0) != 2.0
-
 
 def _needs_singular_values(arguments: Arguments) -> bool:
     return arguments.get("ord") in ("nuc", 2, -2)
@@ -161,6 +158,11 @@ _GROUPS: tuple[tuple[str, Refusal], ...] = (
         Refusal("sampling at computed places is not there", "use F.interpolate for a regular grid"),
     ),
     (
+        "_upsample_bilinear2d_aa _upsample_bicubic2d_aa",
+        Refusal("antialias=True is not there", "pass antialias=False, or average before it"),
+    ),
+    ("embedding_renorm", Refusal("max_norm changes the weight", "normalise it before")),
+    (
         "embedding_bag _embedding_bag _embedding_bag_forward_only",
         Refusal(
             "bags of different lengths are told apart by values",
@@ -178,7 +180,6 @@ _GROUPS: tuple[tuple[str, Refusal], ...] = (
         "lstm.data gru.data rnn_tanh.data rnn_relu.data _pack_padded_sequence",
         Refusal("packed sequences have lengths that are only known as values", "pad them"),
     ),
-    ("cdist _cdist_forward", Refusal("only p=2 is there", _OUTSIDE, _is_not_euclidean, "p != 2")),
     ("ctc_loss _ctc_loss", Refusal("the loss is for training", _OUTSIDE)),
     (
         "to_sparse* _to_sparse* sparse_* _sparse_* to_dense _to_dense",
@@ -218,12 +219,16 @@ _TRANSPARENT = ("wrap_with_set_grad_enabled", "wrap_with_autocast")
 
 def refusal_of(node: Any) -> Refusal | None:
     """Why the operator that an FX node calls is refused; None if it is not."""
-    names = _names_of(node)
-    found = next((UNSUPPORTED[name] for name in names if name in UNSUPPORTED), None)
-    if found is None:
-        patterns = (p for p in UNSUPPORTED if "*" in p and any(fnmatchcase(n, p) for n in names))
-        found = next((UNSUPPORTED[pattern] for pattern in patterns), None)
+    found = refusal_named(*_names_of(node))
     return found if found is not None and found.when(_arguments(node)) else None
+
+
+def refusal_named(*names: str) -> Refusal | None:
+    """The table's entry for an operator under one of its names, the most exact first."""
+    if (exact := next((name for name in names if name in UNSUPPORTED), None)) is not None:
+        return UNSUPPORTED[exact]
+    patterns = (p for p in UNSUPPORTED if "*" in p and any(fnmatchcase(n, p) for n in names))
+    return next((UNSUPPORTED[pattern] for pattern in patterns), None)
 
 
 def _names_of(node: Any) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.traits import SymbolTable
 
+from tilewright.arrays import array_of, tensor_of
 from tilewright.dialects.prim import IotaOp, PredicateOp
 from tilewright.dialects.torch import (
     FLOATS,
@@ -25,7 +26,6 @@ from tilewright.dialects.torch import (
     element_of,
     python_value,
 )
-from tilewright.frontend.arrays import array_of, tensor_of
 from tilewright.interpreters.arguments import checked_arguments
 from tilewright.interpreters.errors import unknown
 from tilewright.interpreters.machine import Machine

@@ -16,11 +16,11 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import interpreters
+from tilewright.arrays import as_array, tensor_of
 from tilewright.codegen.execution import Backend, backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.launch_plan import Launch, Plan, plan_of
 from tilewright.errors import TilewrightError, UsageError
-from tilewright.frontend.arrays import as_array, tensor_of
 from tilewright.frontend.call import Call
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.capture import capture as capture_call

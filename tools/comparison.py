@@ -36,8 +36,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.arrays import ROUNDOFF
 from tilewright.errors import UsageError
-from tilewright.frontend.arrays import ROUNDOFF
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import TooLargeError
 from tilewright.tools.program import Program

@@ -15,12 +15,12 @@ from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Block, Operation, Region
 
+from tilewright.arrays import ROUNDOFF, array_of
 from tilewright.codegen.launch_plan import ArrayType
 from tilewright.dialects.kernel import FuncOp
 from tilewright.dialects.loop import KernelOp, LaunchOp
 from tilewright.dialects.types import memref_type
 from tilewright.errors import UsageError
-from tilewright.frontend.arrays import ROUNDOFF, array_of
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.reference import disturbed, eager, reference
 from tilewright.frontend.signature import Input

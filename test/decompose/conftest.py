@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region
 
+from tilewright.arrays import array_of
 from tilewright.dialects.torch_op import TorchOp
-from tilewright.frontend.arrays import array_of
 from tilewright.frontend.aten import build_op, overload_of, types_of
 from tilewright.interpreters import interpret
 from tilewright.passes.decompose.decompose import DecomposePass

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from xdsl.context import Context
 
-from tilewright.frontend.arrays import array_of
+from tilewright.arrays import array_of
 from tilewright.frontend.capture import capture
 from tilewright.interpreters import interpret
 from tilewright.passes.decompose.decompose import DecomposePass

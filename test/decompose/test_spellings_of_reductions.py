@@ -20,8 +20,8 @@ from torch import nn
 from xdsl.context import Context
 from xdsl.ir import Operation
 
+from tilewright.arrays import array_of
 from tilewright.dialects.torch_op import TorchOp
-from tilewright.frontend.arrays import array_of
 from tilewright.frontend.capture import capture
 from tilewright.interpreters import interpret
 from tilewright.passes.decompose.decompose import DecomposePass

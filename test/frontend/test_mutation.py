@@ -11,8 +11,8 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
+from tilewright.arrays import as_array
 from tilewright.errors import UnsupportedError, UsageError
-from tilewright.frontend.arrays import as_array
 from tilewright.frontend.call import Call
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.export import export

@@ -108,7 +108,8 @@ def test_outlined_layers_compute_the_same_at_each_level() -> None:
 
 
 def test_one_kernel_serves_all_layers() -> None:
-    two, four = (api.lower(api.capture(make(), torch.randn(2, 8)), "cuda") for make in (_two, _four))
+    x = torch.randn(2, 8)
+    two, four = (api.lower(api.capture(_stack(layers), x), "cuda") for layers in (2, 4))
     assert len([*two.ops]) == len([*four.ops])
 
 
@@ -124,11 +125,3 @@ def _stack(layers: int) -> nn.Module:
             return x
 
     return Stack()
-
-
-def _two() -> nn.Module:
-    return _stack(2)
-
-
-def _four() -> nn.Module:
-    return _stack(4)

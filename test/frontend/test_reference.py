@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tilewright.frontend.arrays import ROUNDOFF
+from tilewright.arrays import ROUNDOFF
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import parse_expression
 from tilewright.frontend.reference import disturbed, eager, reference

@@ -120,11 +120,17 @@ REFUSED: dict[str, Callable[[torch.Tensor], Any]] = {
     "aten.grid_sampler": lambda x: F.grid_sample(
         x[None, None], torch.zeros(1, 2, 2, 2), align_corners=False
     ),
+    "aten._upsample_bilinear2d_aa": lambda x: F.interpolate(
+        x[None, None], size=2, mode="bilinear", antialias=True
+    ),
+    "aten._upsample_bicubic2d_aa": lambda x: F.interpolate(
+        x[None, None], size=2, mode="bicubic", antialias=True
+    ),
+    "aten.embedding_renorm": lambda x: F.embedding(I, x, max_norm=1.0),
     "aten.embedding_bag": lambda x: F.embedding_bag(I, x, torch.tensor([0, 2])),
     "aten.lstm.input": lambda x: RECURRENT["LSTM"](x[:1].expand(65, 4))[0],
     "aten.gru.input": lambda x: RECURRENT["GRU"](x[:1].expand(65, 4))[0],
     "aten.rnn_tanh.input": lambda x: RECURRENT["RNN"](x[:1].expand(65, 4))[0],
-    "aten.cdist": lambda x: torch.cdist(x, x, p=1.0),
     "aten.to_sparse*": lambda x: x.to_sparse(),
     "aten.sparse_*": lambda x: torch.sparse_coo_tensor(I[None], x[0], (4,)).to_dense(),
     "aten.to_dense": lambda x: x.to_sparse().to_dense(),
@@ -222,7 +228,7 @@ ALLOWED: dict[str, Callable[[torch.Tensor], Any]] = {
     "index": lambda x: x[I, I],
     "repeat_interleave": lambda x: x.repeat_interleave(2, 0),
     "where": lambda x: torch.where(x > 0, x, 0),
-    "cdist": lambda x: torch.cdist(x, x),
+    "cdist": lambda x: torch.cdist(x, x, p=1.0),
     "norm": lambda x: torch.linalg.matrix_norm(x),
     "lstm": lambda x: RECURRENT["LSTM"](x[:1].expand(64, 4))[0],
     "view": lambda x: x.view(8, 2),

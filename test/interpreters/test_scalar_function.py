@@ -13,7 +13,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects.scalar_function import ScalarFunction
-from tilewright.frontend.arrays import array_of
+from tilewright.arrays import array_of
 from tilewright.interpreters import interpret
 from tilewright.passes.loop.lift import LiftPass
 
@@ -92,11 +92,7 @@ def called(function: ScalarFunction, arguments: Sequence[torch.Tensor]) -> torch
     return getattr(torch, _TORCH_NAMES.get(function, function.value))(*arguments)
 
 
-CASES = [
-    (function, type)
-    for function in ScalarFunction
-    for type in _ON.get(function, FLOATS)
-]
+CASES = [(function, type) for function in ScalarFunction for type in _ON.get(function, FLOATS)]
 
 
 @pytest.mark.parametrize(("function", "type"), CASES, ids=lambda c: str(c))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
-from tilewright.frontend.arrays import ROUNDOFF
+from tilewright.arrays import ROUNDOFF
 from tilewright.passes.lowering import context
 from tilewright.tools.comparison import Comparison, compare
 from tilewright.tools.program import Function, Program, disturbed_inputs
