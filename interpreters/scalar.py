@@ -43,8 +43,33 @@ def _rsqrt(x: Array) -> Array:
 
 
 def _fma(a: Array, b: Array, c: Array) -> Array:
-    """`a * b + c` with one rounding for floats up to f32, whose products float64 holds exactly."""
-    return (np.multiply(a, b, dtype=np.float64) + c).astype(a.dtype)
+    """`a * b + c` with one rounding: float64 holds the products of all narrower floats exactly."""
+    if a.dtype != np.float64:
+        return (np.multiply(a, b, dtype=np.float64) + c).astype(a.dtype)
+    return _double_fma(a, b, c)
+
+
+def _double_fma(a: Array, b: Array, c: Array) -> Array:
+    """
+    What the product and the sum lose is added at the end, so that the sign is right and the last
+    bit nearly always. (Dekker, "A floating-point technique for extending the available precision";
+    Knuth, TAOCP volume 2, 4.2.2, theorem B.)
+    """
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    rest = a_low * b_low - (product - a_high * b_high - a_low * b_high - a_high * b_low)
+    total = product + c
+    added = total - product
+    lost = (product - (total - added)) + (c - added)
+    exact = total + (lost + rest)
+    return np.where(np.isfinite(exact), exact, total)
+
+
+def _halves(x: Array) -> tuple[Array, Array]:
+    """Two numbers of 26 bits that add up to `x`."""
+    scaled = x * (2.0**27 + 1)
+    high = scaled - (scaled - x)
+    return high, x - high
 
 
 def _round_half_away(x: Array) -> Array:
