@@ -276,7 +276,7 @@ class GluOp(RealUnaryOp):
     """
     The first half along dim times the sigmoid of the second.
 
-        %1 = torch.glu %0 dim -1 : (tensor<4x8xf32>) -> tensor<4x4xf32>
+        %1 = torch.glu %0 dim 0 : (tensor<4x8xf32>) -> tensor<2x8xf32>
     """
 
     dim = integer(-1)

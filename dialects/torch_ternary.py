@@ -145,7 +145,7 @@ class MaskedFillTensorOp(MaskedFillLikeOp):
     """
     value, a tensor without dimensions, where mask is true, else input.
 
-        %3 = torch.masked_fill.Tensor %0, %1, %2
+        %3 = torch.masked_fill %0, %1, %2
             : (tensor<4x8xf32>, tensor<8xi1>, tensor<f32>) -> tensor<4x8xf32>
     """
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from tilewright.dialects import torch as T
 from tilewright.dialects.torch_op import TorchOp
-from tilewright.frontend.aten import DTYPES
+from tilewright.frontend.aten import DTYPES as ELEMENTS
 
-from .dtypes import dtypes_of, mixed, nonzero, pairs, values
+from .dtypes import DTYPES, NUMBERS, dtypes_of, mixed, nonzero, pairs, values
 from .inputs import COLUMN, ROUNDING, ROW, SPECIAL, Cases, Classes, pytorch, rand, tensor
 
 _OPS = [*T.ops_of(T.torch_binary), *T.ops_of(T.torch_division)]
@@ -25,7 +25,7 @@ def _divides(op: type[TorchOp]) -> bool:
 def _takes(op: type[TorchOp], *arguments: Any) -> bool:
     """Whether an op works on what the arguments are promoted to."""
     assert issubclass(op, T.ElementwiseOp)
-    promoted = DTYPES[str(pytorch.result_type(*arguments)).removeprefix("torch.")]
+    promoted = ELEMENTS[str(pytorch.result_type(*arguments)).removeprefix("torch.")]
     no_bool = _is_difference(op) or _divides(op)
     return promoted in op.DOMAIN.elements and not (no_bool and isinstance(arguments[1], bool))
 
@@ -61,8 +61,8 @@ def _scalars(op: type[TorchOp]) -> list[tuple[Any, ...]]:
         (values(dtype), number)
         for dtype in DTYPES
         if not (dtype == "bool" and (_is_difference(op) or _divides(op)))
-        for number in (2, -3, 300, 0.1, True)
-        if _takes(op, values(dtype), number) and not (_divides(op) and dtype == "bool")
+        for number in NUMBERS[dtype]
+        if _takes(op, values(dtype), number)
     ]
     return [(SPECIAL, 2.5), (rand(4, 8), -3), (rand(), 2), (rand(5), inf), (rand(5), 0.1), *typed]
 
@@ -113,7 +113,6 @@ CASES: Cases = {
                     (COLUMN, ROW),
                     (rand(4, 8, scale=10.0), rand(8)),
                     *(_typed_pairs(T.DivModeOp, d) for d in DTYPES if d != "bool"),
-                    *mixed(),
                 ],
             ),
             (
@@ -128,14 +127,14 @@ CASES: Cases = {
     ],
     T.PowScalarOp: [
         *((SPECIAL, e) for e in (0, 1, 2, 3, 4, -1, -2, -3, 0.5, -0.5, 1.5, 0.1, inf, nan)),
-        *((values(d), e) for d in dtypes_of(T.PowScalarOp) for e in (0, 1, 2, 3, 5, 0.5, 1.5)),
+        *((values(d), e) for d in dtypes_of(T.PowScalarOp) for e in (2, 5, 0.5)),
         (values("bool"), 3),
         (rand(0, 2), 2),
         (rand(), 2.5),
     ],
     T.ScalarPowOp: [
         *((base, SPECIAL) for base in (-2, 0, 1, 2.0, 0.1, inf)),
-        *((base, values(d)) for d in dtypes_of(T.ScalarPowOp) for base in (-1, 1, 2, 300, 0.5)),
+        *((base, values(d)) for d in dtypes_of(T.ScalarPowOp) for base in (-1, 300, 0.5)),
         (2, values("bool")),
         (3, rand(0, 2)),
         (3.0, rand()),
