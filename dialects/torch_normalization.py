@@ -47,14 +47,15 @@ class SoftmaxLikeOp(TensorOp):
 
 
 class CoreSoftmaxOp(SoftmaxLikeOp):
-    """As core ATen has it; with `half_to_float` the result of a half type is f32."""
+    """As core ATen has it; `half_to_float`, which no CPU takes, must be false."""
 
     dim = integer()
     half_to_float = boolean()
 
     def result_element(self) -> Attribute:
-        element = super().result_element()
-        return compute_type(element) if self.half_to_float.value.data else element
+        if self.half_to_float.value.data:
+            raise VerifyException("half_to_float must be false: use softmax.int with dtype f32")
+        return super().result_element()
 
 
 @torch_op("softmax.int")

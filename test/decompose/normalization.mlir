@@ -43,11 +43,12 @@ func.func @softmax_in_f32(%x: tensor<8xf16>) -> tensor<8xf32> {
 // CHECK-NEXT:    %r_5 = prim.reduce add(%r_4) dims [0] : (tensor<8xf32>) -> tensor<f32>
 // CHECK-NEXT:    %r_6 = prim.index_map %r_5 by affine_map<(d0) -> ()> : tensor<f32> -> tensor<8xf32>
 // CHECK-NEXT:    %r_7 = prim.elementwise div(%r_4, %r_6) : tensor<8xf32>
-// CHECK-NEXT:    func.return %r_7 : tensor<8xf32>
-func.func @core_softmax(%x: tensor<8xf16>) -> tensor<8xf32> {
-  %r = torch._softmax %x dim 0 half_to_float true
-      : (tensor<8xf16>) -> tensor<8xf32>
-  func.return %r : tensor<8xf32>
+// CHECK-NEXT:    %r_8 = prim.elementwise cast(%r_7) : (tensor<8xf32>) -> tensor<8xf16>
+// CHECK-NEXT:    func.return %r_8 : tensor<8xf16>
+func.func @core_softmax(%x: tensor<8xf16>) -> tensor<8xf16> {
+  %r = torch._softmax %x dim 0 half_to_float false
+      : (tensor<8xf16>) -> tensor<8xf16>
+  func.return %r : tensor<8xf16>
 }
 
 // Rows of -inf give 0.

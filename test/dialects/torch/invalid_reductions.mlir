@@ -199,3 +199,11 @@ func.func @f(%a: tensor<0x4xf32>) {
       : (tensor<0x4xf32>) -> (tensor<0x4xf32>, tensor<4xf32>, tensor<4xf32>)
   func.return
 }
+
+// -----
+
+func.func @f(%a: tensor<4xf16>) {
+  // CHECK: half_to_float must be false: use softmax.int with dtype f32
+  %0 = torch._softmax %a dim 0 half_to_float true : (tensor<4xf16>) -> tensor<4xf32>
+  func.return
+}
