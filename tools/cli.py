@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright compile | run | doctor`: the options of each command, and how it ends.
+`tilewright compile | run | ops | doctor`: the options of each command, and how it ends.
 
 Exit code 0: done, and right. 1: something failed, or a result is wrong. 2: the command line, the
 expression or the file cannot be understood. 130: interrupted.
@@ -96,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     add_parser = parser.add_subparsers(metavar="COMMAND", required=True).add_parser
     _add_compile(add_parser)
     _add_run(add_parser)
+    _add_ops(add_parser)
     _add_doctor(add_parser)
     return parser
 
@@ -188,6 +189,18 @@ def _seed(text: str) -> int:
     if not text.isdecimal() or int(text) >= 2**64:
         raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 0 to 2**64 - 1")
     return int(text)
+
+
+def _add_ops(add_parser: AddParser) -> None:
+    help = "list the operators that can be compiled, and those that are refused"
+    parser = _command(add_parser, "ops", "ops_command", help)
+    parser.add_argument(
+        "names", metavar="NAME", nargs="*", help="an operator or overload, as softmax or add.Tensor"
+    )
+    parser.add_argument("--unsupported", action="store_true", help="only those that are refused")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as JSON")
+    form.add_argument("--markdown", action="store_true", help="as the page docs/ops.md")
 
 
 def _add_doctor(add_parser: AddParser) -> None:

@@ -63,5 +63,11 @@ def test_a_file_is_compiled_without_torch():
     assert "torch" not in loaded_after(code, "func.func @main(%x: memref<4xf32>) { func.return }")
 
 
+@pytest.mark.parametrize("arguments", [[], ["relu"], ["--unsupported"], ["--markdown"]])
+def test_operators_are_listed_without_torch(arguments: list[str]):
+    loaded = loaded_after(f"{TILEWRIGHT}\nassert main({['ops', *arguments]}) == 0")
+    assert loaded in ("[]", "['tilewright.frontend']")
+
+
 def test_the_probe_sees_what_is_loaded():
     assert loaded_after("import numpy") == "['numpy']"

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page `docs/ops.md`: the table of operators as Markdown."""
+
+from collections.abc import Iterator, Sequence
+
+from tilewright.tools.ops_table import Family, Overload, Refused, refusal_text
+
+_HEAD = """\
+# Operators
+
+{operators} operators of ATen in {overloads} overloads are compiled. PyTorch breaks down most of
+what else it has, such as `chunk` or `softmin`, into these; what is left is
+[refused by name](#refused). `tilewright ops --markdown` writes this page, and
+`tilewright ops NAME` shows one operator.
+
+An overload reads as in PyTorch's schema, with the arguments first that must be given, and `self`
+called `input`. `?` is for what may be `None`; layouts, devices and memory formats are strings.
+Below what it computes stands an example in [Torch IR](torch-ir.md).
+"""
+
+_REFUSED = """\
+## Refused
+
+Each is an error that names the operator, its place and the reason. A `*` stands for any characters,
+`higher_order` are those that take functions, and `custom` are the operators of other packages.
+
+| operators | why, and what to do instead |
+|-----------|-----------------------------|
+"""
+
+
+def markdown(families: Sequence[Family], refused: Sequence[Refused]) -> str:
+    """The page."""
+    overloads = [overload for family in families for overload in family.overloads]
+    head = _HEAD.format(
+        operators=len({overload.operator for overload in overloads}), overloads=len(overloads)
+    )
+    rows = (_row(" ".join(_code(n) for n in group.names), _text(group.text)) for group in refused)
+    return "\n".join([head, *map(_section, families), _REFUSED + "".join(rows)])
+
+
+def _section(family: Family) -> str:
+    heading = f"## {family.name.capitalize()}\n\n{_text(family.summary)}\n\n"
+    head = "| overload | what it computes |\n|----------|------------------|\n"
+    return heading + head + "".join(_row(*_cells(o)) for o in family.overloads)
+
+
+def _cells(overload: Overload) -> Iterator[str]:
+    yield _code(overload.signature)
+    lines = [_text(overload.summary), _code(overload.example)]
+    if overload.refusal is not None:
+        lines.append(_text(refusal_text(overload.refusal)))
+    yield "<br>".join(lines)
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`".replace("|", "\\|")
+
+
+_SPECIAL = str.maketrans({c: f"\\{c}" for c in "|*_<>["})
+
+
+def _text(text: str) -> str:
+    """Text whose special characters are meant as they stand, but for those between backticks."""
+    parts = text.split("`")
+    parts[::2] = [part.translate(_SPECIAL) for part in parts[::2]]
+    return "`".join(parts)

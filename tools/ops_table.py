@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The table of ATen operators behind `tilewright ops` and `docs/ops.md`: those that the Torch dialect
+defines, each with its arguments and an example, and those that are refused by name.
+
+Everything is read off the declarations, and torch is not needed for it.
+"""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, f64, i1, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    AttrConstraint,
+    OpDef,
+    OperandDef,
+    OptionalDef,
+    OptOperandDef,
+    PropertyDef,
+    VarOperandDef,
+)
+
+from tilewright.dialects.torch import FAMILIES, OPS, ops_of
+from tilewright.dialects.torch_op import TorchOp, python_value
+from tilewright.frontend.unsupported import UNSUPPORTED, Refusal, refusal_named
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument as a schema has it: `kind` is `Tensor`, `int[]?`, ..., `default` Python text."""
+
+    name: str
+    kind: str
+    default: str | None
+
+    def __str__(self) -> str:
+        tail = "" if self.default is None else f"={self.default}"
+        return f"{self.kind} {self.name}{tail}"
+
+
+@dataclass(frozen=True)
+class Overload:
+    """One op of the Torch dialect."""
+
+    aten: str
+    """Without `aten.`, as in `add.Tensor`."""
+    op: str
+    """As in the IR: `torch.add`."""
+    arguments: tuple[Argument, ...]
+    summary: str
+    example: str
+    """The op in the IR, on one line."""
+    refusal: Refusal | None
+    """What is refused of it nevertheless, for some arguments."""
+
+    @property
+    def operator(self) -> str:
+        """The name that all overloads share."""
+        return self.aten.partition(".")[0]
+
+    @property
+    def signature(self) -> str:
+        """As a schema reads: `add.Tensor(Tensor input, Tensor other, Scalar alpha=1)`."""
+        return f"{self.aten}({', '.join(map(str, self.arguments))})"
+
+
+@dataclass(frozen=True)
+class Family:
+    """Operators that stand in one module of the dialect."""
+
+    name: str
+    summary: str
+    overloads: tuple[Overload, ...]
+
+    def operators(self) -> Mapping[str, list[Overload]]:
+        """The overloads by operator."""
+        found: dict[str, list[Overload]] = {}
+        for overload in self.overloads:
+            found.setdefault(overload.operator, []).append(overload)
+        return found
+
+
+# --- What is supported
+
+
+def families() -> list[Family]:
+    """All families, in the order of the dialect."""
+    return [_family(module) for module in FAMILIES]
+
+
+def _family(module: ModuleType) -> Family:
+    name = module.__name__.rpartition(".torch_")[2].replace("_", " ")
+    summary, _ = _parts(module.__doc__)
+    return Family(name, summary, tuple(map(overload_of, ops_of(module))))
+
+
+def overload_of(op: type[TorchOp]) -> Overload:
+    """What the declaration of an op says."""
+    summary, example = _parts(op.__doc__)
+    return Overload(op.ATEN, op.name, arguments_of(op), summary, example, _refusal_of(op.ATEN))
+
+
+def _parts(doc: str | None) -> tuple[str, str]:
+    """The first paragraph of a docstring, and the rest, each on one line."""
+    assert doc is not None
+    first, _, rest = doc.strip().partition("\n\n")
+    return " ".join(first.split()), " ".join(rest.split())
+
+
+def _refusal_of(aten: str) -> Refusal | None:
+    operator = aten.partition(".")[0]
+    overload = aten if "." in aten else f"{aten}.default"
+    return refusal_named(f"aten.{overload}", f"aten.{operator}")
+
+
+_SAMPLES: Sequence[tuple[str, tuple[Attribute, ...]]] = (
+    ("Scalar", (IntegerAttr(1, i64), FloatAttr(1.0, f64))),
+    ("int", (IntegerAttr(1, i64),)),
+    ("bool", (IntegerAttr(1, i1),)),
+    ("float", (FloatAttr(1.0, f64),)),
+    ("int[]", (DenseArrayBase.from_list(i64, [1]),)),
+    ("float[]", (DenseArrayBase.from_list(f64, [1.0]),)),
+    ("str", (StringAttr("none"),)),
+    ("ScalarType", (f64,)),
+)
+"""Kinds of arguments by what their properties may be; the first that fits is the kind."""
+
+
+def arguments_of(op: type[TorchOp]) -> tuple[Argument, ...]:
+    """The arguments of an op, those first that must be given."""
+    definition = op.get_irdl_definition()
+    operands = dict(definition.operands)
+    found = {
+        name: Argument(name, *_of_operand(name, d, definition)) for name, d in operands.items()
+    }
+    for name, prop in definition.properties.items():
+        if name != "operandSegmentSizes" and name.removesuffix("_at") not in operands:
+            found[name] = Argument(name, *_of_property(prop))
+    fields = dict.fromkeys(name for base in reversed(op.mro()) for name in vars(base))
+    declared = [found[name] for name in fields if name in found]
+    return tuple(sorted(declared, key=lambda argument: argument.default is not None))
+
+
+def _of_operand(name: str, operand: OperandDef, definition: OpDef) -> tuple[str, str | None]:
+    if isinstance(operand, OptOperandDef):
+        return "Tensor?", "None"
+    if not isinstance(operand, VarOperandDef):
+        return "Tensor", None
+    return ("Tensor?[]" if f"{name}_at" in definition.properties else "Tensor[]"), None
+
+
+def _of_property(prop: PropertyDef) -> tuple[str, str | None]:
+    kind = _kind(prop.constr)
+    if prop.default_value is not None:
+        return kind, _shown(python_value(prop.default_value))
+    return (f"{kind}?", "None") if isinstance(prop, OptionalDef) else (kind, None)
+
+
+def _kind(constraint: AttrConstraint) -> str:
+    return next(kind for kind, samples in _SAMPLES if all(map(constraint.verifies, samples)))
+
+
+def _shown(value: object) -> str:
+    return str(list(value)) if isinstance(value, tuple) else repr(value)  # pyright: ignore
+
+
+# --- What is refused
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Operators that are refused for one reason; a `*` in a name stands for any characters."""
+
+    names: tuple[str, ...]
+    refusal: Refusal
+
+    @property
+    def text(self) -> str:
+        """Why, and what to do instead."""
+        only = f"only {self.refusal.only}: " if self.refusal.only else ""
+        return f"{only}{self.refusal.reason} ({self.refusal.remedy})"
+
+
+def refusal_text(refusal: Refusal) -> str:
+    """A line on an operator that is there, but is refused for some arguments."""
+    return f"refused {refusal.only}: {refusal.reason} ({refusal.remedy})"
+
+
+def refused() -> list[Refused]:
+    """All refusals, in the order of their table."""
+    names: dict[Refusal, list[str]] = {}
+    for name, refusal in UNSUPPORTED.items():
+        names.setdefault(refusal, []).append(name.removeprefix("aten."))
+    return [Refused(tuple(found), refusal) for refusal, found in names.items()]
+
+
+# --- Looking up
+
+
+def find(name: str) -> tuple[list[Overload], list[Refused]]:
+    """
+    What a name stands for: overloads that are supported, and names that are refused.
+
+    `softmax` is all overloads of the operator and `softmax.int` one; `aten.` or `torch.` may stand
+    before either, and the operator that writes in place is the one that does not.
+    """
+    plain = _plain(name)
+    names = f"aten.{plain}", f"aten.{plain.partition('.')[0]}", f"higher_order.{plain}"
+    overloads = [overload_of(op) for op in OPS if plain in _names_of(op)]
+    if overloads:
+        parts = [n for n in UNSUPPORTED if n.startswith(f"{names[0]}.")]
+        return overloads, [Refused((n.removeprefix("aten."),), UNSUPPORTED[n]) for n in parts]
+    refusal = refusal_named(*names[:2]) or UNSUPPORTED.get(names[2])
+    return [], [] if refusal is None else [Refused((plain,), refusal)]
+
+
+def _names_of(op: type[TorchOp]) -> tuple[str, ...]:
+    operator, _, overload = op.ATEN.partition(".")
+    return f"{operator}.{overload or 'default'}", op.name.removeprefix("torch."), operator
+
+
+def _plain(name: str) -> str:
+    for prefix in ("aten.", "aten::", "torch."):
+        name = name.removeprefix(prefix)
+    operator, point, overload = name.partition(".")
+    return (operator if operator.startswith("__") else operator.rstrip("_")) + point + overload
+
+
+def near(name: str) -> list[str]:
+    """Names in the table that look like `name`."""
+    known = {name for op in OPS for name in (op.ATEN, op.ATEN.partition(".")[0])}
+    known |= {name for group in refused() for name in group.names if "*" not in name}
+    return difflib.get_close_matches(_plain(name), sorted(known), n=3)
