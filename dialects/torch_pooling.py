@@ -90,9 +90,15 @@ class MaxPoolLikeOp(TorchOp):
         """How the window moves, by dimension."""
         _check_pooled(self.input, self.DIMS)
         size, ceil_mode = shape_of(self.input)[-self.DIMS :], bool(self.ceil_mode.value.data)
-        return pooling_windows(
+        windows = pooling_windows(
             size, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode
         )
+        for window in windows:
+            if not all(map(window.sees_any, range(window.positions))):
+                raise VerifyException(
+                    f"a window of {window.steps} with dilation {window.dilation} sees only padding"
+                )
+        return windows
 
     def pooled_shape(self) -> tuple[int, ...]:
         """One element for each window."""

@@ -26,6 +26,11 @@ class Window:
     padding: int
     high: int
 
+    def sees_any(self, position: int) -> bool:
+        """Whether any step looks at an element."""
+        first = position * self.stride - self.padding
+        return any(0 <= first + step * self.dilation < self.size for step in range(self.steps))
+
 
 @dataclass(frozen=True)
 class TransposedWindow:

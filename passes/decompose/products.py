@@ -97,7 +97,7 @@ def contract_terms(left: Term, right: Term, kept: Labels) -> Term:
     right = right.summed((*kept, *left.labels))
     size = dict(zip(left.labels, left.tensor.shape))
     for label, of_right in zip(right.labels, right.tensor.shape):
-        size[label] = max(size.get(label, 1), of_right) if size.get(label, 1) else 0
+        size[label] = of_right if size.get(label, 1) == 1 else size[label]
     domain = tuple(sorted(size, key=lambda x: kept.index(x) if x in kept else len(kept)))
     shape = tuple(size[label] for label in domain)
     product = multiply(left.over(domain, shape), right.over(domain, shape))

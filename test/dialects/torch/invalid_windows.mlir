@@ -122,6 +122,14 @@ func.func @f(%a: tensor<4x9xf32>) {
 
 // -----
 
+func.func @f(%a: tensor<4x1xf32>) {
+  // CHECK: a window of 2 with dilation 2 sees only padding
+  %0 = torch.max_pool1d %a kernel_size [2] padding [1] dilation [2] : (tensor<4x1xf32>) -> tensor<4x1xf32>
+  func.return
+}
+
+// -----
+
 func.func @f(%a: tensor<4x9x9xf32>) {
   // CHECK: divisor_override must not be 0
   %0 = torch.avg_pool2d %a kernel_size [2, 2] divisor_override 0 : (tensor<4x9x9xf32>) -> tensor<4x4x4xf32>
