@@ -35,6 +35,14 @@ _BINARY = (
     "torch.maximum({}, {})",
     "torch.minimum({}, {})",
 )
+_REDUCTIONS = (
+    "torch.sum({}, {})",
+    "torch.mean({}, {})",
+    "torch.amax({}, {})",
+    "torch.amin({}, {})",
+    "torch.logsumexp({}, {})",
+    "torch.norm({}, dim={})",
+)
 
 sizes = st.one_of(st.sampled_from([1, 2, 17, 31, 32, 33, 64, 65]), st.integers(1, 70))
 shapes = st.lists(sizes, min_size=0, max_size=3).filter(lambda s: prod(s) <= 20_000).map(tuple)
@@ -78,8 +86,11 @@ def _binary(draw: DrawFn, shape: Shape, depth: int) -> str:
 @st.composite
 def _row_function(draw: DrawFn, shape: Shape, depth: int) -> str:
     inner, last = draw(expressions(shape, depth)), shape[-1]
+    dim = draw(st.integers(-len(shape), len(shape) - 1))
     forms = [
-        f"F.softmax({inner}, {draw(st.integers(-len(shape), len(shape) - 1))})",
+        f"F.softmax({inner}, {dim})",
+        f"F.log_softmax({inner}, {dim})",
+        f"torch.cumsum({inner}, {dim})",
         f"F.rms_norm({inner}, ({last},), torch.randn({last}), 1e-3)",
         f"F.layer_norm({inner}, ({last},), torch.randn({last}), torch.randn({last}), 1e-2)",
     ]
@@ -90,8 +101,7 @@ def _row_function(draw: DrawFn, shape: Shape, depth: int) -> str:
 def _reduction(draw: DrawFn, shape: Shape, depth: int) -> str:
     axis = draw(st.integers(0, len(shape)))
     inner = (*shape[:axis], draw(sizes), *shape[axis:])
-    name = draw(st.sampled_from(["sum", "mean", "amax"]))
-    return f"torch.{name}({draw(expressions(inner, depth))}, {axis})"
+    return draw(st.sampled_from(_REDUCTIONS)).format(draw(expressions(inner, depth)), axis)
 
 
 @st.composite
