@@ -8,18 +8,16 @@ from tilewright.dialects import torch as T
 from .dtypes import dtypes_of, values
 from .inputs import SPECIAL, Cases, Classes, rand, tensor
 
-_UNARY = [*T.ops_of(T.torch_unary), *T.ops_of(T.torch_elementary)]
+_SHAPES = [(SPECIAL,), (rand(),), (rand(0, 2),)]
 
 CASES: Cases = {
     **{
-        op: [
-            (SPECIAL,),
-            (rand(),),
-            (rand(3, 1, 5),),
-            (rand(0, 2),),
-            *((values(dtype),) for dtype in dtypes_of(op)),
-        ]
-        for op in _UNARY
+        op: [*_SHAPES, *((values(dtype),) for dtype in dtypes_of(op))]
+        for op in T.ops_of(T.torch_unary)
+    },
+    **{
+        op: [*_SHAPES, *((values(d),) for d in ("bool", "uint8", "float16", "float64"))]
+        for op in T.ops_of(T.torch_elementary)
     },
     T.RoundDecimalsOp: [
         (values(dtype), {"decimals": decimals})
