@@ -68,8 +68,7 @@ class Write:
         monoid = monoid_of(reduce, emit.common)
         if not include_self:
             (identity,) = MonoidAttr(monoid).identities([emit.type])
-            start = emit.constant(identity.value.data, ())
-            input = self._written().where(start, input)
+            input = self._written().where(identity.value.data, input)
         joined = Write(input, self.subscripts, self.updates).joined(monoid)
         return joined if reduce != "mean" else self._mean(joined, include_self)
 
