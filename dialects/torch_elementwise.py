@@ -8,7 +8,7 @@ PyTorch decides kernel by kernel; a `Domain` says it once for each op.
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, i1
 from xdsl.ir import Attribute, SSAValue
@@ -41,18 +41,20 @@ BITS = Domain((*INTEGERS, i1), "integers and bools")
 
 def check_fits(number: Attribute, element: Attribute, what: str) -> None:
     """Refuse a number that PyTorch does not convert to `element`, as it would overflow there."""
-    if not isinstance(element, IntegerType) or element == i1:
+    if element not in INTEGERS:
         return
-    value = python_value(number)
+    value, low, high = python_value(number), *_limits(cast(IntegerType, element))
     assert isinstance(value, int | float)
-    bits = element.width.data
-    is_signed = element.signedness.data is not Signedness.UNSIGNED
-    # A negative number becomes unsigned by wrapping around, once.
-    low, high = (
-        (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if is_signed else (1 - 2**bits, 2**bits - 1)
-    )
     if not isfinite(value) or not low <= int(value) <= high:
         raise VerifyException(f"{what} does not fit {element}: {value}")
+
+
+def _limits(type: IntegerType) -> tuple[int, int]:
+    """The smallest and the largest number; negative ones become unsigned by wrapping around."""
+    bits = type.width.data
+    if type.signedness.data is Signedness.UNSIGNED:
+        return 1 - 2**bits, 2**bits - 1
+    return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
 
 
 class ElementwiseOp(TensorOp):

@@ -15,7 +15,7 @@ from tilewright.dialects.torch_elementwise import (
     ElementwiseOp,
     check_fits,
 )
-from tilewright.dialects.torch_op import number, opt_number, opt_tensor, tensor, torch_op
+from tilewright.dialects.torch_op import Scalar, number, opt_number, opt_tensor, tensor, torch_op
 from tilewright.dialects.torch_shapes import element_of, shape_of, shown
 
 # --- Selections ------------------------------------------------------------------------------
@@ -32,7 +32,7 @@ class SelectionOp(ElementwiseOp):
 
     condition = tensor()
 
-    def choices(self) -> tuple[SSAValue | Attribute, SSAValue | Attribute]:
+    def choices(self) -> tuple[SSAValue | Scalar, SSAValue | Scalar]:
         """What is chosen where the condition is true, and where it is not."""
         raise NotImplementedError
 
@@ -59,7 +59,7 @@ class WhereOp(SelectionOp):
     input = tensor()
     other = tensor()
 
-    def choices(self) -> tuple[SSAValue | Attribute, SSAValue | Attribute]:
+    def choices(self) -> tuple[SSAValue | Scalar, SSAValue | Scalar]:
         return self.input, self.other
 
 
@@ -75,7 +75,7 @@ class WhereScalarSelfOp(SelectionOp):
     input = number()
     other = tensor()
 
-    def choices(self) -> tuple[SSAValue | Attribute, SSAValue | Attribute]:
+    def choices(self) -> tuple[SSAValue | Scalar, SSAValue | Scalar]:
         return self.input, self.other
 
 
@@ -91,7 +91,7 @@ class WhereScalarOtherOp(SelectionOp):
     input = tensor()
     other = number()
 
-    def choices(self) -> tuple[SSAValue | Attribute, SSAValue | Attribute]:
+    def choices(self) -> tuple[SSAValue | Scalar, SSAValue | Scalar]:
         return self.input, self.other
 
 
@@ -106,7 +106,7 @@ class WhereScalarOp(SelectionOp):
     input = number()
     other = number()
 
-    def choices(self) -> tuple[SSAValue | Attribute, SSAValue | Attribute]:
+    def choices(self) -> tuple[SSAValue | Scalar, SSAValue | Scalar]:
         return self.input, self.other
 
 
@@ -163,7 +163,7 @@ class MaskedFillTensorOp(MaskedFillLikeOp):
 class ClampLikeOp(ElementwiseOp):
     """Keeps elements within bounds, of which there is at least one; NaN stays, also of a bound."""
 
-    def bounds(self) -> tuple[SSAValue | Attribute | None, SSAValue | Attribute | None]:
+    def bounds(self) -> tuple[SSAValue | Scalar | None, SSAValue | Scalar | None]:
         """The smallest and the largest result."""
         raise NotImplementedError
 
@@ -188,7 +188,7 @@ class ClampOp(ClampLikeOp):
     min = opt_number()
     max = opt_number()
 
-    def bounds(self) -> tuple[Attribute | None, Attribute | None]:
+    def bounds(self) -> tuple[Scalar | None, Scalar | None]:
         return self.min, self.max
 
     def result_shape(self) -> tuple[int, ...]:
@@ -225,7 +225,7 @@ class ClampMinOp(ClampLikeOp):
     input = tensor()
     min = number()
 
-    def bounds(self) -> tuple[Attribute, None]:
+    def bounds(self) -> tuple[Scalar, None]:
         return self.min, None
 
 
@@ -255,7 +255,7 @@ class ClampMaxOp(ClampLikeOp):
     input = tensor()
     max = number()
 
-    def bounds(self) -> tuple[None, Attribute]:
+    def bounds(self) -> tuple[None, Scalar]:
         return None, self.max
 
 

@@ -12,6 +12,8 @@ becomes
 Narrow integers are shifted in 32 bits, which is the same once all but their own bits are dropped.
 """
 
+from typing import cast
+
 from xdsl.dialects.builtin import IntegerType, Signedness, i1
 
 from tilewright.dialects import torch
@@ -55,8 +57,7 @@ class RightShift(Decomposition[PairOp]):
 
 def _integer_type(emit: Emitter) -> IntegerType:
     """The type that the operands are promoted to, before they are widened."""
-    assert isinstance(emit.common, IntegerType)
-    return emit.common
+    return cast(IntegerType, emit.common)
 
 
 PATTERNS: Table = {

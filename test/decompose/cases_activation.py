@@ -16,7 +16,7 @@ _ACTIVATIONS = [
 ]
 _INTEGERS = ("uint8", "int8", "int64")
 
-CASES: Cases = {
+_PLAIN: Cases = {
     **{
         op: [
             (FINITE if op is T.GeluOp else SPECIAL,),
@@ -31,7 +31,8 @@ CASES: Cases = {
     T.ReluOp: [(SPECIAL,), (rand(),), *((values(dtype),) for dtype in dtypes_of(T.ReluOp))],
     T.Relu6Op: [(SPECIAL,), (rand(),), *((values(dtype),) for dtype in dtypes_of(T.Relu6Op))],
 }
-CASES |= {
+CASES: Cases = {
+    **_PLAIN,
     T.GeluOp: [
         (FINITE,),
         (rand(33),),
@@ -42,7 +43,7 @@ CASES |= {
         *((rand(64).to(getattr(pytorch, d)), {"approximate": "tanh"}) for d in dtypes_of(T.GeluOp)),
     ],
     T.HardtanhOp: [
-        *CASES[T.HardtanhOp],
+        *_PLAIN[T.HardtanhOp],
         (SPECIAL, 0.1, 2),
         (_BENDS, -3, 3),
         (_BENDS, 2.0, 1.0),
@@ -58,8 +59,8 @@ CASES |= {
         *((values(dtype), 0.1, 0.3) for dtype in dtypes_of(T.ThresholdOp)),
         *((values(dtype), 1, 7) for dtype in _INTEGERS),
     ],
-    T.LeakyReluOp: [*CASES[T.LeakyReluOp], (SPECIAL, 0.2), (_BENDS, -1), (_BENDS, 0)],
-    T.RreluOp: [*CASES[T.RreluOp], (SPECIAL, 0.1, 0.3), (_BENDS, 1, 2, False)],
+    T.LeakyReluOp: [*_PLAIN[T.LeakyReluOp], (SPECIAL, 0.2), (_BENDS, -1), (_BENDS, 0)],
+    T.RreluOp: [*_PLAIN[T.RreluOp], (SPECIAL, 0.1, 0.3), (_BENDS, 1, 2, False)],
     T.PreluOp: [
         (SPECIAL, tensor([0.25])),
         (rand(4, 3, 5), rand(3)),
@@ -72,18 +73,18 @@ CASES |= {
         (rand(0, 3), rand(3)),
         *((values(dtype)[None], values(dtype)[:13]) for dtype in dtypes_of(T.PreluOp)),
     ],
-    T.HardshrinkOp: [*CASES[T.HardshrinkOp], (_BENDS, 3), (SPECIAL, 0.1), (_BENDS, -1)],
-    T.SoftshrinkOp: [*CASES[T.SoftshrinkOp], (_BENDS, 3), (SPECIAL, 0.1), (_BENDS, 0)],
+    T.HardshrinkOp: [*_PLAIN[T.HardshrinkOp], (_BENDS, 3), (SPECIAL, 0.1), (_BENDS, -1)],
+    T.SoftshrinkOp: [*_PLAIN[T.SoftshrinkOp], (_BENDS, 3), (SPECIAL, 0.1), (_BENDS, 0)],
     T.EluOp: [
-        *CASES[T.EluOp],
+        *_PLAIN[T.EluOp],
         (SPECIAL, 0.5),
         (_BENDS, 2, 3, 0.5),
         (_BENDS, -1.0, 1.5),
         (values("bfloat16"), 0.1, 0.3, 0.7),
     ],
-    T.CeluOp: [*CASES[T.CeluOp], (SPECIAL, 0.5), (_BENDS, 2), (_BENDS, -1.5)],
+    T.CeluOp: [*_PLAIN[T.CeluOp], (SPECIAL, 0.5), (_BENDS, 2), (_BENDS, -1.5)],
     T.SoftplusOp: [
-        *CASES[T.SoftplusOp],
+        *_PLAIN[T.SoftplusOp],
         (SPECIAL, 2),
         (_BENDS, 0.1, 1),
         (_BENDS, 0.5, 50.0),
