@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What poolings are called with."""
 
+from collections.abc import Callable
 from math import inf, nan
 from typing import Any
 
@@ -104,7 +105,9 @@ def adaptive_cases(dims: int, dtypes: Any) -> list[tuple[Any, ...]]:
     ]
 
 
-def _for_dims(ops: tuple[type[TorchOp], ...], cases: Any) -> Cases:
+def _for_dims(
+    ops: tuple[type[TorchOp], ...], cases: Callable[[int], list[tuple[Any, ...]]]
+) -> Cases:
     return {op: cases(dims) for dims, op in enumerate(ops, start=1)}
 
 

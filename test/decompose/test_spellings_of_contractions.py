@@ -5,6 +5,10 @@ modules: what the capture makes of each, and that it gives what eager PyTorch gi
 are captured at once: one export costs as much as a hundred decompositions.
 """
 
+# PyTorch's functions, and lambdas that call them, are typed in part.
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +26,7 @@ from tilewright.interpreters import interpret
 from tilewright.passes.decompose.decompose import DecomposePass
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+_torch: Any = torch
 Spelling = tuple[str, Callable[..., Any], Any]
 """The ops that must come out, in any order; a function or module; its inputs."""
 
@@ -66,8 +71,8 @@ CONTRACTIONS: list[Spelling] = [
     ("bilinear", F.bilinear, (rand(2, 3), rand(2, 4), rand(5, 3, 4))),
     ("einsum", lambda a, b: torch.einsum("ij,jk->ik", a, b), _MATRICES),
     ("einsum", lambda a, b: torch.einsum("...j,jk", [a, b]), _MATRICES),
-    ("mm", lambda a, b: torch.tensordot(a, b, 1), _MATRICES),
-    ("mm", lambda a, b: torch.tensordot(a, b, ([0, 1], [2, 0])), (rand(3, 4), rand(4, 5, 3))),
+    ("mm", lambda a, b: _torch.tensordot(a, b, 1), _MATRICES),
+    ("mm", lambda a, b: _torch.tensordot(a, b, ([0, 1], [2, 0])), (rand(3, 4), rand(4, 5, 3))),
     ("mm mm", torch.chain_matmul, (rand(2, 3), rand(3, 4), rand(4, 5))),
     ("mm mm", lambda *m: torch.linalg.multi_dot(m), (rand(3), rand(3, 4), rand(4))),
     ("mul", torch.kron, (rand(2, 3), rand(4, 5))),
@@ -167,7 +172,7 @@ def test_usual_spellings(spellings: list[Spelling]):
     module, inputs = AllOf(spellings).eval(), [args for _, _, args in spellings]
     with torch.no_grad():
         captured = capture(module, (inputs,))
-        expected = torch.utils._pytree.tree_leaves(module(inputs))
+        expected = _torch.utils._pytree.tree_leaves(module(inputs))
     ops = [
         op.name.removeprefix("torch.") for op in captured.module.walk() if isinstance(op, TorchOp)
     ]
