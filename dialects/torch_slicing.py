@@ -6,6 +6,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.torch_op import (
     TensorOp,
+    TorchOp,
     integer,
     integers,
     opt_integer,
@@ -19,7 +20,7 @@ from tilewright.dialects.torch_shapes import shape_of, shown, wrap_dim, wrap_dim
 _Integer = IntegerAttr[IntegerType]
 
 
-def dim_of(op: "TensorOp", dim: int, shape: tuple[int, ...], what: str = "dim") -> int:
+def dim_of(op: TorchOp, dim: int, shape: tuple[int, ...], what: str = "dim") -> int:
     """`dim` counted from the front, of a tensor that has dimensions."""
     if not shape:
         raise VerifyException(f"{op.name} takes no tensor without dimensions")
@@ -37,8 +38,8 @@ def sliced(start: _Integer | None, end: _Integer | None, step: _Integer, size: i
     """The positions along a dimension of `size` that a slice takes."""
     if step.value.data < 1:
         raise VerifyException(f"step {step.value.data} must be at least 1")
-    bounds = [None if bound is None else bound.value.data for bound in (start, end)]
-    return range(*slice(*bounds, step.value.data).indices(size))
+    first, last = (None if bound is None else bound.value.data for bound in (start, end))
+    return range(*slice(first, last, step.value.data).indices(size))
 
 
 @torch_op("slice.Tensor")

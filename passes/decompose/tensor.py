@@ -23,9 +23,7 @@ from xdsl.dialects.builtin import (
     bf16,
     f16,
     f32,
-    f64,
     i1,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -220,10 +218,11 @@ class Tensor:
     # --- Elementwise -------------------------------------------------------------------------
 
     def cast(self, element: Attribute) -> "Tensor":
-        """The same values in another type; half types are rounded to from f32, as PyTorch does."""
+        """The same values in another type; from and to half types by way of f32, as in PyTorch."""
         if element == self.element:
             return self
-        if element in (f16, bf16) and self.element in (f64, i32, i64):
+        is_half, was_half = element in (f16, bf16), self.element in (f16, bf16)
+        if is_half != was_half and f32 not in (element, self.element):
             return self.cast(f32).cast(element)
         op = prim.ElementwiseOp(ScalarFunction.CAST, [self.value], element)
         return self.emit.result(op)

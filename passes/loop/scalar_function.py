@@ -4,7 +4,17 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, f32, i1, i32
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    bf16,
+    f16,
+    f32,
+    i1,
+    i32,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import scalar
@@ -165,12 +175,19 @@ def _widened(value: SSAValue, add: Add) -> SSAValue:
 
 
 def _integer_to_float(value: SSAValue, result: AnyFloat, add: Add) -> SSAValue:
-    if value.type == i1:
+    """A narrow integer becomes a half type by way of f32, which holds it as it is."""
+    source = value.type
+    assert isinstance(source, IntegerType)
+    if result in (f16, bf16) and source.bitwidth < i32.bitwidth:
+        return add(arith.TruncFOp(_integer_to_float(value, f32, add), result))
+    if source == i1:
         return add(arith.UIToFPOp(value, result))
     return add(arith.SIToFPOp(_widened(value, add), result))
 
 
 def _cast_float(value: SSAValue, source: AnyFloat, result: Attribute, add: Add) -> SSAValue:
+    if source in (f16, bf16) and isinstance(result, IntegerType):
+        return _cast_float(add(arith.ExtFOp(value, f32)), f32, result, add)
     if result == i1:
         return add(arith.CmpfOp(value, add(constant(0, source)), "une"))
     if isinstance(result, IntegerType):

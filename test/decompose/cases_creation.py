@@ -2,6 +2,7 @@
 """What the ops are called with that make tensors of numbers, or convert tensors."""
 
 from math import inf, nan
+from typing import Any
 
 from tilewright.dialects import torch as T
 
@@ -22,14 +23,20 @@ DTYPES = (*FLOATS, *INTEGERS, BOOL)
 
 _OPTIONS = {"device": "cpu", "layout": pytorch.strided, "pin_memory": False}
 _LIKE = {**_OPTIONS, "memory_format": pytorch.preserve_format}
-_SIZES = [([2, 3],), ([],), ([0, 2],), ([1], _OPTIONS), *(([2], {"dtype": t}) for t in DTYPES)]
+_SIZES: list[tuple[Any, ...]] = [
+    ([2, 3],),
+    ([],),
+    ([0, 2],),
+    ([1], _OPTIONS),
+    *(([2], {"dtype": t}) for t in DTYPES),
+]
 _INPUTS = [rand(2, 3), rand(), rand(0, 2), integers(3), rand(3) > 0, rand(2).to(F16)]
 _LIKES = [
     *((input,) for input in _INPUTS),
     (rand(2, 3), _LIKE),
     *((rand(2), {"dtype": t}) for t in DTYPES),
 ]
-_NEW = [
+_NEW: list[tuple[Any, ...]] = [
     *((input, [2, 3]) for input in _INPUTS),
     (rand(2), [], _OPTIONS),
     *((rand(2), [2], {"dtype": t}) for t in DTYPES),

@@ -21,8 +21,10 @@ torch: Any = pytest.importorskip("torch")
 F = torch.nn.functional
 nn = torch.nn
 
+Function = Callable[[Any, Any, Any], Any]
+
 # Functions of a matrix 4x6, images 1x4x4x6 and a vector 5, with the ops that they must become.
-LAYOUT: dict[str, Callable[..., Any]] = {
+LAYOUT: dict[str, Function] = {
     "view": lambda m, i, v: (
         m.ravel(),
         i.flatten(1),
@@ -55,7 +57,7 @@ LAYOUT: dict[str, Callable[..., Any]] = {
     "channel_shuffle": lambda m, i, v: (F.channel_shuffle(i, 2), nn.ChannelShuffle(4)(i)),
     "clone": lambda m, i, v: (m.t().contiguous(), i.contiguous(memory_format=torch.channels_last)),
 }
-SLICING: dict[str, Callable[..., Any]] = {
+SLICING: dict[str, Function] = {
     "slice select.int": lambda m, i, v: (
         m[1:3, ::2],
         i[..., -1],
@@ -75,7 +77,7 @@ SLICING: dict[str, Callable[..., Any]] = {
     ),
     "unfold": lambda m, i, v: (m.unfold(1, 3, 2), v.unfold(0, 2, 1)),
 }
-PADDING: dict[str, Callable[..., Any]] = {
+PADDING: dict[str, Function] = {
     "pad": lambda m, i, v: (
         F.pad(m, (1, 2, -1, 1), value=2.0),
         F.pad(m, (1, 2), mode="reflect"),
@@ -89,7 +91,7 @@ PADDING: dict[str, Callable[..., Any]] = {
     ),
     "im2col": lambda m, i, v: (F.unfold(i, 2, padding=1), nn.Unfold((2, 3), stride=2)(i)),
 }
-JOINING: dict[str, Callable[..., Any]] = {
+JOINING: dict[str, Function] = {
     "split": lambda m, i, v: (*m.split(4, 1), *m.chunk(4, 1), *torch.unsafe_chunk(m, 2)),
     "split_with_sizes": lambda m, i, v: m.split([2, 4], 1),
     "slice": lambda m, i, v: (
@@ -109,7 +111,7 @@ JOINING: dict[str, Callable[..., Any]] = {
     "sub": lambda m, i, v: (m.diff(n=2), torch.diff(m, prepend=m[:, :2], append=m, dim=-1)),
     "clone select_scatter slice_scatter fill copy": lambda m, i, v: written(m),
 }
-CREATION: dict[str, Callable[..., Any]] = {
+CREATION: dict[str, Function] = {
     "_to_copy": lambda m, i, v: (
         m.half(),
         m.long(),
@@ -158,7 +160,7 @@ def written(m: Any) -> Any:
 
 
 @pytest.mark.parametrize("family", [LAYOUT, SLICING, PADDING, JOINING, CREATION])
-def test_usual_spellings(family: dict[str, Callable[..., Any]]):
+def test_usual_spellings(family: dict[str, Function]):
     def everything(m: Any, i: Any, v: Any) -> list[Any]:
         return [function(m, i, v) for function in family.values()]
 

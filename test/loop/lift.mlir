@@ -309,6 +309,25 @@ func.func @causal(%x: tensor<4x4xf16>) -> tensor<4x4xf32> {
 
 // -----
 
+// A half type is cast from and to integers by way of f32; arith has no unsigned constants.
+// CHECK:      %1 = arith.extf %0 : f16 to f32
+// CHECK-NEXT: %2 = arith.fptosi %1 : f32 to i64
+// CHECK:      %1 = arith.extsi %0 : i8 to i32
+// CHECK-NEXT: %2 = arith.sitofp %1 : i32 to f32
+// CHECK-NEXT: %3 = arith.truncf %2 : f32 to bf16
+// CHECK:      %1 = arith.constant 255 : i32
+// CHECK-NEXT: %2 = arith.trunci %1 : i32 to ui8
+func.func @casts(%h: tensor<4xf16>, %n: tensor<4xi8>, %u: tensor<4xui8>)
+    -> (tensor<4xi64>, tensor<4xbf16>, tensor<5xui8>) {
+  %l = prim.elementwise cast(%h) : (tensor<4xf16>) -> tensor<4xi64>
+  %b = prim.elementwise cast(%n) : (tensor<4xi8>) -> tensor<4xbf16>
+  %p = prim.index_map %u by affine_map<(d0) -> (d0)> where affine_map<(d0) -> (d0 * -1 + 3)>
+      else 255 : ui8 : tensor<4xui8> -> tensor<5xui8>
+  func.return %l, %b, %p : tensor<4xi64>, tensor<4xbf16>, tensor<5xui8>
+}
+
+// -----
+
 // A call passes buffers: what is only a view is copied for it.
 // CHECK:      func.func @calls(%x: memref<4x4xf32>) -> memref<4x4xf32> {
 // CHECK-NEXT:   %t = memref.alloc() : memref<4x4xf32>
