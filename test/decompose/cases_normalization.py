@@ -75,7 +75,7 @@ _GROUPS: list[tuple[Any, ...]] = [
     (rand(2, 4, 5).to(f16), 2, rand(4).to(f16), rand(4).to(f16)),
     (rand(2, 4, 5).to(bf16), 2, rand(4), rand(4)),
     (rand(2, 4, 5).to(f64), 2, rand(4).to(f64)),
-    (rand(2, 4, 50) + 30, 2),
+    (rand(2, 4, 50).to(f64) + 1e3, 2),
 ]
 
 
@@ -109,7 +109,7 @@ _OWN: list[tuple[Any, ...]] = [
     (rand(2, 4, 8), rand(4), None),
     (rand(2, 3, 2, 2, 2), None, None),
     (rand(2, 4, 8).to(f64), rand(4).to(f64), None),
-    (rand(2, 4, 50) + 30, None, None),
+    (rand(2, 4, 50).to(f64) + 1e3, None, None),
 ]
 
 CASES: Cases = {
