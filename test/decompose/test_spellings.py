@@ -39,7 +39,10 @@ LAYOUT: dict[str, Function] = {
     ),
     "t": lambda m, i, v: m.t() + 1,
     "expand": lambda m, i, v: (v.expand(2, 5), m.expand_as(i), torch.broadcast_to(m, (2, 4, 6))),
-    "expand view": lambda m, i, v: (*torch.broadcast_tensors(m, i), *torch.meshgrid(v, v)),
+    "expand view": lambda m, i, v: (
+        *torch.broadcast_tensors(m, i),
+        *torch.meshgrid(v, v, indexing="xy"),
+    ),
     "repeat": lambda m, i, v: (m.repeat(2, 3), m.tile(2), m.tile((2, 1, 1))),
     "repeat_interleave.self_int": lambda m, i, v: (
         m.repeat_interleave(3, 1),
