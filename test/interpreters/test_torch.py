@@ -31,6 +31,8 @@ def parse(text: str) -> ModuleOp:
     "text",
     [
         "nn.RMSNorm(64)(torch.rand(4, 64) * 1e-4)",
+        "F.rms_norm((torch.rand(4, 64) * 1e-4).half(), (64,)).float()",
+        "torch._fused_rms_norm(torch.rand(4, 64) * 1e-4, (64,), None, None)",
         "x = torch.rand(3, 4); y = torch.rand(4)\n"
         "a = torch.add(x, y, alpha=2) + 1 - 2.5 + torch.sub(x, 3, alpha=0.5)\n"
         "b = (2 - x) / 3 + 2 ** x + x ** -0.5 + torch.div(x, y, rounding_mode='floor')\n"
