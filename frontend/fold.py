@@ -25,9 +25,9 @@ def fold(exported: Any) -> None:
     known = _constants(exported)
     free = _independent(graph, known)
     values: dict[Any, Any] = {**known}
-    for node in [n for n in graph.nodes if n in free and _is_worth(n, free)]:
-        value = _evaluated(node, values)
-        if value is not None and value.numel() * value.element_size() <= _MOST_BYTES:
+    ends = [n for n in graph.nodes if n in free and _is_worth(n, free)]
+    for node, value in [(node, _evaluated(node, values)) for node in ends]:
+        if value.numel() * value.element_size() <= _MOST_BYTES:
             _replace(exported, node, value)
     graph.eliminate_dead_code()
     exported.graph_module.recompile()
@@ -96,7 +96,7 @@ def _is_worth(node: Any, free: Mapping[Any, None]) -> bool:
 
 
 def _evaluated(node: Any, values: dict[Any, Any]) -> Any:
-    """The value of a node, and of all that it needs; None if PyTorch cannot tell."""
+    """The value of a node; `values` has those that are known, and takes all that it needs."""
     import torch
     from torch.fx import map_arg
 

@@ -85,6 +85,15 @@ def test_a_table_is_a_constant() -> None:
     assert f'torch.name = "{table.name}"' in str(captured.module)
 
 
+def test_one_part_may_be_used_by_another() -> None:
+    # Both the table and what follows from it are used with the input.
+    def nested(x: torch.Tensor) -> torch.Tensor:
+        table = torch.arange(8).cos()
+        return x * table + table.sin()
+
+    assert len(check(nested, torch.randn(8)).inputs) == 3
+
+
 def test_what_depends_on_an_input_stays() -> None:
     captured = check(lambda x: x.cos() + 1, torch.randn(3))
     assert ops(captured) == ["torch.cos", "torch.add.Scalar", "func.return"]
