@@ -86,6 +86,30 @@ class AdaptiveAvgPool3dOp(AdaptiveAvgPoolOp):
     DIMS: ClassVar[int] = 3
 
 
+@torch_op("_adaptive_avg_pool2d")
+class CoreAdaptiveAvgPool2dOp(AdaptiveAvgPoolOp):
+    """
+    The same as `adaptive_avg_pool2d`, as core ATen calls it.
+
+        %1 = torch._adaptive_avg_pool2d %0 output_size [3, 3]
+            : (tensor<2x4x7x7xf32>) -> tensor<2x4x3x3xf32>
+    """
+
+    DIMS: ClassVar[int] = 2
+
+
+@torch_op("_adaptive_avg_pool3d")
+class CoreAdaptiveAvgPool3dOp(AdaptiveAvgPoolOp):
+    """
+    The same as `adaptive_avg_pool3d`, as core ATen calls it.
+
+        %1 = torch._adaptive_avg_pool3d %0 output_size [3, 3, 3]
+            : (tensor<2x4x7x7x7xf32>) -> tensor<2x4x3x3x3xf32>
+    """
+
+    DIMS: ClassVar[int] = 3
+
+
 class AdaptiveMaxPoolOp(TorchOp):
     """
     The largest element of each part of the input, NaN if there is one, and where it stands in the

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i1
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
@@ -19,7 +19,15 @@ from tilewright.dialects.torch_op import (
     torch_op,
 )
 from tilewright.dialects.torch_shapes import element_of, shape_of, shown
-from tilewright.dialects.torch_windows import TransposedWindow, Window, check_least, per_dim
+from tilewright.dialects.torch_windows import (
+    Move,
+    TransposedWindow,
+    Window,
+    check_least,
+    convolution_windows,
+    per_dim,
+    transposed_windows,
+)
 
 
 class ConvolutionLikeOp(TensorOp):
@@ -34,13 +42,14 @@ class ConvolutionLikeOp(TensorOp):
     input = tensor()
     weight = tensor()
     bias = opt_tensor()
-    stride = integers()
-    dilation = integers()
-    groups = integer()
 
     def windows(self) -> Sequence[Window | TransposedWindow]:
         """How the window moves, by dimension."""
-        return self.forward_windows([(0, 0)] * self.dims)
+        raise NotImplementedError
+
+    def channel_groups(self) -> int:
+        """How many groups of channels there are, each convolved on its own."""
+        raise NotImplementedError
 
     @property
     def is_transposed(self) -> bool:
@@ -52,51 +61,28 @@ class ConvolutionLikeOp(TensorOp):
         """How many dimensions the window moves along."""
         return self.DIMS or max(len(shape_of(self.weight)) - 2, 0)
 
-    def forward_windows(self, padding: Sequence[tuple[int, int]]) -> list[Window]:
-        """The windows of a convolution that pads before and after each dimension."""
-        windows: list[Window] = []
-        for (low, high), (size, steps, stride, dilation) in zip(
-            padding, self._moves(), strict=True
-        ):
-            rest = size + low + high - dilation * (steps - 1) - 1
-            if rest < 0:
-                raise VerifyException(
-                    f"a kernel of {steps} with dilation {dilation} does not fit in "
-                    f"{size + low + high} padded elements"
-                )
-            windows.append(Window(size, rest // stride + 1, steps, stride, dilation, low, high))
-        return windows
-
-    def transposed_windows(
-        self, padding: Sequence[int], output_padding: Sequence[int]
-    ) -> list[TransposedWindow]:
-        """The windows of a transposed convolution, whose result lacks `padding` on both sides."""
-        windows: list[TransposedWindow] = []
-        for low, extra, (size, steps, stride, dilation) in zip(
-            padding, output_padding, self._moves(), strict=True
-        ):
-            if not 0 <= extra < max(stride, dilation):
-                raise VerifyException(f"output_padding {extra} must be below stride or dilation")
-            positions = (size - 1) * stride - 2 * low + dilation * (steps - 1) + extra + 1
-            if positions < 1:
-                raise VerifyException(f"the result would have the size {positions}")
-            windows.append(TransposedWindow(size, positions, steps, stride, dilation, low))
-        return windows
-
-    def _moves(self) -> list[tuple[int, int, int, int]]:
+    def moves(
+        self, stride: DenseArrayBase[IntegerType], dilation: DenseArrayBase[IntegerType]
+    ) -> list[Move]:
         """Size, kernel, stride and dilation of each dimension."""
         sizes = shape_of(self.input)[len(shape_of(self.input)) - self.dims :]
         steps = shape_of(self.weight)[2:]
-        stride = per_dim(self.stride, self.dims, "stride")
-        dilation = per_dim(self.dilation, self.dims, "dilation")
-        check_least(stride, 1, "stride")
-        check_least(dilation, 1, "dilation")
+        strides = per_dim(stride, self.dims, "stride")
+        dilations = per_dim(dilation, self.dims, "dilation")
+        check_least(strides, 1, "stride")
+        check_least(dilations, 1, "dilation")
         check_least(steps, 1, "the kernel")
         check_least(sizes, 1, "the size of a dimension")
-        return [*zip(sizes, steps, stride, dilation, strict=True)]
+        return [*zip(sizes, steps, strides, dilations, strict=True)]
+
+    def padded(self, padding: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
+        """The padding on both sides of each dimension."""
+        paddings = per_dim(padding, self.dims, "padding")
+        check_least(paddings, 0, "padding")
+        return paddings
 
     def result_shape(self) -> tuple[int, ...]:
-        shape, weight, groups = shape_of(self.input), shape_of(self.weight), self.groups.value.data
+        shape, weight, groups = shape_of(self.input), shape_of(self.weight), self.channel_groups()
         if len(weight) != self.dims + 2 or len(shape) not in (self.dims + 1, self.dims + 2):
             raise VerifyException(
                 f"an input of {shown(shape)} and a weight of {shown(weight)} are not [N]xCIxD... "
@@ -129,12 +115,17 @@ class ConvolutionLikeOp(TensorOp):
 class PaddedConvolutionOp(ConvolutionLikeOp):
     """A convolution that pads by numbers of zeros."""
 
+    stride = integers()
     padding = integers()
+    dilation = integers()
+    groups = integer(1)
 
-    def windows(self) -> Sequence[Window | TransposedWindow]:
-        padding = per_dim(self.padding, self.dims, "padding")
-        check_least(padding, 0, "padding")
-        return self.forward_windows([*zip(padding, padding)])
+    def windows(self) -> Sequence[Window]:
+        padding = self.padded(self.padding)
+        return convolution_windows(self.moves(self.stride, self.dilation), [*zip(padding, padding)])
+
+    def channel_groups(self) -> int:
+        return self.groups.value.data
 
 
 @torch_op("conv1d")
@@ -150,7 +141,6 @@ class Conv1dOp(PaddedConvolutionOp):
     stride = integers((1,))
     padding = integers((0,))
     dilation = integers((1,))
-    groups = integer(1)
 
 
 @torch_op("conv2d")
@@ -166,7 +156,6 @@ class Conv2dOp(PaddedConvolutionOp):
     stride = integers((1, 1))
     padding = integers((0, 0))
     dilation = integers((1, 1))
-    groups = integer(1)
 
 
 @torch_op("conv3d")
@@ -182,25 +171,29 @@ class Conv3dOp(PaddedConvolutionOp):
     stride = integers((1, 1, 1))
     padding = integers((0, 0, 0))
     dilation = integers((1, 1, 1))
-    groups = integer(1)
 
 
 class NamedPaddingOp(ConvolutionLikeOp):
     """A convolution that pads not at all ("valid"), or to the size that it has ("same")."""
 
+    stride = integers()
     padding = text("valid")
+    dilation = integers()
+    groups = integer(1)
 
-    def windows(self) -> Sequence[Window | TransposedWindow]:
+    def windows(self) -> Sequence[Window]:
+        moves = self.moves(self.stride, self.dilation)
         if self.padding.data == "valid":
-            return super().windows()
+            return convolution_windows(moves, [(0, 0)] * self.dims)
         if self.padding.data != "same":
             raise VerifyException(f'padding is "valid" or "same", not {self.padding}')
-        if {*per_dim(self.stride, self.dims, "stride")} != {1}:
+        if any(stride != 1 for _, _, stride, _ in moves):
             raise VerifyException('padding "same" is for stride 1')
-        steps = shape_of(self.weight)[2:]
-        dilation = per_dim(self.dilation, self.dims, "dilation")
-        totals = [d * (k - 1) for k, d in zip(steps, dilation, strict=True)]
-        return self.forward_windows([(total // 2, total - total // 2) for total in totals])
+        totals = [dilation * (steps - 1) for _, steps, _, dilation in moves]
+        return convolution_windows(moves, [(total // 2, total - total // 2) for total in totals])
+
+    def channel_groups(self) -> int:
+        return self.groups.value.data
 
 
 @torch_op("conv1d.padding")
@@ -214,9 +207,7 @@ class Conv1dPaddingOp(NamedPaddingOp):
 
     DIMS: ClassVar[int] = 1
     stride = integers((1,))
-    padding = text("valid")
     dilation = integers((1,))
-    groups = integer(1)
 
 
 @torch_op("conv2d.padding")
@@ -230,9 +221,7 @@ class Conv2dPaddingOp(NamedPaddingOp):
 
     DIMS: ClassVar[int] = 2
     stride = integers((1, 1))
-    padding = text("valid")
     dilation = integers((1, 1))
-    groups = integer(1)
 
 
 @torch_op("conv3d.padding")
@@ -246,26 +235,29 @@ class Conv3dPaddingOp(NamedPaddingOp):
 
     DIMS: ClassVar[int] = 3
     stride = integers((1, 1, 1))
-    padding = text("valid")
     dilation = integers((1, 1, 1))
-    groups = integer(1)
 
 
 class TransposedOp(ConvolutionLikeOp):
     """What a convolution of the same arguments has as its gradient: each element spreads out."""
 
+    stride = integers()
     padding = integers()
     output_padding = integers()
+    groups = integer(1)
+    dilation = integers()
 
     @property
     def is_transposed(self) -> bool:
         return True
 
-    def windows(self) -> Sequence[Window | TransposedWindow]:
-        padding = per_dim(self.padding, self.dims, "padding")
-        check_least(padding, 0, "padding")
+    def windows(self) -> Sequence[TransposedWindow]:
         extra = per_dim(self.output_padding, self.dims, "output_padding")
-        return self.transposed_windows(padding, extra)
+        moves = self.moves(self.stride, self.dilation)
+        return transposed_windows(moves, self.padded(self.padding), extra)
+
+    def channel_groups(self) -> int:
+        return self.groups.value.data
 
 
 @torch_op("conv_transpose1d")
@@ -281,7 +273,6 @@ class ConvTranspose1dOp(TransposedOp):
     stride = integers((1,))
     padding = integers((0,))
     output_padding = integers((0,))
-    groups = integer(1)
     dilation = integers((1,))
 
 
@@ -298,7 +289,6 @@ class ConvTranspose2dOp(TransposedOp):
     stride = integers((1, 1))
     padding = integers((0, 0))
     output_padding = integers((0, 0))
-    groups = integer(1)
     dilation = integers((1, 1))
 
 
@@ -315,12 +305,11 @@ class ConvTranspose3dOp(TransposedOp):
     stride = integers((1, 1, 1))
     padding = integers((0, 0, 0))
     output_padding = integers((0, 0, 0))
-    groups = integer(1)
     dilation = integers((1, 1, 1))
 
 
 @torch_op("convolution")
-class ConvolutionOp(TransposedOp):
+class ConvolutionOp(ConvolutionLikeOp):
     """
     A convolution, transposed or not, along as many dimensions as the weight has behind two.
 
@@ -341,8 +330,11 @@ class ConvolutionOp(TransposedOp):
         return bool(self.transposed.value.data)
 
     def windows(self) -> Sequence[Window | TransposedWindow]:
-        if self.is_transposed:
-            return super().windows()
-        padding = per_dim(self.padding, self.dims, "padding")
-        check_least(padding, 0, "padding")
-        return self.forward_windows([*zip(padding, padding)])
+        moves, padding = self.moves(self.stride, self.dilation), self.padded(self.padding)
+        if not self.is_transposed:
+            return convolution_windows(moves, [*zip(padding, padding)])
+        extra = per_dim(self.output_padding, self.dims, "output_padding")
+        return transposed_windows(moves, padding, extra)
+
+    def channel_groups(self) -> int:
+        return self.groups.value.data

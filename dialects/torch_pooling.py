@@ -138,7 +138,6 @@ class MaxPool1dOp(MaxPoolOp):
     """
 
     DIMS: ClassVar[int] = 1
-    stride = integers(())
     padding = integers((0,))
     dilation = integers((1,))
 
@@ -153,7 +152,6 @@ class MaxPool2dOp(MaxPoolOp):
     """
 
     DIMS: ClassVar[int] = 2
-    stride = integers(())
     padding = integers((0, 0))
     dilation = integers((1, 1))
 
@@ -168,7 +166,6 @@ class MaxPool3dOp(MaxPoolOp):
     """
 
     DIMS: ClassVar[int] = 3
-    stride = integers(())
     padding = integers((0, 0, 0))
     dilation = integers((1, 1, 1))
 
@@ -183,7 +180,6 @@ class MaxPool1dWithIndicesOp(MaxPoolWithIndicesOp):
     """
 
     DIMS: ClassVar[int] = 1
-    stride = integers(())
     padding = integers((0,))
     dilation = integers((1,))
 
@@ -198,7 +194,6 @@ class MaxPool2dWithIndicesOp(MaxPoolWithIndicesOp):
     """
 
     DIMS: ClassVar[int] = 2
-    stride = integers(())
     padding = integers((0, 0))
     dilation = integers((1, 1))
 
@@ -213,7 +208,6 @@ class MaxPool3dWithIndicesOp(MaxPoolWithIndicesOp):
     """
 
     DIMS: ClassVar[int] = 3
-    stride = integers(())
     padding = integers((0, 0, 0))
     dilation = integers((1, 1, 1))
 
@@ -260,15 +254,12 @@ class AvgPool1dOp(AvgPoolOp):
     """
 
     DIMS: ClassVar[int] = 1
-    stride = integers(())
     padding = integers((0,))
 
 
 class OverriddenAvgPoolOp(AvgPoolOp):
     """A mean that may be divided by another number than that of its elements."""
 
-    ceil_mode = boolean(False)
-    count_include_pad = boolean(True)
     divisor_override = opt_integer()
 
     def divisor(self) -> int | None:
@@ -285,7 +276,6 @@ class AvgPool2dOp(OverriddenAvgPoolOp):
     """
 
     DIMS: ClassVar[int] = 2
-    stride = integers(())
     padding = integers((0, 0))
 
 
@@ -299,5 +289,4 @@ class AvgPool3dOp(OverriddenAvgPoolOp):
     """
 
     DIMS: ClassVar[int] = 3
-    stride = integers(())
     padding = integers((0, 0, 0))

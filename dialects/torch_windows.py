@@ -81,3 +81,38 @@ def check_least(values: Sequence[int], least: int, name: str) -> None:
     """Refuse values below `least`."""
     if any(value < least for value in values):
         raise VerifyException(f"{name} {list(values)} must be at least {least}")
+
+
+Move = tuple[int, int, int, int]
+"""Size, kernel, stride and dilation of a dimension."""
+
+
+def convolution_windows(moves: Sequence[Move], padding: Sequence[tuple[int, int]]) -> list[Window]:
+    """The windows of a convolution that pads before and after each dimension."""
+    windows: list[Window] = []
+    for (size, steps, stride, dilation), (low, high) in zip(moves, padding, strict=True):
+        rest = size + low + high - dilation * (steps - 1) - 1
+        if rest < 0:
+            raise VerifyException(
+                f"a kernel of {steps} with dilation {dilation} does not fit in "
+                f"{size + low + high} padded elements"
+            )
+        windows.append(Window(size, rest // stride + 1, steps, stride, dilation, low, high))
+    return windows
+
+
+def transposed_windows(
+    moves: Sequence[Move], padding: Sequence[int], output_padding: Sequence[int]
+) -> list[TransposedWindow]:
+    """The windows of a transposed convolution, whose result lacks `padding` on both sides."""
+    windows: list[TransposedWindow] = []
+    for (size, steps, stride, dilation), low, extra in zip(
+        moves, padding, output_padding, strict=True
+    ):
+        if not 0 <= extra < max(stride, dilation):
+            raise VerifyException(f"output_padding {extra} must be below stride or dilation")
+        positions = (size - 1) * stride - 2 * low + dilation * (steps - 1) + extra + 1
+        if positions < 1:
+            raise VerifyException(f"the result would have the size {positions}")
+        windows.append(TransposedWindow(size, positions, steps, stride, dilation, low))
+    return windows

@@ -48,7 +48,7 @@ class Convolution(Decomposition[torch.ConvolutionLikeOp]):
 
     def decompose(self, op: torch.ConvolutionLikeOp, emit: Emitter) -> Tensor:
         input, weight, windows = emit(op.input), emit(op.weight), op.windows()
-        shape, groups = op.result_shape(), op.groups.value.data
+        shape, groups = op.result_shape(), op.channel_groups()
         *batch, channels = shape[: len(shape) - len(windows)]
         taken, given = input.shape[len(batch)] // groups, channels // groups
 

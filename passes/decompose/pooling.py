@@ -133,7 +133,13 @@ PATTERNS: Table = {
     ),
     **dict.fromkeys((torch.AvgPool1dOp, torch.AvgPool2dOp, torch.AvgPool3dOp), AvgPool()),
     **dict.fromkeys(
-        (torch.AdaptiveAvgPool1dOp, torch.AdaptiveAvgPool2dOp, torch.AdaptiveAvgPool3dOp),
+        (
+            torch.AdaptiveAvgPool1dOp,
+            torch.AdaptiveAvgPool2dOp,
+            torch.AdaptiveAvgPool3dOp,
+            torch.CoreAdaptiveAvgPool2dOp,
+            torch.CoreAdaptiveAvgPool3dOp,
+        ),
         AdaptiveAvgPool(),
     ),
 }

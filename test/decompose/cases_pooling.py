@@ -134,4 +134,7 @@ CASES: Cases = {
     ),
 }
 
+CASES[T.CoreAdaptiveAvgPool2dOp] = CASES[T.AdaptiveAvgPool2dOp]
+CASES[T.CoreAdaptiveAvgPool3dOp] = CASES[T.AdaptiveAvgPool3dOp]
+
 INEXACT: Classes = (T.AvgPoolOp, T.AdaptiveAvgPoolOp)
