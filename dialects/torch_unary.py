@@ -19,15 +19,6 @@ class NegOp(NumberUnaryOp):
     """
 
 
-@torch_op("positive")
-class PositiveOp(NumberUnaryOp):
-    """
-    The input itself.
-
-        %1 = torch.positive %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
-    """
-
-
 @torch_op("abs")
 class AbsOp(NumberUnaryOp):
     """

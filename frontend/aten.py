@@ -85,7 +85,18 @@ def op_of_call(target: Any, args: tuple[Any, ...]) -> type[TorchOp] | None:
     op = defined_ops().get(target)
     if op is None or not _has_number_for_tensor(target, args):
         return op
-    return next((o for o in OPS if o.ATEN == op.ATEN.replace(".Tensor", ".Scalar")), None)
+    operator, _, overload = op.ATEN.partition(".")
+    scalar = f"{operator}.{overload.replace('Tensor', 'Scalar') or 'Scalar'}"
+    return next((o for o in OPS if o.ATEN == scalar), None)
+
+
+def is_number_first(target: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a call of two tensors has a number for the first, as `2 // x`."""
+    schema = getattr(target, "_schema", None)
+    tensors = (
+        [str(argument.type) == "Tensor" for argument in schema.arguments[:2]] if schema else []
+    )
+    return tensors == [True, True] and isinstance(args[0], int | float)
 
 
 def _has_number_for_tensor(target: Any, args: tuple[Any, ...]) -> bool:
@@ -135,9 +146,7 @@ def build_op(
         for name, value in given.items()
         if name in definition.properties
     }
-    return op.build(
-        operands=operands, properties=properties, result_types=_segments(op, results)
-    )
+    return op.build(operands=operands, properties=properties, result_types=_segments(op, results))
 
 
 def _segments(

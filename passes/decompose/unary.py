@@ -38,10 +38,6 @@ def unary(function: ScalarFunction) -> Unary:
     return Unary(partial(elementwise, function))
 
 
-def _same(x: Tensor) -> Tensor:
-    return x
-
-
 def _of_floats(function: ScalarFunction) -> Unary:
     """A function that leaves integers as they are."""
     return Unary(lambda x: elementwise(function, x) if x.is_float else x)
@@ -108,7 +104,6 @@ class NanToNum(Decomposition[torch.NanToNumOp]):
 
 PATTERNS: Table = {
     torch.NegOp: unary(ScalarFunction.NEG),
-    torch.PositiveOp: Unary(_same),
     torch.AbsOp: unary(ScalarFunction.ABS),
     torch.SignOp: Unary(_sign),
     torch.SgnOp: Unary(_sign),

@@ -10,13 +10,6 @@ func.func @neg(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
-// CHECK-LABEL: func.func @positive(
-// CHECK-NEXT:    func.return %a : tensor<4x8xf32>
-func.func @positive(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  %r = torch.positive %a : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  func.return %r : tensor<4x8xf32>
-}
-
 // CHECK-LABEL: func.func @abs(
 // CHECK-NEXT:    %r = prim.elementwise abs(%a) : tensor<4x8xf32>
 // CHECK-NEXT:    func.return %r : tensor<4x8xf32>

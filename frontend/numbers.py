@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Numbers that stand first where ATen has a tensor, as in `2 // x`, become tensors.
+
+`x // 2` has an overload of its own, `2 // x` has none. The tensor is of the type that PyTorch
+promotes both to, so that it has no more say in the result's type than the number had.
+"""
+
+from typing import Any
+
+from tilewright.frontend.aten import is_number_first
+
+
+def numbers_to_tensors(exported: Any) -> None:
+    """Rewrite the graph of an exported program in place."""
+    for node in [n for n in exported.graph.nodes if is_number_first(n.target, n.args)]:
+        _make_tensor(exported.graph, node)
+    exported.graph_module.recompile()
+
+
+def _make_tensor(graph: Any, node: Any) -> None:
+    import torch
+
+    number, other, *rest = node.args
+    dtype = torch.result_type(number, other.meta["val"])
+    with graph.inserting_before(node):
+        tensor = graph.call_function(
+            torch.ops.aten.scalar_tensor.default, (number,), {"dtype": dtype}
+        )
+    tensor.meta = {**node.meta, "val": other.meta["val"].new_empty((), dtype=dtype)}
+    node.args = (tensor, other, *rest)
