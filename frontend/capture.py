@@ -38,6 +38,7 @@ from tilewright.frontend.affine_values import Affine, iota, predicate
 from tilewright.frontend.aten import build_op, op_of_call, type_of, types_of
 from tilewright.frontend.export import break_down, export
 from tilewright.frontend.fold import fold
+from tilewright.frontend.numbers import numbers_to_tensors
 from tilewright.frontend.outline import ModuleCall, outline
 from tilewright.frontend.refusals import calls_of, check
 from tilewright.frontend.signature import Input, Output, inputs_of, outputs_of
@@ -83,6 +84,7 @@ def capture(
     the compiler cannot do and `UsageError` where the user's own code fails.
     """
     exported = _exported(function, args, dict(kwargs or {}))
+    numbers_to_tensors(exported)
     fold(exported)
     check(exported)
     return _translate(exported, inputs_of(exported))
