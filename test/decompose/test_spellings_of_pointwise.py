@@ -43,7 +43,7 @@ ARITHMETIC: list[tuple[str, Function]] = [
     ("floor_divide", lambda x, y, i, b: x // y),
     ("floor_divide.Scalar", lambda x, y, i, b: i // 2),
     ("floor_divide", lambda x, y, i, b: 2 // x),
-    ("floor_divide", lambda x, y, i, b: 2 // (i + 9)),
+    ("floor_divide", lambda x, y, i, b: 2 // (i + 99)),
     ("div.Scalar_mode", lambda x, y, i, b: torch.div(x, 0.1, rounding_mode="trunc")),
     ("remainder.Scalar", lambda x, y, i, b: x % 2),
     ("remainder", lambda x, y, i, b: x % y),
