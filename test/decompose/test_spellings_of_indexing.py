@@ -4,6 +4,10 @@ The usual spellings of subscripts that are data, and of resizing: what the captu
 consists of ops that the compiler has, and gives what eager PyTorch gives.
 """
 
+# PyTorch's functions are typed in part, and lambdas that call them not at all.
+# pyright: reportUnknownLambdaType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+
 from collections.abc import Callable
 from typing import Any
 
