@@ -25,8 +25,7 @@ EXAMPLES = [
     for path in sorted((ROOT / "examples").rglob(pattern))
 ]
 
-LEVEL_PAGES = {  # page: its dialect
-    "torch-ir": "torch",
+LEVEL_PAGES = {  # page: its dialect; the ops of Torch IR have a page of their own, docs/ops.md
     "tensor-ir": "prim",
     "loop-ir": "loop",
     "tile-ir": "tile",
