@@ -80,6 +80,38 @@ def _multiply_add(half: str, result: np.dtype) -> Ternary:
     return lambda a, b, c: multiply(a, b) + c
 
 
+def _dot_product(unit: Unit, instruction: Instruction) -> Step:
+    """`dp4a`, of four bytes each, and `dp2a`, of two halves and the lower or upper two bytes."""
+    *mode, a_type, b_type = instruction.parts[1:]
+    modes = [["lo"], ["hi"]] if instruction.root == "dp2a" else [[]]
+    if mode not in modes or not {a_type, b_type} <= {"u32", "s32"}:
+        raise unknown(instruction)
+    count = 2 if mode else 4
+    first = 2 if mode == ["hi"] else 0
+    result = "s32" if "s32" in (a_type, b_type) else "u32"
+
+    def function(a: Any, b: Any, c: Any) -> Any:
+        left = _parts(a, f"{a_type[0]}{4 // count}")
+        right = _parts(b, f"{b_type[0]}1")[:, first : first + count]
+        return ((left * right).sum(axis=1) + c).astype(TYPES[result])
+
+    target, a, b, c = instruction.operands
+    registers = unit.registers
+    return step(
+        function,
+        registers.target(target, result),
+        registers.source(a, a_type),
+        registers.source(b, b_type),
+        registers.source(c, result),
+    )
+
+
+def _parts(words: Any, part: str) -> Any:
+    """The parts of each word, lowest first; `u1` is an unsigned byte, `s2` a signed half."""
+    dtype = np.dtype(part.replace("s", "i"))
+    return words.reshape(-1, 1).view(dtype).astype(np.int64)
+
+
 INTEGER: dict[str, Builder] = {
     "add": uniform(np.add),
     "sub": uniform(np.subtract),
@@ -91,5 +123,7 @@ INTEGER: dict[str, Builder] = {
     "abs": uniform(np.absolute),
     "min": uniform(np.minimum),
     "max": uniform(np.maximum),
+    "dp2a": _dot_product,
+    "dp4a": _dot_product,
 }
 """For the integer types."""

@@ -37,6 +37,16 @@ def _permuted(a: int, b: int, selector: int) -> int:
     return result
 
 
+def _dot(a: int, b: int, count: int, signed: bool = False, signed_bytes: bool = False) -> int:
+    """The parts of a times the lowest bytes of b."""
+    bits = 32 // count
+    parts = [a >> bits * i & (1 << bits) - 1 for i in range(count)]
+    octets = [b >> 8 * i & 255 for i in range(count)]
+    left = [_signed(part, bits) if signed else part for part in parts]
+    right = [_signed(octet, 8) if signed_bytes else octet for octet in octets]
+    return sum(x * y for x, y in zip(left, right, strict=True))
+
+
 # C expression of the unsigned a, b and the signed s, t: its value modulo 2**32.
 _EXPRESSIONS: dict[str, Callable[[int, int], int]] = {
     "a + b": lambda a, b: a + b,
@@ -110,6 +120,12 @@ def test_every_expression(run: Run):
 
 _PTX: dict[str, Callable[[int, int], int]] = {
     "bfe.u32 %0, %1, %2, 9;": lambda a, b: a >> min(b & 255, 32) & 511,
+    "dp2a.lo.u32.u32 %0, %1, %2, %1;": lambda a, b: _dot(a, b, 2) + a,
+    "dp2a.hi.u32.u32 %0, %1, %2, %1;": lambda a, b: _dot(a, b >> 16, 2) + a,
+    "dp2a.lo.s32.u32 %0, %1, %2, %1;": lambda a, b: _dot(a, b, 2, signed=True) + a,
+    "dp2a.lo.u32.s32 %0, %1, %2, 5;": lambda a, b: _dot(a, b, 2, signed_bytes=True) + 5,
+    "dp4a.u32.u32 %0, %1, %2, %1;": lambda a, b: _dot(a, b, 4) + a,
+    "dp4a.s32.s32 %0, %1, %2, %2;": lambda a, b: _dot(a, b, 4, True, True) + b,
     "bfe.s32 %0, %1, 4, 9;": lambda a, b: _signed(a >> 4 & 511, 9),
     "bfe.s32 %0, %1, 28, 9;": lambda a, b: _signed(a) >> 28,
     "bfi.b32 %0, %1, %2, 8, 12;": lambda a, b: b & ~0xFFF00 | (a & 0xFFF) << 8,
