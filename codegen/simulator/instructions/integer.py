@@ -83,7 +83,7 @@ def _multiply_add(half: str, result: np.dtype) -> Ternary:
 def _dot_product(unit: Unit, instruction: Instruction) -> Step:
     """`dp4a`, of four bytes each, and `dp2a`, of two halves and the lower or upper two bytes."""
     *mode, a_type, b_type = instruction.parts[1:]
-    modes = [["lo"], ["hi"]] if instruction.root == "dp2a" else [[]]
+    modes: list[list[str]] = [["lo"], ["hi"]] if instruction.root == "dp2a" else [[]]
     if mode not in modes or not {a_type, b_type} <= {"u32", "s32"}:
         raise unknown(instruction)
     count = 2 if mode else 4
