@@ -37,6 +37,14 @@ def check_index(index: SSAValue, *elements: Attribute) -> None:
         raise VerifyException(f"subscripts are {types} here, not {element_of(index)}")
 
 
+def check_reachable(size: int, index: SSAValue) -> None:
+    """Refuse subscripts of a dimension without elements, which cannot be right."""
+    if size == 0 and prod(shape_of(index)):
+        raise VerifyException(
+            f"the index of shape {shown(shape_of(index))} names elements of a dimension of size 0"
+        )
+
+
 def check_vector(index: SSAValue) -> int:
     """Refuse subscripts along one dimension that are more than a list of them; how many."""
     if len(shape_of(index)) > 1:
@@ -81,6 +89,8 @@ def indexed_shape(
         )
     if at[-1] >= len(input):
         raise VerifyException(f"there is no dimension {at[-1]} in {shown(input)}")
+    for dim, index in zip(at, indices, strict=True):
+        check_reachable(input[dim], index)
     subscripts = broadcast(*map(shape_of, indices))
     rest = [size for dim, size in enumerate(input) if dim not in at]
     adjacent = at[-1] - at[0] + 1 == len(at)
@@ -117,6 +127,7 @@ class EmbeddingOp(ReadingOp):
         weight = shape_of(self.weight)
         if len(weight) != 2:
             raise VerifyException(f"the weight is a matrix, not {shown(weight)}")
+        check_reachable(weight[0], self.indices)
         return (*shape_of(self.indices), weight[1])
 
 
@@ -139,6 +150,7 @@ class GatherOp(ReadingOp):
         dim = wrap_dim(self.dim.value.data, len(input))
         if 0 not in index:
             check_within(index, input, "the input", dim)
+            check_reachable(as_vector(input)[dim], self.index)
         return index
 
 
@@ -160,6 +172,7 @@ class IndexSelectOp(ReadingOp):
         dim = wrap_dim(self.dim.value.data, len(input))
         if not input and count != 1:
             raise VerifyException(f"of a scalar only one element is selected, not {count}")
+        check_reachable(as_vector(input)[dim], self.index)
         return (*input[:dim], count, *input[dim + 1 :]) if input else ()
 
 
@@ -176,6 +189,7 @@ class TakeOp(ReadingOp):
 
     def result_shape(self) -> tuple[int, ...]:
         check_index(self.index, i64)
+        check_reachable(prod(shape_of(self.input)), self.index)
         return shape_of(self.index)
 
 
@@ -197,6 +211,7 @@ class TakeAlongDimOp(ReadingOp):
         check_index(self.indices, i64)
         input, indices = shape_of(self.input), shape_of(self.indices)
         if self.dim is None:
+            check_reachable(prod(input), self.indices)
             return (prod(indices),)
         if len(input) != len(indices) or not input:
             raise VerifyException(
@@ -204,6 +219,7 @@ class TakeAlongDimOp(ReadingOp):
                 "many dimensions, and one at least"
             )
         dim = wrap_dim(self.dim.value.data, len(input))
+        check_reachable(input[dim], self.indices)
         others = [(*shape[:dim], *shape[dim + 1 :]) for shape in (input, indices)]
         shape = broadcast(*others)
         return (*shape[:dim], indices[dim], *shape[dim:])

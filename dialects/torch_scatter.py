@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.torch_indexing import (
     as_vector,
     check_index,
+    check_reachable,
     check_vector,
     check_within,
     indexed_shape,
@@ -78,6 +79,7 @@ class ScatterLikeOp(WritingOp):
         dim = wrap_dim(self.dim.value.data, len(input))
         if 0 not in index:
             check_within(index, input, "the input", dim)
+            check_reachable(as_vector(input)[dim], self.index)
         return input
 
 
@@ -193,6 +195,7 @@ class SliceWritingOp(WritingOp):
         input, source = shape_of(self.input), as_vector(shape_of(self.source))
         dim, count = wrap_dim(self.dim.value.data, len(input)), check_vector(self.index)
         sizes = as_vector(input)
+        check_reachable(sizes[dim], self.index)
         if source != (*sizes[:dim], count, *sizes[dim + 1 :]):
             raise VerifyException(
                 f"{count} slices of {shown(input)} along {dim} have not the shape {shown(source)}"
@@ -255,8 +258,9 @@ class SliceFillingOp(WritingOp):
     def result_shape(self) -> tuple[int, ...]:
         check_index(self.index, i64)
         check_vector(self.index)
-        wrap_dim(self.dim.value.data, len(shape_of(self.input)))
-        return shape_of(self.input)
+        input = shape_of(self.input)
+        check_reachable(as_vector(input)[wrap_dim(self.dim.value.data, len(input))], self.index)
+        return input
 
 
 @torch_op("index_fill.int_Scalar")
@@ -354,4 +358,5 @@ class PutOp(WritingOp):
             raise VerifyException(
                 f"{prod(index)} subscripts need as many elements, not {prod(source)}"
             )
+        check_reachable(prod(shape_of(self.input)), self.index)
         return shape_of(self.input)

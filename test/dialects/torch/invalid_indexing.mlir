@@ -215,3 +215,21 @@ func.func @f(%a: tensor<4x8xf32>, %i: tensor<3xi64>, %u: tensor<2xf32>) {
       : (tensor<4x8xf32>, tensor<3xi64>, tensor<2xf32>) -> tensor<4x8xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%a: tensor<0x4xf32>, %i: tensor<3xi64>) {
+  // CHECK: the index of shape 3 names elements of a dimension of size 0
+  %r = torch.embedding %a, %i
+      : (tensor<0x4xf32>, tensor<3xi64>) -> tensor<3x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x0xf32>, %i: tensor<2x1xi64>, %u: tensor<2x1xf32>) {
+  // CHECK: the index of shape 2x1 names elements of a dimension of size 0
+  %r = torch.scatter.src %a, %i, %u dim 1
+      : (tensor<2x0xf32>, tensor<2x1xi64>, tensor<2x1xf32>) -> tensor<2x0xf32>
+  func.return
+}
