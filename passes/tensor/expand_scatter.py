@@ -32,13 +32,7 @@ from math import prod
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import (
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-    AffineMap,
-    AffineSymExpr,
-)
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -53,13 +47,7 @@ from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.prim import ScalarFunction, Source
 from tilewright.dialects.torch_promotion import compute_type
 from tilewright.dialects.torch_shapes import element_of, shape_of
-from tilewright.passes.decompose.tensor import (
-    Emitter,
-    Shape,
-    Tensor,
-    elementwise,
-    gather,
-)
+from tilewright.passes.decompose.tensor import Emitter, Shape, Tensor, elementwise, gather
 from tilewright.passes.trace import Rule, TracedPattern
 
 RULE = Rule("o", 1, "expand_scatter")
@@ -145,7 +133,8 @@ class _Search:
         axes = [AffineDimExpr(axis) for axis in range(base.rank)]
         sizes = zip(axes, stored.shape, base.shape)
         bounds = [axis * -1 + (reached - 1) for axis, reached, size in sizes if reached < size]
-        within = Source(stored.value, AffineMap.identity(base.rank), _map(base.rank, bounds))
+        mask = AffineMap(base.rank, 0, tuple(bounds))
+        within = Source(stored.value, AffineMap.identity(base.rank), mask)
         rest = Source.always(base.value, AffineMap.identity(base.rank))
         return self.emit.result(prim.IndexMapOp([within, rest], base.shape))
 
@@ -158,10 +147,11 @@ class _Search:
 
     def is_compared(self, axis: int, subscript: AffineExpr) -> bool:
         """Whether the subscript of an axis is not simply its own dimension of the updates."""
-        is_own = isinstance(subscript, AffineDimExpr) and (
-            self.axis_of.get(subscript.position) == axis
-        )
-        return not is_own
+        match subscript:
+            case AffineDimExpr(position=dim):
+                return self.axis_of[dim] != axis
+            case _:
+                return True
 
     def dims_of(self, subscript: AffineExpr) -> set[int]:
         """The dimensions of the updates that a subscript varies with."""
@@ -185,11 +175,7 @@ class _Search:
         """The subscript of each update, seen from the coordinates `axes`; an error if invalid."""
         shape = (*(self.shape[a] for a in axes), self.count)
         if not isinstance(subscript, AffineSymExpr):
-            (expr,) = (
-                _map(len(self.sizes), [subscript])
-                .compose(_map(len(shape), self.coordinates(axes)))
-                .results
-            )
+            expr = subscript.replace_dims_and_symbols(self.coordinates(axes), ())
             return self.emit.positions(expr, shape)
         index = self.emit.stored(self.op.indices[subscript.position])
         dims = self.dims_of(subscript)
@@ -244,10 +230,6 @@ def _dims_of_index(index: SSAValue) -> set[int]:
             return {e.position for e in used if isinstance(e, AffineDimExpr)}
         case _:
             return {*range(len(shape_of(index)))}
-
-
-def _map(rank: int, results: Sequence[AffineExpr]) -> AffineMap:
-    return AffineMap(rank, 0, tuple(results))
 
 
 class ExpandScatterPass(ModulePass):
