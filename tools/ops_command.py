@@ -103,6 +103,8 @@ def _row(operator: str, overloads: Sequence[Overload]) -> tuple[str, str, str, s
 def _print_details(overload: Overload, out: Console) -> None:
     out.print(f"[bold]{escape(overload.signature)}[/]")
     out.print(f"  {overload.summary}", markup=False)
+    if overload.notes:
+        out.print(f"  {overload.notes}", markup=False)
     out.print(f"  {overload.example}", markup=False)
     if overload.refusal is not None:
         out.print(f"  {refusal_text(overload.refusal)}", markup=False)
@@ -160,6 +162,7 @@ def _overload_json(family: str, overload: Overload) -> dict[str, Any]:
             {"name": a.name, "kind": a.kind, "default": a.default} for a in overload.arguments
         ],
         "summary": overload.summary,
+        "notes": overload.notes or None,
         "example": overload.example,
         "refused": None if overload.refusal is None else refusal_text(overload.refusal),
     }

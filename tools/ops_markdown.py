@@ -47,7 +47,7 @@ def _section(family: Family) -> str:
 
 def _cells(overload: Overload) -> Iterator[str]:
     yield _code(overload.signature)
-    lines = [_text(overload.summary), _code(overload.example)]
+    lines = [_text(f"{overload.summary} {overload.notes}".strip()), _code(overload.example)]
     if overload.refusal is not None:
         lines.append(_text(refusal_text(overload.refusal)))
     yield "<br>".join(lines)

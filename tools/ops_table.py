@@ -51,6 +51,8 @@ class Overload:
     """As in the IR: `torch.add`."""
     arguments: tuple[Argument, ...]
     summary: str
+    notes: str
+    """What else there is to say, or nothing."""
     example: str
     """The op in the IR, on one line."""
     refusal: Refusal | None
@@ -93,21 +95,28 @@ def families() -> list[Family]:
 
 def _family(module: ModuleType) -> Family:
     name = module.__name__.rpartition(".torch_")[2].replace("_", " ")
-    summary, _ = _parts(module.__doc__)
+    (summary, *_) = _paragraphs(module.__doc__)
     return Family(name, summary, tuple(map(overload_of, ops_of(module))))
 
 
 def overload_of(op: type[TorchOp]) -> Overload:
     """What the declaration of an op says."""
-    summary, example = _parts(op.__doc__)
-    return Overload(op.ATEN, op.name, arguments_of(op), summary, example, _refusal_of(op.ATEN))
+    (summary, *notes, example) = _paragraphs(op.__doc__)
+    return Overload(
+        aten=op.ATEN,
+        op=op.name,
+        arguments=arguments_of(op),
+        summary=summary,
+        notes=" ".join(notes),
+        example=example,
+        refusal=_refusal_of(op.ATEN),
+    )
 
 
-def _parts(doc: str | None) -> tuple[str, str]:
-    """The first paragraph of a docstring, and the rest, each on one line."""
+def _paragraphs(doc: str | None) -> list[str]:
+    """The paragraphs of a docstring, each on one line."""
     assert doc is not None
-    first, _, rest = doc.strip().partition("\n\n")
-    return " ".join(first.split()), " ".join(rest.split())
+    return [" ".join(paragraph.split()) for paragraph in doc.split("\n\n")]
 
 
 def _refusal_of(aten: str) -> Refusal | None:

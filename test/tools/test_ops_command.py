@@ -10,7 +10,7 @@ from tilewright.dialects.torch import FAMILIES, OPS
 from tilewright.dialects.torch_op import TorchOp
 from tilewright.frontend.unsupported import UNSUPPORTED
 from tilewright.tools import cli
-from tilewright.tools.ops_table import arguments_of
+from tilewright.tools.ops_table import Family, arguments_of, families
 
 PAGE = Path(__file__).parents[2] / "docs" / "ops.md"
 OPERATORS = {op.ATEN.partition(".")[0] for op in OPS}
@@ -161,6 +161,20 @@ def test_options_that_exclude_each_other(arguments: list[str], capsys: pytest.Ca
     code, out, err = ops(capsys, *arguments)
     assert (code, out) == (2, "")
     assert "error: " in err
+
+
+@pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
+def test_every_example_is_of_its_operator(family: Family):
+    for overload in family.overloads:
+        assert overload.example.startswith("%")
+        assert f" = {overload.op} " in overload.example
+        assert "%" not in overload.summary + overload.notes
+
+
+def test_notes_stand_apart(capsys: pytest.CaptureFixture[str]):
+    _, out, _ = ops(capsys, "scaled_dot_product_attention")
+    assert out.splitlines()[2].startswith("  `attn_mask` is added, or of bool")
+    assert out.splitlines()[3].startswith("  %3 = torch.scaled_dot_product_attention")
 
 
 def kinds_of(op: type[TorchOp]) -> dict[str, str]:
