@@ -82,7 +82,7 @@ class Backend(Protocol):
         ...
 
     def run(self, plan: Plan, inputs: Sequence[Array]) -> Execution:
-        """Run all launches. `inputs` fit the plan and are left as they are."""
+        """Run all launches. `inputs` are as `plan.inputs` says, and are left as they are."""
         ...
 
 
@@ -113,8 +113,8 @@ class SimulatorBackend:
         and `NvrtcUnavailable`.
         """
         plan.check_inputs(list(inputs))
-        given = [np.asarray(array, order="C") for array in inputs]
-        buffers = given + [_poisoned(type, _POISON) for type in plan.buffers[len(given) :]]
+        loaded = [_loaded(array, plan.permuted.get(n)) for n, array in enumerate(inputs)]
+        buffers = loaded + [_poisoned(type, _POISON) for type in plan.buffers[len(loaded) :]]
         reports: list[KernelReport] = []
         for launch in plan.launches:
             used = sum(report.instructions for report in reports)
@@ -173,6 +173,11 @@ class SimulatorBackend:
         if source not in self._ptx:
             self._ptx[source] = nvrtc.compile(source, self.target, name=SOURCE_NAME).ptx
         return self._ptx[source]
+
+
+def _loaded(array: Array, axes: Sequence[int] | None) -> Array:
+    """An input as a row-major buffer, its axes in the order of `axes`."""
+    return np.asarray(array if axes is None else array.transpose(axes), order="C")
 
 
 def _poisoned(type: ArrayType, poison: Mapping[int, Unsigned]) -> Array:

@@ -6,12 +6,15 @@ launched over them, in order, and which buffers are the results.
 It is the module's host function `@main` as data, together with the CUDA text of its kernels.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import (
     IntegerType,
+    MemRefType,
     ModuleOp,
     Signedness,
     bf16,
@@ -28,7 +31,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.dialects import cuda, loop
-from tilewright.dialects.types import memref_type
+from tilewright.dialects.parameter_layout import given_types, load_axes
 from tilewright.errors import UnsupportedError, UsageError
 
 _DTYPES: dict[Attribute, np.dtype[np.generic]] = {
@@ -85,15 +88,14 @@ class Plan:
     """CUDA C++; empty where there is nothing to launch."""
     input_names: tuple[str, ...]
     buffers: tuple[ArrayType, ...]
-    """The arguments of the host function first, then what it allocates."""
+    """The arguments of the host function as it reads them first, then what it allocates."""
     launches: tuple[Launch, ...]
     results: tuple[int, ...]
     """May name a buffer twice, and may name an input."""
-
-    @property
-    def inputs(self) -> tuple[ArrayType, ...]:
-        """The types of the arguments."""
-        return self.buffers[: len(self.input_names)]
+    inputs: tuple[ArrayType, ...]
+    """The types of the arguments as callers give them."""
+    permuted: Mapping[int, tuple[int, ...]]
+    """The inputs that are permuted when they are loaded: their axes, in the buffer's order."""
 
     def check_inputs(self, arrays: list[np.ndarray]) -> None:
         """Raise `UsageError` unless there are as many arrays as inputs, of their types."""
@@ -138,7 +140,15 @@ class _Reader:
         for argument in arguments:
             self._add_buffer(argument)
         results = self._read_body(self.main)
-        return Plan(source, names, tuple(self.buffers), tuple(self.launches), results)
+        return Plan(
+            source,
+            names,
+            tuple(self.buffers),
+            tuple(self.launches),
+            results,
+            tuple(map(_array_type, given_types(self.main))),
+            load_axes(self.main),
+        )
 
     def _read_body(self, function: func.FuncOp) -> tuple[int, ...]:
         """Read the ops of a function whose arguments have numbers; the numbers of its results."""
@@ -160,12 +170,8 @@ class _Reader:
         self.numbers.update(zip(op.results, self._read_body(callee), strict=True))
 
     def _add_buffer(self, value: SSAValue) -> None:
-        type = memref_type(value)
-        dtype = dtype_of(type.element_type)
-        if dtype is None:
-            raise UnsupportedError(f"@main has a buffer of {type}, whose elements cannot be run")
         self.numbers[value] = len(self.buffers)
-        self.buffers.append(ArrayType(tuple(type.get_shape()), dtype))
+        self.buffers.append(_array_type(value.type))
 
     def _read_op(self, op: Operation) -> None:
         match op:
@@ -194,3 +200,12 @@ class _Reader:
             tuple(self.numbers[value] for value in op.inputs),
             tuple(self.numbers[value] for value in op.outputs),
         )
+
+
+def _array_type(type: Attribute) -> ArrayType:
+    assert isinstance(type, MemRefType)
+    buffer = cast(MemRefType[Attribute], type)
+    dtype = dtype_of(buffer.element_type)
+    if dtype is None:
+        raise UnsupportedError(f"@main has a buffer of {type}, whose elements cannot be run")
+    return ArrayType(tuple(buffer.get_shape()), dtype)

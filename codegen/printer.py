@@ -32,6 +32,8 @@ from tilewright.dialects.cuda_types import (
     VariableType,
 )
 from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
+from tilewright.dialects.parameter_layout import load_axes
+from tilewright.dialects.types import memref_type
 from tilewright.errors import UsageError
 from tilewright.passes.levels import Level, level_of, pipeline_between
 
@@ -326,10 +328,21 @@ def _element_name(type: Attribute) -> str:
     return C_TYPES[type.element if isinstance(type, PointerType | VariableType) else type]
 
 
+def _permuted_arguments(module: ModuleOp) -> Iterator[str]:
+    """A comment for each argument of a host function that is not given as kernels read it."""
+    for function in (op for op in module.ops if isinstance(op, func.FuncOp)):
+        for position, axes in load_axes(function).items():
+            argument = function.body.block.args[position]
+            name = argument.name_hint or f"argument {position}"
+            sizes = " x ".join(map(str, memref_type(argument).get_shape()))
+            yield f"// {name}, {sizes}, is PyTorch's with its axes permuted to {list(axes)} when loaded\n"
+
+
 def cuda_source(module: ModuleOp) -> str:
     """The CUDA C++ text of a module of CUDA IR."""
     kernels = kernels_of(module)
     stream = StringIO()
+    stream.writelines(_permuted_arguments(module))
     if functions := prelude(_called(kernels), _types(kernels)):
         stream.write(f"{functions}\n")
     for kernel in kernels:

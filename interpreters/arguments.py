@@ -6,10 +6,27 @@ from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import MemRefType, TensorType
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from tilewright.dialects.parameter_layout import given_types, load_axes
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.interpreters.types import Array, ElementTypes
+
+
+def loaded_arguments(
+    function: FuncOp, arrays: Sequence[Any], elements: ElementTypes
+) -> list[Array]:
+    """
+    The arguments of `function` as it reads them, for `arrays` as callers give them: those with a
+    `torch.layout` are permuted. Raises as `checked_arguments` does.
+    """
+    given = checked_arguments(function.sym_name.data, given_types(function), arrays, elements)
+    axes = load_axes(function)
+    return [
+        np.asarray(array.transpose(axes[position]), order="C") if position in axes else array
+        for position, array in enumerate(given)
+    ]
 
 
 def checked_arguments(

@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.kernel import FuncOp
 from tilewright.dialects.loop import KernelOp, LaunchOp
+from tilewright.dialects.parameter_layout import given_types
 from tilewright.errors import TilewrightError, UnsupportedError
 from tilewright.interpreters.arguments import shape_and_element
 from tilewright.interpreters.errors import TooLargeError, symbol_of
@@ -121,9 +122,9 @@ def _why_not(
 
 
 def _signature(op: Operation) -> tuple[list[Attribute], list[Attribute]]:
-    """The types of inputs and outputs."""
+    """The types of inputs, as callers give them, and outputs."""
     if isinstance(op, func.FuncOp):
-        return list(op.function_type.inputs), list(op.function_type.outputs)
+        return given_types(op), list(op.function_type.outputs)
     assert isinstance(op, KernelOp | FuncOp)
     return [v.type for v in op.inputs], [v.type for v in op.outputs]
 

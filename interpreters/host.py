@@ -18,7 +18,7 @@ from tilewright.dialects.kernel import FuncOp
 from tilewright.dialects.loop import KernelOp, LaunchOp
 from tilewright.dialects.types import memref_type
 from tilewright.errors import UnsupportedError, UsageError
-from tilewright.interpreters.arguments import checked_arguments, shape_and_element
+from tilewright.interpreters.arguments import loaded_arguments, shape_and_element
 from tilewright.interpreters.arithmetic import ARITHMETIC
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail, symbol_of, unknown
@@ -37,11 +37,12 @@ def interpret(
     """
     The results of `@function`, a `func.func` or a kernel, whatever level the module is at.
 
-    Arrays have the shapes and dtypes of the signature; anything that `numpy.asarray` takes is an
-    array. With `dtype`, say `numpy.float64`, every float is computed in it: inputs, constants and
-    results. Raises `UsageError` for arguments that do not fit, `InterpreterError` for a program
-    that does something that has no meaning (reads out of bounds, races), `TooLargeError` for one
-    that would take too much memory.
+    Arrays have the shapes and dtypes of the signature, but those with a `torch.layout` are given as
+    PyTorch has them; anything that `numpy.asarray` takes is an array. With `dtype`, say
+    `numpy.float64`, every float is computed in it: inputs, constants and results. Raises
+    `UsageError` for arguments that do not fit, `InterpreterError` for a program that does something
+    that has no meaning (reads out of bounds, races), `TooLargeError` for one that would take too
+    much memory.
     """
     callee = _find(module, function)
     if isinstance(callee, KernelOp | FuncOp):
@@ -51,10 +52,9 @@ def interpret(
     if any(op.name.startswith("torch.") for op in module.walk()):
         return _interpret_torch(module, arrays, function, dtype)
     types = ElementTypes(dtype)
-    inputs = list(callee.function_type.inputs)
-    arguments = checked_arguments(function, inputs, arrays, types)
+    arguments = loaded_arguments(callee, arrays, types)
     with np.errstate(all="ignore"):
-        results = _call(callee, list(map(_passed, arguments, inputs)), types)
+        results = _call(callee, list(map(_passed, arguments, callee.function_type.inputs)), types)
     return [_returned(callee, position, result) for position, result in enumerate(results)]
 
 

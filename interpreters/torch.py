@@ -26,7 +26,7 @@ from tilewright.dialects.torch import (
     element_of,
     python_value,
 )
-from tilewright.interpreters.arguments import checked_arguments
+from tilewright.interpreters.arguments import loaded_arguments
 from tilewright.interpreters.errors import unknown
 from tilewright.interpreters.machine import Machine
 from tilewright.interpreters.prim import PRIM_OPS
@@ -61,8 +61,7 @@ def interpret(
     """
     callee = SymbolTable.lookup_symbol(module, function)
     assert isinstance(callee, FuncOp)
-    types = list(callee.function_type.inputs)
-    inputs = checked_arguments(function, types, arrays, ElementTypes(dtype))
+    inputs = loaded_arguments(callee, arrays, ElementTypes(dtype))
     return [array_of(tensor) for tensor in _run(callee, list(map(tensor_of, inputs)), dtype)]
 
 

@@ -20,6 +20,7 @@ _PASSES: dict[str, str] = {
     "expand-scatter": "tensor.expand_scatter:ExpandScatterPass",
     "compose-index-maps": "tensor.compose_index_maps:ComposeIndexMapsPass",
     "fold-elementwise": "tensor.fold_elementwise:FoldElementwisePass",
+    "fold-parameter-layouts": "tensor.fold_parameter_layouts:FoldParameterLayoutsPass",
     "lift": "loop.lift:LiftPass",
     "inline-elementwise": "loop.inline_elementwise:InlineElementwisePass",
     "fuse-epilogue": "loop.fuse_epilogue:FuseEpiloguePass",

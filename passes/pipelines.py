@@ -21,7 +21,9 @@ from tilewright.passes import get_all_passes
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import parse_pipeline
 
-TO_TENSOR = "decompose,expand-scatter,compose-index-maps,fold-elementwise,cse"
+TO_TENSOR = (
+    "decompose,expand-scatter,compose-index-maps,fold-elementwise,fold-parameter-layouts,cse"
+)
 
 TO_LOOP = (
     "lift,inline-elementwise,fuse-epilogue,fuse-reduction,fuse-epilogue,"

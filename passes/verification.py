@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What must hold of the IR after every pass: each operation verifies, and SSA form is intact.
+What must hold of the IR after every pass: each operation verifies, so do the layouts that functions
+expect of their arguments, and SSA form is intact.
 
 `Operation.verify` does not ask whether a value is defined before, and visible where, it is used;
 `verify_dominance` does.
@@ -8,10 +9,13 @@ What must hold of the IR after every pass: each operation verifies, and SSA form
 
 from collections.abc import Iterable
 
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl.dominance import DominanceInfo
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.parameter_layout import verify_layouts
 
 
 class InvalidOpError(VerifyException):
@@ -34,7 +38,16 @@ def verify_module(module: Operation) -> None:
         module.verify()
     except VerifyException as err:
         raise InvalidOpError(_culprit(module), " ".join(str(err).split())) from err
+    for function in (op for op in module.walk() if isinstance(op, FuncOp)):
+        _verify_arguments(function)
     verify_dominance(module)
+
+
+def _verify_arguments(function: FuncOp) -> None:
+    try:
+        verify_layouts(function)
+    except VerifyException as err:
+        raise InvalidOpError(function, str(err)) from err
 
 
 def verify_dominance(root: Operation) -> None:

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The layout of a function's arguments: as callers give them, and as the function reads them.
+
+    func.func @main(%x: tensor<3x5xf32>, %w: tensor<3x5xf32> {torch.name = "w",
+        torch.kind = "parameter", torch.layout = affine_map<(d0, d1) -> (d1, d0)>})
+
+takes coordinates of %w to those of the tensor that PyTorch has, of 5 x 3 elements: callers give
+that one, whatever level the function is at, and whoever loads it permutes it once. A `func.call`
+passes arguments as the function reads them.
+"""
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    DictionaryAttr,
+    MemRefType,
+    StringAttr,
+    TensorType,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.utils.exceptions import VerifyException
+
+_LAYOUT = "torch.layout"
+
+_STORED = ("parameter", "buffer", "constant")
+
+
+def is_stored(function: FuncOp, position: int) -> bool:
+    """Whether an argument is the module's, a parameter say, rather than the user's."""
+    attributes = _attributes(function, position)
+    kind = attributes.get("torch.kind")
+    return "torch.name" in attributes and isinstance(kind, StringAttr) and kind.data in _STORED
+
+
+def is_mutated(function: FuncOp, position: int) -> bool:
+    """Whether a result of the function is the new value of a named argument."""
+    name = _attributes(function, position).get("torch.name")
+    results = function.res_attrs or ()
+    return name is not None and any(r.data.get("torch.mutates") == name for r in results)
+
+
+def layout_of(function: FuncOp, position: int) -> AffineMap | None:
+    """
+    The map from an argument's coordinates to those of what callers give; None if it is given as it
+    is. `VerifyException` unless it permutes the argument's dimensions.
+    """
+    attribute = _attributes(function, position).get(_LAYOUT)
+    if attribute is None:
+        return None
+    type = function.function_type.inputs.data[position]
+    rank = len(_shape(type))
+    if not isinstance(attribute, AffineMapAttr) or not is_permutation(attribute.data, rank):
+        raise VerifyException(
+            f"{_LAYOUT} of argument {position} is {attribute}, "
+            f"but has to permute the {rank} dimension(s) of {type}"
+        )
+    return attribute.data
+
+
+def verify_layouts(function: FuncOp) -> None:
+    """Raise `VerifyException` for the first argument whose layout is none."""
+    for position in range(len(function.function_type.inputs)):
+        layout_of(function, position)
+
+
+def set_layout(function: FuncOp, position: int, layout: AffineMap) -> None:
+    """Say that callers give the argument so; nothing is said of one that is given as it is."""
+    attributes = _attributes(function, position)
+    attributes.pop(_LAYOUT, None)
+    if layout != AffineMap.identity(layout.num_dims):
+        attributes[_LAYOUT] = AffineMapAttr(layout)
+    count = len(function.function_type.inputs)
+    everything = [_attributes(function, other) for other in range(count)]
+    everything[position] = attributes
+    function.arg_attrs = ArrayAttr(map(DictionaryAttr, everything))
+
+
+def given_types(function: FuncOp) -> list[Attribute]:
+    """The types of the arguments as callers give them."""
+    return [
+        type if (layout := layout_of(function, position)) is None else _given(type, layout)
+        for position, type in enumerate(function.function_type.inputs)
+    ]
+
+
+def load_axes(function: FuncOp) -> dict[int, tuple[int, ...]]:
+    """
+    For each argument that is permuted when it is loaded the axes of what callers give, in the
+    argument's order: `numpy.transpose(given, axes)` is what the function reads.
+    """
+    layouts = {n: layout_of(function, n) for n in range(len(function.function_type.inputs))}
+    return {n: _inverse(_dims(layout)) for n, layout in layouts.items() if layout is not None}
+
+
+def _inverse(permutation: Sequence[int]) -> tuple[int, ...]:
+    return tuple(permutation.index(position) for position in range(len(permutation)))
+
+
+def is_permutation(map: AffineMap, rank: int) -> bool:
+    """Whether the results of `map` are its `rank` dimensions in some order."""
+    if map.num_dims != rank or map.num_symbols:
+        return False
+    return len(map.results) == rank and sorted(_dims(map)) == [*range(rank)]
+
+
+def _attributes(function: FuncOp, position: int) -> dict[str, Attribute]:
+    return dict(function.arg_attrs.data[position].data) if function.arg_attrs is not None else {}
+
+
+def _dims(map: AffineMap) -> list[int]:
+    """The dimensions among the results of `map`."""
+    return [expr.position for expr in map.results if isinstance(expr, AffineDimExpr)]
+
+
+def _given(type: Attribute, layout: AffineMap) -> Attribute:
+    shape = [_shape(type)[dim] for dim in _dims(layout)]
+    if isinstance(type, TensorType):
+        return TensorType(cast(TensorType[Attribute], type).element_type, shape)
+    if isinstance(type, MemRefType):
+        return MemRefType(cast(MemRefType[Attribute], type).element_type, shape)
+    return type
+
+
+def _shape(type: Attribute) -> Sequence[int]:
+    """Of a tensor or buffer; a scalar has no dimensions."""
+    if not isinstance(type, TensorType | MemRefType):
+        return ()
+    return cast(TensorType[Attribute] | MemRefType[Attribute], type).get_shape()

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A parameter that is only read permuted is permuted when it is loaded, once for all runs.
+
+    func.func @main(%x: tensor<3x5xf32>,
+                    %w: tensor<5x3xf32> {torch.name = "w", torch.kind = "parameter"}) {
+      %t = prim.index_map %w by affine_map<(d0, d1) -> (d1, d0)>
+          : tensor<5x3xf32> -> tensor<3x5xf32>
+      %y = prim.elementwise add(%x, %t) : tensor<3x5xf32>
+
+becomes
+
+    func.func @main(%x: tensor<3x5xf32>,
+                    %w: tensor<3x5xf32> {torch.name = "w", torch.kind = "parameter",
+                                         torch.layout = affine_map<(d0, d1) -> (d1, d0)>}) {
+      %y = prim.elementwise add(%x, %w) : tensor<3x5xf32>
+
+Buffers and constants are parameters here; what the user passes in is never touched, nor what is
+written in place. All that reads the parameter has to read it by the same permutation. A function
+that others call keeps its arguments, for the caller may have them from anywhere.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from tilewright.dialects import prim
+from tilewright.dialects.parameter_layout import (
+    is_mutated,
+    is_permutation,
+    is_stored,
+    layout_of,
+    set_layout,
+)
+from tilewright.dialects.types import tensor_type
+from tilewright.passes.trace import Rule, rewriting, skipped
+
+RULE = Rule("o", 9, "fold_parameter_layouts")
+
+Calls = Mapping[str, Sequence[CallOp]]
+"""The calls of each function."""
+
+
+def _permutation(op: Operation) -> AffineMap | None:
+    """The map of `op`, if all that it does is to permute the dimensions of its one source."""
+    if not isinstance(op, prim.IndexMapOp) or len(op.sources) != 1 or op.sources[0].mask.results:
+        return None
+    source, shape = op.sources[0], tensor_type(op.result).get_shape()
+    given = tensor_type(source.tensor).get_shape()
+    permutation = _with_unit_axes(source.map, given)
+    if not is_permutation(permutation, len(shape)):
+        return None
+    is_whole = permutation.eval(shape, ()) == given
+    return permutation if is_whole and permutation != AffineMap.identity(len(shape)) else None
+
+
+def _with_unit_axes(map: AffineMap, given: Sequence[int]) -> AffineMap:
+    """`map` with the dimensions that are missing, in order, as subscripts of axes of one step."""
+    dims = [AffineExpr.dimension(dim) for dim in range(map.num_dims)]
+    missing = iter([dim for dim in dims if dim not in map.results])
+    results = (
+        next(missing, expr) if isinstance(expr, AffineConstantExpr) and size == 1 else expr
+        for expr, size in zip(map.results, given, strict=True)
+    )
+    return AffineMap(map.num_dims, map.num_symbols, tuple(results))
+
+
+def _is_module_state(value: SSAValue) -> bool:
+    """Whether `value` is an argument that is not the user's."""
+    if not isinstance(value, BlockArgument):
+        return False
+    function = value.owner.parent_op()
+    return isinstance(function, FuncOp) and is_stored(function, value.index)
+
+
+def _declined(function: FuncOp, argument: BlockArgument, calls: Sequence[CallOp]) -> str:
+    """Why `argument`, which is read permuted, stays as it is; empty if it need not."""
+    if calls:
+        return "another function calls this one"
+    if is_mutated(function, argument.index):
+        return "it is written in place"
+    if len({_permutation(use.operation) for use in argument.uses}) > 1:
+        return "it is also read otherwise"
+    return ""
+
+
+def _fold(function: FuncOp, argument: BlockArgument) -> None:
+    """Take the permutation that all of the argument's readers are into its type."""
+    position, (first, *others) = argument.index, [use.operation for use in argument.uses]
+    permutation = _permutation(first)
+    assert permutation is not None
+    rank = permutation.num_dims
+    outer = layout_of(function, position) or AffineMap.identity(rank)
+    function.replace_argument_type(argument, first.results[0].type, Rewriter())
+    for reader in (first, *others):
+        reader.results[0].replace_all_uses_with(function.args[position])
+        reader.detach()
+        reader.erase()
+    function.update_function_type()
+    set_layout(function, position, outer.compose(permutation))
+
+
+class FoldParameterLayoutsPass(ModulePass):
+    """Permute parameters when they are loaded."""
+
+    name = "fold-parameter-layouts"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Every argument of every function that is a parameter, or is called with one."""
+        calls: defaultdict[str, list[CallOp]] = defaultdict(list)
+        for call in (call for call in op.walk() if isinstance(call, CallOp)):
+            calls[call.callee.string_value()].append(call)
+        for function in (f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration):
+            for argument in function.args:
+                _consider(function, argument, calls[function.sym_name.data])
+
+
+def _consider(function: FuncOp, argument: BlockArgument, calls: Sequence[CallOp]) -> None:
+    given: list[SSAValue] = [argument, *(call.arguments[argument.index] for call in calls)]
+    if not any(map(_is_module_state, given)):
+        return
+    if not any(_permutation(use.operation) is not None for use in argument.uses):
+        return
+    if reason := _declined(function, argument, calls):
+        name = argument.name_hint or f"argument {argument.index}"
+        skipped(RULE, function, f"%{name} is read permuted, but {reason}")
+        return
+    with rewriting(RULE, function):
+        _fold(function, argument)
