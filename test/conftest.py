@@ -27,6 +27,11 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Checks that take minutes run when they are asked for."""
+    parser.addoption("--every-case", action="store_true", help="simulate every case of every op")
+
+
 @pytest.fixture
 def parse() -> Parse:
     """Text to a verified module."""

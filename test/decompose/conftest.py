@@ -50,7 +50,8 @@ def call_of(op: type[TorchOp], args: Sequence[Any], kwargs: Mapping[str, Any]) -
     return module
 
 
-def _same(got: Any, tensor: Any, exact: bool) -> None:
+def assert_same(got: Any, tensor: Any, exact: bool = False) -> None:
+    """An array has the shape, the dtype and the values of a tensor, to the bit if `exact`."""
     expected = array_of(tensor)
     assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
     tolerance = 0.0 if exact else _TOLERANCE.get(expected.dtype.name, 0.0)
@@ -80,7 +81,7 @@ def check() -> Check:
             verify_module(level)
             results = interpret(level, *arrays)
             for got, tensor in zip(results, tensors_in([expected]), strict=True):
-                _same(got, tensor, exact)
+                assert_same(got, tensor, exact)
         (main,) = module.ops
         assert isinstance(main, FuncOp)
         return [op for op in main.body.block.ops if not isinstance(op, ReturnOp)]

@@ -211,7 +211,9 @@ def test_integers_wrap(parse: Parse) -> None:
     types = ["i32"] * 3
     assert run(parse, "%r = arith.addi %0, %1 : i32", [high, high], types) == -2
     assert run(parse, "%r = arith.muli %0, %1 : i32", [high, high], types) == 1
-    assert run(parse, "%r = math.ipowi %0, %1 : i32", [high, np.array([3], np.int32)], types) == high
+    assert (
+        run(parse, "%r = math.ipowi %0, %1 : i32", [high, np.array([3], np.int32)], types) == high
+    )
     assert run(parse, "%r = math.absi %0 : i32", [low], types[1:]) == low
 
 
