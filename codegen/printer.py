@@ -335,7 +335,7 @@ def _permuted_arguments(module: ModuleOp) -> Iterator[str]:
             argument = function.body.block.args[position]
             name = argument.name_hint or f"argument {position}"
             sizes = " x ".join(map(str, memref_type(argument).get_shape()))
-            yield f"// {name}, {sizes}, is PyTorch's with its axes permuted to {list(axes)} when loaded\n"
+            yield f"// {name}, {sizes}, is PyTorch's, permuted by {list(axes)} when loaded\n"
 
 
 def cuda_source(module: ModuleOp) -> str:

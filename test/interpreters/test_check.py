@@ -115,6 +115,39 @@ def test_a_changed_signature(parse: Parse) -> None:
         check(parse, ADD, swapped)
 
 
+TRANSPOSED = """
+func.func @main(%w: tensor<4x2x3xf32>) -> tensor<3x4x2xf32> {
+  %0 = prim.index_map %w by affine_map<(d0, d1, d2) -> (d1, d2, d0)>
+    : tensor<4x2x3xf32> -> tensor<3x4x2xf32>
+  func.return %0 : tensor<3x4x2xf32>
+}
+"""
+
+
+def at_load(shape: str, layout: str) -> str:
+    """A function that has its argument permuted at load."""
+    return f"""
+      func.func @main(%w: tensor<{shape}xf32> {{torch.layout = affine_map<{layout}>}})
+          -> tensor<{shape}xf32> {{
+        func.return %w : tensor<{shape}xf32>
+      }}
+    """
+
+
+def test_a_layout_at_load_is_part_of_the_signature(parse: Parse) -> None:
+    right = at_load("3x4x2", "(d0, d1, d2) -> (d1, d2, d0)")
+    assert check(parse, TRANSPOSED, right).compared == ("main",)
+    with pytest.raises(PassCheckError, match="changed the signature of @main"):
+        check(parse, TRANSPOSED, at_load("3x4x2", "(d0, d1, d2) -> (d2, d0, d1)"))
+
+
+def test_a_wrong_layout_of_the_right_shape(parse: Parse) -> None:
+    square = TRANSPOSED.replace("4x2x3", "3x3x3").replace("3x4x2", "3x3x3")
+    wrong = at_load("3x3x3", "(d0, d1, d2) -> (d2, d0, d1)")
+    with pytest.raises(PassCheckError, match="changed what @main computes"):
+        check(parse, square, wrong)
+
+
 def test_what_cannot_be_checked_is_said(parse: Parse) -> None:
     # A kernel that is gone, an op that cannot be run, and too much work.
     report = check(parse, ADD + LOG_SUM, ADD)

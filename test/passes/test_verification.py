@@ -115,3 +115,21 @@ def test_a_missing_terminator_is_blamed_on_the_operation_that_wants_it():
     with pytest.raises(InvalidOpError) as failure:
         verify_module(module)
     assert failure.value.op is func_op
+
+
+@pytest.mark.parametrize(
+    ("type", "layout"),
+    [
+        ("tensor<3x5xf32>", "affine_map<(d0, d1) -> (d0, d0)>"),
+        ("tensor<3x5xf32>", "affine_map<(d0, d1) -> (d1, d0, d1)>"),
+        ("tensor<3x5xf32>", "affine_map<(d0, d1, d2) -> (d1, d0)>"),
+        ("memref<3x5x1xf32>", "affine_map<(d0, d1, d2) -> (d1, d0, 0)>"),
+        ("tensor<3x5xf32>", "affine_map<(d0, d1)[s0] -> (d1, d0)>"),
+        ("f32", "affine_map<(d0) -> (d0)>"),
+        ("tensor<3x5xf32>", '"transposed"'),
+    ],
+)
+def test_a_layout_that_is_no_permutation_is_blamed_on_the_function(type: str, layout: str):
+    text = f"func.func @f(%0: i32, %1: {type} {{torch.layout = {layout}}}) {{ func.return }}"
+    with pytest.raises(InvalidOpError, match=r"'func.func': torch.layout of argument 1 is .* but"):
+        verify_module(parse(text))
