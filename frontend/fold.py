@@ -135,9 +135,14 @@ def _call_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
         return graph.call_function(torch.ops.aten.full.default, (shape, number), options)
     if (affine := affine_of(value)) is not None:
         return graph.call_function(iota, (shape, affine))
-    if value.dtype == torch.bool and (bounds := bounds_of(value)) is not None:
+    if value.dtype != torch.bool:
+        return _choice_for(graph, value, meta)
+    if (bounds := bounds_of(value)) is not None:
         return graph.call_function(predicate, (shape, bounds))
-    return _choice_for(graph, value, meta)
+    if (bounds := bounds_of(~value)) is not None:
+        outside = _predicate(graph, value.shape, bounds, meta)
+        return graph.call_function(torch.ops.aten.logical_not.default, (outside,))
+    return None
 
 
 def _choice_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
@@ -152,10 +157,17 @@ def _choice_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
     bounds = None if other is None else bounds_of(chosen)
     if bounds is None:
         return None
-    condition = graph.call_function(predicate, ([*value.shape], bounds))
-    condition.meta = {**meta, "val": torch.empty(value.shape, dtype=torch.bool, device="meta")}
+    condition = _predicate(graph, value.shape, bounds, meta)
     arguments = (condition, first.item(), other)
     return graph.call_function(torch.ops.aten.where.Scalar, arguments)
+
+
+def _predicate(graph: Any, shape: Any, bounds: Any, meta: Mapping[str, Any]) -> Any:
+    import torch
+
+    call = graph.call_function(predicate, ([*shape], bounds))
+    call.meta = {**meta, "val": torch.empty(shape, dtype=torch.bool, device="meta")}
+    return call
 
 
 def _placeholder(exported: Any, name: str, value: Any) -> Any:

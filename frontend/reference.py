@@ -14,8 +14,10 @@ from operator import getitem
 from typing import Any
 
 from tilewright.arrays import ROUNDOFF, array_of, tensor_of
+from tilewright.errors import UsageError
 from tilewright.frontend.aten import dtype_name
 from tilewright.frontend.capture import Captured
+from tilewright.frontend.source import error_at, first_line, place_of_node
 
 
 def reference(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
@@ -98,6 +100,13 @@ def _default_dtype(dtype: Any) -> Generator[None]:
         torch.set_default_dtype(before)
 
 
+def _refusal(node: Any, error: Exception) -> UsageError:
+    """What PyTorch says of the values that an op is called with, such as subscripts."""
+    message = f"{node.target}: {first_line(error)}"
+    place = place_of_node(node)
+    return error_at(place, message) if place else UsageError(message)
+
+
 def _evaluate(
     captured: Captured,
     values: dict[str, Any],
@@ -116,9 +125,14 @@ def _evaluate(
             args, kwargs = self.fetch_args_kwargs_from_env(n)
             # A part of several results is nudged already.
             finish = _as_it_is if n.target is getitem else after
-            return finish(n, call(n, args, kwargs))
+            try:
+                return finish(n, call(n, args, kwargs))
+            except Exception as error:
+                raise _refusal(n, error) from error
 
-    results = Graph(captured.exported.graph_module).run()
+    graph = Graph(captured.exported.graph_module)
+    graph.extra_traceback = False
+    results = graph.run()
     outputs = zip(results, captured.outputs, strict=True)
     return [result for result, output in outputs if output.is_tensor]
 

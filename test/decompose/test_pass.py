@@ -23,7 +23,6 @@ from xdsl.utils.exceptions import PassFailedException
 from tilewright.dialects.torch import Torch
 from tilewright.dialects.torch_op import TensorOp, tensor, torch_op
 from tilewright.dialects.torch_shapes import shape_of
-from tilewright.errors import UnsupportedError
 from tilewright.interpreters import interpret
 from tilewright.passes.decompose import decompose
 from tilewright.passes.decompose.decompose import DecomposePass
@@ -98,24 +97,6 @@ def test_each_rewrite_is_reported_once():
         DecomposePass().apply(Context(), module)
     number = [op.name for op in decompose.PATTERNS].index("torch.relu") + 1
     assert recorder.rewrites == [(f"d:{number:03d}_relu", "main")]
-
-
-@pytest.mark.parametrize("element", ["f16", "bf16", "f64"])
-def test_other_element_types_are_refused(element: str):
-    module = calling("torch.relu %x", f"tensor<4x{element}>")
-    with pytest.raises(UnsupportedError, match=rf"'torch.relu' .* holds {element}"):
-        DecomposePass().apply(Context(), module)
-
-
-def test_a_dtype_is_refused_too():
-    module = parse("""
-      func.func @main(%x : tensor<4xf32>) -> tensor<f64> {
-        %y = torch.sum %x dtype f64 : (tensor<4xf32>) -> tensor<f64>
-        func.return %y : tensor<f64>
-      }
-    """)
-    with pytest.raises(UnsupportedError, match=r"'torch.sum' .* holds f64"):
-        DecomposePass().apply(Context(), module)
 
 
 @torch_op("cos")

@@ -54,6 +54,15 @@ def test_a_window_is_a_predicate_of_two_bounds() -> None:
     assert "((d0 + (d1 * -1)), (((d0 * -1) + d1) + 2))" in str(captured.module)
 
 
+def test_what_is_outside_of_a_window_is_a_predicate_too() -> None:
+    def masked(x: torch.Tensor) -> torch.Tensor:
+        q, k = positions(x.shape[-1])
+        return x.masked_fill(~((k <= q) & (q - k < 3)), float("-inf"))
+
+    captured = check(masked, torch.randn(8, 8))
+    assert ops(captured)[:2] == ["prim.predicate", "torch.logical_not"]
+
+
 def test_an_additive_mask_is_a_choice_of_two_numbers() -> None:
     def biased(x: torch.Tensor) -> torch.Tensor:
         n = x.shape[-1]
