@@ -50,7 +50,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.torch_promotion import ELEMENTS, promoted
 from tilewright.dialects.torch_shapes import element_of, shape_of, shown
-from tilewright.dialects.torch_syntax import is_bool, syntax_of
+from tilewright.dialects.torch_syntax import give_syntax, is_bool
 
 # --- Types -----------------------------------------------------------------------------------
 
@@ -281,22 +281,20 @@ def torch_op(aten: str, name: str | None = None) -> Callable[[type[_Op]], type[_
     def define(declaration: type[_Op]) -> type[_Op]:
         _refuse_shadowed_fields(declaration)
         declaration.name = "torch." + (name or aten.removesuffix(".Tensor"))
-        _order_fields(declaration)
         definition = OpDef.from_pyrdl(declaration)
+        _order_fields(declaration, definition)
         if sum(isinstance(d, VarOperandDef) for _, d in definition.operands) > 1:
             setattr(declaration, "irdl_options", (AttrSizedOperandSegments(as_property=True),))
-            definition = OpDef.from_pyrdl(declaration)
-        declaration.assembly_format, declaration.custom_directives = syntax_of(definition)
         op = irdl_op_definition(declaration)
         op.ATEN = aten
+        give_syntax(op)
         return op
 
     return define
 
 
-def _order_fields(declaration: type[TorchOp]) -> None:
+def _order_fields(declaration: type[TorchOp], definition: OpDef) -> None:
     """Put the fields of bases first, as schemas of one family begin alike; pyrdl has them last."""
-    definition = OpDef.from_pyrdl(declaration)
     fields = {name for name, _ in definition.operands} | {*definition.properties}
     bases = [base for base in reversed(declaration.mro()) if fields & {*vars(base)}]
     if len(bases) < 2:

@@ -11,6 +11,8 @@ argument equal to ATen's default is not printed.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f64, i1, i64
@@ -27,6 +29,7 @@ from xdsl.irdl import (
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
     CustomDirective,
+    FormatProgram,
     ParsingState,
     PrintingState,
     TypeDirective,
@@ -143,7 +146,30 @@ def _is_list(definition: OperandDef) -> bool:
     return isinstance(definition, VarOperandDef) and not isinstance(definition, OptOperandDef)
 
 
-def syntax_of(definition: OpDef) -> tuple[str, tuple[type[CustomDirective], ...]]:
+def give_syntax(op: type[IRDLOperation]) -> None:
+    """
+    Let `op` print and parse in this syntax. Its assembly format is compiled when it is first
+    needed: a program uses a few of the hundreds of ops, and each costs a millisecond.
+    """
+
+    @cache
+    def program() -> FormatProgram:
+        definition = op.get_irdl_definition()
+        format, directives = _syntax_of(definition)
+        named = {directive.__name__: directive for directive in directives}
+        return FormatProgram.from_str(format, replace(definition, custom_directives=named))
+
+    def parse(cls: type[IRDLOperation], parser: Parser) -> IRDLOperation:
+        return program().parse(parser, cls)
+
+    def print(self: IRDLOperation, printer: Printer) -> None:
+        program().print(printer, self)
+
+    setattr(op, "parse", classmethod(parse))
+    setattr(op, "print", print)
+
+
+def _syntax_of(definition: OpDef) -> tuple[str, tuple[type[CustomDirective], ...]]:
     """The assembly format of an op, and the custom directives that it uses."""
     operands = dict(definition.operands)
     keyword_operands = [name for name, d in operands.items() if isinstance(d, OptOperandDef)]
