@@ -162,9 +162,9 @@ def test_comparisons_with_nan(run: Run):
 def test_an_unknown_instruction_is_named_with_its_line(run: Run):
     source = """(unsigned* y) {
       unsigned r;
-      asm("dp4a.u32.u32 %0, %1, %1, %1;" : "=r"(r) : "r"(7));
+      asm("bmsk.clamp.b32 %0, %1, %1;" : "=r"(r) : "r"(7));
       y[0] = r; }"""
-    with pytest.raises(SimulatorError, match=r"line 3: the simulator does not know 'dp4a.u32.u32'"):
+    with pytest.raises(SimulatorError, match=r"line 3: the simulator does not know 'bmsk.clamp.b32'"):
         run(source, np.zeros(1, np.uint32))
 
 
