@@ -14,6 +14,7 @@ from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
 FLOATS: tuple[Attribute, ...] = (f32, f64)
@@ -88,7 +89,7 @@ _LAST = 2**63 - 1
 
 
 def _constant(value: float | int, type: Attribute) -> FloatAttr | IntegerAttr:
-    if isinstance(type, IntegerType):
+    if isa(type, IntegerType):
         return IntegerAttr(int(value), type)
     assert type in FLOATS
     return FloatAttr(float(value), f32 if type == f32 else f64)

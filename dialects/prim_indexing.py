@@ -23,7 +23,6 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
-    base as any_of,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -31,6 +30,9 @@ from xdsl.irdl import (
     result_def,
     traits_def,
     var_operand_def,
+)
+from xdsl.irdl import (
+    base as any_of,
 )
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
@@ -164,7 +166,7 @@ def verify_subscripts_within(source: Source, shape: Sequence[int]) -> None:
 
 
 def _ranges_within(mask: AffineMap, shape: Sequence[int]) -> list[Range]:
-    """The ranges of the coordinates where a mask holds: a bound of one coordinate cuts its range."""
+    """The ranges of coordinates where a mask holds: a bound of one coordinate cuts its range."""
     ranges = [Range.extent(size) for size in shape]
     for bound in map(sum_of, mask.results):
         match [*bound.terms.items()]:

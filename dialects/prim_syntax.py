@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How Tensor IR is written: types once where they are all equal, and the sources of an index map."""
+"""How Tensor IR is written: types once where all are equal, and the sources of an index map."""
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import IRDLOperation
@@ -99,7 +99,7 @@ class Sources(CustomDirective):
             if masks.data[position].data.results:
                 printer.print_string(" where ")
                 printer.print_attribute(masks.data[position])
-        if isinstance(fill, FloatAttr | IntegerAttr):
+        if fill is not None:
             printer.print_string(" else ")
             printer.print_attribute(fill)
 
@@ -136,5 +136,3 @@ class SourceTypes(CustomDirective):
         printer.print_list(types, printer.print_attribute)
         printer.print_string(" -> " if len(types) == 1 else ") -> ")
         printer.print_attribute(op.result_types[0])
-
-

@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.dialects.torch_shapes import element_of, shape_of
 
@@ -85,7 +86,7 @@ def number_type(number: Attribute) -> Attribute:
     """A Python number's element type: a float is of PyTorch's default, float32."""
     if isinstance(number, FloatAttr):
         return f32
-    assert isinstance(number, IntegerAttr)
+    assert isa(number, IntegerAttr)
     return i1 if number.type == i1 else i64
 
 

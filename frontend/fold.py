@@ -9,8 +9,8 @@ becomes a call of `predicate`, which says where it is true; other values become 
 argument of the program with its data beside it. What is the same everywhere is `aten.full`.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from tilewright.frontend.affine_values import affine_of, bounds_of, iota, predicate, splat_of
 
@@ -78,11 +78,12 @@ def _has_static_value(node: Any) -> bool:
     import torch
 
     value = node.meta.get("val")
-    values = value if isinstance(value, tuple | list) else [value]
-    return all(
-        isinstance(v, torch.Tensor) and all(isinstance(size, int) for size in v.shape)
-        for v in values  # pyright: ignore[reportUnknownVariableType]
-    )
+    values = cast(Sequence[Any], value if isinstance(value, tuple | list) else [value])
+    return all(isinstance(v, torch.Tensor) and _is_static(v.shape) for v in values)
+
+
+def _is_static(shape: Sequence[Any]) -> bool:
+    return all(isinstance(size, int) for size in shape)
 
 
 def _is_worth(node: Any, free: Mapping[Any, None]) -> bool:
@@ -183,5 +184,3 @@ def _placeholder(exported: Any, name: str, value: Any) -> Any:
     specs.insert(0, InputSpec(InputKind.CONSTANT_TENSOR, argument, target))
     exported.constants[target] = value
     return node
-
-

@@ -60,7 +60,6 @@ def _is_long(arguments: Arguments) -> bool:
     return sizes[1 if arguments.get("batch_first") else 0] > STEPS
 
 
-
 def _needs_singular_values(arguments: Arguments) -> bool:
     return arguments.get("ord") in ("nuc", 2, -2)
 

@@ -83,9 +83,7 @@ def accumulate(monoid: Monoid, values: Sequence[Array]) -> list[Array]:
     return steps
 
 
-def join_at(
-    monoid: Monoid, values: Array, subscripts: tuple[Array, ...], others: Array
-) -> None:
+def join_at(monoid: Monoid, values: Array, subscripts: tuple[Array, ...], others: Array) -> None:
     """Each of `others` joined to the element of `values` at its subscripts, in place."""
     _JOINS[monoid].at(values, subscripts, others)
 

@@ -133,9 +133,7 @@ def _subscripts(
         wrong = np.asarray((value < 0) | (value >= size))
         if wrong.any():
             first = np.broadcast_to(value, wrong.shape)[wrong][0]
-            raise fail(
-                op, f"subscript {axis} is {first}, out of bounds for an axis of size {size}"
-            )
+            raise fail(op, f"subscript {axis} is {first}, out of bounds for an axis of size {size}")
     return tuple(np.broadcast_to(value, _shape(steps)) for value in values)
 
 

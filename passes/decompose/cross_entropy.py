@@ -88,9 +88,7 @@ class CrossEntropy(Decomposition[torch.CrossEntropyLossOp]):
             return self._by_probabilities(op, emit, scores)
         return self._by_classes(op, emit, scores)
 
-    def _by_classes(
-        self, op: torch.CrossEntropyLossOp, emit: Emitter, scores: Tensor
-    ) -> Tensor:
+    def _by_classes(self, op: torch.CrossEntropyLossOp, emit: Emitter, scores: Tensor) -> Tensor:
         """Smoothing gives every class, also the right one, a part of the target's weight."""
         targets, smoothing = _targets(op, emit), op.label_smoothing.value.data
         reduction = op.reduction.value.data

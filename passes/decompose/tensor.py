@@ -28,6 +28,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
+from xdsl.utils.hints import isa
 
 from tilewright.dialects import prim
 from tilewright.dialects.index import (
@@ -122,7 +123,7 @@ def number_attribute(value: Number, type: Attribute) -> FloatAttr | IntegerAttr:
     A Python number in an element type, as PyTorch has it: what a float type cannot hold becomes
     infinite, an integer is cut to its type's bits.
     """
-    if isinstance(type, IntegerType):
+    if isa(type, IntegerType):
         bits = int(bool(value)) if type == i1 else int(value) & (2**type.bitwidth - 1)
         return IntegerAttr(bits, type, truncate_bits=True)
     assert isinstance(type, AnyFloat)

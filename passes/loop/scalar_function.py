@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.dialects import scalar
 from tilewright.dialects.scalar_function import ScalarFunction
@@ -118,7 +119,7 @@ def scalar_function(
 
 def constant(value: float, type: Attribute) -> arith.ConstantOp:
     """A number in any type."""
-    if isinstance(type, IntegerType):
+    if isa(type, IntegerType):
         return arith.ConstantOp(IntegerAttr(int(value), type))
     assert isinstance(type, AnyFloat)
     return arith.ConstantOp(FloatAttr(float(value), type))
@@ -133,10 +134,10 @@ def constant_of(value: FloatAttr | IntegerAttr, add: Add) -> SSAValue:
 
 def _compare(function: ScalarFunction, values: Sequence[SSAValue], add: Add) -> SSAValue:
     floats, integers, bits = _COMPARED[function]
-    type = values[0].type
-    if isinstance(type, AnyFloat):
-        return add(arith.CmpfOp(*values, floats))
-    return add(arith.CmpiOp(*values, bits if type == i1 else integers))
+    left, right = values
+    if isinstance(left.type, AnyFloat):
+        return add(arith.CmpfOp(left, right, floats))
+    return add(arith.CmpiOp(left, right, bits if left.type == i1 else integers))
 
 
 def scalar_cast(value: SSAValue, result: Attribute, add: Add) -> SSAValue:
@@ -146,12 +147,12 @@ def scalar_cast(value: SSAValue, result: Attribute, add: Add) -> SSAValue:
         return value
     if isinstance(source, AnyFloat):
         return _cast_float(value, source, result, add)
-    assert isinstance(source, IntegerType)
+    assert isa(source, IntegerType)
     if result == i1:
         return add(arith.CmpiOp(_widened(value, add), add(constant(0, _wide(source))), "ne"))
     if isinstance(result, AnyFloat):
         return _integer_to_float(value, result, add)
-    assert isinstance(result, IntegerType)
+    assert isa(result, IntegerType)
     if result.bitwidth < source.bitwidth:
         return add(arith.TruncIOp(value, result))
     if result.bitwidth > source.bitwidth:
@@ -170,14 +171,14 @@ def _wide(type: IntegerType) -> IntegerType:
 def _widened(value: SSAValue, add: Add) -> SSAValue:
     """A narrow integer as an i32."""
     source = value.type
-    assert isinstance(source, IntegerType)
+    assert isa(source, IntegerType)
     return value if _wide(source) == source else add(_extension(source)(value, i32))
 
 
 def _integer_to_float(value: SSAValue, result: AnyFloat, add: Add) -> SSAValue:
     """A narrow integer becomes a half type by way of f32, which holds it as it is."""
     source = value.type
-    assert isinstance(source, IntegerType)
+    assert isa(source, IntegerType)
     if result in (f16, bf16) and source.bitwidth < i32.bitwidth:
         return add(arith.TruncFOp(_integer_to_float(value, f32, add), result))
     if source == i1:
@@ -186,11 +187,11 @@ def _integer_to_float(value: SSAValue, result: AnyFloat, add: Add) -> SSAValue:
 
 
 def _cast_float(value: SSAValue, source: AnyFloat, result: Attribute, add: Add) -> SSAValue:
-    if source in (f16, bf16) and isinstance(result, IntegerType):
+    if source in (f16, bf16) and isa(result, IntegerType):
         return _cast_float(add(arith.ExtFOp(value, f32)), f32, result, add)
     if result == i1:
         return add(arith.CmpfOp(value, add(constant(0, source)), "une"))
-    if isinstance(result, IntegerType):
+    if isa(result, IntegerType):
         whole = add(arith.FPToSIOp(value, _wide(result)))
         return whole if whole.type == result else add(arith.TruncIOp(whole, result))
     assert isinstance(result, AnyFloat)

@@ -12,8 +12,10 @@ is %x. Nothing is folded that rounds: a quotient such as 1 / 3 is left to the pr
 precision that is run.
 """
 
+import operator
 from collections.abc import Callable, Mapping
 from math import isfinite, isnan, sqrt
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, i1, i32, i64
@@ -123,39 +125,35 @@ class FoldCasts(RewritePattern):
         rewriter.replace(op, prim.ElementwiseOp(_F.CAST, [source], target))
 
 
-Compute = Callable[..., int | float | bool]
+Compute = Callable[..., Any]
 
 _FLOATS: Mapping[ScalarFunction, Compute] = {
-    _F.ADD: lambda a, b: a + b,
-    _F.SUB: lambda a, b: a - b,
-    _F.MUL: lambda a, b: a * b,
-    _F.NEG: lambda a: -a,
-    _F.ABS: abs,
+    _F.ADD: operator.add,
+    _F.SUB: operator.sub,
+    _F.MUL: operator.mul,
+    _F.NEG: operator.neg,
+    _F.ABS: operator.abs,
 }
 _POSITIVE_FLOATS: Mapping[ScalarFunction, Compute] = {
-    _F.DIV: lambda a, b: a / b,
+    _F.DIV: float.__truediv__,
     _F.SQRT: sqrt,
 }
 """What Python refuses for 0, negative or infinite operands."""
 _INTEGERS: Mapping[ScalarFunction, Compute] = {
-    _F.ADD: lambda a, b: a + b,
-    _F.SUB: lambda a, b: a - b,
-    _F.MUL: lambda a, b: a * b,
-    _F.NEG: lambda a: -a,
-    _F.ABS: abs,
-    _F.AND: lambda a, b: a & b,
-    _F.OR: lambda a, b: a | b,
-    _F.XOR: lambda a, b: a ^ b,
+    **_FLOATS,
+    _F.AND: int.__and__,
+    _F.OR: int.__or__,
+    _F.XOR: int.__xor__,
     _F.MAXIMUM: max,
     _F.MINIMUM: min,
 }
 _COMPARISONS: Mapping[ScalarFunction, Compute] = {
-    _F.EQ: lambda a, b: a == b,
-    _F.NE: lambda a, b: a != b,
-    _F.LT: lambda a, b: a < b,
-    _F.LE: lambda a, b: a <= b,
-    _F.GT: lambda a, b: a > b,
-    _F.GE: lambda a, b: a >= b,
+    _F.EQ: operator.eq,
+    _F.NE: operator.ne,
+    _F.LT: operator.lt,
+    _F.LE: operator.le,
+    _F.GT: operator.gt,
+    _F.GE: operator.ge,
 }
 
 

@@ -73,9 +73,13 @@ def test_one_op_modules_stay_beside_each_other() -> None:
 
 
 def test_layers_with_several_results() -> None:
-    class Pair(Layer):
-        def forward(self, x: torch.Tensor, state: torch.Tensor):  # type: ignore[override]
-            y = super().forward(x)
+    class Pair(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = Layer()
+
+        def forward(self, x: torch.Tensor, state: torch.Tensor):
+            y = self.layer(x)
             return y, state + y.sum()
 
     class Chain(nn.Module):

@@ -9,7 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# folder -> the folders of ours that it may import from, besides itself, tilewright.errors and tilewright.arrays
+# folder -> the folders of ours that it may import from, besides itself, tilewright.errors and
+# tilewright.arrays
 MAY_IMPORT = {
     "dialects": set[str](),
     "passes": {"dialects"},

@@ -6,11 +6,9 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-import torch
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.dialects.prim import ScalarFunction
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import TooLargeError
 

@@ -12,8 +12,8 @@ import torch
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.dialects.scalar_function import ScalarFunction
 from tilewright.arrays import array_of
+from tilewright.dialects.scalar_function import ScalarFunction
 from tilewright.interpreters import interpret
 from tilewright.passes.loop.lift import LiftPass
 
