@@ -46,12 +46,9 @@ def _float(value: float, is_single: bool) -> str:
         return "infinity()" if value > 0 else "-infinity()"
     if value == 0:
         return ("-" if copysign(1.0, value) < 0 else "") + ("0.0f" if is_single else "0.0")
-    text = _shortest_single(value) if is_single else repr(value)
-    if not any(mark in text for mark in ".en"):
-        text += ".0"
-    return f"{text}f" if is_single else text
+    return f"{_shortest_single(value)}f" if is_single else repr(value)
 
 
 def _shortest_single(value: float) -> str:
-    texts = (f"{value:.{digits}g}" for digits in range(1, 10))
-    return next(text for text in texts if c_float(float(text)).value == value)
+    numbers = (float(f"{value:.{digits}g}") for digits in range(1, 10))
+    return repr(next(number for number in numbers if c_float(number).value == value))

@@ -25,7 +25,7 @@ from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda_expressions import BinaryOp, CallOp, CastOp, CompareOp, LiteralOp
 from tilewright.dialects.cuda_types import BinaryOperator, Comparison
-from tilewright.passes.cuda.writer import Writer
+from tilewright.passes.cuda.writer import Writer, is_pending
 
 _HALVES: dict[Attribute, str] = {f16: "to_half", bf16: "to_bfloat16"}
 
@@ -75,7 +75,24 @@ def cast_expression(op: Operation, value: SSAValue, writer: Writer) -> SSAValue 
 
 def cast(value: SSAValue, type: Attribute) -> SSAValue:
     """`(type)value`, unless it has that type."""
+    if is_widened(value):
+        value = narrowed(value)
     return value if value.type == type else CastOp(value, type).result
+
+
+def is_widened(value: SSAValue) -> bool:
+    """Whether `value` is an `int` as a `long long`, and nothing uses it yet."""
+    op = value.owner
+    return isinstance(op, CastOp) and is_pending(value) and (op.value.type, value.type) == (i32, i64)
+
+
+def narrowed(value: SSAValue) -> SSAValue:
+    """The `int` that is widened."""
+    op = value.owner
+    assert isinstance(op, CastOp)
+    narrow = op.value
+    op.erase()  # else it would count among the uses of the `int`
+    return narrow
 
 
 def as_unsigned(value: SSAValue) -> SSAValue:

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_expressions import BinaryOp, CallOp, CompareOp, NotOp
 from tilewright.dialects.cuda_types import BinaryOperator, Comparison
-from tilewright.passes.cuda.casts import as_unsigned
+from tilewright.passes.cuda.casts import as_unsigned, is_widened, narrowed
 
 _ORDERED = {
     "oeq": Comparison.EQ,
@@ -86,6 +86,8 @@ _OTHER_COMPARISONS: dict[str, Callable[[SSAValue, SSAValue], SSAValue]] = {
 def compare_integers(op: arith.CmpiOp, left: SSAValue, right: SSAValue) -> SSAValue | None:
     """The comparison. Of bools, true is 1 where unsigned and -1 where signed: then they swap."""
     predicate = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+    if is_widened(left) and is_widened(right):
+        left, right = narrowed(left), narrowed(right)
     if (comparison := _EQUALITY.get(predicate)) is not None:
         return CompareOp(comparison, left, right).result
     if (comparison := _SIGNED.get(predicate)) is not None:

@@ -68,6 +68,7 @@ from tilewright.dialects.cuda_statements import (
 from tilewright.dialects.cuda_types import Builtin, PointerType
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.accesses import Accesses
+from tilewright.passes.cuda.casts import cast
 from tilewright.passes.cuda.erase_unused import erase_unused
 from tilewright.passes.cuda.index_type import index_type
 from tilewright.passes.cuda.indices import Indices
@@ -170,10 +171,12 @@ class _Conversion:
 
     @_convert.register
     def _(self, op: loop.IndexOp) -> None:
-        value, type = self.indices.offset(op), self.writer.type(op.result.type)
-        if value.type != type:
-            value = CastOp(value, type).result
-        self.writer.bind(op.result, value)
+        type = op.result.type
+        assert isa(type, IntegerType)
+        if (known := self.indices.known(op)) is not None:
+            self.writer.constants[op.result] = IntegerAttr(known, type, truncate_bits=True)
+            return
+        self.writer.bind(op.result, cast(self.indices.offset(op), type))
 
     @_convert.register
     def _(self, op: loop.ToIndexOp) -> None:

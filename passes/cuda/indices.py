@@ -14,7 +14,7 @@ from xdsl.ir.affine import (
     AffineExpr,
 )
 
-from tilewright.dialects import kernel
+from tilewright.dialects import kernel, loop
 from tilewright.dialects.cuda_expressions import BinaryOp, CallOp, CompareOp, NegOp
 from tilewright.dialects.cuda_types import BinaryOperator
 from tilewright.dialects.index import range_of, signed_terms
@@ -56,6 +56,11 @@ class Indices:
     def offset(self, op: Operation) -> SSAValue:
         """The linear offset that a load or store accesses."""
         return self._sum(self.accesses.offsets[op], "i")
+
+    def known(self, op: loop.IndexOp) -> int | None:
+        """What the index is wherever it is; None if that varies."""
+        index = self.accesses.offsets[op]
+        return None if index.operands else index.constant
 
     def named(self, op: kernel.IndexOp) -> SSAValue:
         """The index under its name, which from now on stands wherever its sum occurs."""

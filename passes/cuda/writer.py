@@ -7,6 +7,7 @@ with the statement that uses them.
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
@@ -125,6 +126,8 @@ def _stays_inline(source: SSAValue, value: SSAValue) -> bool:
     """
     if (use := source.get_user_of_unique_use()) is None or use.parent is not block_of(source):
         return False
+    if isinstance(use, scf.YieldOp):  # what a variable is assigned has a name already
+        return True
     is_subscript = isinstance(source.type, IndexType) and use.dialect_name() != "arith"
     return not is_subscript and columns(value) <= MAX_INLINE
 

@@ -58,6 +58,7 @@ needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not ins
         (FloatAttr(0.1, f32), "0.1f"),
         (FloatAttr(-2.5, f32), "-2.5f"),
         (FloatAttr(1e-38, f32), "1e-38f"),
+        (FloatAttr(1000.0, f32), "1000.0f"),
         (FloatAttr(2.0**100, f32), "1.2676506e+30f"),
         (FloatAttr(-0.0, f32), "-0.0f"),
         (FloatAttr(-3.4028234663852886e38, f32), "-3.4028235e+38f"),
@@ -283,6 +284,27 @@ def test_stores_under_one_mask_share_one_if():
         "    out[t + 2] = v;",
         "  }",
     ]
+
+
+def test_numbers_that_are_indices_are_not_widened_in_vain():
+    op = """%i = loop.index [%t] : i64
+  %j = loop.index [%t * 2 - 9] : i64
+  %less = arith.cmpi slt, %i, %j : i64
+  %k = loop.index [%t + 1] : i64
+  %f = arith.sitofp %k : i64 to f32
+  %w = arith.select %less, %v, %f : f32
+  loop.store %w, %out[%t] : memref<128xf32>"""
+    assert "  out[t] = t < t * 2 - 9 ? v : (float)(t + 1);" in source_of(kernel(1, op=op))
+
+
+def test_an_index_that_does_not_vary_is_a_literal():
+    op = """%c = loop.index [3] : i64
+  %d = loop.index [4294967295] : i32
+  %e = arith.extsi %d : i32 to i64
+  %s = arith.addi %c, %e : i64
+  %f = arith.sitofp %s : i64 to f32
+  loop.store %f, %out[%t] : memref<128xf32>"""
+    assert "  out[t] = (float)wrapping_add(3LL, (long long)(-1));" in source_of(kernel(1, op=op))
 
 
 def test_indices_are_int_as_long_as_they_fit():
