@@ -14,7 +14,6 @@ from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
     AffineConstantExpr,
-    AffineDimExpr,
     AffineExpr,
 )
 
@@ -56,18 +55,34 @@ class Index(NamedTuple):
         added, subtracted = signed_terms(self.variable)
         return len(added) + len(subtracted) if self.operands else 0
 
+    def num_divisions(self) -> int:
+        """How many divisions it takes."""
+        return sum(map(is_division, self.variable.dfs()))
+
     def is_worth_a_name(self) -> bool:
-        """Whether it is more than a multiple of a name."""
-        is_multiple = self.num_terms() == 1 and isinstance(_atom(self.variable), AffineDimExpr)
-        return bool(self.operands) and not is_multiple
+        """Whether it is more than a multiple of what has a name, or may have one."""
+        return self.num_terms() > 1 or (bool(self.operands) and is_division(self.variable))
+
+    def parts(self) -> "list[Index]":
+        """The quotients and rests that are added up in it; of one alone what it divides."""
+        if isinstance(self.variable, AffineBinaryOpExpr) and is_division(self.variable):
+            return [Index.of(self.variable.lhs, self.operands).without_constant()]
+        terms = [atom for terms in signed_terms(self.variable) for atom, _ in terms]
+        return [Index.of(atom, self.operands) for atom in terms if is_division(atom)]
 
 
-def _atom(term: AffineExpr) -> AffineExpr:
-    match term:
-        case AffineBinaryOpExpr(AffineBinaryOpKind.Mul, atom, _):
-            return atom
-        case _:
-            return term
+_DIVISIONS = (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod)
+
+
+def is_division(expr: AffineExpr) -> bool:
+    """Whether `expr` is a quotient or a rest."""
+    return isinstance(expr, AffineBinaryOpExpr) and expr.kind in _DIVISIONS
+
+
+def steps_below_zero(dividend: AffineExpr, divisor: int, ranges: Ranges) -> int | None:
+    """By how many divisors the dividend may be below 0, rounded up; None if that is unknown."""
+    known = range_of(dividend, ranges)
+    return None if known is None else max(0, -(known.low // divisor))
 
 
 def split_constant(expr: AffineExpr) -> tuple[AffineExpr, int]:
@@ -140,6 +155,7 @@ class Accesses:
         self.strided: dict[Index, list[Strided]] = {}
         """Offsets, less their constants, as sums of subscripts, where that is no longer."""
         self._counts: Counter[tuple[Block, Index | Mask]] = Counter()
+        self._parts: dict[Index, list[Index]] = {}
         self._linear: dict[_Subscripts, Index] = {}
         self._simplified: dict[Mask, Mask | None] = {}
         for op in function.body.block.walk():
@@ -180,9 +196,11 @@ class Accesses:
 
     def _note_strided(self, op: Operation, offset: Index, subscripts: "_Subscripts") -> None:
         strided = subscripts.apart()
-        is_longer = sum(s.num_terms() for s, _ in strided) > offset.num_terms()
-        is_split = all(s.num_terms() < offset.num_terms() for s, _ in strided)
-        if not is_split or is_longer or offset in self.strided:
+        subscripts_alone = [subscript for subscript, _ in strided]
+        is_longer = sum(map(Index.num_terms, subscripts_alone)) > offset.num_terms()
+        divides_more = sum(map(Index.num_divisions, subscripts_alone)) > offset.num_divisions()
+        is_split = all(s.num_terms() < offset.num_terms() for s in subscripts_alone)
+        if not is_split or is_longer or divides_more or offset in self.strided:
             return
         self.strided[offset] = strided
         for subscript, _ in strided:
@@ -207,9 +225,21 @@ class Accesses:
     def _occurs(self, op: Operation, what: Index | Mask) -> None:
         block = op.parent
         while block is not None:
-            self._counts[block, what] += 1
+            self._count(block, what)
             is_outermost = isinstance(block.parent_op(), kernel.FuncOp)
             block = None if is_outermost else block.parent_block()
+
+    def _count(self, block: Block, what: Index | Mask) -> None:
+        """Parts are written as often as the whole: once where that gets a name."""
+        self._counts[block, what] += 1
+        if not isinstance(what, Index) or what in self.strided:
+            return
+        if self._counts[block, what] > 1 and what.is_worth_a_name():
+            return
+        if what not in self._parts:
+            self._parts[what] = what.parts()
+        for part in self._parts[what]:
+            self._count(block, part)
 
 
 class _Subscripts(NamedTuple):

@@ -83,7 +83,9 @@ def cast(value: SSAValue, type: Attribute) -> SSAValue:
 def is_widened(value: SSAValue) -> bool:
     """Whether `value` is an `int` as a `long long`, and nothing uses it yet."""
     op = value.owner
-    return isinstance(op, CastOp) and is_pending(value) and (op.value.type, value.type) == (i32, i64)
+    if not isinstance(op, CastOp) or not is_pending(value):
+        return False
+    return (op.value.type, value.type) == (i32, i64)
 
 
 def narrowed(value: SSAValue) -> SSAValue:

@@ -11,7 +11,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineExpr
 from tilewright.dialects import kernel
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import Ranges, range_of, sum_of
-from tilewright.passes.cuda.accesses import Accesses
+from tilewright.passes.cuda.accesses import Accesses, is_division, steps_below_zero
 
 _LARGEST_INT = 2**31 - 1
 
@@ -54,8 +54,9 @@ def _reach(expr: AffineExpr, ranges: Ranges) -> float:
         case _:
             known = range_of(expr, ranges)
             return inf if known is None else max(abs(known.low), abs(known.high))
+    if is_division(expr) and isinstance(divisor := expr.rhs, AffineConstantExpr):
+        below = steps_below_zero(expr.lhs, divisor.value, ranges) or 0
+        return _reach(expr.lhs, ranges) + below * divisor.value
     value = sum_of(expr)
-    if list(value.terms.values()) == [1] and not value.constant:
-        return _reach(expr.lhs, ranges)
     terms = (abs(factor) * _reach(atom, ranges) for atom, factor in value.terms.items())
     return abs(value.constant) + sum(terms)

@@ -17,11 +17,18 @@ from xdsl.ir.affine import (
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.cuda_expressions import BinaryOp, CallOp, CompareOp, NegOp
 from tilewright.dialects.cuda_types import BinaryOperator
-from tilewright.dialects.index import range_of, signed_terms
-from tilewright.passes.cuda.accesses import Accesses, Index, Mask
+from tilewright.dialects.index import signed_terms
+from tilewright.passes.cuda.accesses import (
+    Accesses,
+    Index,
+    Mask,
+    is_division,
+    steps_below_zero,
+)
 from tilewright.passes.cuda.writer import Writer, block_of, is_pending
 
-# C++ division rounds to zero: right where the dividend cannot be negative, else the prelude helps.
+# C++ division rounds to zero: right where the dividend cannot be negative. Where nothing is known
+# of it the prelude helps.
 _DIVISIONS = {
     AffineBinaryOpKind.FloorDiv: (BinaryOperator.DIV, "floor_div"),
     AffineBinaryOpKind.Mod: (BinaryOperator.REM, "floor_mod"),
@@ -126,6 +133,8 @@ class Indices:
 
     def _written(self, index: Index) -> SSAValue:
         """The one expression of `index`, by its subscripts if one of them has a name."""
+        if is_division(index.variable):
+            return self._plus(self._division(index), index.constant)
         strided = self.accesses.strided.get(index.without_constant(), ())
         names = [self._name(s, "i", lambda s=s: self._written(s)) for s, _ in strided]
         if all(name is None for name in names):
@@ -165,20 +174,24 @@ class Indices:
         return BinaryOp(BinaryOperator.MUL, value, self.writer.index(factor)).result
 
     def _atom(self, atom: AffineExpr, index: Index) -> SSAValue:
-        match atom:
-            case AffineDimExpr(position):
-                return self.writer.use(index.operands[position])
+        if isinstance(atom, AffineDimExpr):
+            return self.writer.use(index.operands[atom.position])
+        return self._sum(Index.of(atom, index.operands), "i")
+
+    def _division(self, index: Index) -> SSAValue:
+        """A quotient or a rest; a dividend that may be negative is moved up first."""
+        match index.variable:
             case AffineBinaryOpExpr(kind, dividend, AffineConstantExpr(divisor)):
-                if (name := self._known(Index.of(atom, index.operands))) is not None:
-                    return name
                 operator, function = _DIVISIONS[kind]
             case _:
-                raise ValueError(f"not canonical: {atom}")
-        known = range_of(dividend, index.ranges)
-        values = self._expression(dividend, index), self.writer.index(divisor)
-        if known is not None and known.low >= 0:
-            return BinaryOp(operator, *values).result
-        return CallOp(function, values, self.writer.index_type).result
+                raise ValueError(f"not canonical: {index.variable}")
+        moved = steps_below_zero(dividend, divisor, index.ranges)
+        of = Index.of(dividend + (moved or 0) * divisor, index.operands)
+        values = self._sum(of, "i"), self.writer.index(divisor)
+        if moved is None:
+            return CallOp(function, values, self.writer.index_type).result
+        value = BinaryOp(operator, *values).result
+        return self._plus(value, -moved) if operator is BinaryOperator.DIV else value
 
 
 class _Terms(NamedTuple):
