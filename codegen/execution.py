@@ -3,7 +3,8 @@
 Running a launch plan on a device: one interface, `Backend`, and the simulator behind it.
 
 Memory that the plan allocates starts out as a NaN of a peculiar pattern, or a bool that is neither
-true nor false. What still looks like it after the kernel that should have written it was never
+true nor false; so does the memory of a buffer in the slab each time that a new one begins there.
+What still looks like it after the kernel that should have written it was never
 written, and that is a problem to report. An integer may really be so: then the kernel runs once
 more, on memory of another pattern.
 """
@@ -114,9 +115,13 @@ class SimulatorBackend:
         """
         plan.check_inputs(list(inputs))
         loaded = [_loaded(array, plan.permuted.get(n)) for n, array in enumerate(inputs)]
-        buffers = loaded + [_poisoned(type, _POISON) for type in plan.buffers[len(loaded) :]]
+        buffers = loaded + _allocated(plan)
+        started: set[int] = set()
         reports: list[KernelReport] = []
         for launch in plan.launches:
+            for number in plan.slab.slots.keys() & set(launch.outputs) - started:
+                _poison(buffers[number], _POISON)
+            started |= set(launch.outputs)
             used = sum(report.instructions for report in reports)
             reports.append(self._run_launch(plan, launch, buffers, self.budget - used))
         return Execution([np.array(buffers[number]) for number in plan.results], reports)
@@ -178,6 +183,23 @@ class SimulatorBackend:
 def _loaded(array: Array, axes: Sequence[int] | None) -> Array:
     """An input as a row-major buffer, its axes in the order of `axes`."""
     return np.asarray(array if axes is None else array.transpose(axes), order="C")
+
+
+def _allocated(plan: Plan) -> list[Array]:
+    """What the plan allocates; buffers in the slab really overlap."""
+    slab, allocated = np.empty(plan.slab.peak_bytes, np.uint8), list[Array]()
+    for number in range(len(plan.inputs), len(plan.buffers)):
+        type, slot = plan.buffers[number], plan.slab.slots.get(number)
+        if slot is None:
+            allocated.append(_poisoned(type, _POISON))
+        else:
+            allocated.append(slab[slot.start : slot.stop].view(type.dtype).reshape(type.shape))
+    return allocated
+
+
+def _poison(array: Array, poison: Mapping[int, Unsigned]) -> None:
+    pattern = poison[array.itemsize]
+    array.view(pattern.dtype)[...] = pattern
 
 
 def _poisoned(type: ArrayType, poison: Mapping[int, Unsigned]) -> Array:

@@ -8,6 +8,7 @@ It is the module's host function `@main` as data, together with the CUDA text of
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import cast
 
 import numpy as np
@@ -30,8 +31,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.codegen.printer import cuda_source, kernels_of
+from tilewright.codegen.slab import Slab
 from tilewright.dialects import cuda, loop
-from tilewright.dialects.parameter_layout import given_types, load_axes
+from tilewright.dialects.buffer_plan import slot_of
+from tilewright.dialects.parameter_layout import given_types, load_axes, source_names
 from tilewright.errors import UnsupportedError, UsageError
 
 _DTYPES: dict[Attribute, np.dtype[np.generic]] = {
@@ -66,6 +69,11 @@ class ArrayType:
     def __str__(self) -> str:
         return f"{self.dtype}{list(self.shape)}"
 
+    @property
+    def bytes(self) -> int:
+        """The bytes of all elements."""
+        return prod(self.shape) * self.dtype.itemsize
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -96,6 +104,12 @@ class Plan:
     """The types of the arguments as callers give them."""
     permuted: Mapping[int, tuple[int, ...]]
     """The inputs that are permuted when they are loaded: their axes, in the buffer's order."""
+    slab: Slab
+    """Where the buffers lie that share memory; the others have memory of their own."""
+    names: tuple[str, ...]
+    """What the host function calls the buffers; no two alike."""
+    source_names: Mapping[int, str]
+    """What PyTorch calls the inputs that are a module's: `layers.0.weight`."""
 
     def check_inputs(self, arrays: list[np.ndarray]) -> None:
         """Raise `UsageError` unless there are as many arrays as inputs, of their types."""
@@ -130,6 +144,8 @@ class _Reader:
         self.main, self.functions, self.kernels = main, functions, kernels
         self.numbers: dict[SSAValue, int] = {}
         self.buffers: list[ArrayType] = []
+        self.names: dict[str, None] = {}
+        self.slots: dict[int, range] = {}
         self.launches: list[Launch] = []
         self.callers: list[func.FuncOp] = []
         """The functions that are being read, each called by the one before."""
@@ -140,6 +156,8 @@ class _Reader:
         for argument in arguments:
             self._add_buffer(argument)
         results = self._read_body(self.main)
+        slab = Slab(self.slots)
+        slab.check(((*launch.inputs, *launch.outputs) for launch in self.launches), [*self.names])
         return Plan(
             source,
             names,
@@ -148,6 +166,9 @@ class _Reader:
             results,
             tuple(map(_array_type, given_types(self.main))),
             load_axes(self.main),
+            slab,
+            tuple(self.names),
+            source_names(self.main),
         )
 
     def _read_body(self, function: func.FuncOp) -> tuple[int, ...]:
@@ -170,13 +191,21 @@ class _Reader:
         self.numbers.update(zip(op.results, self._read_body(callee), strict=True))
 
     def _add_buffer(self, value: SSAValue) -> None:
-        self.numbers[value] = len(self.buffers)
+        number = self.numbers[value] = len(self.buffers)
         self.buffers.append(_array_type(value.type))
+        name = stem = value.name_hint or f"b{number}"
+        count = 0
+        while name in self.names:
+            count += 1
+            name = f"{stem}_{count}"
+        self.names[name] = None
 
     def _read_op(self, op: Operation) -> None:
         match op:
             case memref.AllocOp():
                 self._add_buffer(op.memref)
+                if (slot := slot_of(op)) is not None:
+                    self.slots[self.numbers[op.memref]] = slot
             case memref.DeallocOp():
                 pass
             case loop.LaunchOp():

@@ -38,6 +38,15 @@ def is_stored(function: FuncOp, position: int) -> bool:
     return "torch.name" in attributes and isinstance(kind, StringAttr) and kind.data in _STORED
 
 
+def source_names(function: FuncOp) -> dict[int, str]:
+    """What PyTorch calls the arguments that are the module's, by position."""
+    names = {
+        position: _attributes(function, position).get("torch.name")
+        for position in range(len(function.function_type.inputs))
+    }
+    return {at: name.data for at, name in names.items() if isinstance(name, StringAttr)}
+
+
 def is_mutated(function: FuncOp, position: int) -> bool:
     """Whether a result of the function is the new value of a named argument."""
     name = _attributes(function, position).get("torch.name")

@@ -31,6 +31,10 @@ class Buffer:
         self.written: Array | None = None
         self.writable = False
         self.accesses: Accesses | None = None
+        self.place: range | None = None
+        """Its bytes in the slab that buffers share, if it has some there."""
+        self.overwritten_by = ""
+        """The name of the buffer that was the last to be written in its place."""
 
     @staticmethod
     def of(array: Array) -> "Buffer":
@@ -58,6 +62,15 @@ class Buffer:
         for index, size in zip(subscripts, self.shape, strict=True):
             offset = offset * size + index
         return np.asarray(self.slot + offset)
+
+    def write(self, data: Array) -> None:
+        """Replace all contents."""
+        self.data, self.written, self.overwritten_by = data.reshape(-1), None, ""
+
+    def overwrite(self, name: str) -> None:
+        """Lose all contents to the buffer called `name`."""
+        lost = Buffer.poisoned(self.shape, self.data.dtype)
+        self.data, self.written, self.overwritten_by = lost.data, lost.written, name
 
     def array(self) -> Array:
         """The elements, in the memref's shape."""

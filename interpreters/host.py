@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
+from tilewright.dialects.buffer_plan import overlap, slot_of
 from tilewright.dialects.kernel import FuncOp
 from tilewright.dialects.loop import KernelOp, LaunchOp
 from tilewright.dialects.types import memref_type
@@ -97,6 +98,8 @@ class _Host(Machine):
     def __init__(self, types: ElementTypes, callers: Sequence[Operation]):
         super().__init__(HOST, types)
         self.callers = callers
+        self.planned: list[Buffer] = []
+        """The buffers with a place in the slab."""
 
 
 def _call(
@@ -126,23 +129,53 @@ def _launch(machine: _Host, op: LaunchOp) -> None:
     kernel = SymbolTable.lookup_symbol(op, op.kernel)
     if not isinstance(kernel, KernelOp | FuncOp):
         raise unknown(op, f"{op.kernel} is no kernel that can be interpreted")
+    _check_places(machine, op)
     inputs = [_contents(op, value, machine.values[value]) for value in op.inputs]
     outputs = run_kernel(kernel, inputs, machine.types)
     for value, result in zip(op.outputs, outputs, strict=True):
         buffer: Buffer = machine.values[value]
-        buffer.data, buffer.written = result.reshape(-1), None
+        _overwrite(machine, buffer, _name(value))
+        buffer.write(result)
+
+
+def _check_places(machine: _Host, op: LaunchOp) -> None:
+    """A launch writes in other places of the slab than it reads, and each output in another."""
+    for position, output in enumerate(op.outputs):
+        for other in (*op.inputs, *op.outputs[:position]):
+            places = [machine.values[value].place for value in (output, other)]
+            if None not in places and overlap(*places):
+                raise fail(op, f"{_name(output)} is written where {_name(other)} lies")
+
+
+def _overwrite(machine: _Host, written: Buffer, name: str) -> None:
+    """What shares bytes with a buffer has no contents any more once that is written."""
+    if (place := written.place) is None:
+        return
+    for other in machine.planned:
+        if other is not written and other.place is not None and overlap(place, other.place):
+            other.overwrite(name)
+
+
+def _name(value: SSAValue) -> str:
+    return f"%{value.name_hint or 'memref'}"
 
 
 def _contents(op: Operation, value: SSAValue, buffer: Buffer) -> Array:
-    if buffer.unwritten() is not None:
-        raise fail(op, f"%{value.name_hint or 'memref'} is used before anything is written to it")
-    return buffer.array()
+    if buffer.unwritten() is None:
+        return buffer.array()
+    if buffer.overwritten_by:
+        raise fail(op, f"{_name(value)} is used after {buffer.overwritten_by} took its memory")
+    raise fail(op, f"{_name(value)} is used before anything is written to it")
 
 
 def _alloc(machine: _Host, op: memref.AllocOp) -> None:
     type = memref_type(op.memref)
     shape, element_type = shape_and_element(type)
-    machine.define(op, Buffer.poisoned(shape, machine.types[element_type]))
+    buffer = Buffer.poisoned(shape, machine.types[element_type])
+    if (place := slot_of(op)) is not None:
+        buffer.place = place
+        machine.planned.append(buffer)
+    machine.define(op, buffer)
 
 
 def _nothing(machine: _Host, op: Operation) -> None:

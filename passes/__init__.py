@@ -31,6 +31,8 @@ _PASSES: dict[str, str] = {
     "cooperative-reduce": "tile.cooperative_reduce:CooperativeReducePass",
     "blockify-launch": "tile.blockify_launch:BlockifyLaunchPass",
     "convert-tile-to-kernel": "kernel.convert_tile_to_kernel:ConvertTileToKernelPass",
+    "inline-calls": "kernel.inline_calls:InlineCallsPass",
+    "plan-buffers": "kernel.plan_buffers:PlanBuffersPass",
     "convert-kernel-to-cuda": "cuda.convert_kernel_to_cuda:ConvertKernelToCudaPass",
 }
 

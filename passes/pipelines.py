@@ -32,7 +32,7 @@ TO_LOOP = (
 
 TO_TILE = "tileify,blockify-launch,cooperative-reduce,simplify-accesses"
 
-TO_KERNEL = "convert-tile-to-kernel,canonicalize,cse"
+TO_KERNEL = "convert-tile-to-kernel,canonicalize,cse,inline-calls,plan-buffers"
 
 TO_CUDA = "convert-kernel-to-cuda"
 

@@ -10,11 +10,13 @@ expect of their arguments, and SSA form is intact.
 from collections.abc import Iterable
 
 from xdsl.dialects.func import FuncOp
+from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl.dominance import DominanceInfo
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.buffer_plan import slot_of
 from tilewright.dialects.parameter_layout import verify_layouts
 
 
@@ -40,6 +42,7 @@ def verify_module(module: Operation) -> None:
         raise InvalidOpError(_culprit(module), " ".join(str(err).split())) from err
     for function in (op for op in module.walk() if isinstance(op, FuncOp)):
         _verify_arguments(function)
+        _verify_places(function)
     verify_dominance(module)
 
 
@@ -48,6 +51,14 @@ def _verify_arguments(function: FuncOp) -> None:
         verify_layouts(function)
     except VerifyException as err:
         raise InvalidOpError(function, str(err)) from err
+
+
+def _verify_places(function: FuncOp) -> None:
+    for alloc in (op for op in function.walk() if isinstance(op, AllocOp)):
+        try:
+            slot_of(alloc)
+        except VerifyException as err:
+            raise InvalidOpError(alloc, str(err)) from err
 
 
 def verify_dominance(root: Operation) -> None:

@@ -106,6 +106,47 @@ def test_launches_run_in_order():
     assert all(report.counters.shared_wavefronts >= 2 for report in execution.kernels)
 
 
+CHAIN = """
+func.func @main(%x: memref<2x16xf32>, %unused: memref<3xi32>) -> memref<2x16xf32> {
+  %y = memref.alloc() {plan.offset = 0} : memref<2x16xf32>
+  %z = memref.alloc() {plan.offset = 256} : memref<2x16xf32>
+  %v = memref.alloc() {plan.offset = THIRD} : memref<2x16xf32>
+  %w = memref.alloc() : memref<2x16xf32>
+  loop.launch @twice(%x) -> (%y) : (memref<2x16xf32>) -> (memref<2x16xf32>)
+  loop.launch @twice(%y) -> (%z) : (memref<2x16xf32>) -> (memref<2x16xf32>)
+  loop.launch @twice(%z) -> (%v) : (memref<2x16xf32>) -> (memref<2x16xf32>)
+  loop.launch @twice(%v) -> (%w) : (memref<2x16xf32>) -> (memref<2x16xf32>)
+  func.return %w : memref<2x16xf32>
+}
+""" + TWICE[TWICE.index("cuda.func") :]
+
+
+@needs_nvrtc
+def test_buffers_share_a_slab():
+    plan = plan_of(parsed(CHAIN.replace("THIRD", "0")))
+    assert plan.slab.slots == {2: range(0, 128), 3: range(256, 384), 4: range(0, 128)}
+    assert (plan.slab.peak_bytes, plan.slab.sum_bytes) == (512, 768)
+    execution = SimulatorBackend("sm_90a").run(plan, inputs())
+    np.testing.assert_array_equal(execution.results[0], inputs()[0] * 16)
+    assert execution.problems == []
+
+
+@needs_nvrtc
+def test_memory_is_poisoned_again_where_a_buffer_begins():
+    """Half of %v is never written; what %y left there must not hide it."""
+    half = CHAIN.replace("THIRD", "0").replace("@twice(%z) ->", "@half(%z) ->")
+    kernel = half[half.index("cuda.func") :].replace("block 32 @twice", "block 16 @half")
+    execution = SimulatorBackend("sm_90a").run(plan_of(parsed(half + kernel)), inputs())
+    assert execution.kernels[0].problems == ()
+    first, *_ = execution.kernels[2].problems
+    assert first.message == "output 0 is never written at [1, 0], nor at 15 more"
+
+
+def test_buffers_that_are_needed_together_share_nothing():
+    with pytest.raises(UsageError, match="%z and %v share memory, but are needed at the same time"):
+        plan_of(parsed(CHAIN.replace("THIRD", "256")))
+
+
 @needs_nvrtc
 def test_results_are_not_the_inputs():
     given = inputs()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import VerifyException
 
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.interpreters import interpret, interpret_kernel
@@ -47,6 +48,47 @@ def test_launches_run_in_order(parse: Parse, rand: Rand) -> None:
     np.testing.assert_array_equal(same, x)
     same[:] = 0
     assert x.all()  # a result is never a view of an argument
+
+
+def chain(*offsets: int) -> str:
+    """Two launches over buffers at `offsets`; the result is what the second gives."""
+    a, b = (f"memref.alloc() {{plan.offset = {offset}}} : memref<5xf32>" for offset in offsets)
+    return f"""
+      func.func @main(%x: memref<5xf32>) -> memref<5xf32> {{
+        %a = {a}
+        loop.launch @double(%x) -> (%a) : {LAUNCH}
+        %b = {b}
+        loop.launch @double(%a) -> (%b) : {LAUNCH}
+        loop.launch @double(%a) -> (%b) : {LAUNCH}
+        func.return %b : memref<5xf32>
+      }}
+      {KERNEL}"""
+
+
+def test_buffers_with_places(parse: Parse, rand: Rand) -> None:
+    x = rand(5)
+    (result,) = interpret(parse(chain(256, 0)), x)
+    np.testing.assert_array_equal(result, 4 * x)
+    with pytest.raises(InterpreterError, match="%b is written where %a lies"):
+        interpret(parse(chain(256, 256)), x)
+    with pytest.raises(VerifyException, match=r"plan.offset is 8 : i64, but .* multiple of 256"):
+        interpret(parse(chain(256, 8)), x)
+
+
+def test_what_is_overwritten_is_not_read(parse: Parse, rand: Rand) -> None:
+    module = parse(f"""
+      func.func @main(%x: memref<5xf32>) -> memref<5xf32> {{
+        %a = memref.alloc() {{plan.offset = 0}} : memref<5xf32>
+        %b = memref.alloc() {{plan.offset = 0}} : memref<5xf32>
+        loop.launch @double(%x) -> (%a) : {LAUNCH}
+        loop.launch @double(%x) -> (%b) : {LAUNCH}
+        %c = {ALLOC}
+        loop.launch @double(%a) -> (%c) : {LAUNCH}
+        func.return %c : memref<5xf32>
+      }}
+      {KERNEL}""")
+    with pytest.raises(InterpreterError, match="%a is used after %b took its memory"):
+        interpret(module, rand(5))
 
 
 def test_calls(parse: Parse, rand: Rand) -> None:

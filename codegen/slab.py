@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The slab: memory in which buffers that are not needed at the same time share bytes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from tilewright.dialects.buffer_plan import aligned, overlap
+from tilewright.errors import UsageError
+from tilewright.passes.kernel.slots import lifetimes
+
+
+@dataclass(frozen=True)
+class Slab:
+    """Which bytes of the slab are whose; buffers by number in the plan."""
+
+    slots: Mapping[int, range] = field(default_factory=dict[int, range])
+
+    @property
+    def peak_bytes(self) -> int:
+        """The size of the slab."""
+        return max((aligned(slot.stop) for slot in self.slots.values()), default=0)
+
+    @property
+    def sum_bytes(self) -> int:
+        """What its buffers would take if no two shared bytes."""
+        return sum(aligned(len(slot)) for slot in self.slots.values())
+
+    def check(self, steps: Iterable[Iterable[int]], names: Sequence[str]) -> None:
+        """
+        Raise `UsageError` unless buffers that are alive at the same time lie apart. `steps` are the
+        buffers that each launch uses.
+        """
+        alive = lifetimes(steps)
+        used = [number for number in self.slots if number in alive]
+        for one, other in combinations(used, 2):
+            if alive[one].meets(alive[other]) and overlap(self.slots[one], self.slots[other]):
+                raise UsageError(
+                    f"%{names[one]} and %{names[other]} share memory, but are needed at the same "
+                    "time",
+                    remedy="plan the buffers anew: plan-buffers",
+                )

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Sharing memory between buffers that are not needed at the same time.
+
+A buffer is alive from the first step that uses it to the last. Offsets are chosen largest buffer
+first, each in the gap that it leaves least of, between those that are alive at the same time; what
+fits no gap goes on top.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from tilewright.dialects.buffer_plan import aligned
+
+Key = TypeVar("Key")
+
+
+class Lifetime(NamedTuple):
+    """The first and the last step at which a buffer is used."""
+
+    first: int
+    last: int
+
+    def meets(self, other: "Lifetime") -> bool:
+        """Whether there is a step at which both are alive."""
+        return self.first <= other.last and other.first <= self.last
+
+
+def lifetimes(steps: Iterable[Iterable[Key]]) -> dict[Key, Lifetime]:
+    """The lifetime of all that is used in any step, in the order of first use."""
+    found: dict[Key, Lifetime] = {}
+    for step, used in enumerate(steps):
+        for key in used:
+            found[key] = Lifetime(found[key].first if key in found else step, step)
+    return found
+
+
+def assign_offsets(alive: Mapping[Key, Lifetime], sizes: Mapping[Key, int]) -> dict[Key, int]:
+    """
+    An offset for each buffer of `alive`, whose bytes are `sizes`. Those whose lifetimes meet share
+    no bytes; the end of the last is at most the sum of all aligned sizes.
+    """
+    order = list(alive)
+    order.sort(key=lambda key: -sizes[key])  # stable: equal sizes in the order of first use
+    offsets: dict[Key, int] = {}
+    for key in order:
+        taken = sorted(
+            (offsets[other], offsets[other] + aligned(sizes[other]))
+            for other in offsets
+            if alive[other].meets(alive[key])
+        )
+        offsets[key] = _best_gap(taken, aligned(sizes[key]))
+    return {key: offsets[key] for key in alive}
+
+
+def _best_gap(taken: Sequence[tuple[int, int]], size: int) -> int:
+    """The start of the smallest gap in `taken`, sorted, that has `size` bytes; else the top."""
+    best: tuple[int, int] | None = None
+    top = 0
+    for start, end in taken:
+        gap = (start - top, top)
+        if gap[0] >= size and (best is None or gap < best):
+            best = gap
+        top = max(top, end)
+    return top if best is None else best[1]
