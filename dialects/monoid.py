@@ -14,8 +14,9 @@ from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects.number import number_attribute
 
 FLOATS: tuple[Attribute, ...] = (f32, f64)
 INTEGERS: tuple[Attribute, ...] = (i32, i64)
@@ -80,19 +81,13 @@ class MonoidAttr(EnumAttribute[Monoid], SpacedOpaqueSyntaxAttribute):
 
     def identities(self, types: Sequence[Attribute]) -> list[FloatAttr | IntegerAttr]:
         """The constants of `types`, which `verify_monoid` accepts, that leave all as it is."""
+        identity = _IDENTITY[self.data]
         if self.data.is_of_pairs:
-            return [_constant(_IDENTITY[self.data](types[0]), types[0]), IntegerAttr(_LAST, i64)]
-        return [_constant(_IDENTITY[self.data](type), type) for type in types]
+            return [number_attribute(identity(types[0]), types[0]), IntegerAttr(_LAST, i64)]
+        return [number_attribute(identity(type), type) for type in types]
 
 
 _LAST = 2**63 - 1
-
-
-def _constant(value: float | int, type: Attribute) -> FloatAttr | IntegerAttr:
-    if isa(type, IntegerType):
-        return IntegerAttr(int(value), type)
-    assert type in FLOATS
-    return FloatAttr(float(value), f32 if type == f32 else f64)
 
 
 def verify_monoid(monoid: MonoidAttr, types: Sequence[Attribute]) -> None:

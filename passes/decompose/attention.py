@@ -25,7 +25,8 @@ from xdsl.dialects.builtin import f64, i1
 from tilewright.dialects import torch
 from tilewright.passes.decompose.contraction import contract, transposed
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Tensor, axes_of, scaled
+from tilewright.passes.decompose.tensor import Emitter, Tensor, scaled
+from tilewright.passes.decompose.view import axes_of
 
 _LOWEST = {False: -3.4028234663852886e38, True: -1.7976931348623157e308}
 """The lowest finite number of f32, and of f64."""

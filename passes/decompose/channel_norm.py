@@ -18,9 +18,10 @@ from math import prod
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import torch
+from tilewright.dialects.number import Number
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.normalization import Normed, normed, parameter
-from tilewright.passes.decompose.tensor import Emitter, Number, Tensor
+from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 def _by_channel(emit: Emitter, value: SSAValue, rank: int) -> Tensor:

@@ -14,16 +14,12 @@ from xdsl.dialects.builtin import FloatAttr, IntegerType, bf16, f16, f32, f64
 from xdsl.ir import Attribute
 
 from tilewright.dialects import torch
+from tilewright.dialects.number import Number, number_attribute
 from tilewright.dialects.torch_promotion import FLOATS
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.slicing import equal
-from tilewright.passes.decompose.tensor import (
-    Emitter,
-    Number,
-    Tensor,
-    axes_of,
-    number_attribute,
-)
+from tilewright.passes.decompose.tensor import Emitter, Tensor
+from tilewright.passes.decompose.view import axes_of
 
 FullOp = torch.FullOfSizeOp | torch.FullLikeAnotherOp | torch.NewOp
 

@@ -22,7 +22,9 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Shape, Tensor, elementwise, gather
+from tilewright.passes.decompose.subscripts import gather
+from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
+from tilewright.passes.decompose.view import Shape
 
 Subscripts = list[Tensor | AffineExpr]
 """One for each axis: data, or an expression of the coordinates."""

@@ -27,7 +27,9 @@ from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.dialects.torch_resizing import ResizeOp
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Shape, Tensor, elementwise, gather
+from tilewright.passes.decompose.subscripts import gather
+from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
+from tilewright.passes.decompose.view import Shape
 
 Subscript = Tensor | AffineExpr
 """Where an axis is read: data along that axis, or an expression of the coordinates."""

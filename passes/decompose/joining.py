@@ -18,9 +18,11 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import torch
 from tilewright.dialects.torch_slicing import sliced, two_dims, wrap_index
 from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.overlay import concatenate, overlay
 from tilewright.passes.decompose.padding import within
 from tilewright.passes.decompose.slicing import at, equal, without
-from tilewright.passes.decompose.tensor import Emitter, Tensor, axes_of, concatenate, overlay
+from tilewright.passes.decompose.tensor import Emitter, Tensor
+from tilewright.passes.decompose.view import axes_of
 
 
 class Split(Decomposition[torch.SplittingOp]):

@@ -23,8 +23,9 @@ from xdsl.dialects.builtin import f64
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import torch
+from tilewright.dialects.number import Number
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Number, Tensor
+from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 # --- Softmax ---------------------------------------------------------------------------------
 

@@ -16,9 +16,12 @@ from collections.abc import Callable, Sequence
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from tilewright.dialects import torch
+from tilewright.dialects.number import Number
 from tilewright.dialects.torch_padding import pads_of, pair
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Number, Piece, Tensor, axes_of, overlay
+from tilewright.passes.decompose.overlay import Piece, masked_view, overlay
+from tilewright.passes.decompose.tensor import Emitter, Tensor
+from tilewright.passes.decompose.view import axes_of
 
 Pads = Sequence[tuple[int, int]]
 """What is put before and after each dimension."""
@@ -39,7 +42,7 @@ def constant_pad(input: Tensor, pads: Pads, value: Number) -> Tensor:
     positions = [axis - before for axis, (before, _) in zip(axes, pads, strict=True)]
     sizes = zip(positions, input.shape, strict=True)
     bounds = [bound for position, size in sizes for bound in within(position, size)]
-    return input.masked_view(positions, bounds, _padded_shape(input, pads), value)
+    return masked_view(input, positions, bounds, _padded_shape(input, pads), value)
 
 
 def circular_pad(input: Tensor, pads: Pads) -> Tensor:
@@ -128,7 +131,7 @@ class Im2col(Decomposition[torch.Im2colOp]):
             for start, i, (stride, dilation, padding) in zip(starts, inner, options, strict=True)
         )
         bounds = [*within(y, input.shape[-2]), *within(x, input.shape[-1])]
-        return input.masked_view([*batch, row // (height * width), y, x], bounds, shape, 0)
+        return masked_view(input, [*batch, row // (height * width), y, x], bounds, shape, 0)
 
 
 PATTERNS: Table = {

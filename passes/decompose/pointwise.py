@@ -18,9 +18,10 @@ from math import inf, nan
 from xdsl.dialects.builtin import i1
 
 from tilewright.dialects import torch
+from tilewright.dialects.number import Number
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Number, Tensor, elementwise
+from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
 from tilewright.passes.decompose.unary import is_negative
 
 Argument = Tensor | Number

@@ -23,9 +23,11 @@ from xdsl.ir import Attribute
 from tilewright.dialects import prim, torch
 from tilewright.dialects.index import linearize
 from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.dialects.number import Number
 from tilewright.dialects.torch_op import python_value
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Number, Tensor, axes_of
+from tilewright.passes.decompose.tensor import Emitter, Tensor
+from tilewright.passes.decompose.view import axes_of
 from tilewright.passes.decompose.windows import AnyWindow, Place, open_bounds, places, windowed
 
 _LAST = 2**63 - 1

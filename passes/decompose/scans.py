@@ -17,6 +17,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import prim, torch
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.overlay import masked_view
 from tilewright.passes.decompose.statistics import logsumexp
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 
@@ -74,7 +75,7 @@ class Logcumsumexp(Decomposition[torch.LogcumsumexpOp]):
         own, other = axes[dim], axes[-1]
         axes[dim] = other
         shape = (*input.shape, input.shape[dim])
-        square = input.masked_view(axes[:-1], [own - other], shape, -inf)
+        square = masked_view(input, axes[:-1], [own - other], shape, -inf)
         return logsumexp(square, [input.rank])
 
 

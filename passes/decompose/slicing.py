@@ -20,7 +20,9 @@ from tilewright.dialects import torch
 from tilewright.dialects.index import delinearize, linearize
 from tilewright.dialects.torch_slicing import sliced, two_dims, wrap_index
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Tensor, axes_of
+from tilewright.passes.decompose.overlay import masked_view
+from tilewright.passes.decompose.tensor import Emitter, Tensor
+from tilewright.passes.decompose.view import axes_of
 
 
 class Slice(Decomposition[torch.SliceOp]):
@@ -81,7 +83,7 @@ class DiagEmbed(Decomposition[torch.DiagEmbedOp]):
         axes = axes_of(len(shape))
         along = axes[row] if offset >= 0 else axes[column]
         bounds = equal(axes[column], axes[row] + offset)
-        return input.masked_view([*without(axes, row, column), along], bounds, shape, 0)
+        return masked_view(input, [*without(axes, row, column), along], bounds, shape, 0)
 
 
 class Triangle(Decomposition[torch.TriangleOp]):
@@ -94,7 +96,7 @@ class Triangle(Decomposition[torch.TriangleOp]):
         input = emit.stored(op.input)
         *_, row, column = axes = axes_of(input.rank)
         above = column - row - op.diagonal.value.data
-        return input.masked_view(axes, [above * self.side], input.shape, 0)
+        return masked_view(input, axes, [above * self.side], input.shape, 0)
 
 
 class Unfold(Decomposition[torch.UnfoldOp]):

@@ -30,7 +30,8 @@ from tilewright.passes.decompose.interpolation import (
     read_at,
     resized_axes,
 )
-from tilewright.passes.decompose.tensor import Emitter, Shape, Tensor
+from tilewright.passes.decompose.tensor import Emitter, Tensor
+from tilewright.passes.decompose.view import Shape
 
 Tap = tuple[Subscript, Tensor]
 """An element that is read along an axis, and its weight."""

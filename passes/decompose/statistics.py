@@ -19,9 +19,10 @@ from math import inf, prod
 
 from tilewright.dialects import torch
 from tilewright.dialects.monoid import Monoid
+from tilewright.dialects.number import Number
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Number, Tensor, elementwise
+from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
 
 # --- Variances -------------------------------------------------------------------------------
 

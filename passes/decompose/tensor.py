@@ -4,21 +4,16 @@ What decompositions compute with: tensors that emit Tensor IR as they are added,
 
     shifted = (input - input.max(dims).unsqueeze(dims)).exp()
 
-Views cost nothing until an element is used: `Tensor` keeps the map from its coordinates to those of
-a value in the IR, so that any chain of views becomes one `prim.index_map`, or none.
+Whatever is viewed, one `prim.index_map` says it, or none, and only where an element is used.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import copysign, inf, prod
+from math import prod
 from typing import TypeVar, overload
 
 from xdsl.dialects.builtin import (
-    AnyFloat,
-    FloatAttr,
-    IntegerAttr,
-    IntegerType,
     TensorType,
     bf16,
     f16,
@@ -27,30 +22,23 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
-from xdsl.utils.hints import isa
+from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tilewright.dialects import prim
 from tilewright.dialects.index import (
     Range,
-    Ranges,
-    delinearize,
     linearize,
-    range_of,
-    simplify,
     simplify_map,
 )
 from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.dialects.number import Number, number_attribute
 from tilewright.dialects.prim import ScalarFunction, Source
 from tilewright.dialects.torch_op import Scalar, python_value
 from tilewright.dialects.torch_promotion import FLOATS, compute_type
 from tilewright.dialects.torch_shapes import broadcast, element_of, shape_of
+from tilewright.passes.decompose.view import Shape, View, axes_of
 
 _Op = TypeVar("_Op", bound=Operation)
-
-Shape = tuple[int, ...]
-Number = int | float
-"""A Python number; a bool is an int."""
 
 
 class Emitter:
@@ -85,7 +73,7 @@ class Emitter:
     def stored(self, value: SSAValue) -> "Tensor":
         """A value in the IR as a tensor, of the type that it has."""
         shape = shape_of(value)
-        return Tensor(self, value, shape, AffineMap.identity(len(shape)))
+        return Tensor(value, shape, AffineMap.identity(len(shape)), self)
 
     def constant(self, value: Number, shape: Shape, type: Attribute | None = None) -> "Tensor":
         """A tensor of one value of `type` (the compute type if none is given)."""
@@ -118,29 +106,11 @@ class Emitter:
         return op
 
 
-def number_attribute(value: Number, type: Attribute) -> FloatAttr | IntegerAttr:
-    """
-    A Python number in an element type, as PyTorch has it: what a float type cannot hold becomes
-    infinite, an integer is cut to its type's bits.
-    """
-    if isa(type, IntegerType):
-        bits = int(bool(value)) if type == i1 else int(value) & (2**type.bitwidth - 1)
-        return IntegerAttr(bits, type, truncate_bits=True)
-    assert isinstance(type, AnyFloat)
-    try:
-        return FloatAttr(float(value), type)
-    except OverflowError:
-        return FloatAttr(copysign(inf, value), type)
-
-
 @dataclass(frozen=True)
-class Tensor:
-    """The elements of `source` that `map` names for each coordinate within `shape`."""
+class Tensor(View):
+    """A view whose elements can be computed with, in ops that `emit` takes."""
 
     emit: Emitter
-    source: SSAValue
-    shape: Shape
-    map: AffineMap
 
     @cached_property
     def value(self) -> SSAValue:
@@ -162,59 +132,6 @@ class Tensor:
     def is_float(self) -> bool:
         """Whether elements are floats, of any width."""
         return self.element in FLOATS
-
-    @property
-    def rank(self) -> int:
-        """How many dimensions there are."""
-        return len(self.shape)
-
-    # --- Views -------------------------------------------------------------------------------
-
-    def view(self, coordinates: Sequence[AffineExpr], shape: Shape) -> "Tensor":
-        """The tensor of `shape` whose elements are mine at `coordinates`."""
-        map = AffineMap(len(shape), 0, tuple(coordinates))
-        return Tensor(self.emit, self.source, shape, self.map.compose(map))
-
-    def reshape(self, shape: Shape) -> "Tensor":
-        """The same elements in row-major order."""
-        return self.view(delinearize(linearize(axes_of(len(shape)), shape), self.shape), shape)
-
-    def permute(self, dims: Sequence[int]) -> "Tensor":
-        """Dimension i of the result is my dimension `dims[i]`."""
-        axes = axes_of(len(dims))
-        coordinates = [axes[dims.index(dim)] for dim in range(len(dims))]
-        return self.view(coordinates, tuple(self.shape[dim] for dim in dims))
-
-    def unsqueeze(self, dims: Sequence[int]) -> "Tensor":
-        """Dimensions of size 1 which become the dimensions `dims` of the result."""
-        sizes, rank = iter(self.shape), self.rank + len(dims)
-        shape = tuple(1 if dim in dims else next(sizes) for dim in range(rank))
-        return self.view([d for dim, d in enumerate(axes_of(rank)) if dim not in dims], shape)
-
-    def broadcast(self, shape: Shape) -> "Tensor":
-        """Aligned at the last dimension of `shape`; what has size 1 is repeated."""
-        axes = axes_of(len(shape))[len(shape) - self.rank :]
-        zero = AffineConstantExpr(0)
-        return self.view([zero if n == 1 else d for n, d in zip(self.shape, axes)], shape)
-
-    def slice(self, dim: int, start: int, size: int, step: int = 1) -> "Tensor":
-        """`size` elements along `dim`: those at `start`, `start + step`, ..."""
-        coordinates = axes_of(self.rank)
-        coordinates[dim] = coordinates[dim] * step + start
-        return self.view(coordinates, (*self.shape[:dim], size, *self.shape[dim + 1 :]))
-
-    def masked_view(
-        self,
-        coordinates: Sequence[AffineExpr],
-        bounds: Sequence[AffineExpr],
-        shape: Shape,
-        fill: Number,
-    ) -> "Tensor":
-        """
-        The tensor of `shape` whose elements are mine at `coordinates` where all `bounds` are at
-        least 0, and `fill` elsewhere.
-        """
-        return overlay([(self.view(coordinates, shape), bounds)], fill)
 
     # --- Elementwise -------------------------------------------------------------------------
 
@@ -388,98 +305,3 @@ def scaled(number: Number, factor: Number) -> Number: ...
 def scaled(number: Tensor | Number, factor: Number) -> Tensor | Number:
     """`number * factor`, without a multiplication by one."""
     return number if factor == 1 else number * factor
-
-
-def gather(source: Tensor, subscripts: Sequence[Tensor | AffineExpr], shape: Shape) -> Tensor:
-    """
-    The elements of `source` at `subscripts`, one a dimension: affine expressions of the result's
-    coordinates, or tensors of i32 or i64 that broadcast to `shape`.
-    """
-    indices, map = _indexed(subscripts, shape)
-    return source.emit.result(prim.GatherOp(source.value, indices, map, shape))
-
-
-def scatter(
-    base: Tensor,
-    subscripts: Sequence[Tensor | AffineExpr],
-    updates: Tensor,
-    combiner: Monoid | None = None,
-) -> Tensor:
-    """`base` with `updates` put, or joined by `combiner`, at `subscripts`, as in `gather`."""
-    indices, map = _indexed(subscripts, updates.shape)
-    attribute = None if combiner is None else MonoidAttr(combiner)
-    op = prim.ScatterOp(updates.value, base.value, indices, map, attribute)
-    return base.emit.result(op)
-
-
-def _indexed(
-    subscripts: Sequence[Tensor | AffineExpr], shape: Shape
-) -> tuple[list[SSAValue], AffineMap]:
-    """Tensors of subscripts, and a map in which symbols stand for their values."""
-    indices: list[SSAValue] = []
-    exprs: list[AffineExpr] = []
-    for subscript in subscripts:
-        if isinstance(subscript, Tensor):
-            exprs.append(AffineExpr.symbol(len(indices)))
-            indices.append(subscript.broadcast(shape).value)
-        else:
-            exprs.append(subscript)
-    return indices, AffineMap(len(shape), len(indices), tuple(exprs))
-
-
-Piece = tuple[Tensor, Sequence[AffineExpr]]
-"""A view, and expressions of its coordinates that are all at least 0 where it is to be read."""
-
-
-def overlay(pieces: Sequence[Piece], fill: Number = 0) -> Tensor:
-    """
-    Each element from the first of `pieces`, of one shape and type, that is to be read there; where
-    none is, `fill`.
-    """
-    first, _ = pieces[0]
-    emit, shape, ranges = first.emit, first.shape, [Range.extent(size) for size in first.shape]
-    sources: list[Source] = []
-    for view, bounds in pieces:
-        mask = _mask(bounds, ranges)
-        if 0 in (*shape, *shape_of(view.source)) or mask is None:
-            continue
-        sources.append(Source(view.source, simplify_map(view.map, ranges), mask))
-        if not mask.results:
-            break
-    if not sources:
-        return emit.constant(fill, shape, first.element)
-    if not sources[0].mask.results:
-        return Tensor(emit, sources[0].tensor, shape, sources[0].map)
-    rest = number_attribute(fill, first.element) if sources[-1].mask.results else None
-    return emit.result(prim.IndexMapOp(sources, shape, rest))
-
-
-def _mask(bounds: Sequence[AffineExpr], ranges: Ranges) -> AffineMap | None:
-    """Those of `bounds` that say something about coordinates within `ranges`; None: never all."""
-    kept: dict[AffineExpr, None] = {}
-    for bound in bounds:
-        known = range_of(bound, ranges)
-        if known is None or known.low < 0:
-            kept[simplify(bound, ranges)] = None
-        if known is not None and known.high < 0:
-            return None
-    return AffineMap(len(ranges), 0, tuple(kept))
-
-
-def concatenate(tensors: Sequence[Tensor], dim: int) -> Tensor:
-    """The tensors one after another along `dim`; they are alike but for their sizes there."""
-    first, end, pieces = tensors[0], 0, list[Piece]()
-    total = sum(tensor.shape[dim] for tensor in tensors)
-    shape = (*first.shape[:dim], total, *first.shape[dim + 1 :])
-    axis = AffineExpr.dimension(dim)
-    for tensor in tensors:
-        start, end = end, end + tensor.shape[dim]
-        coordinates = axes_of(len(shape))
-        coordinates[dim] = axis - start
-        pieces.append((tensor.view(coordinates, shape), [axis - start, axis * -1 + (end - 1)]))
-    return overlay(pieces)
-
-
-def axes_of(rank: int) -> list[AffineExpr]:
-    """The coordinates of a tensor of `rank`."""
-    return [AffineExpr.dimension(axis) for axis in range(rank)]

@@ -14,7 +14,8 @@ from math import prod
 
 from tilewright.dialects import torch
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Tensor, axes_of
+from tilewright.passes.decompose.tensor import Emitter, Tensor
+from tilewright.passes.decompose.view import axes_of
 
 ReshapeOp = (
     torch.IdentityOp

@@ -12,8 +12,11 @@ from typing import NamedTuple
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects.index import Range, range_of, simplify
+from tilewright.dialects.number import Number
 from tilewright.dialects.torch_windows import AdaptiveWindow, TransposedWindow, Window
-from tilewright.passes.decompose.tensor import Number, Shape, Tensor, axes_of
+from tilewright.passes.decompose.overlay import masked_view
+from tilewright.passes.decompose.tensor import Tensor
+from tilewright.passes.decompose.view import Shape, axes_of
 
 AnyWindow = Window | TransposedWindow | AdaptiveWindow
 
@@ -67,13 +70,13 @@ def masked(
     shape: Shape,
     fill: Number,
 ) -> Tensor:
-    """`Tensor.masked_view`, or a plain view if no bound is ever below 0."""
+    """`masked_view`, or a plain view if no bound is ever below 0."""
     needed = open_bounds(bounds, shape)
     if not needed:
         return tensor.view(coordinates, shape)
     ranges = [Range.extent(size) for size in shape]
     simplified = [simplify(expr, ranges) for expr in coordinates]
-    return tensor.masked_view(simplified, needed, shape, fill)
+    return masked_view(tensor, simplified, needed, shape, fill)
 
 
 def windowed(tensor: Tensor, windows: Sequence[AnyWindow], fill: Number) -> Tensor:

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects import scalar
+from tilewright.dialects.number import number_attribute
 from tilewright.dialects.scalar_function import ScalarFunction
 from tilewright.dialects.torch_promotion import ui8
 from tilewright.passes.loop.floor_divide import floor_divide
@@ -119,10 +120,7 @@ def scalar_function(
 
 def constant(value: float, type: Attribute) -> arith.ConstantOp:
     """A number in any type."""
-    if isa(type, IntegerType):
-        return arith.ConstantOp(IntegerAttr(int(value), type))
-    assert isinstance(type, AnyFloat)
-    return arith.ConstantOp(FloatAttr(float(value), type))
+    return arith.ConstantOp(number_attribute(value, type))
 
 
 def constant_of(value: FloatAttr | IntegerAttr, add: Add) -> SSAValue:

@@ -31,9 +31,9 @@ from xdsl.pattern_rewriter import (
 
 from tilewright.dialects import prim
 from tilewright.dialects.monoid import FLOATS
+from tilewright.dialects.number import number_attribute
 from tilewright.dialects.scalar_function import ScalarFunction
 from tilewright.dialects.types import tensor_type
-from tilewright.passes.decompose.tensor import number_attribute
 from tilewright.passes.tensor.identities import (
     FLOAT_NEUTRALS,
     HOLDS_EXACTLY,

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading and writing elements of tensors where other tensors, as subscripts, say."""
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from tilewright.dialects import prim
+from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.passes.decompose.tensor import Tensor
+from tilewright.passes.decompose.view import Shape
+
+
+def gather(source: Tensor, subscripts: Sequence[Tensor | AffineExpr], shape: Shape) -> Tensor:
+    """
+    The elements of `source` at `subscripts`, one a dimension: affine expressions of the result's
+    coordinates, or tensors of i32 or i64 that broadcast to `shape`.
+    """
+    indices, map = _indexed(subscripts, shape)
+    return source.emit.result(prim.GatherOp(source.value, indices, map, shape))
+
+
+def scatter(
+    base: Tensor,
+    subscripts: Sequence[Tensor | AffineExpr],
+    updates: Tensor,
+    combiner: Monoid | None = None,
+) -> Tensor:
+    """`base` with `updates` put, or joined by `combiner`, at `subscripts`, as in `gather`."""
+    indices, map = _indexed(subscripts, updates.shape)
+    attribute = None if combiner is None else MonoidAttr(combiner)
+    op = prim.ScatterOp(updates.value, base.value, indices, map, attribute)
+    return base.emit.result(op)
+
+
+def _indexed(
+    subscripts: Sequence[Tensor | AffineExpr], shape: Shape
+) -> tuple[list[SSAValue], AffineMap]:
+    """Tensors of subscripts, and a map in which symbols stand for their values."""
+    indices: list[SSAValue] = []
+    exprs: list[AffineExpr] = []
+    for subscript in subscripts:
+        if isinstance(subscript, Tensor):
+            exprs.append(AffineExpr.symbol(len(indices)))
+            indices.append(subscript.broadcast(shape).value)
+        else:
+            exprs.append(subscript)
+    return indices, AffineMap(len(shape), len(indices), tuple(exprs))
