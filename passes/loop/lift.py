@@ -31,6 +31,7 @@ from typing import NamedTuple, cast
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import (
+    AnyFloat,
     FloatAttr,
     FunctionType,
     IntegerAttr,
@@ -45,6 +46,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, prim
 from tilewright.dialects.index import delinearize
+from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.types import tensor_type
 from tilewright.passes.loop.kernel_builder import KernelBuilder, KernelNames
 from tilewright.passes.loop.scalar_function import constant_of, scalar_function
@@ -154,6 +156,10 @@ class _Lifting:
         reduced = op.dims.get_values()
         extents = [shape[d] for d in reduced]
         with self._kernel(*op.results_) as kernel:
+            if _is_each_element(op, extents):
+                coordinates = _interleave(len(shape), reduced, _zeros(extents), kernel.coordinates)
+                kernel.store([kernel.read(self.views[v], coordinates) for v in op.inputs])
+                return
             folded = delinearize(kernel.begin_loop(), extents)
             coordinates = _interleave(len(shape), reduced, folded, kernel.coordinates)
             values = [kernel.read(self.views[v], coordinates) for v in op.inputs]
@@ -319,6 +325,16 @@ def _buffer_type(type: Attribute) -> Attribute:
         return type
     tensor = cast(TensorType[Attribute], type)
     return MemRefType(tensor.element_type, tensor.get_shape())
+
+
+def _is_each_element(op: prim.ReduceOp, extents: Sequence[int]) -> bool:
+    """Whether every element is folded alone, to itself. The float sum of -0 is 0."""
+    is_float = isinstance(tensor_type(op.inputs[0]).element_type, AnyFloat)
+    return prod(extents) == 1 and not (is_float and op.monoid.data is Monoid.ADD)
+
+
+def _zeros(extents: Sequence[int]) -> Sequence[AffineExpr]:
+    return [AffineExpr.constant(0) for _ in extents]
 
 
 def _interleave(

@@ -15,8 +15,8 @@ becomes, with `cooperative-reduce{threads=256 rows=1}`,
       loop.for %j in 8 { ... loop.store %0, %out[%i, %j * 256 + %t] ... }
     }
 
-A block does `rows` rows. What does not depend on the shared axis is computed by every thread and
-stored by the first. With `columns=true` the threads of a warp lie along the rows, not along the
+A block does `rows` rows. What does not depend on the shared axis, and a reduction that is shorter
+than a warp, is computed by every thread and stored by the first. With `columns=true` the threads of a warp lie along the rows, not along the
 shared axis: so they access neighbours where rows are the columns of a matrix.
 """
 
@@ -42,6 +42,7 @@ from tilewright.passes.substitution import conjunction
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
 from tilewright.passes.tile.rows import (
     SECTOR,
+    SHORT_ROW,
     are_columns,
     is_contraction,
     row_length,
@@ -126,7 +127,7 @@ class _Dealer:
 
     def _deal_out(self, op: Operation) -> list[Operation]:
         match op:
-            case loop.ReduceOp():
+            case loop.ReduceOp() if op.axis_extents()[0] >= SHORT_ROW:
                 return self._share_reduce(op)
             case loop.ForOp():
                 return [self._share_for(op)]

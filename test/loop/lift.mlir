@@ -175,6 +175,27 @@ func.func @sum_of_none(%x: tensor<5x0xf32>) -> tensor<5xf32> {
   func.return %zero : tensor<5xf32>
 }
 
+// What is folded alone stays what it is ...
+// CHECK:      loop.kernel @alone(%x: memref<5x1xf32>) -> (%out: memref<5xf32>) {
+// CHECK-NEXT:   loop.for %i in 5 {
+// CHECK-NEXT:     %0 = loop.load %x[%i, 0] : memref<5x1xf32>
+// CHECK-NEXT:     loop.store %0, %out[%i] : memref<5xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @max_of_one(%x: tensor<5x1xf32>) -> tensor<5xf32> {
+  %alone = prim.reduce max(%x) dims [1] : (tensor<5x1xf32>) -> tensor<5xf32>
+  func.return %alone : tensor<5xf32>
+}
+
+// ... but the sum of -0 is 0.
+// CHECK:      loop.kernel @of_one(%x: memref<5x1xf32>) -> (%out: memref<5xf32>) {
+// CHECK-NEXT:   loop.for %i in 5 {
+// CHECK-NEXT:     %sum = loop.reduce %k in 1 with add {
+func.func @sum_of_one(%x: tensor<5x1xf32>) -> tensor<5xf32> {
+  %of_one = prim.reduce add(%x) dims [1] : (tensor<5x1xf32>) -> tensor<5xf32>
+  func.return %of_one : tensor<5xf32>
+}
+
 // Two kernels never have one name.
 // CHECK:      func.func @twice(%x: memref<5xf32>) -> (memref<5xf32>, memref<5xf32>) {
 // CHECK-NEXT:   %0 = memref.alloc() : memref<5xf32>

@@ -233,3 +233,25 @@ loop.kernel @matmul(%x: memref<33x65xf32>, %w: memref<65x17xf32>) -> (%out: memr
     loop.store %s, %out[%i, %j] : memref<33x17xf32>
   }
 }
+
+// A reduction that is shorter than a warp is done by every thread: that is less than to combine.
+// CHECK:      loop.kernel @short_beside_long(%x: memref<32x2048xf32>, %y: memref<32x3xf32>) -> (%out: memref<32x2048xf32>) {
+// CHECK-NEXT:   tile.launch (%rb = block 16 row, %rw = thread 2 row, %t = thread 64 k) {
+// CHECK-NEXT:     %m = loop.reduce %k in 3 with max {
+// CHECK-NEXT:       %0 = loop.load %y[%rb * 2 + %rw, %k] : memref<32x3xf32>
+// CHECK-NEXT:       loop.yield %0 : f32
+// CHECK-NEXT:     } : f32
+// CHECK-NEXT:     loop.for %j in 32 {
+loop.kernel @short_beside_long(%x: memref<32x2048xf32>, %y: memref<32x3xf32>) -> (%out: memref<32x2048xf32>) {
+  tile.launch (%i = block 32 row) {
+    %m = loop.reduce %k in 3 with max {
+      %0 = loop.load %y[%i, %k] : memref<32x3xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.for %j in 2048 {
+      %1 = loop.load %x[%i, %j] : memref<32x2048xf32>
+      %2 = arith.mulf %1, %m : f32
+      loop.store %2, %out[%i, %j] : memref<32x2048xf32>
+    }
+  }
+}
