@@ -16,8 +16,9 @@ becomes, with `cooperative-reduce{threads=256 rows=1}`,
     }
 
 A block does `rows` rows. What does not depend on the shared axis, and a reduction that is shorter
-than a warp, is computed by every thread and stored by the first. With `columns=true` the threads of a warp lie along the rows, not along the
-shared axis: so they access neighbours where rows are the columns of a matrix.
+than a warp, is computed by every thread and stored by the first. With `columns=true` the threads of
+a warp lie along the rows, not along the shared axis: so they access neighbours where rows are the
+columns of a matrix.
 """
 
 from collections.abc import Iterable, Sequence
