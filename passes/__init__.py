@@ -25,6 +25,8 @@ _PASSES: dict[str, str] = {
     "inline-elementwise": "loop.inline_elementwise:InlineElementwisePass",
     "fuse-epilogue": "loop.fuse_epilogue:FuseEpiloguePass",
     "fuse-reduction": "loop.fuse_reduction:FuseReductionPass",
+    "merge-siblings": "loop.merge_siblings:MergeSiblingsPass",
+    "merge-loops": "loop.merge_loops:MergeLoopsPass",
     "normalize-kernels": "loop.normalize_kernels:NormalizeKernelsPass",
     "simplify-accesses": "loop.simplify_accesses:SimplifyAccessesPass",
     "tileify": "tile.tileify:TileifyPass",

@@ -26,7 +26,8 @@ TO_TENSOR = (
 )
 
 TO_LOOP = (
-    "lift,inline-elementwise,fuse-epilogue,fuse-reduction,fuse-epilogue,"
+    "lift,fuse-epilogue,inline-elementwise,fuse-epilogue,fuse-reduction,fuse-epilogue,"
+    "merge-siblings,merge-loops,"
     "normalize-kernels,simplify-accesses,cse"
 )
 

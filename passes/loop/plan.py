@@ -67,10 +67,11 @@ def obstacle(launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp]) -> str |
 
 def _times_written(buffer: SSAValue) -> int:
     """How many ops write `buffer`, or may."""
-    return sum(_may_write(use.operation, buffer) for use in buffer.uses)
+    return sum(may_write(use.operation, buffer) for use in buffer.uses)
 
 
-def _may_write(op: Operation, buffer: SSAValue) -> bool:
+def may_write(op: Operation, buffer: SSAValue) -> bool:
+    """Whether `op`, which uses `buffer`, may change it."""
     if isinstance(op, loop.LaunchOp):
         return buffer in op.outputs
     return not isinstance(op, func.ReturnOp)

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Two kernels over the same axes that read the same elements become one kernel of several outputs.
+
+    loop.launch @k(%wk, %y) -> (%k)        // loop.for %i in 32, %j in 64 { ... %y[%i, %k] ... }
+    loop.launch @v(%wv, %y) -> (%v)        // loop.for %i in 32, %j in 64 { ... %y[%i, %k] ... }
+
+becomes
+
+    loop.launch @k_v(%wk, %y, %wv) -> (%k, %v)
+
+Legal when neither needs the other's result and the plan has a place for both. It saves a launch and
+the bytes that both read, and leaves no more of a GPU idle: launches follow each other anyway. What
+it costs is registers: a reduction holds accumulators for each of its values, a pointwise kernel
+the loads of each of its outputs. So it pays as long as they fit. Elementwise kernels may differ
+along one axis, and the smaller is masked: queries and keys that one table rotates, with fewer heads
+of keys.
+
+Fusion goes first, as it knows kernels of one output only; `merge-loops` merges the loops.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.rewriter import InsertPoint
+
+from tilewright.dialects import loop
+from tilewright.dialects.axes import extent_of
+from tilewright.passes.footprint import element_bytes, elements_touched
+from tilewright.passes.loop.merge_loops import MOST_ACCUMULATORS
+from tilewright.passes.loop.naming import joined_name
+from tilewright.passes.loop.nest import nest_block
+from tilewright.passes.loop.plan import KernelArguments, kernel_of, may_write, obstacle
+from tilewright.passes.loop.shared_loads import reading, readings
+from tilewright.passes.substitution import Substitution
+from tilewright.passes.trace import Rule, rewriting, skipped
+
+RULE = Rule("f", 7, "merge_siblings")
+
+_MOST_OUTPUTS = 4
+"""What a pointwise kernel writes at most: each output has its own loads in flight."""
+
+
+class Sibling(NamedTuple):
+    """A launch with its kernel and the body of the kernel's outermost nest."""
+
+    launch: loop.LaunchOp
+    kernel: loop.KernelOp
+    block: Block
+
+    @property
+    def axes(self) -> list[SSAValue]:
+        """The free axes."""
+        return [*self.block.args] if isinstance(self.block.parent_op(), loop.ForOp) else []
+
+    @property
+    def extents(self) -> list[int]:
+        """The extent of each free axis."""
+        nest = self.block.parent_op()
+        return [*nest.axis_extents()] if isinstance(nest, loop.ForOp) else []
+
+    @property
+    def inner(self) -> list[loop.ReduceOp | loop.ForOp]:
+        """The loops inside the nest."""
+        return [op for op in self.block.ops if isinstance(op, loop.ReduceOp | loop.ForOp)]
+
+    @property
+    def accumulators(self) -> int:
+        """Values that its reductions join."""
+        return sum(len(op.results) for op in self.inner if isinstance(op, loop.ReduceOp))
+
+    @property
+    def loads(self) -> list[loop.LoadOp]:
+        """What its inner loops read, or the nest where it has none."""
+        scopes = self.inner or [self.kernel]
+        return [op for scope in scopes for op in scope.walk() if isinstance(op, loop.LoadOp)]
+
+    @property
+    def before(self) -> list[Operation]:
+        """The scalars before the nest."""
+        return [op for op in self.kernel.body.block.ops if op.parent is not self.block][:-1]
+
+
+class MergeSiblings(RewritePattern):
+    """Merge the kernel of a launch with that of a later one."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match the first launch."""
+        first = _sibling(op)
+        if first is None:
+            return
+        for other in _launches_after(op):
+            second = None if set(op.inputs).isdisjoint(other.inputs) else _sibling(other)
+            if second is None or (pair := _in_order_of_size(first, second)) is None:
+                continue
+            place = _common_place(op, other)
+            if place is None or not (saved := _bytes_shared(*pair)):
+                continue
+            if (reason := obstacle(op, [other]) or _not_worth(*pair, saved)) is not None:
+                skipped(RULE, first.kernel, reason)
+                continue
+            with rewriting(RULE, first.kernel, whole_module=True):
+                _merge(rewriter, *pair, place)
+            return
+
+
+def _sibling(launch: loop.LaunchOp) -> Sibling | None:
+    kernel = kernel_of(launch)
+    if kernel is None or any(isinstance(op, loop.ScanOp) for op in kernel.walk()):
+        return None
+    return Sibling(launch, kernel, nest_block(kernel))
+
+
+def _launches_after(op: Operation) -> Iterator[loop.LaunchOp]:
+    while (following := op.next_op) is not None:
+        if isinstance(following, loop.LaunchOp):
+            yield following
+        op = following
+
+
+def _in_order_of_size(first: Sibling, second: Sibling) -> tuple[Sibling, Sibling] | None:
+    """The two, the one with more steps first, or None when their axes differ."""
+    if first.extents == second.extents:
+        same = _steps(first) == _steps(second)
+        return (first, second) if same else None
+    if first.inner or second.inner or len(first.extents) != len(second.extents):
+        return None
+    differ = [a < b for a, b in zip(first.extents, second.extents, strict=True) if a != b]
+    if len(differ) != 1:
+        return None
+    return (second, first) if differ[0] else (first, second)
+
+
+def _steps(sibling: Sibling) -> set[tuple[type[Operation], tuple[int, ...]]]:
+    """Which loops a step of the nest runs."""
+    return {(type(op), tuple(op.axis_extents())) for op in sibling.inner}
+
+
+def _common_place(op: loop.LaunchOp, other: loop.LaunchOp) -> loop.LaunchOp | None:
+    """The one of two launches at which both can run, with nothing in between noticing."""
+    between = [*_between(op, other)]
+    if not _use([*between, other], op.outputs):
+        return other
+    is_input_ready = not any(
+        may_write(i, value) for i in (op, *between) for value in other.inputs if value in i.operands
+    )
+    known = all(_is_known_before(value, op) for value in other.inputs)
+    return op if is_input_ready and known and not _use(between, other.outputs) else None
+
+
+def _between(op: Operation, other: Operation) -> Iterator[Operation]:
+    while (following := op.next_op) is not None and following is not other:
+        yield following
+        op = following
+
+
+def _use(ops: Sequence[Operation], buffers: Sequence[SSAValue]) -> bool:
+    return any(value in op.operands for op in ops for value in buffers)
+
+
+def _is_known_before(value: SSAValue, op: Operation) -> bool:
+    return isinstance(value.owner, Block) or value.owner.is_before_in_block(op)
+
+
+def _bytes_shared(base: Sibling, other: Sibling) -> int:
+    """Bytes that both read, at subscripts that are the same step by step."""
+    mine = readings(base.loads, dict(zip(base.kernel.inputs, base.launch.inputs, strict=True)))
+    theirs = readings(other.loads, _correspondence(base, other))
+    shared = {what.memref: load for what, load in mine.items() if what in theirs}
+    return sum(elements_touched(load) * element_bytes(load.memref) for load in shared.values())
+
+
+def _correspondence(base: Sibling, other: Sibling) -> Mapping[SSAValue, SSAValue]:
+    """The buffers of `other`, and the axes of `base` that its own axes go along with."""
+    same: dict[SSAValue, SSAValue] = dict(
+        zip(other.kernel.inputs, other.launch.inputs, strict=True)
+    )
+    same |= zip(other.axes, base.axes, strict=True)
+    for theirs in other.inner:
+        for mine in base.inner:
+            if type(mine) is type(theirs) and mine.axis_extents() == theirs.axis_extents():
+                same |= zip(theirs.body.block.args, mine.body.block.args, strict=True)
+    return same
+
+
+def _not_worth(base: Sibling, other: Sibling, saved: int) -> str | None:
+    name = other.kernel.sym_name.data
+    shares = f"it shares {saved} bytes with {name}, but"
+    if (values := base.accumulators + other.accumulators) > MOST_ACCUMULATORS:
+        return f"{shares} {values} accumulators take too many registers in a matrix product"
+    if (outputs := len(base.launch.outputs) + len(other.launch.outputs)) > _MOST_OUTPUTS:
+        return f"{shares} {outputs} outputs keep too many loads in flight"
+    return None
+
+
+def _merge(rewriter: PatternRewriter, base: Sibling, other: Sibling, place: loop.LaunchOp) -> None:
+    """Do in the kernel of `base` what `other` does too, and launch it at `place`."""
+    kernel = base.kernel
+    name = joined_name(kernel, [other.kernel], gone=[other.kernel])
+    arguments = KernelArguments(kernel, base.launch)
+    values = dict(arguments.arguments_like(other.kernel, other.launch))
+    values |= {output: _add_output(kernel, output) for output in other.kernel.outputs}
+    _add_steps(base, other, values)
+    kernel.properties["sym_name"] = StringAttr(name)
+    outputs = [*base.launch.outputs, *other.launch.outputs]
+    for output in outputs:
+        if isinstance(output.owner, memref.AllocOp):
+            output.owner.detach()
+            rewriter.insert(output.owner, InsertPoint.before(place))
+    merged = loop.LaunchOp(name, arguments.buffers, outputs)
+    merged.location = place.location
+    rewriter.insert(merged, InsertPoint.before(place))
+    for gone in (base.launch, other.launch, other.kernel):
+        rewriter.erase(gone)
+
+
+def _add_output(kernel: loop.KernelOp, like: SSAValue) -> SSAValue:
+    block = kernel.body.block
+    new = block.insert_arg(like.type, len(block.args))
+    new.name_hint = like.name_hint
+    kernel.properties["num_outputs"] = IntegerAttr(len(kernel.outputs) + 1, i64)
+    return new
+
+
+def _add_steps(base: Sibling, other: Sibling, values: dict[SSAValue, SSAValue]) -> None:
+    """Add to each step of `base` what `other` does, without reading again."""
+    substitution = Substitution(values)
+    for old, new, extent in zip(other.axes, base.axes, other.extents, strict=True):
+        values[old] = new
+        if extent != extent_of(new):
+            substitution.bounds[old] = ([AffineExpr.dimension(0) * -1 + (extent - 1)], [new])
+    known = readings([op for op in base.block.ops if isinstance(op, loop.LoadOp)], {})
+    for op in (*other.before, *other.block.ops):
+        clone = substitution.clone(op)
+        same = known.get(reading(clone, {})) if isinstance(clone, loop.LoadOp) else None
+        if same is None:
+            base.block.add_op(clone)
+            continue
+        substitution.values[op.results[0]] = same.result
+        clone.erase()
+
+
+class MergeSiblingsPass(ModulePass):
+    """Merge kernels over the same axes that read the same elements."""
+
+    name = "merge-siblings"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Until no two are left."""
+        PatternRewriteWalker(MergeSiblings()).rewrite_module(op)
