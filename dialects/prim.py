@@ -35,21 +35,16 @@ from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
-from tilewright.dialects.prim_indexing import (
-    GatherOp,
-    IndexMapOp,
-    IotaOp,
-    PredicateOp,
-    ScatterOp,
-    Source,
-)
+from tilewright.dialects.prim_gather import GatherOp, ScatterOp
+from tilewright.dialects.prim_index_map import IndexMapOp, Source
+from tilewright.dialects.prim_positions import IotaOp, PredicateOp
 from tilewright.dialects.prim_syntax import EqualTypes
 from tilewright.dialects.scalar_function import (
     ScalarFunction,
     ScalarFunctionAttr,
     verify_function,
 )
-from tilewright.dialects.types import tensor_type
+from tilewright.dialects.types import element_of, shape_of
 
 __all__ = [
     "ConstantOp",
@@ -67,12 +62,8 @@ __all__ = [
 ]
 
 
-def _shape(value: SSAValue) -> tuple[int, ...]:
-    return tensor_type(value).get_shape()
-
-
 def _elements(values: Sequence[SSAValue]) -> list[Attribute]:
-    return [tensor_type(value).element_type for value in values]
+    return [element_of(value) for value in values]
 
 
 @irdl_op_definition
@@ -103,14 +94,12 @@ class ElementwiseOp(IRDLOperation):
         super().__init__(
             operands=[inputs],
             properties={"function": ScalarFunctionAttr(function)},
-            result_types=[TensorType(element, _shape(inputs[0]))],
+            result_types=[TensorType(element, shape_of(inputs[0]))],
         )
 
     def verify_(self) -> None:
-        verify_function(
-            self.function.data, _elements(self.inputs), tensor_type(self.result).element_type
-        )
-        if any(_shape(value) != _shape(self.result) for value in self.inputs):
+        verify_function(self.function.data, _elements(self.inputs), element_of(self.result))
+        if any(shape_of(value) != shape_of(self.result) for value in self.inputs):
             raise VerifyException("operands and result have one shape: broadcast by prim.index_map")
 
 
@@ -149,7 +138,7 @@ class ReduceOp(IRDLOperation):
 
     def verify_(self) -> None:
         _verify_operands(self.inputs, self.results_)
-        shape, dims = _shape(self.inputs[0]), self.dims.get_values()
+        shape, dims = shape_of(self.inputs[0]), self.dims.get_values()
         if list(dims) != sorted(set(dims)) or any(d not in range(len(shape)) for d in dims):
             raise VerifyException(
                 f"dims {list(dims)} must be distinct, ascending and within rank {len(shape)}"
@@ -164,14 +153,13 @@ class ReduceOp(IRDLOperation):
 def _verify_operands(inputs: Sequence[SSAValue], results: Sequence[SSAValue]) -> None:
     if not inputs or len(inputs) != len(results):
         raise VerifyException("give one result for each operand, and at least one operand")
-    if any(_shape(operand) != _shape(inputs[0]) for operand in inputs):
+    if any(shape_of(operand) != shape_of(inputs[0]) for operand in inputs):
         raise VerifyException("all operands have one shape")
 
 
 def _reduced_type(value: SSAValue, dims: Sequence[int]) -> TensorType[Attribute]:
-    type = tensor_type(value)
-    kept = [size for axis, size in enumerate(type.get_shape()) if axis not in dims]
-    return TensorType(type.element_type, kept)
+    kept = [size for axis, size in enumerate(shape_of(value)) if axis not in dims]
+    return TensorType(element_of(value), kept)
 
 
 @irdl_op_definition
@@ -207,7 +195,7 @@ class ScanOp(IRDLOperation):
         _verify_operands(self.inputs, self.results_)
         if list(self.inputs.types) != list(self.results_.types):
             raise VerifyException("each result has its operand's type")
-        rank, dim = len(_shape(self.inputs[0])), self.dim.value.data
+        rank, dim = len(shape_of(self.inputs[0])), self.dim.value.data
         if dim not in range(rank):
             raise VerifyException(f"dim {dim} must be within rank {rank}")
         verify_monoid(self.monoid, _elements(self.inputs))
@@ -235,7 +223,7 @@ class ConstantOp(IRDLOperation):
         super().__init__(properties={"value": value}, result_types=[type])
 
     def verify_(self) -> None:
-        element_type = tensor_type(self.result).element_type
+        element_type = element_of(self.result)
         if self.value.type != element_type:
             raise VerifyException(f"the value is of {self.value.type}, not {element_type}")
 

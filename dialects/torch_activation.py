@@ -17,7 +17,8 @@ from tilewright.dialects.torch_op import (
     text,
     torch_op,
 )
-from tilewright.dialects.torch_shapes import element_of, shape_of, shown, wrap_dim
+from tilewright.dialects.torch_shapes import shown, wrap_dim
+from tilewright.dialects.types import element_of, shape_of
 
 # --- Piecewise linear ------------------------------------------------------------------------
 

@@ -15,7 +15,8 @@ from tilewright.dialects.torch_op import (
     torch_op,
 )
 from tilewright.dialects.torch_promotion import FLOATS
-from tilewright.dialects.torch_shapes import broadcast, check_expands, element_of, shape_of, shown
+from tilewright.dialects.torch_shapes import broadcast, check_expands, shown
+from tilewright.dialects.types import element_of, shape_of
 
 
 @torch_op("scaled_dot_product_attention")

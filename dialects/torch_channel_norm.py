@@ -20,7 +20,8 @@ from tilewright.dialects.torch_op import (
     tensor,
     torch_op,
 )
-from tilewright.dialects.torch_shapes import element_of, shape_of, shown
+from tilewright.dialects.torch_shapes import shown
+from tilewright.dialects.types import element_of, shape_of
 
 
 class ChannelNormOp(NormOp):

@@ -4,7 +4,8 @@
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.torch_op import TensorOp, integer, tensor, torch_op
-from tilewright.dialects.torch_shapes import shape_of, shown
+from tilewright.dialects.torch_shapes import shown
+from tilewright.dialects.types import shape_of
 
 
 @torch_op("pixel_shuffle")

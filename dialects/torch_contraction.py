@@ -6,7 +6,8 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.torch_op import TensorOp, number, opt_tensor, tensor, torch_op
-from tilewright.dialects.torch_shapes import broadcast, check_expands, element_of, shape_of, shown
+from tilewright.dialects.torch_shapes import broadcast, check_expands, shown
+from tilewright.dialects.types import element_of, shape_of
 
 
 class ContractionOp(TensorOp):

@@ -18,7 +18,7 @@ from tilewright.dialects.torch_op import (
     text,
     torch_op,
 )
-from tilewright.dialects.torch_shapes import element_of, shape_of, shown
+from tilewright.dialects.torch_shapes import shown
 from tilewright.dialects.torch_windows import (
     Move,
     TransposedWindow,
@@ -28,6 +28,7 @@ from tilewright.dialects.torch_windows import (
     per_dim,
     transposed_windows,
 )
+from tilewright.dialects.types import element_of, shape_of
 
 
 class ConvolutionLikeOp(TensorOp):

@@ -19,7 +19,7 @@ from tilewright.dialects.torch_op import (
     torch_op,
 )
 from tilewright.dialects.torch_promotion import FLOATS
-from tilewright.dialects.torch_shapes import shape_of
+from tilewright.dialects.types import shape_of
 
 # --- Sequences -------------------------------------------------------------------------------
 

@@ -22,7 +22,8 @@ from tilewright.dialects.torch_promotion import (
     promoted,
     promoted_to_float,
 )
-from tilewright.dialects.torch_shapes import broadcast, shape_of
+from tilewright.dialects.torch_shapes import broadcast
+from tilewright.dialects.types import shape_of
 
 
 class Domain(NamedTuple):

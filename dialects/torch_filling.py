@@ -27,7 +27,8 @@ from tilewright.dialects.torch_op import (
     torch_op,
 )
 from tilewright.dialects.torch_promotion import number_type
-from tilewright.dialects.torch_shapes import element_of, shape_of, shown
+from tilewright.dialects.torch_shapes import shown
+from tilewright.dialects.types import element_of, shape_of
 
 
 def value_of(number: Scalar) -> int | float:

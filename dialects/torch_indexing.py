@@ -18,13 +18,8 @@ from tilewright.dialects.torch_op import (
     tensors,
     torch_op,
 )
-from tilewright.dialects.torch_shapes import (
-    broadcast,
-    element_of,
-    shape_of,
-    shown,
-    wrap_dim,
-)
+from tilewright.dialects.torch_shapes import broadcast, shown, wrap_dim
+from tilewright.dialects.types import element_of, shape_of
 
 # --- Rules that reading and writing share ----------------------------------------------------
 

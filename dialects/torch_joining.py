@@ -21,7 +21,7 @@ from tilewright.dialects.torch_op import (
     tensors,
     torch_op,
 )
-from tilewright.dialects.torch_shapes import check_expands, element_of, shape_of, shown, wrap_dim
+from tilewright.dialects.torch_shapes import check_expands, shown, wrap_dim
 from tilewright.dialects.torch_slicing import (
     diagonal_size,
     dim_of,
@@ -29,6 +29,7 @@ from tilewright.dialects.torch_slicing import (
     two_dims,
     wrap_index,
 )
+from tilewright.dialects.types import element_of, shape_of
 
 # --- Into several ----------------------------------------------------------------------------
 

@@ -16,7 +16,8 @@ from tilewright.dialects.torch_op import (
     text,
     torch_op,
 )
-from tilewright.dialects.torch_shapes import resolve_size, shape_of, shown, wrap_dim, wrap_dims
+from tilewright.dialects.torch_shapes import resolve_size, shown, wrap_dim, wrap_dims
+from tilewright.dialects.types import shape_of
 
 # --- The same elements in the same order -----------------------------------------------------
 

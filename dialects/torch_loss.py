@@ -18,7 +18,8 @@ from tilewright.dialects.torch_op import (
     torch_op,
 )
 from tilewright.dialects.torch_promotion import FLOATS, ui8
-from tilewright.dialects.torch_shapes import broadcast, element_of, shape_of, shown, wrap_dim
+from tilewright.dialects.torch_shapes import broadcast, shown, wrap_dim
+from tilewright.dialects.types import element_of, shape_of
 
 NONE, MEAN, SUM = 0, 1, 2
 """What `reduction` stands for."""

@@ -24,7 +24,8 @@ from tilewright.dialects.torch_op import (
 )
 from tilewright.dialects.torch_promotion import compute_type
 from tilewright.dialects.torch_reduction import check_float
-from tilewright.dialects.torch_shapes import element_of, shape_of, shown, wrap_dim
+from tilewright.dialects.torch_shapes import shown, wrap_dim
+from tilewright.dialects.types import element_of, shape_of
 
 # --- Softmax ---------------------------------------------------------------------------------
 

@@ -18,7 +18,8 @@ from tilewright.dialects.torch_op import (
     torch_op,
 )
 from tilewright.dialects.torch_promotion import i1
-from tilewright.dialects.torch_shapes import element_of, shape_of, shown
+from tilewright.dialects.torch_shapes import shown
+from tilewright.dialects.types import element_of, shape_of
 
 
 def pads_of(pad: Sequence[int], rank: int) -> list[tuple[int, int]]:

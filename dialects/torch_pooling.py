@@ -19,8 +19,9 @@ from tilewright.dialects.torch_op import (
     tensor,
     torch_op,
 )
-from tilewright.dialects.torch_shapes import element_of, shape_of, shown
+from tilewright.dialects.torch_shapes import shown
 from tilewright.dialects.torch_windows import AdaptiveWindow, Window, check_least, per_dim
+from tilewright.dialects.types import element_of, shape_of
 
 
 def _check_pooled(input: SSAValue, dims: int) -> None:

@@ -18,7 +18,8 @@ from tilewright.dialects.torch_op import (
     torch_op,
 )
 from tilewright.dialects.torch_promotion import FLOATS, promoted, sum_type
-from tilewright.dialects.torch_shapes import broadcast, check_expands, element_of, shape_of, shown
+from tilewright.dialects.torch_shapes import broadcast, check_expands, shown
+from tilewright.dialects.types import element_of, shape_of
 
 
 def _check_vector(shape: tuple[int, ...], name: str) -> None:

@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from tilewright.dialects.torch_shapes import element_of, shape_of
+from tilewright.dialects.types import element_of, shape_of
 
 ui8 = IntegerType(8, Signedness.UNSIGNED)
 FLOATS: tuple[Attribute, ...] = (f16, bf16, f32, f64)

@@ -21,7 +21,8 @@ from tilewright.dialects.torch_op import (
     torch_op,
 )
 from tilewright.dialects.torch_promotion import FLOATS, sum_type, ui8
-from tilewright.dialects.torch_shapes import element_of, shape_of, wrap_dims
+from tilewright.dialects.torch_shapes import wrap_dims
+from tilewright.dialects.types import element_of, shape_of
 
 
 class ReducingOp(TorchOp):

@@ -18,7 +18,8 @@ from tilewright.dialects.torch_op import (
     tensor,
 )
 from tilewright.dialects.torch_promotion import FLOATS, ui8
-from tilewright.dialects.torch_shapes import element_of, shape_of, shown
+from tilewright.dialects.torch_shapes import shown
+from tilewright.dialects.types import element_of, shape_of
 
 
 class ResizeOp(TensorOp):

@@ -19,7 +19,8 @@ from tilewright.dialects.torch_op import (
 )
 from tilewright.dialects.torch_promotion import sum_type
 from tilewright.dialects.torch_reduction import check_float
-from tilewright.dialects.torch_shapes import element_of, shape_of, wrap_dim
+from tilewright.dialects.torch_shapes import wrap_dim
+from tilewright.dialects.types import element_of, shape_of
 
 
 class ScanningOp(TorchOp):

@@ -27,13 +27,8 @@ from tilewright.dialects.torch_op import (
     text,
     torch_op,
 )
-from tilewright.dialects.torch_shapes import (
-    check_expands,
-    element_of,
-    shape_of,
-    shown,
-    wrap_dim,
-)
+from tilewright.dialects.torch_shapes import check_expands, shown, wrap_dim
+from tilewright.dialects.types import element_of, shape_of
 
 _REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 

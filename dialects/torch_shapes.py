@@ -3,28 +3,8 @@
 
 from collections.abc import Sequence
 from math import prod
-from typing import cast
 
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
-
-
-def tensor_type(value: SSAValue) -> TensorType[Attribute]:
-    """The type of a tensor value."""
-    type = cast(TensorType[Attribute], value.type)
-    assert isinstance(type, TensorType)
-    return type
-
-
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a tensor value."""
-    return tensor_type(value).get_shape()
-
-
-def element_of(value: SSAValue) -> Attribute:
-    """The element type of a tensor value."""
-    return tensor_type(value).element_type
 
 
 def shown(shape: Sequence[int]) -> str:

@@ -13,7 +13,8 @@ from tilewright.dialects.torch_op import (
     tensor,
     torch_op,
 )
-from tilewright.dialects.torch_shapes import shape_of, shown, wrap_dim, wrap_dims
+from tilewright.dialects.torch_shapes import shown, wrap_dim, wrap_dims
+from tilewright.dialects.types import shape_of
 
 # --- Parts -----------------------------------------------------------------------------------
 

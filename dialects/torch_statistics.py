@@ -22,7 +22,7 @@ from tilewright.dialects.torch_op import (
 )
 from tilewright.dialects.torch_promotion import promoted_to_float, promoted_types
 from tilewright.dialects.torch_reduction import ReducingOp, ReductionOp, check_float
-from tilewright.dialects.torch_shapes import element_of, shape_of
+from tilewright.dialects.types import element_of, shape_of
 
 # --- Variances -------------------------------------------------------------------------------
 

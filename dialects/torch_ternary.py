@@ -16,7 +16,8 @@ from tilewright.dialects.torch_elementwise import (
     check_fits,
 )
 from tilewright.dialects.torch_op import Scalar, number, opt_number, opt_tensor, tensor, torch_op
-from tilewright.dialects.torch_shapes import element_of, shape_of, shown
+from tilewright.dialects.torch_shapes import shown
+from tilewright.dialects.types import element_of, shape_of
 
 # --- Selections ------------------------------------------------------------------------------
 

@@ -17,3 +17,13 @@ def memref_type(value: SSAValue) -> MemRefType[Attribute]:
     """The type of a value known to be a memref."""
     assert value.type.name == MemRefType.name
     return cast(MemRefType[Attribute], value.type)
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    """The shape of a tensor."""
+    return tensor_type(value).get_shape()
+
+
+def element_of(value: SSAValue) -> Attribute:
+    """The element type of a tensor."""
+    return tensor_type(value).element_type

@@ -21,7 +21,7 @@ from tilewright.dialects.prim import (
     ScatterOp,
     Source,
 )
-from tilewright.dialects.types import tensor_type
+from tilewright.dialects.types import element_of, shape_of
 from tilewright.interpreters.errors import TooLargeError, fail, place_of
 from tilewright.interpreters.machine import Handlers, Machine, evaluate
 from tilewright.interpreters.monoid import accumulate, fold, identities, join_at
@@ -32,12 +32,8 @@ _MAX_ELEMENTS = 1 << 28
 """Elements of an array that is computed and held whole: 1 GiB of float32."""
 
 
-def _shape(value: SSAValue) -> tuple[int, ...]:
-    return tensor_type(value).get_shape()
-
-
 def _check_size(op: Operation) -> None:
-    elements = prod(_shape(op.results[0]))
+    elements = prod(shape_of(op.results[0]))
     if elements > _MAX_ELEMENTS:
         raise TooLargeError(
             f"the tensor has {elements} elements, too many to hold",
@@ -49,7 +45,7 @@ def _check_size(op: Operation) -> None:
 def _elementwise(machine: Machine, op: ElementwiseOp) -> None:
     _check_size(op)
     function, arrays = op.function.data, [machine.array(value) for value in op.inputs]
-    dtype = machine.types[tensor_type(op.result).element_type]
+    dtype = machine.types[element_of(op.result)]
     if function is ScalarFunction.CAST:
         machine.define(op, cast(arrays[0], dtype))
         return
@@ -58,7 +54,7 @@ def _elementwise(machine: Machine, op: ElementwiseOp) -> None:
 
 def _reduce(machine: Machine, op: ReduceOp) -> None:
     arrays = [machine.array(value) for value in op.inputs]
-    elements = [tensor_type(value).element_type for value in op.results_]
+    elements = [element_of(value) for value in op.results_]
     start = identities(machine.types, op.monoid, elements)
     machine.define(op, *fold(op.monoid.data, arrays, op.dims.get_values(), start))
 
@@ -70,10 +66,10 @@ def _scan(machine: Machine, op: ScanOp) -> None:
 
 
 def _index_map(machine: Machine, op: IndexMapOp) -> None:
-    shape = _shape(op.result)
+    shape = shape_of(op.result)
     if len(op.inputs) > 1 or op.fill is not None:
         _check_size(op)
-    result = np.zeros((), machine.types[tensor_type(op.result).element_type])
+    result = np.zeros((), machine.types[element_of(op.result)])
     if op.fill is not None:
         result = machine.types.constant(op.fill)
     for source in reversed(op.sources):
@@ -106,13 +102,13 @@ def _coordinates(shape: Sequence[int]) -> list[Array]:
 
 
 def _iota(machine: Machine, op: IotaOp) -> None:
-    dtype, shape = machine.types[tensor_type(op.result).element_type], _shape(op.result)
+    dtype, shape = machine.types[element_of(op.result)], shape_of(op.result)
     value = np.asarray(evaluate(op.map.data.results[0], _coordinates(shape)), dtype)
     machine.define(op, np.broadcast_to(value, shape))
 
 
 def _predicate(machine: Machine, op: PredicateOp) -> None:
-    shape = _shape(op.result)
+    shape = shape_of(op.result)
     holds = np.ones((1,) * len(shape), bool)
     for bound in op.map.data.results:
         holds = holds & (np.asarray(evaluate(bound, _coordinates(shape))) >= 0)
@@ -124,17 +120,17 @@ def _subscripts(
 ) -> tuple[Array, ...]:
     """The subscripts of `tensor`, one array an axis, all within their axes."""
     symbols = [machine.array(index) for index in op.indices]
-    coordinates = _coordinates(_shape(steps))
+    coordinates = _coordinates(shape_of(steps))
     values = [
         symbols[e.position] if isinstance(e, AffineSymExpr) else evaluate(e, coordinates)
         for e in map.results
     ]
-    for axis, (value, size) in enumerate(zip(values, _shape(tensor), strict=True)):
+    for axis, (value, size) in enumerate(zip(values, shape_of(tensor), strict=True)):
         wrong = np.asarray((value < 0) | (value >= size))
         if wrong.any():
             first = np.broadcast_to(value, wrong.shape)[wrong][0]
             raise fail(op, f"subscript {axis} is {first}, out of bounds for an axis of size {size}")
-    return tuple(np.broadcast_to(value, _shape(steps)) for value in values)
+    return tuple(np.broadcast_to(value, shape_of(steps)) for value in values)
 
 
 def _gather(machine: Machine, op: GatherOp) -> None:
@@ -155,7 +151,7 @@ def _scatter(machine: Machine, op: ScatterOp) -> None:
 
 def _constant(machine: Machine, op: ConstantOp) -> None:
     value = machine.types.constant(op.value)
-    machine.define(op, np.broadcast_to(value, _shape(op.result)))
+    machine.define(op, np.broadcast_to(value, shape_of(op.result)))
 
 
 PRIM_OPS: Handlers = {

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from tilewright.dialects.torch_op import TorchOp
-from tilewright.dialects.torch_shapes import element_of
+from tilewright.dialects.types import element_of
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 OpT = TypeVar("OpT", bound=TorchOp)

@@ -12,7 +12,7 @@ from tilewright.dialects import prim
 from tilewright.dialects.index import Range, Ranges, range_of, simplify, simplify_map
 from tilewright.dialects.number import Number, number_attribute
 from tilewright.dialects.prim import Source
-from tilewright.dialects.torch_shapes import shape_of
+from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.tensor import Tensor
 from tilewright.passes.decompose.view import Shape, axes_of
 

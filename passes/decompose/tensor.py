@@ -35,7 +35,8 @@ from tilewright.dialects.number import Number, number_attribute
 from tilewright.dialects.prim import ScalarFunction, Source
 from tilewright.dialects.torch_op import Scalar, python_value
 from tilewright.dialects.torch_promotion import FLOATS, compute_type
-from tilewright.dialects.torch_shapes import broadcast, element_of, shape_of
+from tilewright.dialects.torch_shapes import broadcast
+from tilewright.dialects.types import element_of, shape_of
 from tilewright.passes.decompose.view import Shape, View, axes_of
 
 _Op = TypeVar("_Op", bound=Operation)

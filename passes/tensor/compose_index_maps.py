@@ -34,8 +34,8 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects import prim
 from tilewright.dialects.index import Range, simplify_map
 from tilewright.dialects.prim import Source
-from tilewright.dialects.prim_indexing import verify_subscripts_within
-from tilewright.dialects.types import tensor_type
+from tilewright.dialects.prim_index_map import verify_subscripts_within
+from tilewright.dialects.types import shape_of, tensor_type
 from tilewright.passes.trace import Rule, TracedPattern
 
 
@@ -53,10 +53,6 @@ def _view(value: SSAValue) -> _View | None:
     return _View(op.sources[0].tensor, op.sources[0].map)
 
 
-def _shape(value: SSAValue) -> tuple[int, ...]:
-    return tensor_type(value).get_shape()
-
-
 def _composed(outer: AffineMap, inner: AffineMap, shape: Sequence[int]) -> AffineMap:
     """`outer` of `inner`, simplified for coordinates within `shape`."""
     return simplify_map(outer.compose(inner), [Range.extent(size) for size in shape])
@@ -71,7 +67,7 @@ class DropIdentity(RewritePattern):
         view = _view(op.result)
         if view is None or view.source.type != op.result.type:
             return
-        shape = _shape(op.result)
+        shape = shape_of(op.result)
         identity = AffineMap.identity(len(shape))
         if _composed(view.map, identity, shape) == _composed(identity, identity, shape):
             rewriter.replace(op, [], [view.source])
@@ -83,11 +79,11 @@ class ComposeSources(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: prim.IndexMapOp, rewriter: PatternRewriter) -> None:
         """Match the outer map."""
-        if 0 in _shape(op.result) or all(_view(source.tensor) is None for source in op.sources):
+        if 0 in shape_of(op.result) or all(_view(source.tensor) is None for source in op.sources):
             return
-        sources = [_through(source, _shape(op.result)) for source in op.sources]
+        sources = [_through(source, shape_of(op.result)) for source in op.sources]
         if sources != op.sources:
-            rewriter.replace(op, prim.IndexMapOp(sources, _shape(op.result), op.fill))
+            rewriter.replace(op, prim.IndexMapOp(sources, shape_of(op.result), op.fill))
 
 
 def _through(source: Source, shape: Sequence[int]) -> Source:
@@ -108,7 +104,7 @@ Make = Callable[[Operation, AffineMap, SSAValue], Operation]
 
 def _overlay(op: Operation, map: AffineMap, result: SSAValue) -> Operation:
     assert isinstance(op, prim.IndexMapOp)
-    shape = _shape(result)
+    shape = shape_of(result)
     sources = [
         Source(s.tensor, _composed(s.map, map, shape), _composed(s.mask, map, shape))
         for s in op.sources
@@ -118,12 +114,12 @@ def _overlay(op: Operation, map: AffineMap, result: SSAValue) -> Operation:
 
 def _iota(op: Operation, map: AffineMap, result: SSAValue) -> Operation:
     assert isinstance(op, prim.IotaOp)
-    return prim.IotaOp(_composed(op.map.data, map, _shape(result)), tensor_type(result))
+    return prim.IotaOp(_composed(op.map.data, map, shape_of(result)), tensor_type(result))
 
 
 def _predicate(op: Operation, map: AffineMap, result: SSAValue) -> Operation:
     assert isinstance(op, prim.PredicateOp)
-    return prim.PredicateOp(_composed(op.map.data, map, _shape(result)), _shape(result))
+    return prim.PredicateOp(_composed(op.map.data, map, shape_of(result)), shape_of(result))
 
 
 def _constant(op: Operation, map: AffineMap, result: SSAValue) -> Operation:
@@ -147,7 +143,7 @@ class MoveIntoSource(RewritePattern):
     def match_and_rewrite(self, op: prim.IndexMapOp, rewriter: PatternRewriter) -> None:
         """Match the outer map."""
         view = _view(op.result)
-        if view is None or 0 in _shape(op.result) or not isinstance(view.source.owner, Operation):
+        if view is None or 0 in shape_of(op.result) or not isinstance(view.source.owner, Operation):
             return
         inner = view.source.owner
         if (make := _MOVED.get(type(inner))) is None or _view(view.source) is not None:

@@ -46,7 +46,7 @@ from tilewright.dialects.index import delinearize
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.prim import ScalarFunction, Source
 from tilewright.dialects.torch_promotion import compute_type
-from tilewright.dialects.torch_shapes import element_of, shape_of
+from tilewright.dialects.types import element_of, shape_of
 from tilewright.passes.decompose.subscripts import gather
 from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
 from tilewright.passes.decompose.view import Shape

@@ -33,7 +33,7 @@ from tilewright.dialects import prim
 from tilewright.dialects.monoid import FLOATS
 from tilewright.dialects.number import number_attribute
 from tilewright.dialects.scalar_function import ScalarFunction
-from tilewright.dialects.types import tensor_type
+from tilewright.dialects.types import element_of, tensor_type
 from tilewright.passes.tensor.identities import (
     FLOAT_NEUTRALS,
     HOLDS_EXACTLY,
@@ -45,10 +45,6 @@ from tilewright.passes.tensor.identities import (
 from tilewright.passes.trace import Rule, TracedPattern
 
 _F = ScalarFunction
-
-
-def _element(value: SSAValue) -> Attribute:
-    return tensor_type(value).element_type
 
 
 def _number(value: SSAValue) -> int | float | None:
@@ -83,7 +79,7 @@ def _operand_that_is(op: prim.ElementwiseOp) -> SSAValue | None:
         return inner.inputs[0]
     if function in IDEMPOTENT and _inner(first, function) is not None:
         return first
-    neutrals = FLOAT_NEUTRALS if _element(op.result) in FLOATS else INTEGER_NEUTRALS
+    neutrals = FLOAT_NEUTRALS if element_of(op.result) in FLOATS else INTEGER_NEUTRALS
     for position, value in enumerate(op.inputs if len(op.inputs) == 2 else ()):
         number = _number(value)
         if number is not None and any(n.is_met(function, position, number) for n in neutrals):
@@ -113,14 +109,14 @@ class FoldCasts(RewritePattern):
         """Match the outer cast."""
         if op.function.data is not _F.CAST:
             return
-        value, target = op.inputs[0], _element(op.result)
-        if _element(value) == target:
+        value, target = op.inputs[0], element_of(op.result)
+        if element_of(value) == target:
             rewriter.replace(op, [], [value])
             return
         if (inner := _inner(value, _F.CAST)) is None:
             return
         source = inner.inputs[0]
-        if str(_element(value)) not in HOLDS_EXACTLY.get(str(_element(source)), ()):
+        if str(element_of(value)) not in HOLDS_EXACTLY.get(str(element_of(source)), ()):
             return
         rewriter.replace(op, prim.ElementwiseOp(_F.CAST, [source], target))
 
@@ -171,9 +167,9 @@ class FoldConstants(RewritePattern):
 
 
 def _computed(op: prim.ElementwiseOp, numbers: list[int | float]) -> FloatAttr | IntegerAttr | None:
-    function, element = op.function.data, _element(op.inputs[0])
+    function, element = op.function.data, element_of(op.inputs[0])
     if function is _F.CAST:
-        return _cast(numbers[0], element, _element(op.result))
+        return _cast(numbers[0], element, element_of(op.result))
     if function.is_comparison:
         bits = [abs(n) for n in numbers] if element == i1 else numbers
         return number_attribute(_COMPARISONS[function](*bits), i1)

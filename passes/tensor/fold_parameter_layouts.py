@@ -39,7 +39,7 @@ from tilewright.dialects.parameter_layout import (
     layout_of,
     set_layout,
 )
-from tilewright.dialects.types import tensor_type
+from tilewright.dialects.types import shape_of
 from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("o", 9, "fold_parameter_layouts")
@@ -52,8 +52,8 @@ def _permutation(op: Operation) -> AffineMap | None:
     """The map of `op`, if all that it does is to permute the dimensions of its one source."""
     if not isinstance(op, prim.IndexMapOp) or len(op.sources) != 1 or op.sources[0].mask.results:
         return None
-    source, shape = op.sources[0], tensor_type(op.result).get_shape()
-    given = tensor_type(source.tensor).get_shape()
+    source, shape = op.sources[0], shape_of(op.result)
+    given = shape_of(source.tensor)
     permutation = _with_unit_axes(source.map, given)
     if not is_permutation(permutation, len(shape)):
         return None

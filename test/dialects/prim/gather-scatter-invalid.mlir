@@ -103,3 +103,12 @@ func.func @f(%u: tensor<4xf32>, %b: tensor<3xf32>) {
   %0 = prim.scatter %u to %b[] by affine_map<(d0) -> (d0)> : (tensor<4xf32>, tensor<3xf32>) -> tensor<3xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>, %i: tensor<3xi64>) {
+  // CHECK: the divisor in '(d0 ceildiv 0)' must be a positive constant
+  %0 = prim.gather %x[%i] by affine_map<(d0)[s0] -> (s0, d0 ceildiv 0)>
+      : (tensor<4x4xf32>, tensor<3xi64>) -> tensor<3xf32>
+  func.return
+}

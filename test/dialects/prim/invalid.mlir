@@ -295,3 +295,27 @@ func.func @f() {
   %0 = prim.predicate affine_map<(d0) -> (d0)> : tensor<4x4xi1>
   func.return
 }
+
+// -----
+
+func.func @f() {
+  // CHECK: the divisor in '(d0 mod 0)' must be a positive constant
+  %0 = prim.predicate affine_map<(d0) -> (d0 mod 0)> : tensor<4xi1>
+  func.return
+}
+
+// -----
+
+func.func @f(%b: tensor<8xf32>) {
+  // CHECK: the divisor in '(d0 floordiv -2)' must be a positive constant
+  %0 = prim.index_map %b by affine_map<(d0) -> (d0 floordiv -2)> : tensor<8xf32> -> tensor<8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // CHECK: (d0 * 4) does not fit i32: make it i64
+  %0 = prim.iota affine_map<(d0) -> (d0 * 4)> : tensor<1000000000xi32>
+  func.return
+}
