@@ -9,6 +9,7 @@ Fusing puts the subscript `[%j * 4 + %v]` in the place of a producer's axis; spl
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from xdsl.dialects import arith
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -66,6 +67,18 @@ class Substitution:
         masks = [mask for mask in (self.where, self.mask(op, axes)) if mask is not None]
         return conjunction(masks)
 
+    def _where_it_matters(self, op: loop.PredicateOp) -> Access:
+        """
+        The predicate; where all it does is to select between loads under a mask that is the same,
+        and something else, it stays the same as theirs.
+        """
+        plain = self.access(op.map.data.results, op.indices)
+        loads = [_load_selected_by(op, use.operation) for use in op.result.uses]
+        masks = [self._mask_of_read(load, _axes_of_load(load)) for load in loads if load]
+        if not masks or len(masks) != len(loads) or any(mask != masks[0] for mask in masks):
+            return plain
+        return masks[0] or plain
+
     def clone(self, op: Operation) -> Operation:
         """`op` with its operands, subscripts, masks and regions substituted."""
         new = self._clone(op)
@@ -87,7 +100,7 @@ class Substitution:
             case loop.IndexOp():
                 return loop.IndexOp(self.access(op.map.data.results, op.indices), op.result.type)
             case loop.PredicateOp():
-                return loop.PredicateOp(self.access(op.map.data.results, op.indices))
+                return loop.PredicateOp(self._where_it_matters(op))
             case loop.StoreOp():
                 subscripts = self.access(op.map.data.results, op.indices)
                 mask = self.mask(op, (*op.indices, *op.mask_operands, *_axes_around(op)))
@@ -119,6 +132,16 @@ class Substitution:
             self.values[old_arg] = new_arg
         new.add_ops(self.clone(op) for op in block.ops)
         return new
+
+
+def _load_selected_by(predicate: loop.PredicateOp, select: Operation) -> loop.LoadOp | None:
+    """The load that `select` gives where the predicate holds, if its mask is the predicate."""
+    if not isinstance(select, arith.SelectOp) or select.cond is not predicate.result:
+        return None
+    load = select.lhs.owner
+    if not isinstance(load, loop.LoadOp) or load.mask != predicate.map:
+        return None
+    return load if tuple(load.mask_operands) == tuple(predicate.indices) else None
 
 
 def _axes_of_load(op: loop.LoadOp) -> Iterator[SSAValue]:

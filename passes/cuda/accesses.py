@@ -22,6 +22,7 @@ from tilewright.dialects.axes import canonical_access, optional_mask, range_of_v
 from tilewright.dialects.cuda_types import Comparison
 from tilewright.dialects.index import Ranges, Sum, range_of, signed_terms, sum_of
 from tilewright.dialects.types import memref_type
+from tilewright.passes.cuda.filled_loads import filled_loads
 
 _ZERO = AffineExpr.constant(0)
 
@@ -158,12 +159,21 @@ class Accesses:
         self._parts: dict[Index, list[Index]] = {}
         self._linear: dict[_Subscripts, Index] = {}
         self._simplified: dict[Mask, Mask | None] = {}
+        self.filled = filled_loads(function)
         for op in function.body.block.walk():
-            self._note(op)
+            if op not in self.filled.gone:
+                self._note(op)
 
     def count(self, what: Index | Mask, block: Block) -> int:
         """How often that occurs in `block` and in the bodies of its ops."""
         return self._counts[block, what]
+
+    def joins_previous_store(self, op: Operation) -> bool:
+        """Whether `op` and the op before it store under one mask: one `if` does for both."""
+        previous = op.prev_op
+        if not isinstance(op, loop.StoreOp) or not isinstance(previous, loop.StoreOp):
+            return False
+        return op in self.masks and self.masks[op] == self.masks.get(previous)
 
     def _note(self, op: Operation) -> None:
         match op:
@@ -214,7 +224,8 @@ class Accesses:
         if (mask := self._simplified[written]) is None:
             return
         self.masks[op] = mask
-        self._occurs(op, mask)
+        if not self.joins_previous_store(op):
+            self._occurs(op, mask)
         if mask in self.conjuncts:  # its comparisons are written once
             return
         self.conjuncts[mask] = [_conjunct(expr, mask.operands) for expr in mask.exprs]

@@ -70,6 +70,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.casts import cast
 from tilewright.passes.cuda.erase_unused import erase_unused
+from tilewright.passes.cuda.filled_loads import fill_of
 from tilewright.passes.cuda.index_type import index_type
 from tilewright.passes.cuda.indices import Indices
 from tilewright.passes.cuda.kernel_names import rename_kernels
@@ -88,10 +89,10 @@ class _Conversion:
 
     def __init__(self, source: kernel.FuncOp):
         self.source = source
-        accesses = Accesses(source)
+        self.accesses = Accesses(source)
         self.body = Block()
-        self.writer = Writer(self.body, source.sym_name.data, index_type(source, accesses))
-        self.indices = Indices(self.writer, accesses)
+        self.writer = Writer(self.body, source.sym_name.data, index_type(source, self.accesses))
+        self.indices = Indices(self.writer, self.accesses)
 
     def run(self) -> cuda.FuncOp:
         """The CUDA function that does what the kernel does."""
@@ -132,7 +133,8 @@ class _Conversion:
 
     def _convert_all(self, ops: Iterable[Operation]) -> None:
         for op in ops:
-            self._convert(op)
+            if op not in self.accesses.filled.gone:
+                self._convert(op)
 
     @singledispatchmethod
     def _convert(self, op: Operation) -> None:
@@ -230,24 +232,30 @@ class _Conversion:
             condition = self.writer.name_if_long(condition, offset, "in")
             offset = self.writer.name_if_long(offset, condition, "i")
         value: SSAValue = SubscriptOp(self.writer.use(op.memref), offset).result
+        select = self.accesses.filled.selects.get(op)
         if condition is not None:
-            value = TernaryOp(condition, value, self.writer.zero(value.type)).result
+            fill = None if select is None else fill_of(select)
+            zero = self.writer.zero(value.type) if fill is None else LiteralOp(fill).result
+            value = TernaryOp(condition, value, zero).result
         hint = op.result.name_hint or op.memref.name_hint
-        self.writer.values[op.result] = self.writer.let(value, hint)
+        result = op.result if select is None else select.result
+        self.writer.values[result] = self.writer.let(value, hint)
 
     @_convert.register
     def _(self, op: loop.StoreOp) -> None:
-        condition, offset = self.indices.condition(op), self.indices.offset(op)
-        value = self.writer.use(op.value)
+        joins = self.accesses.joins_previous_store(op)
+        condition = None if joins else self.indices.condition(op)
+        offset, value = self.indices.offset(op), self.writer.use(op.value)
         offset = self.writer.name_if_long(offset, value, "i")
         store = StoreOp(value, self.writer.use(op.memref), offset)
-        if condition is None:
-            self.writer.statement(store)
-            return
-        guard = self.writer.block.last_op
-        if isinstance(guard, IfOp) and guard.condition is condition and guard.else_body is None:
+        if joins and isinstance(guard := self.writer.block.last_op, IfOp):
             with self.writer.inside(guard.then_body.block):
                 self.writer.statement(store)
+            return
+        if joins:  # unless the name of the offset has come in between
+            condition = self.indices.condition(op)
+        if condition is None:
+            self.writer.statement(store)
             return
         body = Block()
         with self.writer.inside(body):

@@ -275,8 +275,7 @@ def test_stores_under_one_mask_share_one_if():
   loop.store %v, %out[%t + 1] where [99 - %t] : memref<128xf32>
   loop.store %v, %out[%t + 2] where [98 - %t] : memref<128xf32>"""
     assert source_of(kernel(1, op=op)).splitlines()[6:-2] == [
-        "  const bool in = t < 100;",
-        "  if (in) {",
+        "  if (t < 100) {",
         "    out[t] = v;",
         "    out[t + 1] = v;",
         "  }",
@@ -284,6 +283,48 @@ def test_stores_under_one_mask_share_one_if():
         "    out[t + 2] = v;",
         "  }",
     ]
+
+
+def test_stores_under_one_mask_that_others_need_too():
+    op = """%w = loop.load %x[%t] where [99 - %t] : memref<128xf32>
+  loop.store %v, %out[%t] where [99 - %t] : memref<128xf32>
+  loop.store %w, %out[%t * 77 mod 128] where [99 - %t] : memref<128xf32>"""
+    assert source_of(kernel(1, op=op)).splitlines()[6:-2] == [
+        "  const bool in = t < 100;",
+        "  const float w = in ? x[t] : 0.0f;",
+        "  if (in) {",
+        "    out[t] = v;",
+        "    out[t * 77 % 128] = w;",
+        "  }",
+    ]
+
+
+SELECT = """%p = loop.predicate [99 - %t] : i1
+  %w = loop.load %x[%t] where [{bound} - %t] : memref<128xf32>
+  %c = arith.constant {fill} : f32
+  %s = arith.select %p, %w, %c : f32
+  loop.store %s, %out[%t] : memref<128xf32>"""
+
+
+def test_what_a_load_gives_outside_of_its_mask():
+    source = source_of(kernel(1, op=SELECT.format(bound=99, fill=0.5)))
+    assert source.splitlines()[6:-2] == [
+        "  const float w = t < 100 ? x[t] : 0.5f;",
+        "  out[t] = w;",
+    ]
+
+
+def test_a_selection_under_another_mask_stays():
+    source = source_of(kernel(1, op=SELECT.format(bound=98, fill=0.5)))
+    assert source.splitlines()[6:-2] == [
+        "  const float w = t < 99 ? x[t] : 0.0f;",
+        "  out[t] = t < 100 ? w : 0.5f;",
+    ]
+
+
+def test_a_load_that_is_used_twice_stays():
+    op = SELECT.format(bound=99, fill=0.5) + "\n  loop.store %w, %out[%t] : memref<128xf32>"
+    assert "  const float w = in ? x[t] : 0.0f;" in source_of(kernel(1, op=op))
 
 
 def test_numbers_that_are_indices_are_not_widened_in_vain():

@@ -9,3 +9,20 @@ loop.kernel @last(%x: memref<1000xf32>) -> (%out: memref<1xf32>) {
     loop.store %0, %out[0] where [%i - 999] : memref<1xf32>
   }
 }
+
+// A predicate that selects between a load and a constant goes on being the load's mask: where the
+// axis overruns the value does not matter.
+// CHECK-LABEL: loop.kernel @padded
+// CHECK:      %0 = loop.load %x[%b * 128 + %t - 3] where [99 - %b * 128 - %t, %b * 128 + %t - 3, 89 - %b * 128 - %t] : memref<87xf32>
+// CHECK-NEXT: %p = loop.predicate [99 - %b * 128 - %t, %b * 128 + %t - 3, 89 - %b * 128 - %t] : i1
+// CHECK-NEXT: %c = arith.constant 7.000000e+00 : f32
+// CHECK-NEXT: %1 = arith.select %p, %0, %c : f32
+loop.kernel @padded(%x: memref<87xf32>) -> (%out: memref<100xf32>) {
+  tile.launch (%i = block 100 free) {
+    %0 = loop.load %x[%i - 3] where [%i - 3, 89 - %i] : memref<87xf32>
+    %p = loop.predicate [%i - 3, 89 - %i] : i1
+    %c = arith.constant 7.0 : f32
+    %1 = arith.select %p, %0, %c : f32
+    loop.store %1, %out[%i] : memref<100xf32>
+  }
+}

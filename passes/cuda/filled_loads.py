@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Loads that give another constant than 0 where their mask fails.
+
+    %v = loop.load %x[%i] where [99 - %i] : memref<100xf32>
+    %p = loop.predicate [99 - %i] : i1
+    %m = arith.select %p, %v, %lowest : f32
+
+is one expression, `i < 100 ? x[i] : lowest`, where nothing else uses `%v`.
+"""
+
+from typing import NamedTuple
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Operation
+
+from tilewright.dialects import kernel, loop
+from tilewright.dialects.axes import optional_mask
+
+
+class FilledLoads(NamedTuple):
+    """The loads of a kernel that are selected from, and what is left of the selection: nothing."""
+
+    selects: dict[Operation, arith.SelectOp]
+    """By load the selection that gives its value where the mask fails."""
+    gone: frozenset[Operation]
+    """These selections, and the predicates that serve them alone."""
+
+
+def filled_loads(function: kernel.FuncOp) -> FilledLoads:
+    """Those of a kernel."""
+    found = ((op, _select_of(op)) for op in function.body.block.walk())
+    selects: dict[Operation, arith.SelectOp] = {op: s for op, s in found if s is not None}
+    gone = frozenset[Operation](selects.values())
+    predicates = [s.cond.owner for s in selects.values()]
+    idle = (
+        p
+        for p in predicates
+        if isinstance(p, loop.PredicateOp) and all(u.operation in gone for u in p.result.uses)
+    )
+    return FilledLoads(selects, gone.union(idle))
+
+
+def fill_of(select: arith.SelectOp) -> FloatAttr | IntegerAttr | None:
+    """The constant that is selected where the load's mask fails."""
+    constant = select.rhs.owner
+    value = constant.value if isinstance(constant, arith.ConstantOp) else None
+    return value if isinstance(value, FloatAttr | IntegerAttr) else None
+
+
+def _select_of(load: Operation) -> arith.SelectOp | None:
+    if not isinstance(load, loop.LoadOp) or load.mask is None:
+        return None
+    select = load.result.get_user_of_unique_use()
+    if not isinstance(select, arith.SelectOp) or select.parent is not load.parent:
+        return None
+    predicate = select.cond.owner
+    if select.lhs is not load.result or not isinstance(predicate, loop.PredicateOp):
+        return None
+    if fill_of(select) is None:
+        return None
+    read = optional_mask((load.mask.data.results, load.mask_operands))
+    selected = optional_mask((predicate.map.data.results, predicate.indices))
+    return select if read == selected else None
