@@ -19,8 +19,10 @@ from tilewright.frontend.refusals import check_source
 def export(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The functional graph of the module, in ops that the dialect defines as far as possible."""
     import torch
+    from torch.utils import _pytree as pytree
 
     module = _as_module(function)
+    args, kwargs = pytree.tree_map_only(torch.Tensor, _alone, (args, kwargs))
     try:
         with torch.no_grad(), _eval_mode(module), _quiet():
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
@@ -31,6 +33,15 @@ def export(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise
     except (Exception, SystemExit) as error:
         raise error_of_export(error) from error
+
+
+def _alone(tensor: Any) -> Any:
+    """
+    A tensor that no longer knows what it is a view of, if it is one.
+
+    Where that is an input too, or a parameter, PyTorch 2.13 leaves its sizes open.
+    """
+    return tensor.detach() if tensor._is_view() else tensor
 
 
 def break_down(exported: Any) -> Any:

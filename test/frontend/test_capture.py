@@ -365,3 +365,24 @@ def test_a_builtin_function_is_captured() -> None:
     """`torch.relu` has no signature that Python knows."""
     captured = capture(torch.relu, (torch.randn(2, 3),))
     assert "torch.relu" in str(captured.module)
+
+
+def transposed(whole: torch.Tensor, part: torch.Tensor):
+    return whole.t() + part
+
+
+@pytest.mark.parametrize("wrap", [torch.Tensor, nn.Parameter])
+def test_an_input_that_is_a_view_of_another(wrap: type[torch.Tensor]):
+    whole = wrap(torch.randn(5, 3))
+    captured = capture(transposed, (whole, whole.t()))
+    assert op_names(captured) == ["torch.t", "torch.add"]
+
+
+def test_an_input_that_is_a_view_of_a_parameter():
+    layer = nn.Linear(3, 5)
+
+    def function(x: torch.Tensor, w: torch.Tensor):
+        return layer(x) @ w.t()
+
+    captured = capture(function, (torch.randn(2, 3), layer.weight.t()))
+    assert [i.name for i in captured.inputs] == ["layer.weight", "layer.bias", "x", "w"]
