@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads and stores: affine subscripts, and a mask that says where they act."""
 
+from collections.abc import Set as AbstractSet
 from typing import ClassVar
 
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
@@ -16,7 +17,12 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.traits import (
+    EffectInstance,
+    MemoryEffect,
+    MemoryEffectKind,
+    MemoryWriteEffect,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.assembly import Subscripts, Where
@@ -29,6 +35,17 @@ from tilewright.dialects.axes import (
 )
 from tilewright.dialects.loop_kernel import kernel_of_argument
 from tilewright.dialects.types import memref_type
+
+
+class ReadsUnlessInput(MemoryEffect):
+    """A read, except of an input of a kernel: nothing writes that, so such a load only computes."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
+        assert isinstance(op, LoadOp)
+        if kernel_of_argument(op.memref) is not None:
+            return frozenset()
+        return frozenset((EffectInstance(MemoryEffectKind.READ),))
 
 
 @irdl_op_definition
@@ -52,7 +69,7 @@ class LoadOp(MaskedOp):
     result = result_def(T)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect())
+    traits = traits_def(ReadsUnlessInput())
     custom_directives = (Subscripts, Where)
     assembly_format = (
         "$memref custom<Subscripts>($indices, $map) custom<Where>($mask_operands, $mask) "

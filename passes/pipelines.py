@@ -28,12 +28,12 @@ TO_TENSOR = (
 TO_LOOP = (
     "lift,fuse-epilogue,inline-elementwise,fuse-epilogue,fuse-reduction,fuse-epilogue,"
     "merge-siblings,merge-loops,"
-    "normalize-kernels,simplify-accesses,cse"
+    "simplify-accesses,hoist-invariants,share-values,normalize-kernels,dedupe-kernels"
 )
 
 TO_TILE = "tileify,blockify-launch,cooperative-reduce,simplify-accesses"
 
-TO_KERNEL = "convert-tile-to-kernel,canonicalize,cse,inline-calls,plan-buffers"
+TO_KERNEL = "convert-tile-to-kernel,canonicalize,share-values,inline-calls,plan-buffers"
 
 TO_CUDA = "convert-kernel-to-cuda"
 

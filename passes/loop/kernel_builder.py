@@ -14,7 +14,12 @@ from tilewright.dialects.axes import Access
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 
 _INDEX = IndexType()
-_AXIS_NAMES = "ijlpqrstuvw"
+AXIS_NAMES = "ijlpqrstuvw"
+"""What free axes are called, outermost first."""
+
+FOLD_AXIS_NAME = "k"
+"""What the axis of a reduction or a scan is called."""
+
 _FOLD_NAMES = {
     Monoid.ADD: ["sum"],
     Monoid.MUL: ["product"],
@@ -70,7 +75,7 @@ class KernelBuilder:
         self.indices: list[SSAValue] = [*self.nest.args]
         """The values of the affine dimensions 0, 1, ..."""
         for position, axis in enumerate(self.nest.args):
-            axis.name_hint = _AXIS_NAMES[position % len(_AXIS_NAMES)]
+            axis.name_hint = AXIS_NAMES[position % len(AXIS_NAMES)]
         for output in self.outputs.args:
             output.name_hint = "out"
 
@@ -115,7 +120,7 @@ class KernelBuilder:
     def begin_loop(self) -> AffineExpr:
         """Open the body of a reduction or a scan; its axis as an affine dimension."""
         body = Block(arg_types=[_INDEX])
-        body.args[0].name_hint = "k"
+        body.args[0].name_hint = FOLD_AXIS_NAME
         self.open.append(body)
         return self.dimension(body.args[0])
 

@@ -1,26 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Gives kernels, once fusing is done, the names and the order of inputs that a reader expects.
+Gives kernels, once fusing is done, their normal form: what differs in names alone reads alike.
 
     loop.launch @softmax_3(%bias, %x) -> (%out) ...
+    loop.kernel @softmax_3(%bias, %x) -> (%out) {
+      loop.for %p in 16 {
+        %0 = loop.load %x[%p] ...   %1 = loop.load %bias[%p] ...
+        %2 = arith.addf %1, %0 : f32
 
-becomes, in a function of `%x` and `%bias`, when no other kernel is called `softmax`,
+becomes, when no other kernel is called `softmax`,
 
     loop.launch @softmax(%x, %bias) -> (%out) ...
+    loop.kernel @softmax(%x, %bias) -> (%out) {
+      loop.for %i in 16 {
+        %0 = loop.load %x[%i] ...   %1 = loop.load %bias[%i] ...
+        %2 = arith.addf %0, %1 : f32
 
-Inputs are in the order in which the function that launches the kernel (first) defines them.
+Inputs are in the order in which the kernel first reads them; the operands of what commutes exactly
+in the order of their definition, constants last; axes are called by their depth.
 """
 
 import re
 from collections.abc import Sequence
 
 from xdsl.context import Context
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
-from tilewright.passes.loop.kernel_builder import KernelNames
+from tilewright.passes.loop.kernel_builder import AXIS_NAMES, FOLD_AXIS_NAME, KernelNames
+from tilewright.passes.loop.plan import launches_by_kernel
+from tilewright.passes.structure import COMMUTATIVE
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("f", 5, "normalize_kernels")
@@ -40,31 +52,35 @@ def rename(module: ModuleOp, kernels: Sequence[loop.KernelOp]) -> None:
             launch.properties["kernel"] = SymbolRefAttr(new_names[old])
 
 
-def order_inputs(module: ModuleOp, kernels: Sequence[loop.KernelOp]) -> None:
-    """Put the inputs of every kernel in the order of their definitions."""
-    place = {value: number for number, value in enumerate(_definitions(module))}
-    launches: dict[str, list[loop.LaunchOp]] = {}
-    for op in module.walk():
-        if isinstance(op, loop.LaunchOp):
-            launches.setdefault(op.kernel.string_value(), []).append(op)
-    for kernel in kernels:
-        of_kernel = launches.get(kernel.sym_name.data)
-        if of_kernel is None:
-            continue
-        inputs = of_kernel[0].inputs
-        order = sorted(range(len(inputs)), key=lambda position: place[inputs[position]])
-        _permute_arguments(kernel, order)
-        for launch in of_kernel:
-            launch.operands = [*(launch.inputs[p] for p in order), *launch.outputs]
+def order_operands(kernel: loop.KernelOp) -> None:
+    """Put the operands of what commutes in the order of their definition, constants last."""
+    place: dict[SSAValue, int] = {}
+    for op in kernel.walk():
+        if isinstance(op, COMMUTATIVE):
+            operands = sorted(op.operands, key=lambda v: (_is_constant(v), place[v]))
+            op.operands = operands
+        for value in (*op.results, *(a for r in op.regions for b in r.blocks for a in b.args)):
+            place[value] = len(place)
 
 
-def _definitions(module: ModuleOp) -> Sequence[SSAValue]:
-    """Every value, in the order of the text."""
-    values: list[SSAValue] = []
-    for op in module.walk():
-        values.extend(op.results)
-        values.extend(a for region in op.regions for block in region.blocks for a in block.args)
-    return values
+def _is_constant(value: SSAValue) -> bool:
+    return isinstance(value.owner, arith.ConstantOp)
+
+
+def order_inputs(kernel: loop.KernelOp, launches: Sequence[loop.LaunchOp]) -> None:
+    """
+    Put the inputs in the order in which the kernel first reads them, unread ones last; those of a
+    kernel that nobody launches are as its caller passes them.
+    """
+    read = [op.memref for op in kernel.walk() if isinstance(op, loop.LoadOp)]
+    inputs: list[SSAValue] = list(kernel.inputs)
+    used = dict.fromkeys([*read, *inputs])
+    order = [inputs.index(value) for value in used if value in inputs]
+    if not launches:
+        return
+    _permute_arguments(kernel, order)
+    for launch in launches:
+        launch.operands = [*(launch.inputs[p] for p in order), *launch.outputs]
 
 
 def _permute_arguments(kernel: loop.KernelOp, order: Sequence[int]) -> None:
@@ -79,8 +95,23 @@ def _permute_arguments(kernel: loop.KernelOp, order: Sequence[int]) -> None:
         block.erase_arg(argument)
 
 
+def name_axes(block: Block, depth: int = 0) -> None:
+    """Call the free axes of nested loops i, j, l, ..., and the axis of what goes along one k."""
+    for op in block.ops:
+        match op:
+            case loop.ForOp():
+                for position, axis in enumerate(op.body.block.args, depth):
+                    axis.name_hint = AXIS_NAMES[position % len(AXIS_NAMES)]
+                name_axes(op.body.block, depth + len(op.body.block.args))
+            case loop.ReduceOp() | loop.ScanOp():
+                op.axis.name_hint = FOLD_AXIS_NAME
+                name_axes(op.body.block, depth)
+            case _:
+                pass
+
+
 class NormalizeKernelsPass(ModulePass):
-    """Name kernels and order their inputs as a reader expects."""
+    """Give kernels their normal form, and the names that a reader expects."""
 
     name = "normalize-kernels"
 
@@ -89,4 +120,8 @@ class NormalizeKernelsPass(ModulePass):
         kernels = [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]
         with rewriting(RULE, op):
             rename(op, kernels)
-            order_inputs(op, kernels)
+            launches = launches_by_kernel(op)
+            for kernel in kernels:
+                order_operands(kernel)
+                order_inputs(kernel, launches.get(kernel.sym_name.data, ()))
+                name_axes(kernel.body.block)

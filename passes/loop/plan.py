@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.traits import SymbolTable
@@ -30,6 +30,15 @@ def launches_of(kernel: loop.KernelOp) -> list[loop.LaunchOp]:
     plans = [op for op in module.regions[0].block.ops if isinstance(op, func.FuncOp)]
     found = (op for plan in plans for op in plan.walk() if isinstance(op, loop.LaunchOp))
     return [op for op in found if op.kernel.string_value() == kernel.sym_name.data]
+
+
+def launches_by_kernel(module: ModuleOp) -> dict[str, list[loop.LaunchOp]]:
+    """All launches of the module, by the name of what they launch, in order."""
+    launches: dict[str, list[loop.LaunchOp]] = {}
+    for op in module.walk():
+        if isinstance(op, loop.LaunchOp):
+            launches.setdefault(op.kernel.string_value(), []).append(op)
+    return launches
 
 
 def readers(buffer: SSAValue) -> list[loop.LaunchOp]:

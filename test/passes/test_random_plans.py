@@ -22,9 +22,9 @@ from .plans import plans
 
 FUSION = (
     "inline-elementwise,fuse-epilogue,fuse-reduction,fuse-epilogue,inline-elementwise,"
-    "normalize-kernels,simplify-accesses,cse,"
+    "simplify-accesses,hoist-invariants,share-values,normalize-kernels,dedupe-kernels,"
 )
-CLEANUP = "simplify-accesses,canonicalize,cse,"
+CLEANUP = "simplify-accesses,canonicalize,share-values,"
 
 
 @st.composite

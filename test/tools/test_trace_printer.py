@@ -112,6 +112,7 @@ def test_every_rewrite_is_closed_and_has_one_ledger(tmp_path: Path):
         "f:001_inline_elementwise",
         "f:002_fuse_epilogue",
         "f:003_fuse_reduction",
+        "f:005_normalize_kernels",
         "t:001_tileify",
         "t:004_cooperative_reduce",
         "k:001_convert_tile_to_kernel",

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Kernels that compute the same become one kernel, which is launched for each of them.
+
+    loop.launch @linear(%x, %w0) -> (%h) ...
+    loop.launch @linear_1(%h, %w1) -> (%y) ...
+    loop.kernel @linear(%x, %w0) -> (%out) { ... }
+    loop.kernel @linear_1(%h, %w1) -> (%out) { ... }
+
+becomes
+
+    loop.launch @linear(%x, %w0) -> (%h) ...
+    loop.launch @linear(%h, %w1) -> (%y) ...
+    loop.kernel @linear(%x, %w0) -> (%out) { ... }
+
+Kernels compute the same if they are equal up to the names of their values; `normalize-kernels`
+before this makes more of them so. A kernel that nobody launches stays: it is there for its name.
+Fusing comes before: a kernel that is launched in two places is part of neither.
+"""
+
+from collections.abc import Hashable, Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
+from xdsl.passes import ModulePass
+
+from tilewright.dialects import loop
+from tilewright.passes.loop.normalize_kernels import rename
+from tilewright.passes.loop.plan import launches_by_kernel
+from tilewright.passes.structure import body_structure
+from tilewright.passes.trace import Rule, rewriting, skipped
+
+RULE = Rule("f", 12, "dedupe_kernels")
+
+
+def signature(kernel: loop.KernelOp) -> Hashable:
+    """Equal for kernels that compute the same: all of a kernel but its name."""
+    return kernel.num_outputs, frozenset(kernel.attributes.items()), body_structure(kernel.body)
+
+
+def _launch_instead(
+    survivor: loop.KernelOp, kernel: loop.KernelOp, launches: Sequence[loop.LaunchOp]
+) -> None:
+    for launch in launches:
+        launch.properties["kernel"] = SymbolRefAttr(survivor.sym_name)
+    kernel.detach()
+    kernel.erase()
+
+
+class DedupeKernelsPass(ModulePass):
+    """Keep the first of kernels that compute the same."""
+
+    name = "dedupe-kernels"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """The kernels of the module; those that are left are numbered afresh."""
+        launches = launches_by_kernel(op)
+        survivors: dict[Hashable, loop.KernelOp] = {}
+        kernels = [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]
+        for kernel in kernels:
+            survivor = survivors.setdefault(signature(kernel), kernel)
+            if survivor is kernel:
+                continue
+            if (of_kernel := launches.get(kernel.sym_name.data)) is None:
+                skipped(RULE, kernel, "nobody launches it")
+                continue
+            with rewriting(RULE, kernel, whole_module=True):
+                _launch_instead(survivor, kernel, of_kernel)
+        left = [kernel for kernel in kernels if kernel.parent is not None]
+        if len(left) < len(kernels):
+            rename(op, left)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Moves what a loop computes anew in each step, and that does not vary with the step, before the loop.
+
+    loop.for %i in 32 {
+      %sum = loop.reduce %k in 512 with add { ... }
+      loop.for %j in 512 {
+        %0 = loop.load %x[%i, %j] ...
+        %1 = math.rsqrt %sum : f32
+        %2 = arith.mulf %0, %1 : f32
+
+becomes
+
+    loop.for %i in 32 {
+      %sum = loop.reduce %k in 512 with add { ... }
+      %1 = math.rsqrt %sum : f32
+      loop.for %j in 512 {
+        %0 = loop.load %x[%i, %j] ...
+        %2 = arith.mulf %0, %1 : f32
+
+Scalars, loads and whole reductions move, out of reductions, scans and inner nests; not out of the
+outermost nest, of which threads do the steps. What follows a loop in a body stays there: before it,
+it would take registers while that loop runs, as the bias of a matrix product would. Constants stay
+where they are used, unless something that moves needs them.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.context import Context
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.traits import IsTerminator, is_side_effect_free
+
+from tilewright.dialects import loop, tile
+from tilewright.passes.loop.nest import nest_block
+from tilewright.passes.trace import Rule, rewriting, skipped
+
+RULE = Rule("f", 11, "hoist_invariants")
+
+Loop = loop.ForOp | loop.ReduceOp | loop.ScanOp
+
+
+def legal(kernel: loop.KernelOp) -> str | None:
+    """Why nothing in the kernel moves, or None."""
+    if isinstance(kernel.body.block.last_op, tile.LaunchOp):
+        return "it is scheduled already"
+    return None
+
+
+def apply(kernel: loop.KernelOp) -> None:
+    """Hoist out of every loop of `kernel` but its outermost nest, innermost loops first."""
+    outermost = nest_block(kernel).parent_op()
+    for op in reversed([*kernel.walk()]):
+        # a loop of no steps does not compute what stands in it
+        if isinstance(op, Loop) and op is not outermost and 0 not in op.axis_extents():
+            _hoist_from(op)
+
+
+def _hoist_from(nest: Loop) -> None:
+    for op in tuple(nest.body.block.ops):
+        if isinstance(op, arith.ConstantOp):
+            continue
+        if _varies(op, nest.body.block):
+            if op.regions:
+                return
+            continue
+        for moved in (*_constants(op, nest.body.block), op):
+            _move_before(moved, nest)
+
+
+def _varies(op: Operation, body: Block) -> bool:
+    """Whether `op` in `body` computes something else in each step, or does more than compute."""
+    if op.has_trait(IsTerminator) or isinstance(op, loop.PrefixOp) or not is_side_effect_free(op):
+        return True
+    return any(_stays(value, body) for value in _used(op))
+
+
+def _stays(value: SSAValue, body: Block) -> bool:
+    if isinstance(value.owner, arith.ConstantOp):
+        return False
+    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    return block is body
+
+
+def _used(op: Operation) -> Sequence[SSAValue]:
+    return [value for inner in op.walk() for value in inner.operands]
+
+
+def _constants(op: Operation, body: Block) -> list[Operation]:
+    """The constants in `body` that `op` needs where it goes."""
+    owners = dict.fromkeys(value.owner for value in _used(op))
+    return [o for o in owners if isinstance(o, arith.ConstantOp) and o.parent is body]
+
+
+def _move_before(op: Operation, nest: Loop) -> None:
+    assert nest.parent is not None
+    op.detach()
+    nest.parent.insert_op_before(op, nest)
+
+
+class HoistInvariantsPass(ModulePass):
+    """Compute before a loop what does not vary with its steps."""
+
+    name = "hoist-invariants"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Each kernel of the module."""
+        for kernel in [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]:
+            if (reason := legal(kernel)) is not None:
+                skipped(RULE, kernel, reason)
+                continue
+            with rewriting(RULE, kernel):
+                apply(kernel)

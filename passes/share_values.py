@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Computes once what the same body, or one around it, computes twice.
+
+    loop.for %i in 16 {
+      %0 = loop.load %scale[%i] ...
+      %sum = loop.reduce %k in 64 with add {
+        %1 = loop.load %scale[%i] ...
+        %2 = loop.load %x[%i, %k] ...
+        %3 = arith.mulf %1, %2 : f32
+
+becomes
+
+    loop.for %i in 16 {
+      %0 = loop.load %scale[%i] ...
+      %sum = loop.reduce %k in 64 with add {
+        %1 = loop.load %x[%i, %k] ...
+        %2 = arith.mulf %0, %1 : f32
+
+It is used in the place of xDSL's `cse`, which does not compare the types of results inside
+loops: to it, two loops that differ in a conversion's type are one. Operands of what commutes may
+stand in either order. A read of what may be written counts as the same in one block, with no write
+in between. What nobody uses goes.
+"""
+
+from collections import ChainMap
+from collections.abc import Hashable
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+from xdsl.traits import (
+    IsolatedFromAbove,
+    IsTerminator,
+    MemoryEffectKind,
+    get_effects,
+    is_side_effect_free,
+    only_has_effect,
+)
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
+
+from tilewright.passes.structure import structure
+
+Known = ChainMap[Hashable, Operation]
+"""What has been computed before and is in scope, innermost first."""
+
+
+def _visit_regions(op: Operation, known: Known) -> None:
+    isolated = op.has_trait(IsolatedFromAbove, value_if_unregistered=True)
+    for region in op.regions:
+        if len(region.blocks) == 1:
+            _visit_block(region.block, ChainMap() if isolated else known.new_child())
+
+
+def _visit_block(block: Block, known: Known) -> None:
+    for op in tuple(block.ops):
+        _visit_regions(op, known)
+        if is_trivially_dead(op):
+            op.detach()
+            op.erase()
+        elif _may_be_shared(op):
+            _share(op, known)
+
+
+def _may_be_shared(op: Operation) -> bool:
+    if op.has_trait(IsTerminator) or any(len(region.blocks) > 1 for region in op.regions):
+        return False
+    return only_has_effect(op, MemoryEffectKind.READ)  # also true of an op without effects
+
+
+def _share(op: Operation, known: Known) -> None:
+    """Let the op that has computed this before do so for `op` too; else `op` is now known."""
+    key = structure(op)
+    first = known.get(key)
+    if first is None or not (is_side_effect_free(op) or _reads_the_same(first, op)):
+        known[key] = op
+        return
+    for old, new in zip(op.results, first.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.detach()
+    op.erase()
+
+
+def _reads_the_same(first: Operation, second: Operation) -> bool:
+    """Whether both are in one block, and nothing between them may write."""
+    if first.parent is not second.parent:
+        return False
+    between = first.next_op
+    while between is not None and between is not second:
+        effects = get_effects(between)
+        if effects is None or any(e.kind is MemoryEffectKind.WRITE for e in effects):
+            return False
+        between = between.next_op
+    return True
+
+
+class ShareValuesPass(ModulePass):
+    """Eliminate common subexpressions, loads and reductions."""
+
+    name = "share-values"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Everywhere in the module."""
+        _visit_regions(op, ChainMap())
