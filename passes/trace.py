@@ -3,9 +3,10 @@
 What passes report while they work: each rewrite with what was there before and after, and each
 reason for leaving something alone.
 
-A pass says `with rewriting(RULE, kernel): ...` around a change and `skipped(RULE, kernel, why)`
-where it declines. Nobody listens by default, and then both cost next to nothing; a driver that
-wants to know runs the passes inside `with listening(listener)`.
+A pass says `with rewriting(RULE, kernel): ...` around a change, `skipped(RULE, kernel, why)` where
+it declines and, when it had to weigh, `decided(RULE, kernel, why)` where it does not. By default
+nobody listens, and then all of them cost next to nothing; a driver that wants to know runs the
+passes inside `with listening(listener)`.
 """
 
 from collections.abc import Generator
@@ -46,6 +47,9 @@ class Listener(Protocol[Seen]):
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
         """`rule` left `site` alone."""
 
+    def decided(self, rule: Rule, site: str, reason: str) -> None:
+        """`rule` is about to match at `site`, for that reason."""
+
 
 _listener: ContextVar[Listener[Any] | None] = ContextVar("listener", default=None)
 
@@ -82,6 +86,13 @@ def skipped(rule: Rule, site: Operation, reason: str) -> None:
     listener = _listener.get()
     if listener is not None:
         listener.skipped(rule, site_name(site), reason)
+
+
+def decided(rule: Rule, site: Operation, reason: str) -> None:
+    """Report why `rule` will change `site`."""
+    listener = _listener.get()
+    if listener is not None:
+        listener.decided(rule, site_name(site), reason)
 
 
 def _root(op: Operation) -> Operation:

@@ -52,6 +52,9 @@ class RemarkPrinter(_Remarks):
     def rewrote(self, rule: Rule, site: str, before: None, after: None) -> None:
         """Say nothing."""
 
+    def decided(self, rule: Rule, site: str, reason: str) -> None:
+        """Say nothing."""
+
 
 class Snapshot(NamedTuple):
     """A function, a kernel or a module at one time."""
@@ -72,6 +75,10 @@ class TracePrinter(_Remarks):
     def look(self, scope: Operation) -> Snapshot:
         """Keep the text, and what it costs."""
         return Snapshot(str(scope), cost(scope))
+
+    def decided(self, rule: Rule, site: str, reason: str) -> None:
+        """Print what was weighed, before the rewrite."""
+        print(self.paint(f"--- {rule} chosen at {site}: {reason}"), file=self.stream)
 
     def rewrote(self, rule: Rule, site: str, before: Snapshot, after: Snapshot) -> None:
         """Print the rewrite between its markers."""

@@ -22,11 +22,13 @@ becomes
         ...
 
 Legal when all loads of the result agree on where they read, and its free axes are free axes of the
-reader's outermost nest. It pays when nothing is reduced twice, a block can do a row, and the reader
-does not reduce along the axes that move inside.
+reader's outermost nest; when the reader does not reduce along the axes that move inside, which
+would take the tiles of a matrix product apart; when it is no scan, whose steps threads cannot
+share. It pays when one kernel takes less time than two (`fusion_cost`): few rows keep few SMs busy.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
@@ -43,6 +45,10 @@ from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
+from tilewright.dialects.target import DEFAULT_TARGET, Target
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.types import memref_type
+from tilewright.passes.loop.fusion_cost import Decision, decide, fused, work_of
 from tilewright.passes.loop.naming import joined_name
 from tilewright.passes.loop.nest import (
     FlatNest,
@@ -54,7 +60,6 @@ from tilewright.passes.loop.nest import (
 from tilewright.passes.loop.plan import (
     KernelArguments,
     erase_kernel,
-    evaluations,
     is_temporary,
     kernel_of,
     loads_of,
@@ -62,16 +67,16 @@ from tilewright.passes.loop.plan import (
     readers,
 )
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.trace import Rule, decided, rewriting, skipped
 
 RULE = Rule("f", 3, "fuse_reduction")
 
-# A block walks a row of this many elements in some ten microseconds; longer ones want more blocks.
-_LONGEST_ROW = 1 << 17
 
-
+@dataclass
 class FuseReduction(RewritePattern):
     """Move a reducing producer into its only reader."""
+
+    target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
@@ -89,11 +94,14 @@ class FuseReduction(RewritePattern):
         if subscript is None:
             skipped(RULE, producer, f"{consumer.sym_name.data} reads it in more than one way")
             return
-        reason = obstacle(op, consumers)
-        reason = reason or _not_worth(consumer, subscript, evaluations(rows.store))
-        if reason is not None:
+        if (reason := obstacle(op, consumers) or _illegal(consumer, subscript)) is not None:
             skipped(RULE, producer, reason)
             return
+        decision = _decision(op, producer, consumers[0], consumer, subscript, self.target)
+        if not decision.pays:
+            skipped(RULE, producer, decision.reason)
+            return
+        decided(RULE, producer, decision.reason)
         with rewriting(RULE, producer, whole_module=True):
             _fuse(rewriter, op, producer, rows, consumers[0], consumer, loads)
 
@@ -108,7 +116,7 @@ def _fuse(
     loads: Sequence[loop.LoadOp],
 ) -> None:
     buffer = launch.outputs[0]
-    block = _row_block(rewriter, consumer, loads[0].indices)
+    block = row_block(rewriter, consumer, loads[0].indices)
     arguments = KernelArguments(consumer, consumer_launch)
     axes = rows.axes_at(loads[0].map.data.results, loads[0].indices)
     substitution = Substitution(dict(arguments.arguments_like(producer, launch)), axes)
@@ -121,8 +129,8 @@ def _fuse(
     erase_kernel(rewriter, producer, buffer)
 
 
-def _not_worth(consumer: loop.KernelOp, subscript: Subscript, rows: int) -> str | None:
-    """Why the reduction stays a kernel of its own."""
+def _illegal(consumer: loop.KernelOp, subscript: Subscript) -> str | None:
+    """Why the reduction cannot be part of its reader."""
     block = nest_block(consumer)
     outer = () if block is consumer.body.block else block.args
     reader = consumer.sym_name.data
@@ -130,19 +138,32 @@ def _not_worth(consumer: loop.KernelOp, subscript: Subscript, rows: int) -> str 
         return f"{reader} goes along its rows step by step: threads could not share the reduction"
     if not set(subscript.indices) <= set(outer):
         return f"{reader} reads it along axes that are not its outermost free axes"
-    if (times := prod(extent_of(axis) or 1 for axis in subscript.indices)) > rows:
-        return f"{reader} would reduce {times // rows} times as often"
     inside = [axis for axis in outer if axis not in subscript.indices]
-    if not inside:
-        return None
-    if any(isinstance(op, loop.ReduceOp | loop.ForOp) for op in block.ops):
+    if inside and any(isinstance(op, loop.ReduceOp | loop.ForOp) for op in block.ops):
         return f"{reader} reduces along the axes that would move inside"
-    if (row := prod(extent_of(axis) or 1 for axis in inside)) > _LONGEST_ROW:
-        return f"a row of {row} elements is too long for one block"
     return None
 
 
-def _row_block(
+def _decision(
+    launch: loop.LaunchOp,
+    producer: loop.KernelOp,
+    consumer_launch: loop.LaunchOp,
+    consumer: loop.KernelOp,
+    subscript: Subscript,
+    target: Target,
+) -> Decision:
+    """Whether the reader should reduce each row itself, at every step of the row's axes."""
+    reduction, reader = work_of(producer, launch), work_of(consumer, consumer_launch)
+    rows = max(prod(memref_type(launch.outputs[0]).get_shape()), 1)
+    steps = prod(extent_of(axis) or 1 for axis in subscript.indices)
+    buffer = launch.outputs[0]
+    together = fused(reduction, reader, buffer, times=steps / rows, steps=steps)
+    often = f"{steps / rows:.1f}".removesuffix(".0")
+    what = f"reduce each of {rows} row{'s' * (rows > 1)} {often}x"
+    return decide(what, [reduction, reader], [together], target)
+
+
+def row_block(
     rewriter: PatternRewriter, consumer: loop.KernelOp, axes: Sequence[SSAValue]
 ) -> Block:
     """The body of a nest over just `axes`; the other axes of the outermost nest move inside it."""
@@ -188,11 +209,15 @@ def _move_body(nest: loop.ForOp, inner: loop.ForOp, values: dict[SSAValue, SSAVa
     inner.body.block.add_ops(ops)
 
 
+@dataclass(frozen=True)
 class FuseReductionPass(ModulePass):
     """Reduce rows in the kernels that read the results once a row."""
 
     name = "fuse-reduction"
 
+    target: str = DEFAULT_TARGET
+    """The GPU whose times are compared."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no reader is left that can."""
-        PatternRewriteWalker(FuseReduction()).rewrite_module(op)
+        PatternRewriteWalker(FuseReduction(target_named(self.target))).rewrite_module(op)

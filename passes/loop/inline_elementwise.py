@@ -17,9 +17,18 @@ Computes an elementwise producer where it is read, so that its buffer is never w
 
 becomes one kernel that loads `%x` and `%bias` and computes both.
 
-It pays when computing an element again costs less than the memory traffic it saves. Where the
-reader masks its load, what is computed instead masks its own loads, and is 0 outside.
+First go the producers of which one reader reads each element once, for nothing is computed twice:
+so the products of a matrix product are part of its sum before anything else is weighed. Then those
+whose readers, although they compute elements several times, take less time together than the
+kernels apart (`fusion_cost`). What its readers cannot all do for less is written once.
+
+Where a reader masks its load, what is computed instead masks its own loads, and is 0 outside.
 """
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith
@@ -36,7 +45,19 @@ from xdsl.utils.hints import isa
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
+from tilewright.dialects.target import DEFAULT_TARGET, Target
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.types import memref_type
 from tilewright.passes.instruction_costs import instructions
+from tilewright.passes.loop.fusion_cost import (
+    MOST_INSTRUCTIONS,
+    Decision,
+    Work,
+    decide,
+    fused,
+    runs,
+    work_of,
+)
 from tilewright.passes.loop.naming import joined_name
 from tilewright.passes.loop.nest import FlatNest, flat_nest
 from tilewright.passes.loop.plan import (
@@ -48,16 +69,13 @@ from tilewright.passes.loop.plan import (
     loads_of,
     obstacle,
     readers,
+    writer,
 )
 from tilewright.passes.loop.scalar_function import constant_of
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.trace import Rule, decided, rewriting, skipped
 
 RULE = Rule("f", 1, "inline_elementwise")
-
-# A GPU does about 20 flops in the time that it moves one byte (H100: 66.9 TFLOP/s, 3.35 TB/s), and
-# an element that is not inlined is written and read again: 8 bytes.
-_WORTH = 160
 
 
 def cost_per_element(nest: FlatNest) -> int:
@@ -65,8 +83,14 @@ def cost_per_element(nest: FlatNest) -> int:
     return sum(instructions(op) for op in nest.body)
 
 
+@dataclass
 class InlineElementwise(RewritePattern):
     """Inline the kernel of a launch into all launches that read its output."""
+
+    target: Target
+    once: bool
+    """Only where one launch reads each element once."""
+    always: bool
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
@@ -77,34 +101,95 @@ class InlineElementwise(RewritePattern):
         buffer = op.outputs[0]
         if not is_temporary(buffer) or not (consumers := readers(buffer)):
             return
-        reason = obstacle(op, consumers) or _not_worth(nest, kernel, consumers, buffer)
-        if reason is not None:
+        if self.once and not _reads_once(consumers, buffer):
+            return
+        if (reason := obstacle(op, consumers)) is not None:
             skipped(RULE, kernel, reason)
             return
+        if not self.once:
+            decision = _decision(op, kernel, nest, consumers, self.target)
+            if not (decision.pays or self.always):
+                skipped(RULE, kernel, decision.reason)
+                return
+            decided(RULE, kernel, decision.reason)
         with rewriting(RULE, kernel, whole_module=True):
             for consumer in consumers:
-                _inline(rewriter, op, kernel, nest, consumer, buffer)
+                inline_into(rewriter, op, kernel, nest, consumer, buffer)
             rewriter.erase(op)
             erase_kernel(rewriter, kernel, buffer)
 
 
-def _not_worth(
-    nest: FlatNest, kernel: loop.KernelOp, consumers: list[loop.LaunchOp], buffer: SSAValue
-) -> str | None:
-    """Why inlining would be slower."""
-    computed = 0
+def _reads_once(consumers: list[loop.LaunchOp], buffer: SSAValue) -> bool:
+    if len(consumers) > 1 or (reader := kernel_of(consumers[0])) is None:
+        return False
+    loads = {_place(load): load for load in loads_of(reader, consumers[0], buffer)}
+    times = sum(evaluations(load) for load in loads.values())
+    return times <= prod(memref_type(buffer).get_shape())
+
+
+def _decision(
+    launch: loop.LaunchOp,
+    kernel: loop.KernelOp,
+    nest: FlatNest,
+    consumers: list[loop.LaunchOp],
+    target: Target,
+) -> Decision:
+    """Whether its readers should compute what `kernel` does."""
+    buffer, producer = launch.outputs[0], work_of(kernel, launch)
+    elements = max(prod(memref_type(buffer).get_shape()), 1)
+    apart, together = [_work_apart(launch, producer)], list[Work]()
+    computed = 0.0
     for consumer in consumers:
         reader = kernel_of(consumer)
         assert reader is not None
-        computed += sum(evaluations(load) for load in loads_of(reader, consumer, buffer))
-    elements = evaluations(nest.store)
-    again = (computed - elements) * cost_per_element(nest)
-    if again <= _WORTH * elements:
-        return None
-    return f"recompute {computed // elements}x of {cost_per_element(nest)} instructions"
+        steps, loads = runs(reader), loads_of(reader, consumer, buffer)
+        if cost_per_element(nest) * _most_in_a_body(loads) + len(steps) > MOST_INSTRUCTIONS:
+            long = f"{reader.sym_name.data} would have more than {MOST_INSTRUCTIONS} instructions"
+            return Decision(False, long)
+        evaluations = sum({_place(load): steps[load] for load in loads}.values())
+        apart.append(work := work_of(reader, consumer))
+        together.append(fused(producer, work, buffer, times=evaluations / elements))
+        computed += evaluations
+    often = f"{computed / elements:.1f}".removesuffix(".0")
+    what = f"recompute {often}x of {_costliest(nest)} over {elements} elements"
+    return decide(what, apart, together, target)
 
 
-def _inline(
+def _work_apart(launch: loop.LaunchOp, work: Work) -> Work:
+    """
+    What the producer adds when it is not inlined: if it reads what nobody else does of a reduction
+    (the statistics of a row), it joins the reduction's kernel, which reads the row anyway.
+    """
+    for buffer in launch.inputs:
+        host = writer(buffer)
+        if host is None or not is_temporary(buffer) or readers(buffer) != [launch]:
+            continue
+        kernel = kernel_of(host)
+        if kernel is not None and (nest := flat_nest(kernel)) is not None and nest.reduces:
+            known = {buffer, *host.inputs}
+            reads = {read: bytes for read, bytes in work.reads.items() if read not in known}
+            return replace(work, reads=reads, launches=0)
+    return work
+
+
+def _costliest(nest: FlatNest) -> str:
+    """The instructions of an element, by the name of the op that needs the most."""
+    op = max(nest.body, key=instructions, default=nest.store)
+    return f"{op.name.partition('.')[2]} ({cost_per_element(nest)} instructions)"
+
+
+def _place(load: loop.LoadOp) -> tuple[object, ...]:
+    """Equal for loads of one body that read the same element."""
+    return load.parent, load.map, *load.indices, load.mask, *load.mask_operands
+
+
+def _most_in_a_body(loads: Sequence[loop.LoadOp]) -> int:
+    """How many different elements one body reads at most."""
+    bodies = Counter(load.parent for load in {_place(load): load for load in loads}.values())
+    return max(bodies.values(), default=0)
+
+
+def inline_into(
     rewriter: PatternRewriter,
     launch: loop.LaunchOp,
     kernel: loop.KernelOp,
@@ -117,7 +202,11 @@ def _inline(
     loads = loads_of(reader, consumer, buffer)
     arguments = KernelArguments(reader, consumer)
     values = arguments.arguments_like(kernel, launch)
+    computed: dict[tuple[object, ...], SSAValue] = {}
     for load in loads:
+        if (place := _place(load)) in computed:
+            rewriter.replace(load, [], [computed[place]])
+            continue
         axes = nest.axes_at(load.map.data.results, load.indices)
         where = None if load.mask is None else (load.mask.data.results, load.mask_operands)
         substitution = Substitution(dict(values), axes, where=where)
@@ -125,6 +214,7 @@ def _inline(
         value = substitution.value(nest.store.value)
         if masking := _zero_outside(where, value):
             clones, value = [*clones, *masking], masking[-1].results[0]
+        computed[place] = value
         rewriter.replace(load, clones, [value])
     arguments.relaunch(rewriter, joined_name(reader, [kernel]))
 
@@ -151,11 +241,22 @@ def _zero(type: Attribute) -> FloatAttr | IntegerAttr:
     return IntegerAttr(0, type)
 
 
+@dataclass(frozen=True)
 class InlineElementwisePass(ModulePass):
     """Inline elementwise kernels into the kernels that read them."""
 
     name = "inline-elementwise"
 
+    target: str = DEFAULT_TARGET
+    """The GPU whose times are compared."""
+    always: bool = False
+    """Inline all that can be, whatever it costs."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until none is left that pays."""
-        PatternRewriteWalker(InlineElementwise()).rewrite_module(op)
+        target = target_named(self.target)
+        # the last first: each is cloned before others are inlined into it
+        once = InlineElementwise(target, once=True, always=False)
+        PatternRewriteWalker(once, walk_reverse=True).rewrite_module(op)
+        weighed = InlineElementwise(target, once=False, always=self.always)
+        PatternRewriteWalker(weighed).rewrite_module(op)

@@ -50,6 +50,14 @@ def readers(buffer: SSAValue) -> list[loop.LaunchOp]:
     return [op for op in launches if buffer in op.inputs]
 
 
+def writer(buffer: SSAValue) -> loop.LaunchOp | None:
+    """The launch that writes `buffer`; one of them if there are several."""
+    for use in buffer.uses:
+        if isinstance(op := use.operation, loop.LaunchOp) and buffer in op.outputs:
+            return op
+    return None
+
+
 def is_temporary(buffer: SSAValue) -> bool:
     """
     Whether `buffer` only takes a value from one launch to others: it was allocated for that, one

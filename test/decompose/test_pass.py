@@ -22,7 +22,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects.torch import Torch
 from tilewright.dialects.torch_op import TensorOp, tensor, torch_op
-from tilewright.dialects.torch_shapes import shape_of
+from tilewright.dialects.types import shape_of
 from tilewright.interpreters import interpret
 from tilewright.passes.decompose import decompose
 from tilewright.passes.decompose.decompose import DecomposePass
@@ -89,6 +89,9 @@ class Recorder(Listener[str]):
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
         raise AssertionError("nothing is skipped")
+
+    def decided(self, rule: Rule, site: str, reason: str) -> None:
+        raise AssertionError("nothing is weighed")
 
 
 def test_each_rewrite_is_reported_once():

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What fusing is worth: the time of kernels apart against the time of the same kernels fused.
+
+A launch is taken to need, on a target,
+
+    max(bytes / bandwidth, instructions / rate) / share + LAUNCH_SECONDS
+
+* `bytes` is the traffic that cannot be avoided: each element that the kernel reads or writes moves
+  once, however often it is read again (that is for caches and shared memory).
+* `instructions` counts every scalar op as often as it runs. In a reduction, what does not vary with
+  some of the free axes is computed once for `REUSE` of their steps: a block computes an operand of
+  a matrix product once for its whole tile. Outside of reductions nothing is reused.
+* `rate` is half of the target's flops, of which a fused multiply-add does two.
+* `share` is the part of the GPU that has work: each step of the outermost nest gets an SM at most,
+  so that a row which one block walks goes at the speed of one SM.
+
+The model is for choosing between two forms, not for foretelling times. It knows nothing of latency;
+`MOST_INSTRUCTIONS` stands in for it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+from xdsl.dialects import arith
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects import loop
+from tilewright.dialects.axes import AxesOp, extent_of
+from tilewright.dialects.monoid import Monoid
+from tilewright.dialects.target import Target
+from tilewright.passes.footprint import bytes_of, element_bytes, elements_touched
+from tilewright.passes.instruction_costs import instructions
+from tilewright.passes.kernel_cost import LAUNCH_SECONDS
+from tilewright.passes.loop.nest import nest_block
+
+REUSE = 128
+"""Steps of free axes for which a block computes an operand of a reduction once: a tile's side."""
+
+MOST_INSTRUCTIONS = 512
+"""Instructions of one element that are inlined at most: beyond, it is their latency that counts."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one launch does."""
+
+    reads: Mapping[SSAValue, float]
+    """Bytes that it reads of each buffer."""
+    writes: Mapping[SSAValue, float]
+    """Bytes that it writes of each buffer."""
+    instructions: float
+    steps: int
+    """Steps of the outermost nest: what SMs can share."""
+    launches: int = 1
+
+    @property
+    def bytes(self) -> float:
+        """All that moves."""
+        return sum(self.reads.values()) + sum(self.writes.values())
+
+    def seconds(self, target: Target) -> float:
+        """How long it takes."""
+        share = min(max(self.steps, 1) / target.sms, 1.0)
+        busy = max(self.bytes / target.bandwidth, self.instructions / (target.flops / 2))
+        return busy / share + self.launches * LAUNCH_SECONDS
+
+
+class Decision(NamedTuple):
+    """Whether to fuse, and why."""
+
+    pays: bool
+    reason: str
+
+
+def decide(what: str, apart: Sequence[Work], fused: Sequence[Work], target: Target) -> Decision:
+    """Whether `fused` takes no longer than `apart`; `what` says what fusing has to do for it."""
+    seconds = [sum(work.seconds(target) for work in form) for form in (fused, apart)]
+    saved = sum(work.bytes for work in apart) - sum(work.bytes for work in fused)
+    bytes = f"saves {size(saved)}" if saved >= 0 else f"moves {size(-saved)} more"
+    times = f"{1e6 * seconds[0]:.2f} us against {1e6 * seconds[1]:.2f} us apart"
+    return Decision(seconds[0] <= seconds[1], f"{what}: {times}, {bytes}")
+
+
+def size(bytes: float) -> str:
+    """A number of bytes as people write it."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if bytes >= factor:
+            return f"{bytes / factor:.1f} {unit}"
+    return f"{bytes:.0f} B"
+
+
+def work_of(kernel: loop.KernelOp, launch: loop.LaunchOp) -> Work:
+    """What `launch`, which runs `kernel`, does."""
+    arguments: list[SSAValue] = [*kernel.body.block.args]
+    buffers = dict(zip(arguments, launch.operands, strict=True))
+    reads, writes = defaultdict[SSAValue, float](float), defaultdict[SSAValue, float](float)
+    seen = set[tuple[object, ...]]()
+    total = 0.0
+    for op, times in runs(kernel).items():
+        total += times * _instructions(op)
+        if not isinstance(op, loop.LoadOp | loop.StoreOp):
+            continue
+        moved = reads if isinstance(op, loop.LoadOp) else writes
+        if (access := (op.memref, op.map, *op.indices)) not in seen:
+            seen.add(access)
+            moved[buffers[op.memref]] += elements_touched(op) * element_bytes(op.memref)
+    return Work(_at_most_all(reads), _at_most_all(writes), total, _steps(nest_block(kernel)))
+
+
+def _at_most_all(moved: Mapping[SSAValue, float]) -> Mapping[SSAValue, float]:
+    return {buffer: min(bytes, bytes_of(buffer)) for buffer, bytes in moved.items()}
+
+
+def fused(
+    producer: Work,
+    reader: Work,
+    buffer: SSAValue,
+    *,
+    times: float = 1.0,
+    steps: int | None = None,
+    kept: bool = False,
+) -> Work:
+    """
+    `reader` when it computes itself, each element `times` times, what it read of `buffer`; which it
+    also writes, if that is `kept` for others.
+    """
+    part = reader.reads[buffer] / max(bytes_of(buffer), 1)
+    reads = {read: bytes for read, bytes in reader.reads.items() if read is not buffer}
+    for read, bytes in producer.reads.items():
+        reads[read] = max(reads.get(read, 0.0), bytes * part)
+    writes = {**reader.writes, **(producer.writes if kept else {})}
+    total = reader.instructions + producer.instructions * times
+    return Work(reads, writes, total, reader.steps if steps is None else steps)
+
+
+def _steps(block: Block) -> int:
+    return prod(extent_of(axis) or 1 for axis in block.args if extent_of(axis) is not None)
+
+
+def _instructions(op: Operation) -> int:
+    if isinstance(op, loop.ForOp | loop.ScanOp | loop.YieldOp):
+        return 0
+    return 0 if _is_sum_of_products(op) else instructions(op)
+
+
+def _is_sum_of_products(op: Operation) -> bool:
+    """Whether the joining is part of a fused multiply-add."""
+    if not isinstance(op, loop.ReduceOp) or op.monoid.data is not Monoid.ADD:
+        return False
+    return all(isinstance(value.owner, arith.MulfOp) for value in op.yield_op.values)
+
+
+def runs(kernel: loop.KernelOp) -> dict[Operation, float]:
+    """How often each op of `kernel` runs in a launch; a loop, as often as all its steps."""
+    varies = varying(kernel)
+    return dict(_runs(kernel.body.block, 1, None, varies))
+
+
+def varying(kernel: loop.KernelOp) -> dict[Operation, frozenset[SSAValue]]:
+    """The axes around each op with which it varies; those of a loop itself are not around it."""
+    varies: dict[Operation, frozenset[SSAValue]] = {}
+    _find_varying(kernel.body.block, varies)
+    return varies
+
+
+def _find_varying(block: Block, varies: dict[Operation, frozenset[SSAValue]]) -> None:
+    for op in block.ops:
+        found = frozenset[SSAValue]().union(*(_axes_of(value, varies) for value in op.operands))
+        for region in op.regions:
+            _find_varying(region.block, varies)
+            found = found.union(*(varies[inner] for inner in region.block.ops))
+            found -= {*region.block.args}
+        varies[op] = found
+
+
+def _axes_of(
+    value: SSAValue, varies: Mapping[Operation, frozenset[SSAValue]]
+) -> frozenset[SSAValue]:
+    if isinstance(value.owner, Operation):
+        return varies[value.owner]
+    return frozenset((value,)) if extent_of(value) is not None else frozenset()
+
+
+def _runs(
+    block: Block,
+    steps: float,
+    reduction: loop.ReduceOp | None,
+    varies: Mapping[Operation, frozenset[SSAValue]],
+) -> Iterator[tuple[Operation, float]]:
+    """The ops of a body that is run `steps` times, inside `reduction` if it is in one."""
+    for op in block.ops:
+        if not isinstance(op, AxesOp):
+            yield op, steps / _reuse(op, reduction, varies)
+            continue
+        inside = steps * prod(op.axis_extents())
+        yield op, inside
+        outermost = op if reduction is None and isinstance(op, loop.ReduceOp) else reduction
+        yield from _runs(op.regions[0].block, inside, outermost, varies)
+
+
+def _reuse(
+    op: Operation,
+    reduction: loop.ReduceOp | None,
+    varies: Mapping[Operation, frozenset[SSAValue]],
+) -> int:
+    """For how many outputs of the reduction that it is part of a block computes `op` once."""
+    if reduction is None:
+        return 1
+    others = varies[reduction] - varies[op]
+    return min(max(prod(extent_of(axis) or 1 for axis in others), 1), REUSE)
