@@ -144,6 +144,12 @@ def _add_compile(add_parser: AddParser) -> None:
     parser.add_argument("--ir", choices=LEVELS, default="cuda", help="the level; default: cuda")
     parser.add_argument("-o", dest="output", metavar="FILE", help="write to a file, - for stdout")
     parser.add_argument(
+        "--plan",
+        metavar="FILE",
+        help="also write the launch plan: .txt, .md (Mermaid), .dot (Graphviz); "
+        "- prints it in the place of the IR",
+    )
+    parser.add_argument(
         "-v",
         dest="verbosity",
         action="count",

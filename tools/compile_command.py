@@ -6,12 +6,14 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 
 from tilewright.codegen.gpu import target_for
+from tilewright.codegen.launch_plan import plan_of
 from tilewright.codegen.printer import cuda_source
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.trace import listening
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.model_source import module_of
+from tilewright.tools.plan_file import form_of, write_plan
 from tilewright.tools.terminal import colored_diff, is_colored
 from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
 
@@ -19,14 +21,18 @@ from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
 def run(args: argparse.Namespace) -> int:
     """Print or write what the arguments ask for."""
     target, level = target_for(args.target), Level(args.ir)
+    if args.plan is not None:
+        form_of(args.plan)
     module = module_of(args)
     with _listening(args.verbosity, target, args.color):
         lowered = lower(module, level)
     text = cuda_source(lowered) if level is Level.CUDA else str(lowered) + "\n"
-    if args.output is None:
-        sys.stdout.write(text)
-    else:
+    if args.plan is not None:
+        write_plan(plan_of(lower(lowered, Level.CUDA)), args.plan)
+    if args.output is not None:
         write_text(args.output, text)
+    elif args.plan != "-":
+        sys.stdout.write(text)
     return 0
 
 

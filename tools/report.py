@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tilewright.codegen.execution import SOURCE_NAME, Execution, KernelReport, Problem
+from tilewright.codegen.slab import Slab
 from tilewright.tools.comparison import Comparison
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.terminal import show, table
@@ -29,6 +30,8 @@ class Report:
     execution: Execution
     comparisons: list[Comparison]
     rounded_by: str
+    slab: Slab
+    """The memory of intermediate buffers."""
 
     @property
     def ok(self) -> bool:
@@ -64,6 +67,9 @@ def print_report(report: Report, console: Console) -> None:
         show(console, _kernels_table(report))
     else:
         console.print("no kernels to run")
+    if report.slab.slots:
+        peak, total = report.slab.peak_bytes, report.slab.sum_bytes
+        console.print(f"\nintermediate buffers: {peak} B, {total} B if none shared memory")
     right = "right" if report.compared else "not compared: name a program with --against"
     style, verdict = ("bold green", right) if report.ok else ("bold red", "wrong")
     console.print(f"\n[{style}]{verdict}[/]")
@@ -123,6 +129,8 @@ def write_json(report: Report, path: str) -> None:
             "errors": list(report.errors()),
             "outputs": [_output(c, report.rounded_by) for c in report.comparisons],
             "kernels": [_kernel(kernel) for kernel in report.execution.kernels],
+            "peak_bytes": report.slab.peak_bytes,
+            "sum_bytes": report.slab.sum_bytes,
         },
     )
 

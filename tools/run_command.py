@@ -78,4 +78,12 @@ def _report(program: Program, backend: Backend, target: str, args: argparse.Name
         inputs = random_inputs(plan.inputs, args.seed)
     execution = backend.run(plan, inputs)
     comparisons = compare(program, inputs, execution.results, kernel_ir)
-    return Report(backend.name, target, plan.source, execution, comparisons, program.rounded_by)
+    return Report(
+        backend.name,
+        target,
+        plan.source,
+        execution,
+        comparisons,
+        program.rounded_by,
+        plan.slab,
+    )

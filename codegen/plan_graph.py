@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A launch plan as a picture: a node for each launch, and an edge for each buffer that one writes and
+another reads. Mermaid, which Markdown shows, or Graphviz.
+
+    flowchart TD
+      x(["x: float32[64], 256 B"])
+      k0["double<br>1 x 64"]
+      x -- "x" --> k0
+"""
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tilewright.codegen.launch_plan import Launch, Plan
+from tilewright.codegen.plan_text import buffer_text, input_text
+
+
+class Node(NamedTuple):
+    """What stands in the picture."""
+
+    id: str
+    lines: tuple[str, ...]
+    is_launch: bool
+
+
+class Edge(NamedTuple):
+    """A buffer on its way."""
+
+    source: str
+    target: str
+    label: str
+
+
+class Graph(NamedTuple):
+    """A picture."""
+
+    nodes: Sequence[Node]
+    edges: Sequence[Edge]
+
+
+def graph_of(plan: Plan) -> Graph:
+    """Inputs that are used or returned, launches in order, results; an edge is one use."""
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+    used = {number for launch in plan.launches for number in launch.inputs} | {*plan.results}
+    written: dict[int, str] = {}
+    """The node that a buffer's contents come from."""
+    for number in range(len(plan.buffers)):
+        is_input = number < len(plan.inputs)
+        is_written = any(number in launch.outputs for launch in plan.launches)
+        if number in used and (is_input or not is_written):  # without elements nobody writes it
+            text = input_text(plan, number) if is_input else buffer_text(plan, number)
+            written[number] = f"b{number}"
+            nodes.append(Node(f"b{number}", (text,), False))
+    for position, launch in enumerate(plan.launches):
+        node = Node(f"k{position}", _launch_lines(launch), True)
+        nodes.append(node)
+        for number in launch.inputs:
+            edges.append(Edge(written[number], node.id, _label(plan, number)))
+        written.update(dict.fromkeys(launch.outputs, node.id))
+    for position, number in enumerate(plan.results):
+        node = Node(f"r{position}", (f"result {position}",), False)
+        nodes.append(node)
+        edges.append(Edge(written[number], node.id, _label(plan, number)))
+    return Graph(nodes, edges)
+
+
+def _launch_lines(launch: Launch) -> tuple[str, ...]:
+    shape = f"{launch.grid} x {launch.block}"
+    shared = f", {launch.shared_bytes} B shared" if launch.shared_bytes else ""
+    return launch.kernel, shape + shared
+
+
+def _label(plan: Plan, number: int) -> str:
+    """Inputs say in their node what they are."""
+    return "" if number < len(plan.inputs) else buffer_text(plan, number)
+
+
+def plan_mermaid(plan: Plan) -> str:
+    """A Markdown page with the picture."""
+    nodes, edges = graph_of(plan)
+    lines = ["```mermaid", "flowchart TD"]
+    for node in nodes:
+        opening, closing = ("[", "]") if node.is_launch else ("([", "])")
+        lines.append(f"  {node.id}{opening}{_mermaid_text('<br>'.join(node.lines))}{closing}")
+    for edge in edges:
+        arrow = f"-- {_mermaid_text(edge.label)} -->" if edge.label else "-->"
+        lines.append(f"  {edge.source} {arrow} {edge.target}")
+    return "\n".join([*lines, "```"]) + "\n"
+
+
+def _mermaid_text(text: str) -> str:
+    return '"' + text.replace('"', "#quot;") + '"'
+
+
+def plan_dot(plan: Plan) -> str:
+    """The picture in Graphviz's language."""
+    nodes, edges = graph_of(plan)
+    lines = ["digraph plan {"]
+    for node in nodes:
+        shape = "box" if node.is_launch else "oval"
+        lines.append(f"  {node.id} [shape={shape}, label={json.dumps(chr(10).join(node.lines))}];")
+    for edge in edges:
+        label = f" [label={json.dumps(edge.label)}]" if edge.label else ""
+        lines.append(f"  {edge.source} -> {edge.target}{label};")
+    return "\n".join([*lines, "}"]) + "\n"

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright compile --plan FILE`."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tilewright.tools import cli
+
+# A product, and a softmax of it: two kernels, with a buffer between them.
+PROGRAM = ("-c", "torch.softmax(torch.randn(8, 300) @ torch.randn(300, 40), -1)")
+
+Compile = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def compile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Compile:
+    """Run the command in an empty folder: its exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*argv: str) -> tuple[int, str, str]:
+        code = cli.main(["compile", *argv])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+def test_the_plan_in_the_place_of_the_ir(compile: Compile) -> None:
+    code, out, err = compile(*PROGRAM, "--plan", "-")
+    assert (code, err) == (0, "")
+    assert out.startswith("launches ")
+    assert "slab of intermediate buffers" in out
+    assert "__global__" not in out
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("p.txt", "launches "), ("p.md", "```mermaid\n"), ("p.dot", "digraph ")]
+)
+def test_the_plan_beside_the_ir(name: str, start: str, compile: Compile) -> None:
+    _, alone, _ = compile(*PROGRAM, "--ir", "tile")
+    code, out, err = compile(*PROGRAM, "--ir", "tile", "--plan", name)
+    assert (code, out, err) == (0, alone, "")
+    text = Path(name).read_text()
+    assert text.startswith(start)
+    compile(*PROGRAM, "--plan", name)
+    assert Path(name).read_text() == text
+
+
+def test_both_to_files(compile: Compile) -> None:
+    assert compile(*PROGRAM, "--plan", "p.txt", "-o", "x.cu") == (0, "", "")
+    assert "__global__" in Path("x.cu").read_text()
+    assert compile(*PROGRAM, "--plan", "-")[1] == Path("p.txt").read_text()
+
+
+def test_a_file_of_ir(compile: Compile) -> None:
+    compile(*PROGRAM, "--ir", "loop", "-o", "x.mlir")
+    assert compile("x.mlir", "--plan", "-") == compile(*PROGRAM, "--plan", "-")
+
+
+def test_names_that_are_none(compile: Compile) -> None:
+    code, out, err = compile(*PROGRAM, "--plan", "plan.svg")
+    assert (code, out) == (2, "")
+    assert err == (
+        "error: 'plan.svg' is no name for a plan "
+        "(names end in .txt (text), .md (Mermaid) or .dot (Graphviz))\n"
+    )
+    code, _, err = compile(*PROGRAM, "--plan", "no/such/folder/p.txt")
+    assert code == 2
+    assert "cannot write 'no/such/folder/p.txt'" in err
