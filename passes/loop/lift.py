@@ -155,23 +155,23 @@ class _Lifting:
         shape = tensor_type(op.inputs[0]).get_shape()
         reduced = op.dims.get_values()
         extents = [shape[d] for d in reduced]
-        with self._kernel(*op.results_) as kernel:
-            if _is_each_element(op, extents):
-                coordinates = _interleave(len(shape), reduced, _zeros(extents), kernel.coordinates)
-                kernel.store([kernel.read(self.views[v], coordinates) for v in op.inputs])
-                return
-            folded = delinearize(kernel.begin_loop(), extents)
+        with self._kernel(*_used(op.results_)) as kernel:
+            is_alone = _is_each_element(op, extents)
+            folded = _zeros(extents) if is_alone else delinearize(kernel.begin_loop(), extents)
             coordinates = _interleave(len(shape), reduced, folded, kernel.coordinates)
             values = [kernel.read(self.views[v], coordinates) for v in op.inputs]
-            kernel.store(kernel.end_reduce(prod(extents), op.monoid, values))
+            if not is_alone:
+                values = kernel.end_reduce(prod(extents), op.monoid, values)
+            kernel.store(_of_used(values, op.results_))
 
     def _lift_scan(self, op: prim.ScanOp) -> None:
         shape, dim = tensor_type(op.inputs[0]).get_shape(), op.dim.value.data
-        with self._kernel(*op.results_, without=dim) as kernel:
+        with self._kernel(*_used(op.results_), without=dim) as kernel:
             coordinates = kernel.coordinates
             coordinates[dim] = kernel.begin_loop()
             values = [kernel.read(self.views[v], coordinates) for v in op.inputs]
-            kernel.store(kernel.prefix(op.monoid, values), coordinates)
+            prefixes = kernel.prefix(op.monoid, values)
+            kernel.store(_of_used(prefixes, op.results_), coordinates)
             kernel.end_scan(shape[dim])
 
     def _lift_call(self, op: func.CallOp) -> None:
@@ -331,6 +331,17 @@ def _is_each_element(op: prim.ReduceOp, extents: Sequence[int]) -> bool:
     """Whether every element is folded alone, to itself. The float sum of -0 is 0."""
     is_float = isinstance(tensor_type(op.inputs[0]).element_type, AnyFloat)
     return prod(extents) == 1 and not (is_float and op.monoid.data is Monoid.ADD)
+
+
+def _used(results: Sequence[SSAValue]) -> Sequence[SSAValue]:
+    """Of the results of an op those that are asked for, as an argmax is without the maximum."""
+    return _of_used(results, results)
+
+
+def _of_used(values: Sequence[SSAValue], results: Sequence[SSAValue]) -> Sequence[SSAValue]:
+    """The values for those of the results that are used; for all where none is."""
+    used = [v for v, result in zip(values, results, strict=True) if result.uses]
+    return used or values
 
 
 def _zeros(extents: Sequence[int]) -> Sequence[AffineExpr]:

@@ -42,10 +42,10 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilewright.dialects import prim
+from tilewright.dialects.element_types import compute_type
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.prim import ScalarFunction, Source
-from tilewright.dialects.torch_promotion import compute_type
 from tilewright.dialects.types import element_of, shape_of
 from tilewright.passes.decompose.subscripts import gather
 from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
@@ -115,17 +115,23 @@ class _Search:
 
     def replaced(self) -> Tensor:
         """The last update that hits, or else the base."""
-        axes = self.searched_axes()
+        axes, owned = self.searched_axes(), sorted(self.axis_of.values())
         shape = (*(self.shape[axis] for axis in axes), self.count)
         position, hit = self.emit.iota(shape, len(axes)), self.hit(axes)
+        if hit is not None and self.count == 1:
+            update = self.alone(self.seen(self.updates, owned), owned)
+            return self.alone(hit, axes).where(update, self.base)
         found = position if hit is None else hit.where(position, -1)
         last = found.reduce(Monoid.MAX, [len(axes)])
         last = last.view([AffineDimExpr(axis) for axis in axes], self.shape)
 
-        owned = sorted(self.axis_of.values())
         updates = self.seen(self.updates, owned)
         subscripts = [*map(AffineDimExpr, owned), last.maximum(0)]
         return (last >= 0).where(gather(updates, subscripts, self.shape), self.base)
+
+    def alone(self, tensor: Tensor, axes: Sequence[int]) -> Tensor:
+        """What is seen from the coordinates `axes`, where one update is left to be searched."""
+        return tensor.view([*map(AffineDimExpr, axes), _ZERO], self.shape)
 
     def within_base(self, result: Tensor) -> Tensor:
         """`result`, and the base where no update can reach."""

@@ -175,6 +175,19 @@ func.func @sum_of_none(%x: tensor<5x0xf32>) -> tensor<5xf32> {
   func.return %zero : tensor<5xf32>
 }
 
+// What nobody asks for is not stored.
+// CHECK:      loop.kernel @at(%x: memref<5x8xf32>, %n: memref<5x8xi64>) -> (%out: memref<5xi64>) {
+// CHECK-NEXT:   loop.for %i in 5 {
+// CHECK-NEXT:     %maximum, %position = loop.reduce %k in 8 with argmax {
+// CHECK:          loop.store %position, %out[%i] : memref<5xi64>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @position_alone(%x: tensor<5x8xf32>, %n: tensor<5x8xi64>) -> tensor<5xi64> {
+  %v, %at = prim.reduce argmax(%x, %n) dims [1]
+      : (tensor<5x8xf32>, tensor<5x8xi64>) -> (tensor<5xf32>, tensor<5xi64>)
+  func.return %at : tensor<5xi64>
+}
+
 // What is folded alone stays what it is ...
 // CHECK:      loop.kernel @alone(%x: memref<5x1xf32>) -> (%out: memref<5xf32>) {
 // CHECK-NEXT:   loop.for %i in 5 {

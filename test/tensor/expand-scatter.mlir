@@ -153,3 +153,15 @@ func.func @none(%u: tensor<0xf32>, %x: tensor<6xf32>, %k: tensor<0xi64>) -> tens
       : (tensor<0xf32>, tensor<6xf32>, tensor<0xi64>) -> tensor<6xf32>
   func.return %r : tensor<6xf32>
 }
+
+// One update either hits or does not: nothing is searched.
+// CHECK-LABEL: func.func @one
+// CHECK-NOT:     prim.reduce
+// CHECK:         prim.elementwise select
+// CHECK-NEXT:    func.return
+func.func @one(%x: tensor<5x8xf32>, %u: tensor<1x8xf32>, %k: tensor<1xi64>) -> tensor<5x8xf32> {
+  %i = prim.index_map %k by affine_map<(d0, d1) -> (d0)> : tensor<1xi64> -> tensor<1x8xi64>
+  %r = prim.scatter %u to %x[%i] by affine_map<(d0, d1)[s0] -> (s0, d1)>
+      : (tensor<1x8xf32>, tensor<5x8xf32>, tensor<1x8xi64>) -> tensor<5x8xf32>
+  func.return %r : tensor<5x8xf32>
+}
