@@ -27,6 +27,12 @@ class BitwiseScalarOp(ScalarOp):
     DOMAIN: ClassVar[Domain] = BITS
 
 
+class ScalarBitwiseOp(ScalarFirstOp):
+    """A function of each bit of a number and a tensor."""
+
+    DOMAIN: ClassVar[Domain] = BITS
+
+
 class ShiftOp(BinaryOp):
     """A shift by as many bits as `other` says."""
 
@@ -74,6 +80,15 @@ class BitwiseAndScalarOp(BitwiseScalarOp):
     """
 
 
+@torch_op("bitwise_and.Scalar_Tensor")
+class ScalarBitwiseAndOp(ScalarBitwiseOp):
+    """
+    The bits that are set in both.
+
+        %1 = torch.bitwise_and.Scalar_Tensor %0 input 3 : (tensor<4x8xi32>) -> tensor<4x8xi32>
+    """
+
+
 @torch_op("bitwise_or.Tensor")
 class BitwiseOrOp(BitwiseOp):
     """
@@ -92,6 +107,15 @@ class BitwiseOrScalarOp(BitwiseScalarOp):
     """
 
 
+@torch_op("bitwise_or.Scalar_Tensor")
+class ScalarBitwiseOrOp(ScalarBitwiseOp):
+    """
+    The bits that are set in either.
+
+        %1 = torch.bitwise_or.Scalar_Tensor %0 input 3 : (tensor<4x8xi32>) -> tensor<4x8xi32>
+    """
+
+
 @torch_op("bitwise_xor.Tensor")
 class BitwiseXorOp(BitwiseOp):
     """
@@ -107,6 +131,15 @@ class BitwiseXorScalarOp(BitwiseScalarOp):
     The bits that are set in just one.
 
         %1 = torch.bitwise_xor.Scalar %0 other 3 : (tensor<4x8xi32>) -> tensor<4x8xi32>
+    """
+
+
+@torch_op("bitwise_xor.Scalar_Tensor")
+class ScalarBitwiseXorOp(ScalarBitwiseOp):
+    """
+    The bits that are set in just one.
+
+        %1 = torch.bitwise_xor.Scalar_Tensor %0 input 3 : (tensor<4x8xi32>) -> tensor<4x8xi32>
     """
 
 

@@ -72,6 +72,16 @@ func.func @bitwise_xor_Scalar(%a: tensor<4x8xi32>) -> tensor<4x8xi32> {
   func.return %r : tensor<4x8xi32>
 }
 
+// A number may stand first.
+// CHECK-LABEL: func.func @bitwise_xor_Scalar_Tensor(
+// CHECK-NEXT:    %r = prim.constant 3 : i32 -> tensor<4x8xi32>
+// CHECK-NEXT:    %r_1 = prim.elementwise xor(%r, %a) : tensor<4x8xi32>
+// CHECK-NEXT:    func.return %r_1 : tensor<4x8xi32>
+func.func @bitwise_xor_Scalar_Tensor(%a: tensor<4x8xi32>) -> tensor<4x8xi32> {
+  %r = torch.bitwise_xor.Scalar_Tensor %a input 3 : (tensor<4x8xi32>) -> tensor<4x8xi32>
+  func.return %r : tensor<4x8xi32>
+}
+
 // No more is shifted than a shift may be; the rest gives 0.
 // CHECK-LABEL: func.func @bitwise_left_shift(
 // CHECK-NEXT:    %r = prim.constant 0 : i32 -> tensor<4x8xi32>
