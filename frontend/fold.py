@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from tilewright.frontend.affine_values import affine_of, bounds_of, iota, predicate, splat_of
+from tilewright.frontend.aten import op_of_call
 
 _MOST_BYTES = 64 << 20
 """Results larger than this are computed by the program."""
@@ -87,13 +88,16 @@ def _is_static(shape: Sequence[Any]) -> bool:
 
 
 def _is_worth(node: Any, free: Mapping[Any, None]) -> bool:
-    """Whether a node is where a part ends, and more than one op that makes a tensor."""
+    """
+    Whether a node is where a part ends, and more than one op that makes a tensor, or one that the
+    dialect does not have.
+    """
     import torch
 
     if node.op == "placeholder" or not isinstance(node.meta["val"], torch.Tensor):
         return False
     is_end = any(user not in free for user in node.users)
-    return is_end and bool(node.all_input_nodes)
+    return is_end and (bool(node.all_input_nodes) or op_of_call(node.target, node.args) is None)
 
 
 def _evaluated(node: Any, values: dict[Any, Any]) -> Any:

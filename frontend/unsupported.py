@@ -64,6 +64,12 @@ def _needs_singular_values(arguments: Arguments) -> bool:
     return arguments.get("ord") in ("nuc", 2, -2)
 
 
+def _is_spectral(arguments: Arguments) -> bool:
+    """Whether `linalg.norm` is a matrix norm of singular values: of a vector it needs none."""
+    dims = arguments.get("dim") or arguments["self"].meta["val"].shape
+    return len(dims) == 2 and _needs_singular_values(arguments)
+
+
 # --- The table
 
 _DRAWN = "draw them outside and pass them in as an input"
@@ -119,10 +125,17 @@ _GROUPS: tuple[tuple[str, Refusal], ...] = (
         Refusal("there are no solvers and factorisations", _OUTSIDE),
     ),
     (
-        "linalg_matrix_norm linalg_norm",
+        "linalg_matrix_norm",
         Refusal(
             "the norm needs singular values", "ord='fro' does not", _needs_singular_values,
             "with ord='nuc', 2 or -2",
+        ),
+    ),
+    (
+        "linalg_norm",
+        Refusal(
+            "the norm needs singular values", "ord='fro' does not", _is_spectral,
+            "of a matrix with ord='nuc', 2 or -2",
         ),
     ),
     (

@@ -73,6 +73,14 @@ def test_an_additive_mask_is_a_choice_of_two_numbers() -> None:
     assert ops(captured)[:2] == ["prim.predicate", "torch.where.Scalar"]
 
 
+def test_what_only_pytorch_can_make_is_computed_at_capture() -> None:
+    def pairs(x: torch.Tensor) -> torch.Tensor:
+        return x.abs().max().long() + torch.tril_indices(3, 3)
+
+    captured = check(pairs, torch.randn(3))
+    assert [input.kind for input in captured.inputs] == ["constant", "input"]
+
+
 def test_positions_and_numbers_need_no_memory() -> None:
     def shifted(x: torch.Tensor) -> torch.Tensor:
         row = torch.arange(4)[:, None] * 2 + torch.arange(8) + 3

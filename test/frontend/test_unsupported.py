@@ -230,6 +230,8 @@ ALLOWED: dict[str, Callable[[torch.Tensor], Any]] = {
     "where": lambda x: torch.where(x > 0, x, 0),
     "cdist": lambda x: torch.cdist(x, x, p=1.0),
     "norm": lambda x: torch.linalg.matrix_norm(x),
+    "norm of a vector": lambda x: torch.linalg.norm(x[0], 2),
+    "norms of rows": lambda x: torch.linalg.norm(x, -2, dim=1),
     "lstm": lambda x: RECURRENT["LSTM"](x[:1].expand(64, 4))[0],
     "view": lambda x: x.view(8, 2),
     "unused": lambda x: (torch.histc(x), x)[1],
