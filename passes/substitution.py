@@ -15,6 +15,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, MaskedOp
+from tilewright.passes.selected_loads import selection_of
 
 
 @dataclass
@@ -73,7 +74,7 @@ class Substitution:
         and something else, it stays the same as theirs.
         """
         plain = self.access(op.map.data.results, op.indices)
-        loads = [_load_selected_by(op, use.operation) for use in op.result.uses]
+        loads = [_load_selected_by(use.operation) for use in op.result.uses]
         masks = [self._mask_of_read(load, _axes_of_load(load)) for load in loads if load]
         if not masks or len(masks) != len(loads) or any(mask != masks[0] for mask in masks):
             return plain
@@ -134,14 +135,10 @@ class Substitution:
         return new
 
 
-def _load_selected_by(predicate: loop.PredicateOp, select: Operation) -> loop.LoadOp | None:
-    """The load that `select` gives where the predicate holds, if its mask is the predicate."""
-    if not isinstance(select, arith.SelectOp) or select.cond is not predicate.result:
-        return None
-    load = select.lhs.owner
-    if not isinstance(load, loop.LoadOp) or load.mask != predicate.map:
-        return None
-    return load if tuple(load.mask_operands) == tuple(predicate.indices) else None
+def _load_selected_by(select: Operation) -> loop.LoadOp | None:
+    """The load that `select` gives under its mask, which is the predicate."""
+    load = select.lhs.owner if isinstance(select, arith.SelectOp) else None
+    return load if isinstance(load, loop.LoadOp) and selection_of(load) is select else None
 
 
 def _axes_of_load(op: loop.LoadOp) -> Iterator[SSAValue]:

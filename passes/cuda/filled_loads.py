@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Operation
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.axes import optional_mask
+from tilewright.passes.selected_loads import selection_of
 
 
 class FilledLoads(NamedTuple):
@@ -50,16 +50,6 @@ def fill_of(select: arith.SelectOp) -> FloatAttr | IntegerAttr | None:
 
 
 def _select_of(load: Operation) -> arith.SelectOp | None:
-    if not isinstance(load, loop.LoadOp) or load.mask is None:
+    if not isinstance(load, loop.LoadOp) or (select := selection_of(load)) is None:
         return None
-    select = load.result.get_user_of_unique_use()
-    if not isinstance(select, arith.SelectOp) or select.parent is not load.parent:
-        return None
-    predicate = select.cond.owner
-    if select.lhs is not load.result or not isinstance(predicate, loop.PredicateOp):
-        return None
-    if fill_of(select) is None:
-        return None
-    read = optional_mask((load.mask.data.results, load.mask_operands))
-    selected = optional_mask((predicate.map.data.results, predicate.indices))
-    return select if read == selected else None
+    return select if select.parent is load.parent and fill_of(select) is not None else None
