@@ -14,49 +14,25 @@ from typing import cast
 import numpy as np
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import (
-    IntegerType,
     MemRefType,
     ModuleOp,
-    Signedness,
-    bf16,
-    f16,
-    f32,
-    f64,
-    i1,
-    i8,
-    i16,
-    i32,
-    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tilewright.arrays import dtype_named
 from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.slab import Slab
 from tilewright.dialects import cuda, loop
 from tilewright.dialects.buffer_plan import slot_of
+from tilewright.dialects.element_types import DTYPE_NAMES
 from tilewright.dialects.parameter_layout import given_types, load_axes, source_names
 from tilewright.errors import UnsupportedError, UsageError
 
-_DTYPES: dict[Attribute, np.dtype[np.generic]] = {
-    f16: np.dtype(np.float16),
-    f32: np.dtype(np.float32),
-    f64: np.dtype(np.float64),
-    i1: np.dtype(np.bool_),
-    i8: np.dtype(np.int8),
-    IntegerType(8, Signedness.UNSIGNED): np.dtype(np.uint8),
-    i16: np.dtype(np.int16),
-    i32: np.dtype(np.int32),
-    i64: np.dtype(np.int64),
-}
-
 
 def dtype_of(element: Attribute) -> np.dtype[np.generic] | None:
-    """The dtype of a buffer's elements, or None if no buffer has such; bf16 is of `ml_dtypes`."""
-    if element != bf16:
-        return _DTYPES.get(element)
-    import ml_dtypes
-
-    return np.dtype(ml_dtypes.bfloat16)
+    """The dtype of a buffer's elements, or None if no buffer has such."""
+    name = DTYPE_NAMES.get(element)
+    return None if name is None else dtype_named(name)
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,8 @@ from tilewright.dialects.axes import (
     optional_mask,
     verify_affine,
 )
+from tilewright.dialects.element_types import COMPUTE_INTEGERS
 from tilewright.dialects.index import Range
-from tilewright.dialects.monoid import INTEGERS
 
 
 @irdl_op_definition
@@ -149,5 +149,7 @@ class ToIndexOp(RangedIndex, MaskedOp):
 
 
 def _verify_integer(type: Attribute) -> None:
-    if type not in INTEGERS:
-        raise VerifyException(f"an index is of {' or '.join(map(str, INTEGERS))}, not of {type}")
+    if type not in COMPUTE_INTEGERS:
+        raise VerifyException(
+            f"an index is of {' or '.join(map(str, COMPUTE_INTEGERS))}, not of {type}"
+        )

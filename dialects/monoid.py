@@ -9,19 +9,15 @@ reduction therefore yields the monoid's own identity.
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, f32, f64, i1, i32, i64
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, i1, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from tilewright.dialects.element_types import COMPUTE_FLOATS, COMPUTE_INTEGERS
 from tilewright.dialects.number import number_attribute
-
-FLOATS: tuple[Attribute, ...] = (f32, f64)
-INTEGERS: tuple[Attribute, ...] = (i32, i64)
-COMPUTE_TYPES: tuple[Attribute, ...] = (*FLOATS, i1, *INTEGERS)
-"""The types that are computed with; others are only kept in memory."""
 
 
 class Monoid(StrEnum):
@@ -45,11 +41,11 @@ class Monoid(StrEnum):
 
 
 def _lowest(type: Attribute) -> float | int:
-    return -inf if type in FLOATS else -(2 ** (_width(type) - 1))
+    return -inf if type in COMPUTE_FLOATS else -(2 ** (_width(type) - 1))
 
 
 def _highest(type: Attribute) -> float | int:
-    return inf if type in FLOATS else 2 ** (_width(type) - 1) - 1
+    return inf if type in COMPUTE_FLOATS else 2 ** (_width(type) - 1) - 1
 
 
 def _width(type: Attribute) -> int:
@@ -94,11 +90,15 @@ def verify_monoid(monoid: MonoidAttr, types: Sequence[Attribute]) -> None:
     """Refuse to join values of `types` that the monoid does not join."""
     joined = monoid.data
     if joined.is_of_pairs:
-        if len(types) != 2 or types[0] not in (*FLOATS, *INTEGERS) or types[1] != i64:
+        if (
+            len(types) != 2
+            or types[0] not in (*COMPUTE_FLOATS, *COMPUTE_INTEGERS)
+            or types[1] != i64
+        ):
             shown = ", ".join(map(str, types))
             raise VerifyException(f"'{joined}' joins a value and its index, an i64: not ({shown})")
         return
-    allowed = (i1,) if joined in (Monoid.AND, Monoid.OR) else (*FLOATS, *INTEGERS)
+    allowed = (i1,) if joined in (Monoid.AND, Monoid.OR) else (*COMPUTE_FLOATS, *COMPUTE_INTEGERS)
     for type in types:
         if type not in allowed:
             raise VerifyException(

@@ -11,7 +11,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.monoid import COMPUTE_TYPES, FLOATS, INTEGERS
+from tilewright.dialects.element_types import COMPUTE_FLOATS, COMPUTE_INTEGERS, COMPUTE_TYPES
 
 
 class ScalarFunction(StrEnum):
@@ -119,13 +119,13 @@ class Domain(NamedTuple):
     name: str
 
 
-_FLOATS = Domain(FLOATS, "f32 and f64")
-_NUMBERS = Domain((*FLOATS, *INTEGERS), "f32, f64, i32 and i64")
-_BITS = Domain((i1, *INTEGERS), "i1, i32 and i64")
+_FLOATS = Domain(COMPUTE_FLOATS, "f32 and f64")
+_NUMBERS = Domain((*COMPUTE_FLOATS, *COMPUTE_INTEGERS), "f32, f64, i32 and i64")
+_BITS = Domain((i1, *COMPUTE_INTEGERS), "i1, i32 and i64")
 _DOMAIN: Mapping[ScalarFunction, Domain] = {
     **dict.fromkeys((*_NUMERIC, _F.NEG, _F.ABS), _NUMBERS),
     **dict.fromkeys(_BITWISE, _BITS),
-    **dict.fromkeys(_SHIFTS, Domain(INTEGERS, "i32 and i64")),
+    **dict.fromkeys(_SHIFTS, Domain(COMPUTE_INTEGERS, "i32 and i64")),
     **dict.fromkeys(_COMPARISONS, Domain(COMPUTE_TYPES, "f32, f64, i1, i32 and i64")),
 }
 

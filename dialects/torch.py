@@ -65,7 +65,6 @@ from tilewright.dialects.torch_convolution import *  # noqa: F403
 from tilewright.dialects.torch_creation import *  # noqa: F403
 from tilewright.dialects.torch_division import *  # noqa: F403
 from tilewright.dialects.torch_elementary import *  # noqa: F403
-from tilewright.dialects.torch_elementwise import *  # noqa: F403
 from tilewright.dialects.torch_extremum import *  # noqa: F403
 from tilewright.dialects.torch_filling import *  # noqa: F403
 from tilewright.dialects.torch_indexing import *  # noqa: F403
@@ -80,11 +79,9 @@ from tilewright.dialects.torch_padding import *  # noqa: F403
 from tilewright.dialects.torch_pooling import *  # noqa: F403
 from tilewright.dialects.torch_power import *  # noqa: F403
 from tilewright.dialects.torch_product import *  # noqa: F403
-from tilewright.dialects.torch_promotion import *  # noqa: F403
 from tilewright.dialects.torch_reduction import *  # noqa: F403
 from tilewright.dialects.torch_scan import *  # noqa: F403
 from tilewright.dialects.torch_scatter import *  # noqa: F403
-from tilewright.dialects.torch_shapes import *  # noqa: F403
 from tilewright.dialects.torch_slicing import *  # noqa: F403
 from tilewright.dialects.torch_statistics import *  # noqa: F403
 from tilewright.dialects.torch_ternary import *  # noqa: F403

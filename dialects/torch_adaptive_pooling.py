@@ -9,8 +9,8 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import result_def
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.element_types import FLOATS
 from tilewright.dialects.torch_op import TENSOR, TensorOp, TorchOp, integers, tensor, torch_op
-from tilewright.dialects.torch_promotion import FLOATS
 from tilewright.dialects.torch_shapes import shown
 from tilewright.dialects.torch_windows import AdaptiveWindow, check_least, per_dim
 from tilewright.dialects.types import element_of, shape_of

@@ -5,6 +5,7 @@ from xdsl.dialects.builtin import f32, i1
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.element_types import FLOATS
 from tilewright.dialects.torch_op import (
     TensorOp,
     boolean,
@@ -14,7 +15,6 @@ from tilewright.dialects.torch_op import (
     tensor,
     torch_op,
 )
-from tilewright.dialects.torch_promotion import FLOATS
 from tilewright.dialects.torch_shapes import broadcast, check_expands, shown
 from tilewright.dialects.types import element_of, shape_of
 

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import f32, i1, i64
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.element_types import FLOATS
 from tilewright.dialects.torch_conversion import check_holds
 from tilewright.dialects.torch_filling import OptionsOp, checked_size, value_of
 from tilewright.dialects.torch_op import (
@@ -18,7 +19,6 @@ from tilewright.dialects.torch_op import (
     tensor,
     torch_op,
 )
-from tilewright.dialects.torch_promotion import FLOATS
 from tilewright.dialects.types import shape_of
 
 # --- Sequences -------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.element_types import INTEGERS
 from tilewright.dialects.torch_elementwise import (
     NUMBERS,
     BinaryOp,
@@ -17,7 +18,7 @@ from tilewright.dialects.torch_elementwise import (
     ScalarOp,
 )
 from tilewright.dialects.torch_op import opt_text, torch_op
-from tilewright.dialects.torch_promotion import INTEGERS, promoted, promoted_to_float
+from tilewright.dialects.torch_promotion import promoted, promoted_to_float
 
 
 class DivisionOp(BinaryOp):

@@ -14,14 +14,9 @@ from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.element_types import ELEMENTS, FLOATS, INTEGERS
 from tilewright.dialects.torch_op import TensorOp, number, python_value, tensor
-from tilewright.dialects.torch_promotion import (
-    ELEMENTS,
-    FLOATS,
-    INTEGERS,
-    promoted,
-    promoted_to_float,
-)
+from tilewright.dialects.torch_promotion import promoted, promoted_to_float
 from tilewright.dialects.torch_shapes import broadcast
 from tilewright.dialects.types import shape_of
 

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.element_types import FLOATS, ui8
 from tilewright.dialects.torch_elementwise import REALS, Domain, ElementwiseOp
 from tilewright.dialects.torch_op import (
     TensorOp,
@@ -17,7 +18,6 @@ from tilewright.dialects.torch_op import (
     tensor,
     torch_op,
 )
-from tilewright.dialects.torch_promotion import FLOATS, ui8
 from tilewright.dialects.torch_shapes import broadcast, shown, wrap_dim
 from tilewright.dialects.types import element_of, shape_of
 

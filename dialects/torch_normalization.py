@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import result_def
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.element_types import compute_type
 from tilewright.dialects.torch_op import (
     TENSOR,
     TensorOp,
@@ -22,7 +23,6 @@ from tilewright.dialects.torch_op import (
     tensor,
     torch_op,
 )
-from tilewright.dialects.torch_promotion import compute_type
 from tilewright.dialects.torch_reduction import check_float
 from tilewright.dialects.torch_shapes import shown, wrap_dim
 from tilewright.dialects.types import element_of, shape_of

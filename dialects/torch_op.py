@@ -48,7 +48,8 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.torch_promotion import ELEMENTS, promoted
+from tilewright.dialects.element_types import ELEMENTS
+from tilewright.dialects.torch_promotion import promoted
 from tilewright.dialects.torch_shapes import shown
 from tilewright.dialects.torch_syntax import give_syntax, is_bool
 from tilewright.dialects.types import element_of, shape_of

@@ -8,9 +8,9 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.element_types import INTEGERS
 from tilewright.dialects.torch_elementwise import NUMBERS, Domain, ElementwiseOp, check_fits
 from tilewright.dialects.torch_op import number, tensor, torch_op
-from tilewright.dialects.torch_promotion import INTEGERS
 
 
 @torch_op("pow.Tensor_Tensor")

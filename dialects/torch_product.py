@@ -6,6 +6,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.einsum_equation import Equation, parse_equation
+from tilewright.dialects.element_types import FLOATS
 from tilewright.dialects.torch_op import (
     TensorOp,
     number,
@@ -17,7 +18,7 @@ from tilewright.dialects.torch_op import (
     text,
     torch_op,
 )
-from tilewright.dialects.torch_promotion import FLOATS, promoted, sum_type
+from tilewright.dialects.torch_promotion import promoted, sum_type
 from tilewright.dialects.torch_shapes import broadcast, check_expands, shown
 from tilewright.dialects.types import element_of, shape_of
 

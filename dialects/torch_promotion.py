@@ -11,8 +11,6 @@ from functools import reduce
 from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
-    IntegerType,
-    Signedness,
     bf16,
     f16,
     f32,
@@ -26,31 +24,14 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.element_types import FLOATS, INTEGERS, ui8
 from tilewright.dialects.types import element_of, shape_of
-
-ui8 = IntegerType(8, Signedness.UNSIGNED)
-FLOATS: tuple[Attribute, ...] = (f16, bf16, f32, f64)
-INTEGERS: tuple[Attribute, ...] = (ui8, i8, i16, i32, i64)
-ELEMENTS: tuple[Attribute, ...] = (*FLOATS, i1, *INTEGERS)
-"""The element types that a tensor may have: PyTorch's dtypes, bool being `i1`."""
 
 _ORDER: tuple[Attribute, ...] = (i1, ui8, i8, i16, i32, i64, f16, bf16, f32, f64)
 _NEITHER_HOLDS_BOTH: Mapping[frozenset[Attribute], Attribute] = {
     frozenset({ui8, i8}): i16,
     frozenset({f16, bf16}): f32,
 }
-_COMPUTED_IN: Mapping[Attribute, Attribute] = {
-    f16: f32,
-    bf16: f32,
-    ui8: i32,
-    i8: i32,
-    i16: i32,
-}
-
-
-def compute_type(element: Attribute) -> Attribute:
-    """The type that values of `element` are computed in, to be rounded to `element` afterwards."""
-    return _COMPUTED_IN.get(element, element)
 
 
 def promoted(*arguments: SSAValue | Attribute) -> Attribute:

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.element_types import FLOATS, ui8
 from tilewright.dialects.torch_op import (
     TensorOp,
     TorchOp,
@@ -20,7 +21,7 @@ from tilewright.dialects.torch_op import (
     tensor,
     torch_op,
 )
-from tilewright.dialects.torch_promotion import FLOATS, sum_type, ui8
+from tilewright.dialects.torch_promotion import sum_type
 from tilewright.dialects.torch_shapes import wrap_dims
 from tilewright.dialects.types import element_of, shape_of
 

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.element_types import FLOATS, ui8
 from tilewright.dialects.torch_op import (
     TensorOp,
     boolean,
@@ -17,7 +18,6 @@ from tilewright.dialects.torch_op import (
     opt_reals,
     tensor,
 )
-from tilewright.dialects.torch_promotion import FLOATS, ui8
 from tilewright.dialects.torch_shapes import shown
 from tilewright.dialects.types import element_of, shape_of
 

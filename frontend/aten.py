@@ -16,37 +16,17 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     StringAttr,
     TensorType,
-    bf16,
-    f16,
-    f32,
     f64,
     i1,
-    i8,
-    i16,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import OperandDef, OptOperandDef, VarOperandDef, VarResultDef
 
+from tilewright.dialects.element_types import DTYPES
 from tilewright.dialects.torch import OPS
 from tilewright.dialects.torch_op import TorchOp
-from tilewright.dialects.torch_promotion import ui8
 from tilewright.errors import UnsupportedError
-
-DTYPES: Mapping[str, Attribute] = {
-    "float32": f32,
-    "float64": f64,
-    "float16": f16,
-    "bfloat16": bf16,
-    "bool": i1,
-    "uint8": ui8,
-    "int8": i8,
-    "int16": i16,
-    "int32": i32,
-    "int64": i64,
-}
-"""PyTorch's dtypes by name, as element types."""
 
 RENAMED: Mapping[str, str] = {"self": "input"}
 """The arguments that have another name in the dialect than in the schema."""

@@ -4,9 +4,10 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
+from tilewright.dialects.element_types import DTYPES
 from tilewright.errors import UnsupportedError
 from tilewright.frontend.affine_values import FUNCTIONS
-from tilewright.frontend.aten import DTYPES, dtype_name, op_of_call
+from tilewright.frontend.aten import dtype_name, op_of_call
 from tilewright.frontend.source import place_of_node
 from tilewright.frontend.unsupported import Refusal, refusal_of
 

@@ -16,35 +16,16 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.traits import SymbolTable
 
 from tilewright.arrays import array_of, tensor_of
+from tilewright.dialects.element_types import DTYPE_NAMES, FLOATS, compute_type
 from tilewright.dialects.prim import IotaOp, PredicateOp
-from tilewright.dialects.torch import (
-    FLOATS,
-    FusedRmsNormOp,
-    RmsNormOp,
-    TorchOp,
-    compute_type,
-    element_of,
-    python_value,
-)
+from tilewright.dialects.torch import FusedRmsNormOp, RmsNormOp
+from tilewright.dialects.torch_op import TorchOp, python_value
+from tilewright.dialects.types import element_of
 from tilewright.interpreters.arguments import loaded_arguments
 from tilewright.interpreters.errors import unknown
 from tilewright.interpreters.machine import Machine
 from tilewright.interpreters.prim import PRIM_OPS
 from tilewright.interpreters.types import Array, ElementTypes
-
-_DTYPES = {
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "f32": "float32",
-    "f64": "float64",
-    "i1": "bool",
-    "ui8": "uint8",
-    "i8": "int8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-}
-"""PyTorch's name of each element type."""
 
 
 def interpret(
@@ -137,7 +118,7 @@ def _python(field: Attribute | None, dtype: Any) -> Any:
 
     if field is None:
         return None
-    if str(field) in _DTYPES:
+    if field in DTYPE_NAMES:
         return _dtype(field, dtype)
     if isinstance(field, StringAttr) and field.data.endswith(("_format", "strided")):
         return getattr(torch, field.data)
@@ -150,4 +131,4 @@ def _dtype(element: Attribute, dtype: Any) -> Any:
 
     if dtype is not None and element in FLOATS:
         return getattr(torch, np.dtype(dtype).name)
-    return getattr(torch, _DTYPES[str(element)])
+    return getattr(torch, DTYPE_NAMES[element])

@@ -16,45 +16,15 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
-    Signedness,
-    bf16,
-    f16,
-    f32,
-    f64,
-    i1,
-    i8,
-    i16,
-    i32,
-    i64,
 )
 from xdsl.ir import Attribute
 
+from tilewright.arrays import dtype_named
+from tilewright.dialects.element_types import DTYPE_NAMES
 from tilewright.errors import UnsupportedError
 
 Array = NDArray[Any]
 DType = np.dtype[Any]
-
-_FLOATS: dict[Attribute, DType] = {
-    f16: np.dtype(np.float16),
-    f32: np.dtype(np.float32),
-    f64: np.dtype(np.float64),
-}
-_INTEGERS: dict[Attribute, DType] = {
-    i1: np.dtype(np.bool_),
-    i8: np.dtype(np.int8),
-    IntegerType(8, Signedness.UNSIGNED): np.dtype(np.uint8),
-    i16: np.dtype(np.int16),
-    i32: np.dtype(np.int32),
-    i64: np.dtype(np.int64),
-    IndexType(): np.dtype(np.int64),
-}
-
-
-def bfloat16() -> DType:
-    """The dtype of bf16, which NumPy has from `ml_dtypes`."""
-    import ml_dtypes
-
-    return np.dtype(ml_dtypes.bfloat16)
 
 
 def is_bfloat16(dtype: DType) -> bool:
@@ -69,15 +39,12 @@ class ElementTypes:
         self.floats = None if floats is None else np.dtype(floats)
 
     def __getitem__(self, type: Attribute) -> DType:
-        found = self._float(type) if isinstance(type, AnyFloat) else _INTEGERS.get(type)
-        if found is None:
-            raise UnsupportedError(f"the interpreters know no elements of type {type}")
-        return found
-
-    def _float(self, type: Attribute) -> DType | None:
-        if self.floats is not None:
+        if self.floats is not None and isinstance(type, AnyFloat):
             return self.floats
-        return bfloat16() if type == bf16 else _FLOATS.get(type)
+        name = "int64" if isinstance(type, IndexType) else DTYPE_NAMES.get(type)
+        if name is None:
+            raise UnsupportedError(f"the interpreters know no elements of type {type}")
+        return dtype_named(name)
 
     def constant(self, attr: Attribute) -> Array:
         """The number that an attribute holds, in its type's dtype."""

@@ -13,6 +13,17 @@ ROUNDOFF: Mapping[str, float] = {
 """How far rounding to a dtype moves a value at most, relative to it."""
 
 
+def dtype_named(name: str) -> Any:
+    """NumPy's dtype of that name; bfloat16 is that of `ml_dtypes`."""
+    import numpy as np
+
+    if name != "bfloat16":
+        return np.dtype(name)
+    import ml_dtypes
+
+    return np.dtype(ml_dtypes.bfloat16)
+
+
 def array_of(tensor: Any) -> Any:
     """A tensor's elements as an array of the same dtype; bfloat16 is that of `ml_dtypes`."""
     import torch
@@ -20,9 +31,7 @@ def array_of(tensor: Any) -> Any:
     values = tensor.detach().cpu()
     if values.dtype != torch.bfloat16:
         return values.numpy()
-    from ml_dtypes import bfloat16
-
-    return values.contiguous().view(torch.int16).numpy().view(bfloat16)
+    return values.contiguous().view(torch.int16).numpy().view(dtype_named("bfloat16"))
 
 
 def tensor_of(value: Any) -> Any:

@@ -23,6 +23,7 @@ from math import inf, sqrt
 from xdsl.dialects.builtin import f64, i1
 
 from tilewright.dialects import torch
+from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.contraction import contract, transposed
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.tensor import Emitter, Tensor, scaled
@@ -60,7 +61,7 @@ class ScaledDotProductAttention(Decomposition[torch.ScaledDotProductAttentionOp]
         """What scores are multiplied by."""
         if op.scale is not None:
             return op.scale.value.data
-        return 1.0 / sqrt(max(torch.shape_of(op.query)[-1], 1))
+        return 1.0 / sqrt(max(shape_of(op.query)[-1], 1))
 
     def masked(
         self, op: torch.ScaledDotProductAttentionOp, emit: Emitter, scores: Tensor

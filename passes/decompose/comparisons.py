@@ -17,6 +17,7 @@ from math import inf
 from xdsl.dialects.builtin import i1
 
 from tilewright.dialects import torch
+from tilewright.dialects.element_types import compute_type
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.pointwise import as_tensor
@@ -46,7 +47,7 @@ class Logical(Decomposition[torch.LogicalOp]):
 
 def _truth(emit: Emitter, value: torch.SSAValue) -> Tensor:
     tensor = emit.stored(value)
-    return tensor.cast(torch.compute_type(tensor.element)).is_true()
+    return tensor.cast(compute_type(tensor.element)).is_true()
 
 
 def _of_floats(holds: Callable[[Tensor], Tensor], of_integers: bool = False) -> Unary:

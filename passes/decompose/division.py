@@ -14,6 +14,7 @@ becomes
 from collections.abc import Callable, Mapping
 
 from tilewright.dialects import torch
+from tilewright.dialects.element_types import FLOATS
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.pointwise import Argument, Binary, Computed, as_common
@@ -42,7 +43,7 @@ _ROUNDED: Mapping[str, Callable[[Tensor, Argument], Tensor]] = {
 
 def _divisor(emit: Emitter, other: torch.SSAValue | torch.Scalar) -> Argument:
     """A number wraps around in a narrow integer type, but is not rounded to a half type."""
-    return emit(other) if emit.common in torch.FLOATS else as_common(emit, other)
+    return emit(other) if emit.common in FLOATS else as_common(emit, other)
 
 
 class RoundedDiv(Decomposition[torch.DivModeOp | torch.DivScalarModeOp]):

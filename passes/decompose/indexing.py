@@ -21,6 +21,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
+from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.subscripts import gather
 from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
@@ -94,7 +95,7 @@ class Gather(Decomposition[torch.GatherOp]):
     def decompose(self, op: torch.GatherOp, emit: Emitter) -> Tensor:
         input, index = (at_least_vector(emit.stored(v)) for v in (op.input, op.index))
         dim = torch.wrap_dim(op.dim.value.data, input.rank)
-        return _gathered(input, dim, index).reshape(torch.shape_of(op.index))
+        return _gathered(input, dim, index).reshape(shape_of(op.index))
 
 
 def _gathered(input: Tensor, dim: int, index: Tensor) -> Tensor:

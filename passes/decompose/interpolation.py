@@ -26,6 +26,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.dialects.torch_resizing import ResizeOp
+from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.subscripts import gather
 from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
@@ -101,7 +102,7 @@ def read_at(input: Tensor, subscripts: Sequence[Subscript], shape: Shape) -> Ten
 
 def resized_axes(op: ResizeOp, emit: Emitter) -> list[Axis]:
     """The axes behind batch and channels."""
-    sizes = zip(torch.shape_of(op.input)[2:], op.sizes(), op.factors(), strict=True)
+    sizes = zip(shape_of(op.input)[2:], op.sizes(), op.factors(), strict=True)
     return [
         Axis(emit, dim, op.DIMS + 2, input, output, factor)
         for dim, (input, output, factor) in enumerate(sizes, start=2)

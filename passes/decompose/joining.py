@@ -17,6 +17,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import torch
 from tilewright.dialects.torch_slicing import sliced, two_dims, wrap_index
+from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.overlay import concatenate, overlay
 from tilewright.passes.decompose.padding import within
@@ -80,7 +81,7 @@ class SelectScatter(Decomposition[torch.SelectScatterOp]):
     """At one position of a dimension."""
 
     def decompose(self, op: torch.SelectScatterOp, emit: Emitter) -> Tensor:
-        shape = torch.shape_of(op.input)
+        shape = shape_of(op.input)
         axes, dim = axes_of(len(shape)), op.dim.value.data % len(shape)
         index = wrap_index(op.index.value.data, shape[dim])
         return put(op, emit, without(axes, dim), equal(axes[dim], AffineExpr.constant(index)))
@@ -90,7 +91,7 @@ class SliceScatter(Decomposition[torch.SliceScatterOp]):
     """At every so many positions of a dimension."""
 
     def decompose(self, op: torch.SliceScatterOp, emit: Emitter) -> Tensor:
-        shape = torch.shape_of(op.input)
+        shape = shape_of(op.input)
         axes, dim = axes_of(len(shape)), op.dim.value.data % len(shape)
         positions = sliced(op.start, op.end, op.step, shape[dim])
         after = axes[dim] - positions.start
@@ -103,7 +104,7 @@ class DiagonalScatter(Decomposition[torch.DiagonalScatterOp]):
     """Where the column is `offset` after the row."""
 
     def decompose(self, op: torch.DiagonalScatterOp, emit: Emitter) -> Tensor:
-        axes, offset = axes_of(len(torch.shape_of(op.input))), op.offset.value.data
+        axes, offset = axes_of(len(shape_of(op.input))), op.offset.value.data
         row, column = two_dims(op.dim1, op.dim2, len(axes))
         along = axes[row] if offset >= 0 else axes[column]
         bounds = equal(axes[column], axes[row] + offset)

@@ -18,6 +18,8 @@ from typing import Generic, TypeVar
 
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
+from tilewright.dialects.torch_shapes import broadcast
+from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.activations import log_sigmoid
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.pointwise import xlogy
@@ -35,7 +37,7 @@ class PairLoss(Decomposition[_LossT], Generic[_LossT]):
 
     def decompose(self, op: _LossT, emit: Emitter) -> Tensor:
         losses = self.losses(op, emit)
-        losses = losses.broadcast(torch.broadcast(*map(torch.shape_of, op.operands)))
+        losses = losses.broadcast(broadcast(*map(shape_of, op.operands)))
         return reduced(losses, op.reduction.value.data)
 
 
@@ -120,7 +122,7 @@ class CosineSimilarity(Decomposition[torch.CosineSimilarityOp]):
 
     def decompose(self, op: torch.CosineSimilarityOp, emit: Emitter) -> Tensor:
         dims = op.reduced_dims()
-        shape = torch.broadcast(*map(torch.shape_of, op.operands))
+        shape = broadcast(*map(shape_of, op.operands))
         x1, x2 = (emit(x).broadcast(shape) for x in op.operands)
         eps = emit(op.eps)
         lengths = [(x * x).sum(dims).sqrt().maximum(eps).unsqueeze(dims) for x in (x1, x2)]

@@ -23,7 +23,9 @@ from xdsl.dialects.builtin import f64
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import torch
+from tilewright.dialects.element_types import FLOATS, compute_type
 from tilewright.dialects.number import Number
+from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 
@@ -32,7 +34,7 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 def _softmax_dims(op: torch.SoftmaxLikeOp) -> list[int]:
     """A scalar has no dimension, and is its own maximum and sum."""
-    rank = len(torch.shape_of(op.input))
+    rank = len(shape_of(op.input))
     return [torch.wrap_dim(op.dim.value.data, rank)] if rank else []
 
 
@@ -55,9 +57,9 @@ class SafeSoftmax(Decomposition[torch.SafeSoftmaxOp]):
     def decompose(self, op: torch.SafeSoftmaxOp, emit: Emitter) -> Tensor:
         dims = _softmax_dims(op)
         result, input = _softmax(emit(op.input), dims), emit.stored(op.input)
-        if input.element not in torch.FLOATS:
+        if input.element not in FLOATS:
             return result
-        largest = input.cast(torch.compute_type(input.element)).max(dims)
+        largest = input.cast(compute_type(input.element)).max(dims)
         return largest.equals(-inf).unsqueeze(dims).where(0.0, result)
 
 

@@ -18,8 +18,10 @@ from math import inf, nan
 from xdsl.dialects.builtin import i1
 
 from tilewright.dialects import torch
+from tilewright.dialects.element_types import FLOATS, compute_type
 from tilewright.dialects.number import Number
 from tilewright.dialects.prim import ScalarFunction
+from tilewright.dialects.types import element_of, shape_of
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
 from tilewright.passes.decompose.unary import is_negative
@@ -80,7 +82,7 @@ def as_tensor(emit: Emitter, argument: torch.SSAValue | torch.Scalar) -> Tensor:
     value = as_common(emit, argument)
     if isinstance(value, Tensor):
         return value
-    return emit.constant(value, torch.shape_of(emit.op.results[0]))
+    return emit.constant(value, shape_of(emit.op.results[0]))
 
 
 ScaledOp = torch.AddOp | torch.AddScalarOp | torch.SubOp | torch.SubScalarOp
@@ -120,10 +122,10 @@ class Ldexp(Decomposition[torch.LdexpOp]):
     """input * 2^other, where the power is rounded if other is of floats."""
 
     def decompose(self, op: torch.LdexpOp, emit: Emitter) -> Tensor:
-        type = torch.element_of(op.other)
-        if type not in torch.FLOATS:
+        type = element_of(op.other)
+        if type not in FLOATS:
             return emit(op.input) * elementwise(ScalarFunction.EXP2, emit(op.other))
-        exponent = emit.stored(op.other).cast(torch.compute_type(type))
+        exponent = emit.stored(op.other).cast(compute_type(type))
         power = elementwise(ScalarFunction.EXP2, exponent).cast(type)
         return emit(op.input) * power.cast(emit.common).cast(emit.type)
 

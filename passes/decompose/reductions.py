@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from xdsl.dialects.builtin import i1, i32, i64
 
 from tilewright.dialects import torch
+from tilewright.dialects.element_types import FLOATS
 from tilewright.dialects.monoid import Monoid
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.tensor import Emitter, Tensor
@@ -66,7 +67,7 @@ def _count(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 def _without_nan(input: Tensor) -> Tensor:
     """0 in the place of NaN, which floats only have."""
-    return input.is_nan().where(0, input) if input.element in torch.FLOATS else input
+    return input.is_nan().where(0, input) if input.element in FLOATS else input
 
 
 def _nansum(input: Tensor, dims: Sequence[int]) -> Tensor:

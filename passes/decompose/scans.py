@@ -16,6 +16,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import prim, torch
 from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.overlay import masked_view
 from tilewright.passes.decompose.statistics import logsumexp
@@ -24,7 +25,7 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 def _dim_of(op: torch.ScanningOp) -> int | None:
     """The dimension to go along; a scalar has none."""
-    rank = len(torch.shape_of(op.input))
+    rank = len(shape_of(op.input))
     return torch.wrap_dim(op.dim.value.data, rank) if rank else None
 
 

@@ -18,8 +18,8 @@ from math import prod
 from xdsl.dialects.builtin import i1
 
 from tilewright.dialects import torch
+from tilewright.dialects.element_types import FLOATS
 from tilewright.dialects.torch_op import python_value
-from tilewright.dialects.torch_promotion import FLOATS
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.indexing import (
     Subscripts,

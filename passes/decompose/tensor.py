@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tilewright.dialects import prim
+from tilewright.dialects.element_types import FLOATS, compute_type
 from tilewright.dialects.index import (
     Range,
     linearize,
@@ -34,7 +35,6 @@ from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.number import Number, number_attribute
 from tilewright.dialects.prim import ScalarFunction, Source
 from tilewright.dialects.torch_op import Scalar, python_value
-from tilewright.dialects.torch_promotion import FLOATS, compute_type
 from tilewright.dialects.torch_shapes import broadcast
 from tilewright.dialects.types import element_of, shape_of
 from tilewright.passes.decompose.view import Shape, View, axes_of

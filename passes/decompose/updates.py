@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
+from tilewright.dialects.element_types import FLOATS
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.number import Number
 from tilewright.dialects.prim import ScalarFunction
-from tilewright.dialects.torch_promotion import FLOATS
 from tilewright.passes.decompose.indexing import Subscripts
 from tilewright.passes.decompose.subscripts import scatter
 from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise

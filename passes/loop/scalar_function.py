@@ -19,9 +19,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects import scalar
+from tilewright.dialects.element_types import ui8
 from tilewright.dialects.number import number_attribute
 from tilewright.dialects.scalar_function import ScalarFunction
-from tilewright.dialects.torch_promotion import ui8
 from tilewright.passes.loop.floor_divide import floor_divide
 
 Add = Callable[[Operation], SSAValue]

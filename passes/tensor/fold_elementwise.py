@@ -30,7 +30,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilewright.dialects import prim
-from tilewright.dialects.monoid import FLOATS
+from tilewright.dialects.element_types import COMPUTE_FLOATS
 from tilewright.dialects.number import number_attribute
 from tilewright.dialects.scalar_function import ScalarFunction
 from tilewright.dialects.types import element_of, tensor_type
@@ -79,7 +79,7 @@ def _operand_that_is(op: prim.ElementwiseOp) -> SSAValue | None:
         return inner.inputs[0]
     if function in IDEMPOTENT and _inner(first, function) is not None:
         return first
-    neutrals = FLOAT_NEUTRALS if element_of(op.result) in FLOATS else INTEGER_NEUTRALS
+    neutrals = FLOAT_NEUTRALS if element_of(op.result) in COMPUTE_FLOATS else INTEGER_NEUTRALS
     for position, value in enumerate(op.inputs if len(op.inputs) == 2 else ()):
         number = _number(value)
         if number is not None and any(n.is_met(function, position, number) for n in neutrals):
@@ -173,7 +173,7 @@ def _computed(op: prim.ElementwiseOp, numbers: list[int | float]) -> FloatAttr |
     if function.is_comparison:
         bits = [abs(n) for n in numbers] if element == i1 else numbers
         return number_attribute(_COMPARISONS[function](*bits), i1)
-    if element not in FLOATS:
+    if element not in COMPUTE_FLOATS:
         compute = _INTEGERS.get(function)
         return None if compute is None else number_attribute(compute(*numbers), element)
     compute = _FLOATS.get(function)
@@ -194,7 +194,7 @@ def _cast(
 ) -> FloatAttr | IntegerAttr | None:
     number = abs(number) if source == i1 else number
     is_whole = isfinite(number) and abs(number) < 2**31
-    if target in FLOATS:
+    if target in COMPUTE_FLOATS:
         return _exact(number, target)
     if target == i1 or (is_whole and target in (i32, i64)):
         return number_attribute(1 if isnan(number) else number, target)

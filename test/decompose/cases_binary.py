@@ -5,8 +5,8 @@ from math import inf, nan
 from typing import Any
 
 from tilewright.dialects import torch as T
+from tilewright.dialects.element_types import DTYPES as ELEMENTS
 from tilewright.dialects.torch_op import TorchOp
-from tilewright.frontend.aten import DTYPES as ELEMENTS
 
 from .dtypes import DTYPES, NUMBERS, dtypes_of, mixed, nonzero, pairs, values
 from .inputs import COLUMN, ROUNDING, ROW, SPECIAL, Cases, Classes, pytorch, rand, tensor

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from math import inf, nan
 from typing import Any
 
-from tilewright.dialects import torch as T
+from tilewright.dialects.element_types import DTYPES as ELEMENTS
+from tilewright.dialects.torch_elementwise import ANY, ElementwiseOp
 from tilewright.dialects.torch_op import TorchOp
-from tilewright.frontend.aten import DTYPES as ELEMENTS
 
 from .inputs import pytorch
 
@@ -34,7 +34,7 @@ NUMBERS: dict[str, tuple[bool | int | float, ...]] = {
 
 def dtypes_of(op: type[TorchOp]) -> Iterator[str]:
     """The names of the dtypes that an op works on."""
-    domain = op.DOMAIN if issubclass(op, T.ElementwiseOp) else T.ANY
+    domain = op.DOMAIN if issubclass(op, ElementwiseOp) else ANY
     return (name for name in DTYPES if ELEMENTS[name] in domain.elements)
 
 

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The element types of tensors: those that memory holds, and those that are computed with.
+
+Half types and narrow integers are only loaded, moved and stored. They are computed with in f32 and
+i32, by casts before and after.
+"""
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import (
+    IntegerType,
+    Signedness,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute
+
+ui8 = IntegerType(8, Signedness.UNSIGNED)
+
+DTYPES: Mapping[str, Attribute] = {
+    "float32": f32,
+    "float64": f64,
+    "float16": f16,
+    "bfloat16": bf16,
+    "bool": i1,
+    "uint8": ui8,
+    "int8": i8,
+    "int16": i16,
+    "int32": i32,
+    "int64": i64,
+}
+"""All element types, by the names of PyTorch's and NumPy's dtypes; true is one byte in memory."""
+
+DTYPE_NAMES: Mapping[Attribute, str] = {element: name for name, element in DTYPES.items()}
+"""The dtype's name for each element type."""
+
+FLOATS: tuple[Attribute, ...] = (f16, bf16, f32, f64)
+INTEGERS: tuple[Attribute, ...] = (ui8, i8, i16, i32, i64)
+ELEMENTS: tuple[Attribute, ...] = (*FLOATS, i1, *INTEGERS)
+
+COMPUTE_FLOATS: tuple[Attribute, ...] = (f32, f64)
+COMPUTE_INTEGERS: tuple[Attribute, ...] = (i32, i64)
+COMPUTE_TYPES: tuple[Attribute, ...] = (*COMPUTE_FLOATS, i1, *COMPUTE_INTEGERS)
+
+_COMPUTED_IN: Mapping[Attribute, Attribute] = {
+    f16: f32,
+    bf16: f32,
+    ui8: i32,
+    i8: i32,
+    i16: i32,
+}
+
+
+def compute_type(element: Attribute) -> Attribute:
+    """The type that values of `element` are computed in, to be rounded to `element` afterwards."""
+    return _COMPUTED_IN.get(element, element)
