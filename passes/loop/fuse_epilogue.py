@@ -19,6 +19,7 @@ becomes the first kernel with `%1` computed from the reduction's result. Always 
 element is computed once, as before. The consumer may read a transpose of what is stored.
 """
 
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
@@ -27,7 +28,6 @@ from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -46,29 +46,32 @@ from tilewright.passes.loop.plan import (
     KernelArguments,
     erase_kernel,
     is_temporary,
-    kernel_of,
     loads_of,
     obstacle,
     readers,
 )
+from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 2, "fuse_epilogue")
 
 
+@dataclass
 class FuseEpilogue(RewritePattern):
     """Move the body of the only reader of a buffer to where the buffer is stored."""
+
+    plan: PlanIndex
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match the producer's launch."""
-        producer = kernel_of(op)
+        producer = self.plan.kernel_of(op)
         if producer is None or len(op.outputs) != 1 or not is_temporary(op.outputs[0]):
             return
         buffer = op.outputs[0]
         consumers = readers(buffer)
-        if len(consumers) != 1 or (consumer := kernel_of(consumers[0])) is None:
+        if len(consumers) != 1 or (consumer := self.plan.kernel_of(consumers[0])) is None:
             return
         epilogue = flat_nest(consumer)
         if epilogue is None or epilogue.reduces:
@@ -78,7 +81,7 @@ class FuseEpilogue(RewritePattern):
             return
         if any(store.mask is not None for store in _stores(producer)):
             return
-        if (reason := obstacle(op, consumers)) is not None:
+        if (reason := obstacle(op, consumers, self.plan)) is not None:
             skipped(RULE, producer, reason)
             return
         with rewriting(RULE, producer, whole_module=True):
@@ -140,4 +143,5 @@ class FuseEpiloguePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no producer has such a consumer."""
-        PatternRewriteWalker(FuseEpilogue()).rewrite_module(op)
+        plan = PlanIndex(op)
+        plan.rewrite(FuseEpilogue(plan))

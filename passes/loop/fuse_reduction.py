@@ -37,7 +37,6 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -61,11 +60,11 @@ from tilewright.passes.loop.plan import (
     KernelArguments,
     erase_kernel,
     is_temporary,
-    kernel_of,
     loads_of,
     obstacle,
     readers,
 )
+from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.trace import Rule, decided, rewriting, skipped
 
@@ -76,25 +75,28 @@ RULE = Rule("f", 3, "fuse_reduction")
 class FuseReduction(RewritePattern):
     """Move a reducing producer into its only reader."""
 
+    plan: PlanIndex
     target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match the producer's launch."""
-        producer = kernel_of(op)
+        producer = self.plan.kernel_of(op)
         if producer is None or (rows := flat_nest(producer)) is None or not rows.reduces:
             return
         buffer = op.outputs[0]
         if not is_temporary(buffer) or len(consumers := readers(buffer)) != 1:
             return
-        if (consumer := kernel_of(consumers[0])) is None:
+        if (consumer := self.plan.kernel_of(consumers[0])) is None:
             return
         loads = loads_of(consumer, consumers[0], buffer)
         subscript = common_subscript(loads)
         if subscript is None:
             skipped(RULE, producer, f"{consumer.sym_name.data} reads it in more than one way")
             return
-        if (reason := obstacle(op, consumers) or _illegal(consumer, subscript)) is not None:
+        if (
+            reason := obstacle(op, consumers, self.plan) or _illegal(consumer, subscript)
+        ) is not None:
             skipped(RULE, producer, reason)
             return
         decision = _decision(op, producer, consumers[0], consumer, subscript, self.target)
@@ -220,4 +222,5 @@ class FuseReductionPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no reader is left that can."""
-        PatternRewriteWalker(FuseReduction(target_named(self.target))).rewrite_module(op)
+        plan = PlanIndex(op)
+        plan.rewrite(FuseReduction(plan, target_named(self.target)))

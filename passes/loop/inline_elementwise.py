@@ -25,9 +25,7 @@ kernels apart (`fusion_cost`). What its readers cannot all do for less is writte
 Where a reader masks its load, what is computed instead masks its own loads, and is 0 outside.
 """
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
@@ -37,7 +35,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -48,16 +45,7 @@ from tilewright.dialects.axes import Access
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
-from tilewright.passes.instruction_costs import instructions
-from tilewright.passes.loop.fusion_cost import (
-    MOST_INSTRUCTIONS,
-    Decision,
-    Work,
-    decide,
-    fused,
-    runs,
-    work_of,
-)
+from tilewright.passes.loop.inline_cost import inline_decision, place_of
 from tilewright.passes.loop.naming import joined_name
 from tilewright.passes.loop.nest import FlatNest, flat_nest
 from tilewright.passes.loop.plan import (
@@ -69,24 +57,21 @@ from tilewright.passes.loop.plan import (
     loads_of,
     obstacle,
     readers,
-    writer,
 )
+from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.scalar_function import constant_of
+from tilewright.passes.selected_loads import selection_of
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.trace import Rule, decided, rewriting, skipped
 
 RULE = Rule("f", 1, "inline_elementwise")
 
 
-def cost_per_element(nest: FlatNest) -> int:
-    """Instructions that compute one element, loads included."""
-    return sum(instructions(op) for op in nest.body)
-
-
 @dataclass
 class InlineElementwise(RewritePattern):
     """Inline the kernel of a launch into all launches that read its output."""
 
+    plan: PlanIndex
     target: Target
     once: bool
     """Only where one launch reads each element once."""
@@ -95,19 +80,19 @@ class InlineElementwise(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match the producer's launch."""
-        kernel = kernel_of(op)
+        kernel = self.plan.kernel_of(op)
         if kernel is None or (nest := flat_nest(kernel)) is None or nest.reduces:
             return
         buffer = op.outputs[0]
         if not is_temporary(buffer) or not (consumers := readers(buffer)):
             return
-        if self.once and not _reads_once(consumers, buffer):
+        if self.once and not _reads_once(self.plan, consumers, buffer):
             return
-        if (reason := obstacle(op, consumers)) is not None:
+        if (reason := obstacle(op, consumers, self.plan)) is not None:
             skipped(RULE, kernel, reason)
             return
         if not self.once:
-            decision = _decision(op, kernel, nest, consumers, self.target)
+            decision = inline_decision(self.plan, op, kernel, nest, consumers, self.target)
             if not (decision.pays or self.always):
                 skipped(RULE, kernel, decision.reason)
                 return
@@ -119,74 +104,12 @@ class InlineElementwise(RewritePattern):
             erase_kernel(rewriter, kernel, buffer)
 
 
-def _reads_once(consumers: list[loop.LaunchOp], buffer: SSAValue) -> bool:
-    if len(consumers) > 1 or (reader := kernel_of(consumers[0])) is None:
+def _reads_once(plan: PlanIndex, consumers: list[loop.LaunchOp], buffer: SSAValue) -> bool:
+    if len(consumers) > 1 or (reader := plan.kernel_of(consumers[0])) is None:
         return False
-    loads = {_place(load): load for load in loads_of(reader, consumers[0], buffer)}
+    loads = {place_of(load): load for load in loads_of(reader, consumers[0], buffer)}
     times = sum(evaluations(load) for load in loads.values())
     return times <= prod(memref_type(buffer).get_shape())
-
-
-def _decision(
-    launch: loop.LaunchOp,
-    kernel: loop.KernelOp,
-    nest: FlatNest,
-    consumers: list[loop.LaunchOp],
-    target: Target,
-) -> Decision:
-    """Whether its readers should compute what `kernel` does."""
-    buffer, producer = launch.outputs[0], work_of(kernel, launch)
-    elements = max(prod(memref_type(buffer).get_shape()), 1)
-    apart, together = [_work_apart(launch, producer)], list[Work]()
-    computed = 0.0
-    for consumer in consumers:
-        reader = kernel_of(consumer)
-        assert reader is not None
-        steps, loads = runs(reader), loads_of(reader, consumer, buffer)
-        if cost_per_element(nest) * _most_in_a_body(loads) + len(steps) > MOST_INSTRUCTIONS:
-            long = f"{reader.sym_name.data} would have more than {MOST_INSTRUCTIONS} instructions"
-            return Decision(False, long)
-        evaluations = sum({_place(load): steps[load] for load in loads}.values())
-        apart.append(work := work_of(reader, consumer))
-        together.append(fused(producer, work, buffer, times=evaluations / elements))
-        computed += evaluations
-    often = f"{computed / elements:.1f}".removesuffix(".0")
-    what = f"recompute {often}x of {_costliest(nest)} over {elements} elements"
-    return decide(what, apart, together, target)
-
-
-def _work_apart(launch: loop.LaunchOp, work: Work) -> Work:
-    """
-    What the producer adds when it is not inlined: if it reads what nobody else does of a reduction
-    (the statistics of a row), it joins the reduction's kernel, which reads the row anyway.
-    """
-    for buffer in launch.inputs:
-        host = writer(buffer)
-        if host is None or not is_temporary(buffer) or readers(buffer) != [launch]:
-            continue
-        kernel = kernel_of(host)
-        if kernel is not None and (nest := flat_nest(kernel)) is not None and nest.reduces:
-            known = {buffer, *host.inputs}
-            reads = {read: bytes for read, bytes in work.reads.items() if read not in known}
-            return replace(work, reads=reads, launches=0)
-    return work
-
-
-def _costliest(nest: FlatNest) -> str:
-    """The instructions of an element, by the name of the op that needs the most."""
-    op = max(nest.body, key=instructions, default=nest.store)
-    return f"{op.name.partition('.')[2]} ({cost_per_element(nest)} instructions)"
-
-
-def _place(load: loop.LoadOp) -> tuple[object, ...]:
-    """Equal for loads of one body that read the same element."""
-    return load.parent, load.map, *load.indices, load.mask, *load.mask_operands
-
-
-def _most_in_a_body(loads: Sequence[loop.LoadOp]) -> int:
-    """How many different elements one body reads at most."""
-    bodies = Counter(load.parent for load in {_place(load): load for load in loads}.values())
-    return max(bodies.values(), default=0)
 
 
 def inline_into(
@@ -204,7 +127,7 @@ def inline_into(
     values = arguments.arguments_like(kernel, launch)
     computed: dict[tuple[object, ...], SSAValue] = {}
     for load in loads:
-        if (place := _place(load)) in computed:
+        if (place := place_of(load)) in computed:
             rewriter.replace(load, [], [computed[place]])
             continue
         axes = nest.axes_at(load.map.data.results, load.indices)
@@ -212,7 +135,7 @@ def inline_into(
         substitution = Substitution(dict(values), axes, where=where)
         clones = [substitution.clone(op) for op in nest.body]
         value = substitution.value(nest.store.value)
-        if masking := _zero_outside(where, value):
+        if selection_of(load) is None and (masking := _zero_outside(where, value)):
             clones, value = [*clones, *masking], masking[-1].results[0]
         computed[place] = value
         rewriter.replace(load, clones, [value])
@@ -254,9 +177,7 @@ class InlineElementwisePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until none is left that pays."""
-        target = target_named(self.target)
-        # the last first: each is cloned before others are inlined into it
-        once = InlineElementwise(target, once=True, always=False)
-        PatternRewriteWalker(once, walk_reverse=True).rewrite_module(op)
-        weighed = InlineElementwise(target, once=False, always=self.always)
-        PatternRewriteWalker(weighed).rewrite_module(op)
+        plan, target = PlanIndex(op), target_named(self.target)
+        once = InlineElementwise(plan, target, once=True, always=False)
+        plan.rewrite(once, last_first=True)  # each is cloned before others are inlined into it
+        plan.rewrite(InlineElementwise(plan, target, once=False, always=self.always))

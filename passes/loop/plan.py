@@ -15,21 +15,13 @@ from xdsl.traits import SymbolTable
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import AxesOp
+from tilewright.passes.loop.plan_index import PlanIndex
 
 
 def kernel_of(launch: loop.LaunchOp) -> loop.KernelOp | None:
     """The kernel that `launch` runs, at Loop or Tile IR."""
     callee = SymbolTable.lookup_symbol(launch, launch.kernel)
     return callee if isinstance(callee, loop.KernelOp) else None
-
-
-def launches_of(kernel: loop.KernelOp) -> list[loop.LaunchOp]:
-    """The launches of `kernel` in its module, in order."""
-    module = kernel.parent_op()
-    assert module is not None
-    plans = [op for op in module.regions[0].block.ops if isinstance(op, func.FuncOp)]
-    found = (op for plan in plans for op in plan.walk() if isinstance(op, loop.LaunchOp))
-    return [op for op in found if op.kernel.string_value() == kernel.sym_name.data]
 
 
 def launches_by_kernel(module: ModuleOp) -> dict[str, list[loop.LaunchOp]]:
@@ -46,8 +38,9 @@ def readers(buffer: SSAValue) -> list[loop.LaunchOp]:
     block = buffer.owner if isinstance(buffer.owner, Block) else buffer.owner.parent
     assert block is not None
     users = {use.operation for use in buffer.uses}
-    launches = [op for op in block.ops if isinstance(op, loop.LaunchOp) and op in users]
-    return [op for op in launches if buffer in op.inputs]
+    launches = [op for op in users if isinstance(op, loop.LaunchOp) and op.parent is block]
+    found: dict[Operation, loop.LaunchOp] = {op: op for op in launches if buffer in op.inputs}
+    return [*found.values()] if len(found) < 2 else [found[op] for op in block.ops if op in found]
 
 
 def writer(buffer: SSAValue) -> loop.LaunchOp | None:
@@ -69,17 +62,27 @@ def is_temporary(buffer: SSAValue) -> bool:
     return all(isinstance(op, loop.LaunchOp) and op.parent is alloc.parent for op in users)
 
 
-def obstacle(launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp]) -> str | None:
-    """Why `launch` cannot become part of `consumers`, or None."""
+def obstacle(
+    launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp], plan: PlanIndex | None = None
+) -> str | None:
+    """Why `launch` cannot become part of `consumers`, or None; `plan` makes it fast to find out."""
+    plan = plan or PlanIndex(_module_of(launch))
     for op in (launch, *consumers):
-        if (kernel := kernel_of(op)) is None:
+        if (kernel := plan.kernel_of(op)) is None:
             return f"{op.kernel.string_value()} is not a loop.kernel"
-        if len(launches := launches_of(kernel)) > 1:
-            return f"{kernel.sym_name.data} is launched {len(launches)} times"
+        if (launches := plan.times_launched(kernel)) > 1:
+            return f"{kernel.sym_name.data} is launched {launches} times"
     for buffer in launch.inputs:
         if _times_written(buffer) > isinstance(buffer.owner, memref.AllocOp):
             return f"%{buffer.name_hint or 'memref'}, which it reads, may change in between"
     return None
+
+
+def _module_of(op: Operation) -> ModuleOp:
+    while (parent := op.parent_op()) is not None:
+        op = parent
+    assert isinstance(op, ModuleOp)
+    return op
 
 
 def _times_written(buffer: SSAValue) -> int:

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What inlining an elementwise kernel into its readers costs, and what leaving it alone does."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+from tilewright.dialects import loop
+from tilewright.dialects.target import Target
+from tilewright.dialects.types import memref_type
+from tilewright.passes.instruction_costs import instructions
+from tilewright.passes.loop.fusion_cost import (
+    MOST_INSTRUCTIONS,
+    Decision,
+    Work,
+    decide,
+    fused,
+    runs,
+    work_of,
+)
+from tilewright.passes.loop.nest import FlatNest, flat_nest
+from tilewright.passes.loop.plan import is_temporary, loads_of, readers, writer
+from tilewright.passes.loop.plan_index import PlanIndex
+
+
+def cost_per_element(nest: FlatNest) -> int:
+    """Instructions that compute one element, loads included."""
+    return sum(instructions(op) for op in nest.body)
+
+
+def place_of(load: loop.LoadOp) -> tuple[object, ...]:
+    """Equal for loads of one body that read the same element."""
+    return load.parent, load.map, *load.indices, load.mask, *load.mask_operands
+
+
+def inline_decision(
+    plan: PlanIndex,
+    launch: loop.LaunchOp,
+    kernel: loop.KernelOp,
+    nest: FlatNest,
+    consumers: list[loop.LaunchOp],
+    target: Target,
+) -> Decision:
+    """Whether its readers should compute what `kernel` does."""
+    buffer, producer = launch.outputs[0], work_of(kernel, launch)
+    elements = max(prod(memref_type(buffer).get_shape()), 1)
+    apart, together = [_work_apart(plan, launch, producer)], list[Work]()
+    computed = 0.0
+    for consumer in consumers:
+        reader = plan.kernel_of(consumer)
+        assert reader is not None
+        steps, loads = runs(reader), loads_of(reader, consumer, buffer)
+        if cost_per_element(nest) * _most_in_a_body(loads) + len(steps) > MOST_INSTRUCTIONS:
+            long = f"{reader.sym_name.data} would have more than {MOST_INSTRUCTIONS} instructions"
+            return Decision(False, long)
+        evaluations = sum({place_of(load): steps[load] for load in loads}.values())
+        apart.append(work := work_of(reader, consumer))
+        together.append(fused(producer, work, buffer, times=evaluations / elements))
+        computed += evaluations
+    often = f"{computed / elements:.1f}".removesuffix(".0")
+    what = f"recompute {often}x of {_costliest(nest)} over {elements} elements"
+    return decide(what, apart, together, target)
+
+
+def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
+    """
+    What the producer adds when it is not inlined: if it reads what nobody else does of a reduction
+    (the statistics of a row), it joins the reduction's kernel, which reads the row anyway.
+    """
+    for buffer in launch.inputs:
+        host = writer(buffer)
+        if host is None or not is_temporary(buffer) or readers(buffer) != [launch]:
+            continue
+        kernel = plan.kernel_of(host)
+        if kernel is not None and (nest := flat_nest(kernel)) is not None and nest.reduces:
+            known = {buffer, *host.inputs}
+            reads = {read: bytes for read, bytes in work.reads.items() if read not in known}
+            return replace(work, reads=reads, launches=0)
+    return work
+
+
+def _costliest(nest: FlatNest) -> str:
+    """The instructions of an element, by the name of the op that needs the most."""
+    op = max(nest.body, key=instructions, default=nest.store)
+    return f"{op.name.partition('.')[2]} ({cost_per_element(nest)} instructions)"
+
+
+def _most_in_a_body(loads: Sequence[loop.LoadOp]) -> int:
+    """How many different elements one body reads at most."""
+    bodies = Counter(load.parent for load in {place_of(load): load for load in loads}.values())
+    return max(bodies.values(), default=0)
