@@ -75,7 +75,7 @@ from tilewright.passes.cuda.index_type import index_type
 from tilewright.passes.cuda.indices import Indices
 from tilewright.passes.cuda.kernel_names import rename_kernels
 from tilewright.passes.cuda.scalars import scalar_expression
-from tilewright.passes.cuda.writer import Writer, is_pending
+from tilewright.passes.cuda.writer import Writer, is_pending, stays_inline
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("c", 1, "convert_kernel_to_cuda")
@@ -178,7 +178,12 @@ class _Conversion:
         if (known := self.indices.known(op)) is not None:
             self.writer.constants[op.result] = IntegerAttr(known, type, truncate_bits=True)
             return
-        self.writer.bind(op.result, cast(self.indices.offset(op), type))
+        index = self.indices.offset(op)
+        if index.type == type or stays_inline(op.result, index):
+            self.writer.bind(op.result, cast(index, type))
+            return
+        name = self.writer.let(index, op.result.name_hint or "i") if is_pending(index) else index
+        self.writer.indices[op.result] = name
 
     @_convert.register
     def _(self, op: loop.ToIndexOp) -> None:

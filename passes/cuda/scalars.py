@@ -14,7 +14,14 @@ from xdsl.dialects.builtin import Float32Type, IndexType, f32, f64, i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import scalar
-from tilewright.dialects.cuda_expressions import BinaryOp, CallOp, CompareOp, NegOp, TernaryOp
+from tilewright.dialects.cuda_expressions import (
+    BinaryOp,
+    CallOp,
+    CompareOp,
+    LiteralOp,
+    NegOp,
+    TernaryOp,
+)
 from tilewright.dialects.cuda_types import BinaryOperator, Comparison
 from tilewright.passes.cuda.casts import cast_expression
 from tilewright.passes.cuda.comparisons import compare_floats, compare_integers
@@ -141,7 +148,7 @@ def scalar_expression(op: Operation, values: Sequence[SSAValue], writer: Writer)
     """The expression for `op` on `values`; None if CUDA IR has none for it."""
     match op:
         case arith.SelectOp():
-            return TernaryOp(values[0], values[1], values[2]).result
+            return _selected(*values)
         case arith.CmpfOp() if op.lhs.type in (f32, f64):
             return compare_floats(op, values[0], values[1])
         case arith.CmpiOp() if op.lhs.type in (i1, i32, i64, IndexType()):
@@ -154,6 +161,14 @@ def scalar_expression(op: Operation, values: Sequence[SSAValue], writer: Writer)
             return found
         case _:
             return _by_table(op, op.results[0].type, values, writer)
+
+
+def _selected(condition: SSAValue, value: SSAValue, other: SSAValue) -> SSAValue:
+    """`c && a` is a choice between `a` and false."""
+    literal = other.owner
+    if isinstance(literal, LiteralOp) and other.type == i1 and not literal.value.value.data:
+        return BinaryOp(BinaryOperator.AND, condition, value).result
+    return TernaryOp(condition, value, other).result
 
 
 def _by_table(

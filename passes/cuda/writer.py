@@ -40,6 +40,8 @@ class Writer:
         self.block, self.kernel, self.index_type = block, kernel, index_type
         self.values: dict[SSAValue, SSAValue] = {}
         """Names, variables, and expressions that are still to be used, by source value."""
+        self.indices: dict[SSAValue, SSAValue] = {}
+        """Source integers by the index of another width that is cast wherever they are used."""
         self.constants: dict[SSAValue, IntegerAttr | FloatAttr] = {}
         """Source values that are written as literals wherever they are used."""
 
@@ -59,6 +61,8 @@ class Writer:
         """What `value` has become, for one use."""
         if (constant := self.constants.get(value)) is not None:
             return LiteralOp(constant).result
+        if (index := self.indices.get(value)) is not None:
+            return CastOp(index, value.type).result
         new = self.values[value]
         return ReadOp(new).result if isinstance(new.type, VariableType) else new
 
@@ -97,7 +101,7 @@ class Writer:
 
     def bind(self, source: SSAValue, value: SSAValue) -> None:
         """From now on `value` stands for `source`: named, unless it can be written in place."""
-        if is_pending(value) and not _stays_inline(source, value):
+        if is_pending(value) and not stays_inline(source, value):
             value = self.let(value, source.name_hint)
         self.values[source] = value
 
@@ -119,7 +123,7 @@ def is_pending(value: SSAValue) -> bool:
     return isinstance(value.owner, ExpressionOp) and value.owner.parent is None
 
 
-def _stays_inline(source: SSAValue, value: SSAValue) -> bool:
+def stays_inline(source: SSAValue, value: SSAValue) -> bool:
     """
     Whether `value` can be written where `source` is used: once, in the block where it is made.
     Subscripts name their indices as often as they like.

@@ -338,6 +338,28 @@ def test_numbers_that_are_indices_are_not_widened_in_vain():
     assert "  out[t] = t < t * 2 - 9 ? v : (float)(t + 1);" in source_of(kernel(1, op=op))
 
 
+def test_an_index_that_is_a_number_more_than_once_is_named_as_it_is():
+    op = """%i = loop.index [%t * 3 + 1] : i64
+  %less = arith.cmpi slt, %i, %i : i64
+  %f = arith.sitofp %i : i64 to f32
+  %w = arith.select %less, %v, %f : f32
+  loop.store %w, %out[%t] : memref<128xf32>"""
+    assert source_of(kernel(1, op=op)).splitlines()[6:-2] == [
+        "  const int i = t * 3 + 1;",
+        "  out[t] = i < i ? v : (float)i;",
+    ]
+
+
+def test_a_choice_between_a_truth_and_false_is_their_conjunction():
+    op = """%p = loop.predicate [99 - %t] : i1
+  %q = arith.cmpf olt, %v, %v : f32
+  %f = arith.constant false
+  %s = arith.select %p, %q, %f : i1
+  %n = arith.uitofp %s : i1 to f32
+  loop.store %n, %out[%t] : memref<128xf32>"""
+    assert "  out[t] = (float)(t < 100 && v < v);" in source_of(kernel(1, op=op))
+
+
 def test_an_index_that_does_not_vary_is_a_literal():
     op = """%c = loop.index [3] : i64
   %d = loop.index [4294967295] : i32
