@@ -46,6 +46,14 @@ Known = ChainMap[Hashable, Operation]
 """What has been computed before and is in scope, innermost first."""
 
 
+def _erase_dead(module: ModuleOp) -> None:
+    """Erase what nobody uses; users come first, so that what only they use goes too."""
+    for op in reversed([*module.walk()]):
+        if is_trivially_dead(op):
+            op.detach()
+            op.erase()
+
+
 def _visit_regions(op: Operation, known: Known) -> None:
     isolated = op.has_trait(IsolatedFromAbove, value_if_unregistered=True)
     for region in op.regions:
@@ -56,10 +64,7 @@ def _visit_regions(op: Operation, known: Known) -> None:
 def _visit_block(block: Block, known: Known) -> None:
     for op in tuple(block.ops):
         _visit_regions(op, known)
-        if is_trivially_dead(op):
-            op.detach()
-            op.erase()
-        elif _may_be_shared(op):
+        if _may_be_shared(op):
             _share(op, known)
 
 
@@ -102,4 +107,5 @@ class ShareValuesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Everywhere in the module."""
+        _erase_dead(op)
         _visit_regions(op, ChainMap())
