@@ -31,6 +31,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.index import simplify
+from tilewright.dialects.origin import ModuleOfOp, Origin, located
 from tilewright.dialects.prim import IotaOp, PredicateOp
 from tilewright.dialects.torch_op import TorchOp
 from tilewright.errors import UnsupportedError, UsageError
@@ -212,9 +213,17 @@ def _result_attributes(output: Output) -> DictionaryAttr:
 
 
 def _location(node: Any) -> NameLoc:
-    """The node's name, at the user's line if that is known."""
+    """The node and its module, at the user's line if that is known."""
     place = place_of_node(node)
     line = UnknownLoc()
     if place is not None:
         line = FileLineColLoc(StringAttr(place.file), IntAttr(place.line), IntAttr(place.column))
-    return NameLoc(StringAttr(node.name), line)
+    return located(Origin(node.name, _module_of(node)), line)
+
+
+def _module_of(node: Any) -> ModuleOfOp | None:
+    """The module whose code calls a node; none for functions, which `export` wraps in one."""
+    *_, innermost = _scope(node) or [None]
+    if innermost is None or innermost.name == "Module":
+        return None
+    return ModuleOfOp(innermost.path, innermost.name)

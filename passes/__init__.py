@@ -32,6 +32,7 @@ _PASSES: dict[str, str] = {
     "normalize-kernels": "loop.normalize_kernels:NormalizeKernelsPass",
     "simplify-accesses": "loop.simplify_accesses:SimplifyAccessesPass",
     "dedupe-kernels": "loop.dedupe_kernels:DedupeKernelsPass",
+    "name-kernels": "loop.name_kernels:NameKernelsPass",
     "tileify": "tile.tileify:TileifyPass",
     "cooperative-reduce": "tile.cooperative_reduce:CooperativeReducePass",
     "blockify-launch": "tile.blockify_launch:BlockifyLaunchPass",
