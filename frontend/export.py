@@ -4,8 +4,9 @@
 import logging
 import sys
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from functools import partial
 from io import StringIO
 from types import FunctionType, MethodType
 from typing import Any
@@ -90,7 +91,8 @@ def _as_forward(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     `function` itself, under the name of forward: PyTorch keeps lines of such functions only.
 
-    A builtin such as `torch.relu` has no signature, and gets one.
+    Anything else that can be called is called by a function with its signature. A builtin such as
+    `torch.relu` has none.
     """
     from inspect import isfunction, ismethod, signature
 
@@ -103,26 +105,38 @@ def _as_forward(function: Callable[..., Any]) -> Callable[..., Any]:
         )
         renamed.__kwdefaults__ = function.__kwdefaults__
         return renamed
-    try:
-        signature(function)
-    except ValueError:
-        return lambda *args, **kwargs: function(*args, **kwargs)
-    return function
+
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    with suppress(ValueError):
+        vars(forward)["__signature__"] = signature(function)
+    return forward
 
 
 def _modules_used_by(function: Callable[..., Any]) -> dict[str, Any]:
     """The modules that a function reaches through its surroundings, so that they keep a name."""
+    from torch import nn
+
+    around = _surroundings(function)
+    return {name: value for name, value in around.items() if isinstance(value, nn.Module)}
+
+
+def _surroundings(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """What a function uses beside its arguments, by name."""
     from inspect import getclosurevars, isfunction, ismethod
 
     from torch import nn
 
-    around: dict[str, Any] = {}
     if ismethod(function):
-        around["self"] = function.__self__
-    elif isfunction(function):
+        return {"self": function.__self__}
+    if isfunction(function):
         variables = getclosurevars(function)
-        around = {**variables.globals, **variables.nonlocals}
-    return {name: value for name, value in around.items() if isinstance(value, nn.Module)}
+        return {**variables.globals, **variables.nonlocals}
+    if not isinstance(function, partial):
+        return getattr(function, "__dict__", {})
+    made_of: Callable[..., Any] = function.func
+    return {"func": made_of} if isinstance(made_of, nn.Module) else _surroundings(made_of)
 
 
 @contextmanager

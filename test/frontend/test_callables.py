@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be called, and is neither a function nor a module: partials, and objects of a class."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from tilewright.frontend.capture import capture
+from tilewright.interpreters import interpret
+
+
+class Scaled:
+    """Holds a module, and is none."""
+
+    def __init__(self) -> None:
+        self.layer = nn.Linear(3, 2)
+
+    def __call__(self, x: torch.Tensor, by: float = 1.0) -> torch.Tensor:
+        return self.layer(x) * by
+
+
+@pytest.mark.parametrize(
+    ("function", "names"),
+    [
+        (Scaled(), ["layer.weight", "layer.bias", "x"]),
+        (partial(Scaled(), by=2.0), ["layer.weight", "layer.bias", "x"]),
+        (partial(nn.Linear(3, 2)), ["func.weight", "func.bias", "args_0"]),
+        (partial(torch.add, torch.ones(3)), ["args_0"]),
+    ],
+)
+def test_parameters_and_inputs_keep_their_names(function: Any, names: list[str]):
+    x = torch.randn(4, 3)
+    captured = capture(function, (x,))
+    assert [i.name for i in captured.inputs if i.kind != "constant"] == names
+    (got,) = interpret(captured.module, *(i.tensor.detach().numpy() for i in captured.inputs))
+    torch.testing.assert_close(torch.as_tensor(got), function(x).detach())
