@@ -128,9 +128,26 @@ class Emitter:
         self.block = outer
 
 
+_ZERO_OF_ZEROS = (
+    arith.AddfOp,
+    arith.SubfOp,
+    arith.MulfOp,
+    arith.AddiOp,
+    arith.SubiOp,
+    arith.MuliOp,
+    arith.ExtFOp,
+    arith.ExtSIOp,
+    arith.ExtUIOp,
+    arith.SIToFPOp,
+    arith.UIToFPOp,
+)
+
+
 def _is_zero_outside(value: SSAValue, where: Access | None) -> bool:
-    """Whether `value` is a load, which reads 0 wherever the mask fails."""
+    """Whether `value` is a load, which reads 0 wherever the mask fails, or as good as one."""
     load = value.owner
+    if isinstance(load, _ZERO_OF_ZEROS):
+        return all(_is_zero_outside(v, where) for v in dict.fromkeys(load.operands))
     if not isinstance(load, loop.LoadOp) or load.mask is None:
         return False
     loaded = _conjuncts((load.mask.data.results, load.mask_operands))

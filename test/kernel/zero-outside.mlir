@@ -56,3 +56,50 @@ loop.kernel @computed(%x: memref<100xf32>) -> (%out: memref<f32>) {
     loop.store %c, %out[] where [0 - %t] : memref<f32>
   }
 }
+
+// Products and differences of zeros are zero ...
+// CHECK-LABEL: @dot
+// CHECK-NOT:     arith.select
+// CHECK-LABEL: @ratio
+loop.kernel @dot(%x: memref<100xf16>, %y: memref<100xf32>) -> (%out: memref<f32>) {
+  tile.launch (%t = thread 64 k) {
+    %s = loop.reduce %k in 2 with add {
+      %0 = loop.load %x[%k * 64 + %t] where [99 - %k * 64 - %t] : memref<100xf16>
+      %1 = arith.extf %0 : f16 to f32
+      %2 = loop.load %y[%k * 64 + %t] where [99 - %k * 64 - %t] : memref<100xf32>
+      %3 = arith.subf %1, %2 : f32
+      %4 = arith.mulf %3, %3 : f32
+      loop.yield %4 where [99 - %k * 64 - %t] : f32
+    } : f32
+    %c = tile.combine %s across %t with add : f32
+    loop.store %c, %out[] where [0 - %t] : memref<f32>
+  }
+}
+
+// ... but their quotient is none, nor is a product with what may be infinite.
+// CHECK:         arith.select
+// CHECK-LABEL: @scaled
+// CHECK:         arith.select
+loop.kernel @ratio(%x: memref<100xf32>) -> (%out: memref<f32>) {
+  tile.launch (%t = thread 64 k) {
+    %s = loop.reduce %k in 2 with add {
+      %0 = loop.load %x[%k * 64 + %t] where [99 - %k * 64 - %t] : memref<100xf32>
+      %1 = arith.divf %0, %0 : f32
+      loop.yield %1 where [99 - %k * 64 - %t] : f32
+    } : f32
+    %c = tile.combine %s across %t with add : f32
+    loop.store %c, %out[] where [0 - %t] : memref<f32>
+  }
+}
+loop.kernel @scaled(%x: memref<100xf32>, %y: memref<f32>) -> (%out: memref<f32>) {
+  tile.launch (%t = thread 64 k) {
+    %by = loop.load %y[] : memref<f32>
+    %s = loop.reduce %k in 2 with add {
+      %0 = loop.load %x[%k * 64 + %t] where [99 - %k * 64 - %t] : memref<100xf32>
+      %1 = arith.mulf %0, %by : f32
+      loop.yield %1 where [99 - %k * 64 - %t] : f32
+    } : f32
+    %c = tile.combine %s across %t with add : f32
+    loop.store %c, %out[] where [0 - %t] : memref<f32>
+  }
+}
