@@ -109,8 +109,8 @@ def test_every_rewrite_is_closed_and_has_one_ledger(tmp_path: Path):
     assert len([line for line in whole if line.startswith("ledger: ")]) == len(opened)
     assert list(dict.fromkeys(opened)) == [
         "l:001_lift",
-        "f:001_inline_elementwise",
         "f:002_fuse_epilogue",
+        "f:001_inline_elementwise",
         "f:003_fuse_reduction",
         "f:005_normalize_kernels",
         "t:001_tileify",
