@@ -277,7 +277,7 @@ class StageOp(AxesOp):
                 raise VerifyException("a stage computes values; it does not store")
             if isinstance(op, StageOp | CombineOp):
                 raise VerifyException(f"threads do not meet inside a stage; move the {op.name} out")
-        for axis in sorted(_varies_along(self, {}), key=lambda axis: axis.index):
+        for axis in sorted(varies_along(self, {}), key=lambda axis: axis.index):
             launch = launch_of(axis)
             assert launch is not None
             level = launch.bound_axes()[axis.index].level
@@ -291,7 +291,7 @@ class StageOp(AxesOp):
 Axes = frozenset[BlockArgument]
 
 
-def _varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:
+def varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:
     """The axes of the launch that the results of `op` depend on, through whatever it uses."""
     if op in known:
         return known[op]
@@ -299,7 +299,7 @@ def _varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:
     found: Axes = frozenset()
     for operand in operands:
         if isinstance(operand.owner, Operation):
-            found |= _varies_along(operand.owner, known)
+            found |= varies_along(operand.owner, known)
         elif isinstance(operand, BlockArgument) and launch_of(operand) is not None:
             found |= {operand}
     known[op] = found - set(op.axes) if isinstance(op, CombineOp) else found

@@ -26,13 +26,13 @@ TO_TENSOR = (
 )
 
 TO_LOOP = (
-    "lift,fuse-epilogue,inline-elementwise,fuse-epilogue,fuse-reduction,fuse-epilogue,"
+    "lift,fuse-epilogue,inline-elementwise,fuse-epilogue,fuse-rows,fuse-reduction,fuse-epilogue,"
     "merge-siblings,merge-loops,"
     "simplify-accesses,hoist-invariants,share-values,normalize-kernels,dedupe-kernels,"
     "name-kernels"
 )
 
-TO_TILE = "tileify,blockify-launch,cooperative-reduce,simplify-accesses"
+TO_TILE = "tileify,blockify-launch,cooperative-reduce,stage-rows,simplify-accesses"
 
 TO_KERNEL = "convert-tile-to-kernel,canonicalize,share-values,inline-calls,plan-buffers"
 

@@ -45,6 +45,7 @@ from tilewright.passes.tile.rows import (
     SECTOR,
     SHORT_ROW,
     are_columns,
+    columns_of_row,
     is_contraction,
     row_length,
     scans,
@@ -83,11 +84,16 @@ def legal(launch: tile.LaunchOp) -> str | None:
 
 
 def choices(launch: tile.LaunchOp) -> Sharing:
-    """The best guess: eight steps a thread, and blocks of 256 threads; columns by the sector."""
+    """
+    The best guess: eight steps a thread, and blocks of 256 threads; columns by the sector. Where a
+    row is multiplied with columns, a thread for each column, and one row, which `stage-rows` keeps.
+    """
     length, rows = row_length(launch), total_extent(launch.bound_axes())
     if are_columns(launch):
         rows = SECTOR if rows < _MANY_COLUMNS else WARP_SIZE
         return Sharing(min(power_of_two(-(-length // 16)), 512 // rows), rows, columns=True)
+    if (products := columns_of_row(launch)) > 0:
+        return Sharing(min(max(power_of_two(products), WARP_SIZE), 256), 1, columns=False)
     threads = min(max(power_of_two(-(-length // 8)), WARP_SIZE), MAX_THREADS)
     return Sharing(threads, max(1, min(256 // threads, power_of_two(rows))), columns=False)
 

@@ -35,6 +35,13 @@ def row_length(launch: tile.LaunchOp) -> int:
     return max((prod(op.axis_extents()) for op in loops), default=0)
 
 
+def columns_of_row(launch: tile.LaunchOp) -> int:
+    """How many columns each row is reduced with, once for each; 0 if it is not."""
+    loops = [op for op in launch.body.block.ops if isinstance(op, loop.ForOp)]
+    reduces = [op for op in loops if any(isinstance(i, loop.ReduceOp) for i in op.body.block.ops)]
+    return max((prod(op.axis_extents()) for op in reduces), default=0)
+
+
 def scans(launch: tile.LaunchOp) -> bool:
     """Whether it has a loop whose steps follow each other, which threads cannot share."""
     return any(isinstance(op, loop.ScanOp) for op in launch.walk())

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many kernels usual programs become: no more than are worth it."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch import randn as r
+
+from tilewright import api
+from tilewright.dialects import loop
+
+from .decoder_layer import DecoderLayer
+
+
+def softmax_of_rows(x: Tensor) -> Tensor:
+    return x.softmax(-1)
+
+
+def softmax_of_columns(x: Tensor) -> Tensor:
+    return x.softmax(0)
+
+
+def gelu_chain(x: Tensor) -> Tensor:
+    return F.gelu(x * 2 + 1) * x
+
+
+def gate(x: Tensor, g: Tensor, u: Tensor) -> Tensor:
+    return F.silu(x @ g) * (x @ u)
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return F.scaled_dot_product_attention(q, k, v)
+
+
+def causal(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def grouped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+
+
+def masked(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+def relu_matmul(x: Tensor, bias: Tensor, w: Tensor) -> Tensor:
+    return torch.relu((x + bias) @ w)
+
+
+HEADS, SHARED = (r(1, 4, 65, 24), r(1, 4, 67, 24), r(1, 4, 67, 24)), r(1, 2, 65, 24)
+
+CASES: list[tuple[Callable[..., Tensor], tuple[Tensor, ...], int]] = [
+    (softmax_of_rows, (r(33, 500),), 1),
+    (softmax_of_columns, (r(500, 33),), 1),
+    (nn.RMSNorm(512), (r(33, 512),), 1),
+    (nn.LayerNorm(500), (r(33, 500),), 1),
+    (nn.GroupNorm(4, 16), (r(2, 16, 8, 9),), 1),
+    (gelu_chain, (r(33, 512),), 1),
+    (gate, (r(33, 64), r(64, 120), r(64, 120)), 1),
+    (relu_matmul, (r(16, 64), r(64), r(64, 16)), 1),
+    (attention, HEADS, 2),
+    (causal, HEADS, 2),
+    (grouped, (HEADS[0], SHARED, SHARED), 2),
+    (masked, (*HEADS, r(65, 67)), 2),
+    (DecoderLayer(), (r(1, 33, 64), r(33, 16), r(33, 16)), 10),
+]
+
+
+@pytest.mark.parametrize(("program", "inputs", "most"), CASES)
+def test_no_more_kernels_than_are_worth_it(
+    program: Callable[..., Tensor], inputs: tuple[Tensor, ...], most: int
+):
+    module = api.lower(api.capture(program, *inputs), "loop")
+    launches = [op for op in module.walk() if isinstance(op, loop.LaunchOp)]
+    assert len(launches) <= most, [op.kernel.string_value() for op in launches]
+
+
+def test_gate_and_up_share_one_loop():
+    module = api.lower(api.capture(gate, r(33, 64), r(64, 120), r(64, 120)), "loop")
+    (reduction,) = [op for op in module.walk() if isinstance(op, loop.ReduceOp)]
+    loads = [op for op in reduction.body.block.ops if isinstance(op, loop.LoadOp)]
+    assert (len(reduction.results), len(loads)) == (2, 3)
+
+
+def test_keys_and_values_are_projected_by_one_kernel():
+    inputs = (r(1, 33, 64), r(33, 16), r(33, 16))
+    module = api.lower(api.capture(DecoderLayer(), *inputs), "loop")
+    outputs = [len(op.outputs) for op in module.walk() if isinstance(op, loop.LaunchOp)]
+    assert outputs.count(2) == 1
