@@ -30,6 +30,8 @@ memory of their own, as inputs do. A launch never writes where it reads: that a 
 element only where and before it writes it is not known at this level.
 """
 
+from collections.abc import Mapping
+
 from xdsl.context import Context
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import ModuleOp
@@ -39,7 +41,7 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop
 from tilewright.dialects.buffer_plan import aligned, bytes_of_type, clear, set_offset, set_totals
 from tilewright.dialects.types import memref_type
-from tilewright.passes.kernel.slots import assign_offsets, lifetimes
+from tilewright.passes.kernel.slots import Lifetime, assign_offsets, lifetimes
 from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 3, "plan_buffers")
@@ -73,8 +75,10 @@ def plan(main: func.FuncOp, buffers: set[SSAValue]) -> None:
         if op.memref in buffers:  # the slab is freed as a whole
             op.detach()
             op.erase()
-    launches = (op for op in main.body.block.ops if isinstance(op, loop.LaunchOp))
+    launches = [op for op in main.body.block.ops if isinstance(op, loop.LaunchOp)]
     alive = lifetimes([v for v in op.operands if v in buffers] for op in launches)
+    for step, launch in enumerate(launches):
+        _remark_on_place(main, launch, step, alive)
     sizes = {buffer: bytes_of_type(memref_type(buffer)) for buffer in alive}
     offsets = assign_offsets(alive, sizes)
     for buffer, offset in offsets.items():
@@ -82,6 +86,22 @@ def plan(main: func.FuncOp, buffers: set[SSAValue]) -> None:
         set_offset(buffer.owner, offset)
     peak = max(offset + aligned(sizes[buffer]) for buffer, offset in offsets.items())
     set_totals(main, peak, sum(map(aligned, sizes.values())))
+
+
+def _remark_on_place(
+    main: func.FuncOp, launch: loop.LaunchOp, step: int, alive: Mapping[SSAValue, Lifetime]
+) -> None:
+    """Say which output could have had the place of an input that nobody reads any more."""
+    for output in (value for value in launch.outputs if value in alive):
+        for read in launch.inputs:
+            if read in alive and alive[read].last == step and read.type == output.type:
+                skipped(
+                    RULE,
+                    main,
+                    f"%{output.name_hint} is not written in the place of %{read.name_hint}: not "
+                    f"known whether {launch.kernel.string_value()} reads elements only where it "
+                    "writes them",
+                )
 
 
 class PlanBuffersPass(ModulePass):

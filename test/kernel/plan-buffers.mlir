@@ -1,8 +1,11 @@
 // RUN: opt-tool %s -p plan-buffers --check=each --split-input-file | filecheck %s
 // RUN: opt-tool %s -p plan-buffers,plan-buffers --split-input-file | filecheck %s
+// RUN: opt-tool %s -p plan-buffers --split-input-file --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 // RUN: not opt-tool %S/Inputs/odd-offset.mlir 2>&1 | filecheck %s --check-prefix=ODD
 
 // ODD: odd-offset.mlir:2:3: error: 'memref.alloc': plan.offset is 8 : i64, but has to be a multiple of 256
+
+// REMARK: --- k:003_plan_buffers skipped at main: %b is not written in the place of %a: not known whether twice reads elements only where it writes them
 
 // Of four buffers in a row two are alive at a time, so that two places do. The result outlives the
 // plan and has memory of its own.
