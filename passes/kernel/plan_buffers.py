@@ -98,10 +98,14 @@ def _remark_on_place(
                 skipped(
                     RULE,
                     main,
-                    f"%{output.name_hint} is not written in the place of %{read.name_hint}: not "
+                    f"{_name(output)} is not written in the place of {_name(read)}: not "
                     f"known whether {launch.kernel.string_value()} reads elements only where it "
                     "writes them",
                 )
+
+
+def _name(buffer: SSAValue) -> str:
+    return f"%{buffer.name_hint or 'memref'}"
 
 
 class PlanBuffersPass(ModulePass):
