@@ -34,6 +34,7 @@ from tilewright.dialects import (
     torch_elementary,
     torch_extremum,
     torch_filling,
+    torch_index_writing,
     torch_indexing,
     torch_interpolation,
     torch_joining,
@@ -47,6 +48,7 @@ from tilewright.dialects import (
     torch_reduction,
     torch_scan,
     torch_scatter,
+    torch_selection,
     torch_slicing,
     torch_statistics,
     torch_ternary,
@@ -67,6 +69,7 @@ from tilewright.dialects.torch_division import *  # noqa: F403
 from tilewright.dialects.torch_elementary import *  # noqa: F403
 from tilewright.dialects.torch_extremum import *  # noqa: F403
 from tilewright.dialects.torch_filling import *  # noqa: F403
+from tilewright.dialects.torch_index_writing import *  # noqa: F403
 from tilewright.dialects.torch_indexing import *  # noqa: F403
 from tilewright.dialects.torch_interpolation import *  # noqa: F403
 from tilewright.dialects.torch_joining import *  # noqa: F403
@@ -82,6 +85,7 @@ from tilewright.dialects.torch_product import *  # noqa: F403
 from tilewright.dialects.torch_reduction import *  # noqa: F403
 from tilewright.dialects.torch_scan import *  # noqa: F403
 from tilewright.dialects.torch_scatter import *  # noqa: F403
+from tilewright.dialects.torch_selection import *  # noqa: F403
 from tilewright.dialects.torch_slicing import *  # noqa: F403
 from tilewright.dialects.torch_statistics import *  # noqa: F403
 from tilewright.dialects.torch_ternary import *  # noqa: F403
@@ -94,6 +98,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     torch_binary,
     torch_division,
     torch_power,
+    torch_selection,
     torch_ternary,
     torch_comparison,
     torch_bits,
@@ -120,6 +125,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     torch_creation,
     torch_indexing,
     torch_scatter,
+    torch_index_writing,
 )
 
 
