@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     base,
     irdl_op_definition,
     prop_def,
@@ -37,6 +36,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
 from tilewright.dialects.prim_gather import GatherOp, ScatterOp
 from tilewright.dialects.prim_index_map import IndexMapOp, Source
+from tilewright.dialects.prim_op import PrimOp
 from tilewright.dialects.prim_positions import IotaOp, PredicateOp
 from tilewright.dialects.prim_syntax import EqualTypes
 from tilewright.dialects.scalar_function import (
@@ -67,7 +67,7 @@ def _elements(values: Sequence[SSAValue]) -> list[Attribute]:
 
 
 @irdl_op_definition
-class ElementwiseOp(IRDLOperation):
+class ElementwiseOp(PrimOp):
     """
     Computes every element of the result from the same element of each operand. `maximum` and
     `minimum` keep NaN, as PyTorch's do.
@@ -84,7 +84,6 @@ class ElementwiseOp(IRDLOperation):
     inputs = var_operand_def(base(TensorType))
     result = result_def(base(TensorType))
 
-    traits = traits_def(Pure())
     custom_directives = (EqualTypes,)
     assembly_format = (
         "$function `(` $inputs `)` attr-dict `:` custom<EqualTypes>(type($inputs), type($result))"
@@ -98,13 +97,14 @@ class ElementwiseOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
+        super().verify_()
         verify_function(self.function.data, _elements(self.inputs), element_of(self.result))
         if any(shape_of(value) != shape_of(self.result) for value in self.inputs):
             raise VerifyException("operands and result have one shape: broadcast by prim.index_map")
 
 
 @irdl_op_definition
-class ReduceOp(IRDLOperation):
+class ReduceOp(PrimOp):
     """
     Folds the axes `dims` away with a monoid; an empty axis gives the monoid's identity. The order
     of joining is unspecified. Over several operands of one shape it folds each; `argmax` and
@@ -124,7 +124,6 @@ class ReduceOp(IRDLOperation):
     inputs = var_operand_def(base(TensorType))
     results_ = var_result_def(base(TensorType))
 
-    traits = traits_def(Pure())
     assembly_format = (
         "$monoid `(` $inputs `)` `dims` $dims attr-dict `:` functional-type($inputs, $results_)"
     )
@@ -137,6 +136,7 @@ class ReduceOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
+        super().verify_()
         _verify_operands(self.inputs, self.results_)
         shape, dims = shape_of(self.inputs[0]), self.dims.get_values()
         if list(dims) != sorted(set(dims)) or any(d not in range(len(shape)) for d in dims):
@@ -163,7 +163,7 @@ def _reduced_type(value: SSAValue, dims: Sequence[int]) -> TensorType[Attribute]
 
 
 @irdl_op_definition
-class ScanOp(IRDLOperation):
+class ScanOp(PrimOp):
     """
     Joins with each element all that stand before it along one axis.
 
@@ -179,7 +179,6 @@ class ScanOp(IRDLOperation):
     inputs = var_operand_def(base(TensorType))
     results_ = var_result_def(base(TensorType))
 
-    traits = traits_def(Pure())
     assembly_format = (
         "$monoid `(` $inputs `)` `dim` $dim attr-dict `:` functional-type($inputs, $results_)"
     )
@@ -192,6 +191,7 @@ class ScanOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
+        super().verify_()
         _verify_operands(self.inputs, self.results_)
         if list(self.inputs.types) != list(self.results_.types):
             raise VerifyException("each result has its operand's type")
@@ -202,7 +202,7 @@ class ScanOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ConstantOp(IRDLOperation):
+class ConstantOp(PrimOp):
     """
     A tensor whose every element is one value.
 
@@ -223,6 +223,7 @@ class ConstantOp(IRDLOperation):
         super().__init__(properties={"value": value}, result_types=[type])
 
     def verify_(self) -> None:
+        super().verify_()
         element_type = element_of(self.result)
         if self.value.type != element_type:
             raise VerifyException(f"the value is of {self.value.type}, not {element_type}")

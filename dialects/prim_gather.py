@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineMap, AffineSymExpr
 from xdsl.irdl import (
-    IRDLOperation,
     VarConstraint,
     base,
     irdl_op_definition,
@@ -21,14 +20,13 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
+from tilewright.dialects.prim_op import PrimOp
 from tilewright.dialects.prim_positions import verify_divisors
 from tilewright.dialects.types import element_of, shape_of
 
@@ -66,7 +64,7 @@ def _verify_axes(map: AffineMap, tensor: SSAValue, steps: Sequence[int]) -> None
 
 
 @irdl_op_definition
-class GatherOp(IRDLOperation):
+class GatherOp(PrimOp):
     """
     Reads each element of the result from the element of the source that the map names; symbols
     are the values of the index tensors, which have the result's shape. A value outside of its
@@ -85,7 +83,6 @@ class GatherOp(IRDLOperation):
     map = prop_def(AffineMapAttr)
     result = result_def(_TENSOR)
 
-    traits = traits_def(Pure())
     assembly_format = (
         "$source `[` $indices `]` `by` $map attr-dict `:` functional-type(operands, results)"
     )
@@ -100,6 +97,7 @@ class GatherOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
+        super().verify_()
         if not self.indices:
             raise VerifyException("without a tensor of subscripts this is a prim.index_map")
         if element_of(self.source) != element_of(self.result):
@@ -111,7 +109,7 @@ class GatherOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ScatterOp(IRDLOperation):
+class ScatterOp(PrimOp):
     """
     The base, with each update joined by the combiner to the element that the map names. Without a
     combiner it takes that element's place; of several the last in row-major order stays. Symbols
@@ -135,7 +133,6 @@ class ScatterOp(IRDLOperation):
     map = prop_def(AffineMapAttr)
     result = result_def(T)
 
-    traits = traits_def(Pure())
     assembly_format = (
         "$updates `to` $base `[` $indices `]` (`with` $combiner^)? `by` $map attr-dict "
         "`:` functional-type(operands, results)"
@@ -156,6 +153,7 @@ class ScatterOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
+        super().verify_()
         if element_of(self.updates) != element_of(self.base):
             raise VerifyException(
                 f"the updates hold {element_of(self.updates)}, the base {element_of(self.base)}"

@@ -14,19 +14,17 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.irdl import (
-    IRDLOperation,
     base,
     irdl_op_definition,
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.index import Range, Ranges, range_of, sum_of
+from tilewright.dialects.prim_op import PrimOp
 from tilewright.dialects.prim_positions import verify_coordinates
 from tilewright.dialects.prim_syntax import Sources, SourceTypes
 from tilewright.dialects.types import element_of, shape_of
@@ -47,7 +45,7 @@ class Source:
 
 
 @irdl_op_definition
-class IndexMapOp(IRDLOperation):
+class IndexMapOp(PrimOp):
     """
     Reads each element of the result from the element of a source that the source's map names:
     views, broadcasts, transposes, slices, padding, concatenation. Maps take result coordinates to
@@ -70,7 +68,6 @@ class IndexMapOp(IRDLOperation):
     fill = opt_prop_def(base(FloatAttr) | base(IntegerAttr))
     result = result_def(base(TensorType))
 
-    traits = traits_def(Pure())
     custom_directives = (Sources, SourceTypes)
     assembly_format = (
         "custom<Sources>($inputs, $maps, $masks, $fill) attr-dict `:` "
@@ -102,6 +99,7 @@ class IndexMapOp(IRDLOperation):
         ]
 
     def verify_(self) -> None:
+        super().verify_()
         if not self.inputs or not len(self.inputs) == len(self.maps) == len(self.masks):
             raise VerifyException("give one map and one mask for each source, and a source")
         for source in self.sources:

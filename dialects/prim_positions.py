@@ -13,17 +13,15 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineMap
 from xdsl.irdl import (
-    IRDLOperation,
     base,
     irdl_op_definition,
     prop_def,
     result_def,
-    traits_def,
 )
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.index import Range, range_of
+from tilewright.dialects.prim_op import PrimOp
 from tilewright.dialects.types import element_of, shape_of
 
 
@@ -49,16 +47,16 @@ def verify_divisors(map: AffineMap) -> None:
                 pass
 
 
-class PositionsOp(IRDLOperation):
+class PositionsOp(PrimOp):
     """An op whose elements are what affine expressions of their coordinates say."""
 
     map = prop_def(AffineMapAttr)
     result = result_def(base(TensorType))
 
-    traits = traits_def(Pure())
     assembly_format = "$map attr-dict `:` type($result)"
 
     def verify_(self) -> None:
+        super().verify_()
         verify_coordinates(self.map.data, self.result)
 
 

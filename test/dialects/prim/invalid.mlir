@@ -319,3 +319,19 @@ func.func @f() {
   %0 = prim.iota affine_map<(d0) -> (d0 * 4)> : tensor<1000000000xi32>
   func.return
 }
+
+// -----
+
+func.func @f(%a: tensor<?xf32>) {
+  // CHECK: tensor<?xf32> has an unknown size; shapes are static here
+  %0 = prim.elementwise neg(%a) : tensor<?xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<?x4xf32>) {
+  // CHECK: tensor<?x4xf32> has an unknown size; shapes are static here
+  %0 = prim.index_map %a by affine_map<(d0) -> (0, d0)> : tensor<?x4xf32> -> tensor<4xf32>
+  func.return
+}
