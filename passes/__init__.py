@@ -27,6 +27,7 @@ _PASSES: dict[str, str] = {
     "fuse-epilogue": "loop.fuse_epilogue:FuseEpiloguePass",
     "fuse-reduction": "loop.fuse_reduction:FuseReductionPass",
     "fuse-rows": "loop.fuse_rows:FuseRowsPass",
+    "cut-recompute": "loop.cut_recompute:CutRecomputePass",
     "merge-siblings": "loop.merge_siblings:MergeSiblingsPass",
     "merge-loops": "loop.merge_loops:MergeLoopsPass",
     "hoist-invariants": "loop.hoist_invariants:HoistInvariantsPass",

@@ -76,13 +76,23 @@ class Decision(NamedTuple):
     reason: str
 
 
-def decide(what: str, apart: Sequence[Work], fused: Sequence[Work], target: Target) -> Decision:
-    """Whether `fused` takes no longer than `apart`; `what` says what fusing has to do for it."""
+def decide(
+    what: str,
+    apart: Sequence[Work],
+    fused: Sequence[Work],
+    target: Target,
+    *,
+    margin: float = 1.0,
+) -> Decision:
+    """
+    Whether `fused` takes no longer than `apart`, or than `margin` times that; `what` says what
+    fusing has to do for it.
+    """
     seconds = [sum(work.seconds(target) for work in form) for form in (fused, apart)]
     saved = sum(work.bytes for work in apart) - sum(work.bytes for work in fused)
     bytes = f"saves {size(saved)}" if saved >= 0 else f"moves {size(-saved)} more"
     times = f"{1e6 * seconds[0]:.2f} us against {1e6 * seconds[1]:.2f} us apart"
-    return Decision(seconds[0] <= seconds[1], f"{what}: {times}, {bytes}")
+    return Decision(seconds[0] <= margin * seconds[1], f"{what}: {times}, {bytes}")
 
 
 def size(bytes: float) -> str:
@@ -101,7 +111,7 @@ def work_of(kernel: loop.KernelOp, launch: loop.LaunchOp) -> Work:
     seen = set[tuple[object, ...]]()
     total = 0.0
     for op, times in runs(kernel).items():
-        total += times * _instructions(op)
+        total += times * cost_of(op)
         if not isinstance(op, loop.LoadOp | loop.StoreOp):
             continue
         moved = reads if isinstance(op, loop.LoadOp) else writes
@@ -141,7 +151,8 @@ def _steps(block: Block) -> int:
     return prod(extent_of(axis) or 1 for axis in block.args if extent_of(axis) is not None)
 
 
-def _instructions(op: Operation) -> int:
+def cost_of(op: Operation) -> int:
+    """Instructions of one step of `op`; of a reduction, those that join one value."""
     if isinstance(op, loop.ForOp | loop.ScanOp | loop.YieldOp):
         return 0
     return 0 if _is_sum_of_products(op) else instructions(op)
