@@ -69,8 +69,11 @@ def place_of_exception(error: BaseException) -> Place | None:
 
 
 def first_line(error: BaseException) -> str:
-    """An exception as one line: its kind and the beginning of what it says."""
-    text = str(error).strip().partition("\n")[0]
+    """
+    An exception as one line: its kind and the beginning of what it says. The tensors that capture
+    computes with are fake, which is no concern of the user's.
+    """
+    text = str(error).strip().partition("\n")[0].replace("'FakeTensor'", "'Tensor'")
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

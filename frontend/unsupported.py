@@ -109,7 +109,10 @@ _GROUPS: tuple[tuple[str, Refusal], ...] = (
     ),
     (
         "item _local_scalar_dense equal allclose is_nonzero",
-        Refusal("a number is read from a tensor while the program runs", "keep it as a tensor"),
+        Refusal(
+            "a number is read from a tensor while the program runs",
+            "keep it as a tensor; where it is a subscript, write x[i[None]][0] for x[i]",
+        ),
     ),
     (
         "fft_* stft istft complex polar view_as_complex view_as_real _conj _conj_physical imag",

@@ -329,6 +329,11 @@ def test_an_error_of_the_users():
     assert caught.value.message.endswith("\n    x @ y\n    ^")
 
 
+def test_that_tensors_are_fake_is_not_told():
+    with pytest.raises(UsageError, match="'Tensor' object has no attribute 'softmx'"):
+        capture_text("torch.randn(3).softmx(0)")
+
+
 @pytest.mark.parametrize("function", [lambda x: None, lambda x: 3])  # pyright: ignore
 def test_no_tensor_is_returned(function: Any):
     with pytest.raises(UsageError, match="returns no tensor"):
