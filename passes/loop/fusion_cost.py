@@ -138,7 +138,7 @@ def fused(
     `reader` when it computes itself, each element `times` times, what it read of `buffer`; which it
     also writes, if that is `kept` for others.
     """
-    part = reader.reads[buffer] / max(bytes_of(buffer), 1)
+    part = reader.reads.get(buffer, 0.0) / max(bytes_of(buffer), 1)  # it may never load it
     reads = {read: bytes for read, bytes in reader.reads.items() if read is not buffer}
     for read, bytes in producer.reads.items():
         reads[read] = max(reads.get(read, 0.0), bytes * part)
