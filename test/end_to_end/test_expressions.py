@@ -57,7 +57,7 @@ def test_runs_right(expression: str) -> None:
     assert run(expression) == 0
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(shapes.flatmap(lambda shape: expressions(shape, depth=3)))
 def test_drawn_expressions_run_right(expression: str) -> None:
     assert run(expression) == 0, expression
