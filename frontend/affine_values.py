@@ -49,8 +49,13 @@ def splat_of(tensor: Any) -> Any:
     if tensor.numel() == 0:
         return None
     first = tensor.reshape(-1)[0]
-    same = (tensor == first).all() or (tensor != tensor).all()
+    same = is_number(tensor, first).all() or (tensor != tensor).all()
     return first.item() if bool(same) else None
+
+
+def is_number(tensor: Any, number: Any) -> Any:
+    """Where a tensor is a number, a 0-d tensor; 0.0 and -0.0 are two."""
+    return (tensor == number) & (tensor.signbit() == number.signbit())
 
 
 def affine_of(tensor: Any) -> Affine | None:

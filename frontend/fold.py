@@ -12,7 +12,14 @@ argument of the program with its data beside it. What is the same everywhere is 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from tilewright.frontend.affine_values import affine_of, bounds_of, iota, predicate, splat_of
+from tilewright.frontend.affine_values import (
+    affine_of,
+    bounds_of,
+    iota,
+    is_number,
+    predicate,
+    splat_of,
+)
 from tilewright.frontend.aten import op_of_call
 
 _MOST_BYTES = 64 << 20
@@ -136,8 +143,7 @@ def _call_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
 
     shape = [*value.shape]
     if (number := splat_of(value)) is not None:
-        options = {"dtype": value.dtype, "device": value.device, "pin_memory": False}
-        return graph.call_function(torch.ops.aten.full.default, (shape, number), options)
+        return graph.call_function(torch.ops.aten.full.default, *_full(shape, number, value))
     if (affine := affine_of(value)) is not None:
         return graph.call_function(iota, (shape, affine))
     if value.dtype != torch.bool:
@@ -150,21 +156,31 @@ def _call_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
     return None
 
 
+def _full(shape: Sequence[int], number: float, like: Any) -> tuple[Any, dict[str, Any]]:
+    """The arguments of `aten.full` for a tensor of the dtype of `like`."""
+    options = {"dtype": like.dtype, "device": like.device, "pin_memory": False}
+    return ([*shape], number), options
+
+
 def _choice_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
-    """A choice between two numbers by a predicate, such as 0 and -inf, in a float32 tensor."""
+    """A choice between two numbers by a predicate, such as 0 and -inf."""
     import torch
 
-    if value.dtype != torch.float32 or value.numel() == 0:
+    if value.numel() == 0:
         return None
     first = value.reshape(-1)[0]
-    chosen = value == first
-    other = splat_of(value[~chosen])
-    bounds = None if other is None else bounds_of(chosen)
-    if bounds is None:
+    is_first = is_number(value, first)
+    if (other := splat_of(value[~is_first])) is None:
         return None
-    condition = _predicate(graph, value.shape, bounds, meta)
-    arguments = (condition, first.item(), other)
-    return graph.call_function(torch.ops.aten.where.Scalar, arguments)
+    for where, one, two in ((is_first, first.item(), other), (~is_first, other, first.item())):
+        if (bounds := bounds_of(where)) is not None:
+            condition = _predicate(graph, value.shape, bounds, meta)
+            # A tensor for one of them gives the result its dtype.
+            full = graph.call_function(torch.ops.aten.full.default, *_full((), one, value))
+            full.meta = {**meta, "val": torch.empty((), dtype=value.dtype, device="meta")}
+            arguments = (condition, full, two)
+            return graph.call_function(torch.ops.aten.where.ScalarOther, arguments)
+    return None
 
 
 def _predicate(graph: Any, shape: Any, bounds: Any, meta: Mapping[str, Any]) -> Any:

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tilewright.arrays import array_of, tensor_of
 from tilewright.errors import UnsupportedError
 from tilewright.frontend.affine_values import Affine, affine_of, bounds_of, predicate, splat_of
 from tilewright.frontend.capture import Captured, capture
@@ -24,10 +25,10 @@ def ops(captured: Captured) -> list[str]:
 def check(function: Callable[[Any], Any], x: torch.Tensor) -> Captured:
     """The captured function, once it gives PyTorch's result as Torch IR."""
     captured = capture(function, (x,))
-    arrays = [input.tensor.numpy() for input in captured.inputs]
+    arrays = [array_of(input.tensor) for input in captured.inputs]
     (got,) = interpret(captured.module, *arrays)
-    torch.testing.assert_close(torch.as_tensor(got), function(x))
-    torch.testing.assert_close(torch.as_tensor(eager(captured, arrays)[0]), function(x))
+    torch.testing.assert_close(tensor_of(got), function(x))
+    torch.testing.assert_close(tensor_of(eager(captured, arrays)[0]), function(x))
     return captured
 
 
@@ -64,21 +65,37 @@ def test_what_is_outside_of_a_window_is_a_predicate_too() -> None:
     assert ops(captured)[:2] == ["prim.predicate", "torch.logical_not"]
 
 
-def test_an_additive_mask_is_a_choice_of_two_numbers() -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_an_additive_mask_is_a_choice_of_two_numbers(dtype: torch.dtype) -> None:
+    least = torch.finfo(dtype).min
+
     def biased(x: torch.Tensor) -> torch.Tensor:
         n = x.shape[-1]
-        return x + torch.full((n, n), float("-inf")).triu(1)
+        return x + torch.full((n, n), least, dtype=dtype).triu(1)
 
-    captured = check(biased, torch.randn(8, 8))
-    assert ops(captured)[:2] == ["prim.predicate", "torch.where.Scalar"]
+    captured = check(biased, torch.randn(8, 8).to(dtype))
+    assert ops(captured)[:3] == ["prim.predicate", "torch.full", "torch.where.ScalarOther"]
+    assert len(captured.inputs) == 1
 
 
-def test_what_only_pytorch_can_make_is_computed_at_capture() -> None:
-    def pairs(x: torch.Tensor) -> torch.Tensor:
-        return x.abs().max().long() + torch.tril_indices(3, 3)
+def test_a_mask_of_integers_is_a_choice_too() -> None:
+    captured = check(lambda x: x * torch.ones(8, 8, dtype=torch.int64).tril(), torch.randn(8, 8))
+    assert len(captured.inputs) == 1
 
-    captured = check(pairs, torch.randn(3))
-    assert [input.kind for input in captured.inputs] == ["constant", "input"]
+
+def test_what_is_outside_of_a_window_may_come_first() -> None:
+    def shifted(x: torch.Tensor) -> torch.Tensor:
+        q, k = positions(x.shape[-1])
+        return x + torch.where((q - k >= 2) & (q - k < 4), 0.0, float("-inf"))
+
+    assert len(check(shifted, torch.randn(8, 8)).inputs) == 1
+
+
+def test_a_zero_keeps_its_sign() -> None:
+    def signed(x: torch.Tensor) -> torch.Tensor:
+        return x / (torch.arange(3) * torch.tensor([0.0, -0.0, -0.0]))
+
+    check(signed, torch.ones(3))
 
 
 def test_positions_and_numbers_need_no_memory() -> None:
