@@ -2,10 +2,10 @@
 """
 Models from files: `model.pt2`, which `torch.export.save` wrote, and `file.py:NAME`.
 
-NAME is a module, a class of modules or a function without parameters that makes one, or a function
-to be compiled itself. What it is called with is `NAME.example_inputs`, or else `example_inputs` of
-the file: a tuple of arguments, a dict of keyword arguments, one tensor, or a function that gives
-one of these.
+NAME is a module, a class of modules or a function without parameters that makes one, a function
+to be compiled itself, or an exported program, which has its inputs. What the others are called with
+is `NAME.example_inputs`, or else `example_inputs` of the file: a tuple of arguments, a dict of
+keyword arguments, one tensor, or a function that gives one of these.
 """
 
 import ast
@@ -91,9 +91,12 @@ def _importing_from(folder: Path) -> Generator[None]:
 def _model(path: str, name: str) -> Expression:
     """The model called `name`, with what to call it with."""
     from torch import nn
+    from torch.export import ExportedProgram
 
     file = _executed(path)
     found = _attribute(file, path, name)
+    if isinstance(found, ExportedProgram):
+        return Expression(found, ())
     made = _users(found, f"'{name}' cannot be made") if _is_maker(found) else found
     model = made if isinstance(made, nn.Module) else found
     if not callable(model) or isinstance(model, type):

@@ -197,6 +197,13 @@ _GROUPS: tuple[tuple[str, Refusal], ...] = (
     ),
     ("ctc_loss _ctc_loss", Refusal("the loss is for training", _OUTSIDE)),
     (
+        "multilabel_margin_loss multilabel_margin_loss_forward",
+        Refusal(
+            "PyTorch breaks it down wrongly: what stands behind the first -1 counts there",
+            _OUTSIDE,
+        ),
+    ),
+    (
         "to_sparse* _to_sparse* sparse_* _sparse_* to_dense _to_dense",
         Refusal("only dense tensors are there", "keep the tensor dense"),
     ),

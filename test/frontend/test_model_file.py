@@ -83,6 +83,7 @@ named.example_inputs = {"y": torch.ones(2), "x": torch.zeros(2)}
 bare.example_inputs = torch.ones(5)
 wrong.example_inputs = lambda: (torch.ones(2, 3),)
 number = 3
+program = torch.export.export(bare, (torch.ones(6),))
 
 
 class Space:
@@ -117,6 +118,7 @@ def captured(text: str) -> Captured:
         ("double", ["x"], (4,)),
         ("named", ["y", "x"], (2,)),
         ("Space.inner", ["input"], (4,)),
+        ("program", ["input"], (6,)),
     ],
 )
 def test_what_a_file_may_name(name: str, inputs: list[str], result: tuple[int, ...], models: Path):

@@ -51,6 +51,7 @@ REFUSED: dict[str, Callable[[torch.Tensor], Any]] = {
     "aten.bincount": lambda x: torch.bincount(I),
     "aten.histc": lambda x: x.histc(4),
     "aten.histogram": lambda x: x.histogram(4)[0],
+    "aten.multilabel_margin_loss": lambda x: F.multilabel_margin_loss(x[0], I - 1),
     "aten.repeat_interleave.self_Tensor": lambda x: x.repeat_interleave(I, 0),
     "aten.repeat_interleave.Tensor": lambda x: torch.repeat_interleave(I),
     "aten.tensor_split.tensor_indices_or_sections": lambda x: x.tensor_split(torch.tensor(2))[0],
