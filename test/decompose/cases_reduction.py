@@ -90,6 +90,9 @@ _SUMS: list[tuple[Any, ...]] = [
     (small(f64), {"dtype": f32}),
 ]
 
+_NANSUMS = [c for c in _SUMS if pytorch.__version__ >= "2.13" or c[1:] != ({"dtype": i64},)]
+"""PyTorch adds up floats as integers, those that are no NaN, since 2.13."""
+
 _MEANS: list[tuple[Any, ...]] = [
     *((small(dtype),) for dtype in FLOATS),
     (pytorch.full((3,), 65504.0, dtype=f16),),
@@ -105,7 +108,7 @@ CASES: Cases = {
     T.MeanOp: [*FULL, (rand(0, 3),), *_MEANS],
     T.SumDimOp: [(rand(4, 8), None), *DIMS[1:], *NO_ELEMENTS]
     + [(case[0], [0], *case[1:]) for case in _SUMS],
-    T.NansumOp: [*DIMS, *NO_ELEMENTS, (TIES, [1]), *_SUMS],
+    T.NansumOp: [*DIMS, *NO_ELEMENTS, (TIES, [1]), *_NANSUMS],
     T.ProdDimOp: [*ONE_DIM, (rand(2, 0, 4), 1), *((case[0], 1, *case[1:]) for case in _SUMS)],
     T.MeanDimOp: [(rand(4, 8), None), *DIMS[1:], *NO_ELEMENTS]
     + [(case[0], [0], *case[1:]) for case in _MEANS],
