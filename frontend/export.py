@@ -15,6 +15,7 @@ from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.aten import decompositions
 from tilewright.frontend.export_errors import error_of_export, untraced
 from tilewright.frontend.refusals import check_source
+from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
 
 
 def export(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -25,7 +26,7 @@ def export(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     module = _as_module(function)
     args, kwargs = pytree.tree_map_only(torch.Tensor, _alone, (args, kwargs))
     try:
-        with torch.no_grad(), _eval_mode(module), _quiet():
+        with torch.no_grad(), _eval_mode(module), _quiet(), subscripts_as_tensors(module):
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)
             check_source(exported)

@@ -37,7 +37,7 @@ class DecoderLayer(nn.Module):
 
 def split(x: Tensor, heads: int) -> Tensor:
     """Heads apart: (batch, heads, time, size)."""
-    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+    return x.reshape(*x.shape[:-1], heads, -1).transpose(1, 2)
 
 
 def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Subscripts that are integer tensors without dimensions: `x[p]`, `x[:, p] = y`.
+
+PyTorch takes such a tensor for a number and asks for its value, which export cannot know. With
+`subscripts_as_tensors` it stays a tensor: `x[:, p]` reads a slice of one element at `p` by
+`index`, and drops that dimension; writing goes by `index_put`.
+"""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, cast
+
+
+@contextmanager
+def subscripts_as_tensors(module: Any) -> Generator[None]:
+    """
+    Tensors without dimensions may be subscripts in what `module` does.
+
+    The mode is entered within `forward`, where it comes before those of export.
+    """
+    is_own = "forward" in vars(module)
+    original = module.forward
+
+    @wraps(original)
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        with _mode():
+            return original(*args, **kwargs)
+
+    module.forward = forward
+    try:
+        yield
+    finally:
+        if is_own:
+            module.forward = original
+        else:
+            del module.forward
+
+
+def _mode() -> Any:
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    class Subscripts(TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            if func is torch.Tensor.__getitem__ and _has_scalar(args[1]):
+                return _read(*args)
+            if func is torch.Tensor.__setitem__ and _has_scalar(args[1]) and _is_view(args[1]):
+                return _write(*args)
+            return func(*args, **(kwargs or {}))
+
+    return Subscripts()
+
+
+def _is_scalar(subscript: Any) -> bool:
+    import torch
+
+    if not isinstance(subscript, torch.Tensor) or subscript.dim():
+        return False
+    return not (subscript.dtype.is_floating_point or subscript.dtype == torch.bool)
+
+
+def _parts(subscript: Any) -> tuple[Any, ...]:
+    return cast(tuple[Any, ...], subscript) if isinstance(subscript, tuple) else (subscript,)
+
+
+def _has_scalar(subscript: Any) -> bool:
+    return any(map(_is_scalar, _parts(subscript)))
+
+
+def _is_view(subscript: Any) -> bool:
+    """Whether all but the tensors without dimensions only cut out a part."""
+    cuts = (int, slice, type(None), type(Ellipsis))
+    return all(_is_scalar(p) or isinstance(p, cuts) for p in _parts(subscript))
+
+
+def _dims(parts: Sequence[Any], rank: int) -> list[int]:
+    """The dimension that each part begins at."""
+    widths = [_width(part) for part in parts]
+    rest = rank - sum(widths)
+    dims, dim = list[int](), 0
+    for part, width in zip(parts, widths, strict=True):
+        dims.append(dim)
+        dim += rest if part is Ellipsis else width
+    return dims
+
+
+def _width(part: Any) -> int:
+    """How many dimensions a part of a subscript is of; those of `...` are what is left."""
+    import torch
+
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    if isinstance(part, torch.Tensor) and part.dtype in (torch.bool, torch.uint8):
+        return part.dim()
+    return 1
+
+
+def _read(tensor: Any, subscript: Any) -> Any:
+    import torch
+
+    parts = [*_parts(subscript)]
+    for position, dim in enumerate(_dims(parts, tensor.dim())):
+        if _is_scalar(parts[position]):
+            indices = [*[None] * dim, parts[position].reshape(1).long()]
+            tensor, parts[position] = torch.ops.aten.index.Tensor(tensor, indices), 0
+    return tensor[tuple(parts)]
+
+
+def _write(tensor: Any, subscript: Any, value: Any) -> None:
+    """The dimensions that are subscripted by tensors come first, where all others broadcast."""
+    parts = [*_parts(subscript)]
+    scalars = [n for n, part in enumerate(parts) if _is_scalar(part)]
+    view = tensor[tuple(slice(None) if n in scalars else part for n, part in enumerate(parts))]
+    axes = _axes(parts, view.dim())
+    moved = view.movedim([axes[n] for n in scalars], [*range(len(scalars))])
+    moved[tuple(parts[n].reshape(1).long() for n in scalars)] = value
+
+
+def _axes(parts: Sequence[Any], rank: int) -> list[int]:
+    """The dimension of the view that each part makes, numbers making none."""
+    widths = [int(part is None or isinstance(part, slice) or _is_scalar(part)) for part in parts]
+    axes, axis = list[int](), 0
+    for part, width in zip(parts, widths, strict=True):
+        axes.append(axis)
+        axis += rank - sum(widths) if part is Ellipsis else width
+    return axes
