@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes `.mlir` files with RUN lines tests, random tests repeatable, and text a module."""
 
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +26,12 @@ Parse = Callable[[str], ModuleOp]
 # Random tests draw the same examples each time: a red build stays red until it is fixed.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+
+def pytest_runtest_setup() -> None:
+    """Tensors that a test draws are the same in every run."""
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.manual_seed(0)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
