@@ -114,8 +114,11 @@ def _kind(tensor: Any) -> str:
 
 def _array(name: str, tensor: Any) -> Any:
     import numpy as np
+    import torch
     from torch._subclasses.fake_tensor import FakeTensor
 
     if isinstance(tensor, FakeTensor):
         raise UsageError(f"'{name}' is a fake tensor: it has no values to run with")
+    if isinstance(tensor, torch.Tensor) and tensor.is_meta:
+        raise UsageError(f"'{name}' is on the device meta: it has no values to run with")
     return cast(Any, tensor) if isinstance(tensor, np.ndarray) else array_of(tensor)

@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.utils.exceptions import VerifyException
 
@@ -176,14 +176,31 @@ def _checked_op(op_class: type[TorchOp], node: Any, values: Mapping[Any, SSAValu
     arguments that PyTorch refuses for real ones.
     """
     where = str(place_of_node(node) or "")
+    types = types_of(node.meta["val"])
     try:
-        op = build_op(op_class, node.args, node.kwargs, values, types_of(node.meta["val"]))
+        op = build_op(op_class, node.args, node.kwargs, values, types)
+        if len(types) > 1:
+            types = _types_of_results(node, op)
+            op = build_op(op_class, node.args, node.kwargs, values, types)
         op.verify_()
     except UnsupportedError as err:
         raise UnsupportedError(f"{node.target}: {err.message}", where=where) from err
     except VerifyException as err:
         raise UsageError(f"{node.target}: {err}", where=where) from err
     return op
+
+
+def _types_of_results(node: Any, op: TorchOp) -> list[TensorType[Attribute]]:
+    """
+    The types that PyTorch gives a node's results. Those that nobody uses have the types that they
+    have on a CPU: elsewhere a batch norm gives statistics of other sizes.
+    """
+    used = {part.args[1] for part in node.users if part.users}
+    given, expected = types_of(node.meta["val"]), op.expected_types()
+    if len(given) != len(expected):
+        return given
+    pairs = enumerate(zip(given, expected, strict=True))
+    return [own if number in used else like for number, (own, like) in pairs]
 
 
 def _function(block: Block, inputs: Sequence[Input], outputs: Sequence[Output]) -> FuncOp:

@@ -2,12 +2,14 @@
 """What `torch.export` raises, as a sentence about the user's program."""
 
 import re
+import traceback
 from collections.abc import Callable
 
 from tilewright.errors import TilewrightError, UnsupportedError
 from tilewright.frontend.source import error_of, place_of_exception
 
 _SHAPES = "shapes and branches must follow from the inputs' shapes alone"
+_CAUSAL = "pass is_causal (tgt_is_causal) beside the mask: else PyTorch looks into it"
 
 
 def untraced() -> UnsupportedError:
@@ -20,8 +22,11 @@ def untraced() -> UnsupportedError:
 
 
 def _depends_on_values(error: BaseException) -> UnsupportedError:
+    functions = {frame.name for frame in traceback.extract_tb(error.__traceback__)}
+    # nn.TransformerEncoder and nn.TransformerDecoder do so if they are not told.
+    remedy = _CAUSAL if "_detect_is_causal_mask" in functions else _SHAPES
     return UnsupportedError(
-        "the program depends on the values of a tensor", where=_place(error), remedy=_SHAPES
+        "the program depends on the values of a tensor", where=_place(error), remedy=remedy
     )
 
 

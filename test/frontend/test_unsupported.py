@@ -260,6 +260,14 @@ def test_dtypes_that_are_not_there(name: str):
         check_source(exported(lambda x: X, torch.zeros(3).to(getattr(torch, name))))
 
 
+def test_a_mask_that_may_be_causal():
+    # PyTorch compares it with the causal one, unless it is told.
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 1, batch_first=True), 1)
+    with pytest.raises(UnsupportedError, match=r"depends on the values .*pass is_causal"):
+        capture(encoder, (X[None],), {"mask": torch.zeros(4, 4)})
+    capture(encoder, (X[None],), {"mask": torch.zeros(4, 4), "is_causal": False})
+
+
 # What `torch.export` itself raises, and how it is told.
 RAISED: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
     "branch": (lambda x: x if x.sum() > 0 else -x, "depends on the values of a tensor"),
