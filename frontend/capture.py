@@ -181,6 +181,7 @@ def _checked_op(op_class: type[TorchOp], node: Any, values: Mapping[Any, SSAValu
         op = build_op(op_class, node.args, node.kwargs, values, types)
         if len(types) > 1:
             types = _types_of_results(node, op)
+            op.drop_all_references()  # it would count as a user of its operands
             op = build_op(op_class, node.args, node.kwargs, values, types)
         op.verify_()
     except UnsupportedError as err:

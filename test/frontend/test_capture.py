@@ -149,6 +149,13 @@ class Tied(nn.Module):
         return {"z": z + y if flag else z, "x": (x, [k, None]), "again": z}
 
 
+def test_no_op_outside_of_the_program_uses_its_values():
+    captured = capture_text("a, b = torch.randn(4, 8).relu().chunk(2); torch.maximum(a, b)")
+    inside = {*captured.module.walk()}
+    uses = [use for op in inside for result in op.results for use in result.uses]
+    assert {use.operation for use in uses} <= inside
+
+
 def test_signature():
     module, x, y = Tied(), torch.randn(2, 4), torch.randn(4)
     captured = capture(module, (x, 2.5), {"flag": True, "y": y})
