@@ -32,7 +32,7 @@ JOBS ?= $(shell $(BIN)/python -c 'import os; print(os.cpu_count() or 1)')
 
 .venv/ready: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or later found (set PYTHON)"; exit 2; }
-	@echo "setting up .venv with $(PYTHON): about a minute, and about 1.3 GB with a CPU build of torch"
+	@echo "setting up .venv with $(PYTHON): about a minute, and about 1.5 GB with a CPU build of torch"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[cuda,dev]'

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Models of `transformers` with random weights: few kernels, shared by equal layers, named after
+their modules, and right; one layer also on the simulator.
+"""
+
+import socket
+from typing import Any
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Operation
+
+from tilewright import api, interpreters
+from tilewright.arrays import array_of
+from tilewright.codegen import nvrtc
+from tilewright.codegen.execution import SimulatorBackend
+from tilewright.codegen.launch_plan import plan_of
+from tilewright.dialects import loop
+from tilewright.frontend.capture import Captured
+from tilewright.interpreters.check import check_pass
+from tilewright.passes.levels import Level
+from tilewright.passes.lowering import context, lower
+from tilewright.passes.manager import PassManager
+from tilewright.tools.comparison import compare
+from tilewright.tools.program import captured_program
+
+from .transformer_models import FAMILIES, Family, tokens
+
+SOME = [FAMILIES[0], FAMILIES[3]]
+"""Each family and each way to write attention once."""
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is downloaded."""
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("a test opens a connection")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+def captured_layers(family: Family, number: int) -> Captured:
+    layers = family.layers(number)
+    return api.capture(layers.module, layers.x, kwargs=layers.kwargs)
+
+
+def lowered_checked(captured: Captured) -> ModuleOp:
+    """Loop IR, and every pass on the way computed the same."""
+
+    def check(before: ModuleOp, after: ModuleOp, name: str) -> None:
+        report = check_pass(before, after, name)
+        assert (report.compared, report.notes) == (("main",), ())
+
+    return lower(captured.module, Level.LOOP, PassManager(context(), check_each=check))
+
+
+def assert_right(captured: Captured, results: list[Any]) -> None:
+    """The error is what float32 costs, by PyTorch's own results in float64 and float32."""
+    inputs = [array_of(input.tensor) for input in captured.inputs]
+    comparisons = compare(captured_program(captured), inputs, results)
+    assert comparisons
+    assert [comparison.reason for comparison in comparisons if comparison.reason] == []
+
+
+def interpreted(captured: Captured, module: ModuleOp) -> list[Any]:
+    return interpreters.interpret(module, *(array_of(input.tensor) for input in captured.inputs))
+
+
+def launches(root: Operation) -> list[str]:
+    """The kernels that are launched below `root`, in order."""
+    return [op.kernel.string_value() for op in root.walk() if isinstance(op, loop.LaunchOp)]
+
+
+def kernels(module: ModuleOp) -> list[str]:
+    return [op.sym_name.data for op in module.ops if isinstance(op, loop.KernelOp)]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=str)
+def test_a_layer_is_few_kernels_named_after_modules_and_right(family: Family):
+    captured = captured_layers(family, 1)
+    module = lowered_checked(captured)
+    assert_right(captured, interpreted(captured, module))
+    assert len(launches(module)) <= 10, launches(module)
+    assert launches(module).count(f"{family.snake}_rms_norm") == 2
+    assert any(name.startswith(f"{family.snake}_attention") for name in kernels(module))
+
+
+@pytest.mark.parametrize("family", SOME, ids=str)
+def test_a_second_layer_needs_no_kernels_of_its_own(family: Family):
+    one, two = (api.lower(captured_layers(family, number), "loop") for number in (1, 2))
+    assert len(kernels(two)) <= len(kernels(one)), (kernels(one), kernels(two))
+
+
+@pytest.mark.parametrize("family", SOME, ids=str)
+def test_a_model_is_right_and_its_layers_one_function(family: Family):
+    captured = api.capture(family.model(2), tokens())
+    module = lowered_checked(captured)
+    assert_right(captured, interpreted(captured, module))
+    calls = [op.callee.string_value() for op in module.walk() if isinstance(op, CallOp)]
+    assert calls == [f"{family.snake}_decoder_layer"] * 2
+    _, layer = (op for op in module.ops if isinstance(op, FuncOp))
+    assert len(launches(layer)) <= 10, launches(layer)
+
+
+@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@pytest.mark.parametrize("family", SOME, ids=str)
+def test_a_layer_on_the_simulator(family: Family):
+    captured = captured_layers(family, 1)
+    plan = plan_of(lower(captured.module, Level.CUDA))
+    inputs = [array_of(input.tensor) for input in captured.inputs]
+    execution = SimulatorBackend("sm_90a").run(plan, inputs)
+    assert execution.problems == []
+    assert_right(captured, execution.results)
