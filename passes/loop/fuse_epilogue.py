@@ -15,25 +15,37 @@ never written.
         %1 = arith.maximumf %0, %zero : f32
         loop.store %1, %out[%i, %j] ...
 
-becomes the first kernel with `%1` computed from the reduction's result. Always worth it: each
-element is computed once, as before. The consumer may read a transpose of what is stored.
+becomes the first kernel with `%1` computed from the reduction's result. Each element is computed
+once, as before, and the consumer may read a transpose of what is stored. It pays unless the first
+kernel has too few steps to keep the GPU busy (`fusion_cost`).
+
+With `keep`, the first kernel goes on storing what others read, or what is a result, and has one
+output more.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
     RewritePattern,
     op_type_rewrite_pattern,
 )
+from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
+from tilewright.dialects.target import DEFAULT_TARGET, Target
+from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
+from tilewright.passes.loop.fusion_cost import MOST_OUTPUTS, Decision, decide, fused, work_of
+from tilewright.passes.loop.inline_cost import costliest
+from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.naming import joined_name
 from tilewright.passes.loop.nest import (
     FlatNest,
@@ -43,49 +55,89 @@ from tilewright.passes.loop.nest import (
     subscripted_dims,
 )
 from tilewright.passes.loop.plan import (
-    KernelArguments,
+    common_place,
     erase_kernel,
-    is_temporary,
+    holds_one_value,
+    is_returned,
     loads_of,
     obstacle,
     readers,
 )
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.trace import Rule, decided, rewriting, skipped
 
 RULE = Rule("f", 2, "fuse_epilogue")
 
 
+class Epilogue(NamedTuple):
+    """An elementwise launch, and what it reads of the launch before it."""
+
+    launch: loop.LaunchOp
+    kernel: loop.KernelOp
+    nest: FlatNest
+    buffer: SSAValue
+    loads: Sequence[loop.LoadOp]
+    place: loop.LaunchOp
+    """Where one launch can do the work of both."""
+    kept: bool
+    """Whether others need the buffer too."""
+
+
 @dataclass
 class FuseEpilogue(RewritePattern):
-    """Move the body of the only reader of a buffer to where the buffer is stored."""
+    """Move the body of a reader of a buffer to where the buffer is stored."""
 
     plan: PlanIndex
+    target: Target
+    keep: bool
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match the producer's launch."""
         producer = self.plan.kernel_of(op)
-        if producer is None or len(op.outputs) != 1 or not is_temporary(op.outputs[0]):
+        if producer is None:
             return
-        buffer = op.outputs[0]
+        for buffer in filter(holds_one_value, op.outputs):
+            for epilogue in self._epilogues(op, buffer):
+                if (reason := _illegal(producer, op, epilogue, self.plan)) is not None:
+                    skipped(RULE, producer, reason)
+                    continue
+                decision = _decision(producer, op, epilogue, self.target)
+                if not decision.pays:
+                    skipped(RULE, producer, decision.reason)
+                    continue
+                decided(RULE, producer, decision.reason)
+                with rewriting(RULE, producer, whole_module=True):
+                    _fuse(rewriter, op, producer, epilogue)
+                return
+
+    def _epilogues(self, op: loop.LaunchOp, buffer: SSAValue) -> Iterator[Epilogue]:
+        """The elementwise readers of `buffer` that can be launched where it is written."""
         consumers = readers(buffer)
-        if len(consumers) != 1 or (consumer := self.plan.kernel_of(consumers[0])) is None:
-            return
-        epilogue = flat_nest(consumer)
-        if epilogue is None or epilogue.reduces:
-            return
-        subscript = common_subscript(loads_of(consumer, consumers[0], buffer))
-        if subscript is None or not _reads_each_once(subscript, epilogue):
-            return
-        if any(store.mask is not None for store in _stores(producer)):
-            return
-        if (reason := obstacle(op, consumers, self.plan)) is not None:
-            skipped(RULE, producer, reason)
-            return
-        with rewriting(RULE, producer, whole_module=True):
-            _fuse(rewriter, op, producer, consumers[0], consumer, epilogue)
+        kept = is_returned(buffer) or len(consumers) > 1
+        for launch in consumers if self.keep or not kept else ():
+            kernel = self.plan.kernel_of(launch)
+            if kernel is None or (nest := flat_nest(kernel)) is None or nest.reduces:
+                continue
+            if (place := common_place(op, launch)) is not None:
+                loads = loads_of(kernel, launch, buffer)
+                yield Epilogue(launch, kernel, nest, buffer, loads, place, kept)
+
+
+def _illegal(
+    producer: loop.KernelOp, launch: loop.LaunchOp, epilogue: Epilogue, plan: PlanIndex
+) -> str | None:
+    """Why the epilogue cannot be part of the producer."""
+    reader = epilogue.kernel.sym_name.data
+    subscript = common_subscript(epilogue.loads)
+    if subscript is None or not _reads_each_once(subscript, epilogue.nest):
+        return f"{reader} does not read each of its elements once"
+    if any(store.mask is not None for store in _stores(producer, launch, epilogue.buffer)):
+        return f"what {reader} reads is stored under a mask"
+    if epilogue.kept and len(launch.outputs) >= MOST_OUTPUTS:
+        return f"with what {reader} writes it would have more than {MOST_OUTPUTS} outputs"
+    return obstacle(launch, [epilogue.launch], plan)
 
 
 def _reads_each_once(subscript: Subscript, epilogue: FlatNest) -> bool:
@@ -95,53 +147,73 @@ def _reads_each_once(subscript: Subscript, epilogue: FlatNest) -> bool:
     return read.keys() == epilogue.axes.keys() and prod(buffer) == prod(output)
 
 
-def _stores(kernel: loop.KernelOp) -> list[loop.StoreOp]:
-    return [op for op in kernel.walk() if isinstance(op, loop.StoreOp)]
+def _stores(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.StoreOp]:
+    output = kernel.outputs[list(launch.outputs).index(buffer)]
+    return [op for op in kernel.walk() if isinstance(op, loop.StoreOp) and op.memref is output]
+
+
+def _decision(
+    kernel: loop.KernelOp, launch: loop.LaunchOp, epilogue: Epilogue, target: Target
+) -> Decision:
+    """Whether the producer should do what the epilogue does, at as many steps as it has."""
+    producer, reader = work_of(kernel, launch), work_of(epilogue.kernel, epilogue.launch)
+    buffer = epilogue.buffer
+    together = fused(producer, reader, buffer, steps=producer.steps, kept=epilogue.kept)
+    elements = prod(memref_type(buffer).get_shape())
+    what = f"compute {costliest(epilogue.nest)} where {elements} elements are stored"
+    return decide(what, [producer, reader], [together], target)
 
 
 def _fuse(
-    rewriter: PatternRewriter,
-    launch: loop.LaunchOp,
-    producer: loop.KernelOp,
-    consumer_launch: loop.LaunchOp,
-    consumer: loop.KernelOp,
-    epilogue: FlatNest,
+    rewriter: PatternRewriter, launch: loop.LaunchOp, producer: loop.KernelOp, epilogue: Epilogue
 ) -> None:
-    buffer = launch.outputs[0]
-    loads = loads_of(consumer, consumer_launch, buffer)
+    buffer, (output,) = epilogue.buffer, epilogue.launch.outputs
+    stores = _stores(producer, launch, buffer)
     arguments = KernelArguments(producer, launch)
     values: dict[SSAValue, SSAValue] = {
         theirs: arguments.argument(read)
-        for theirs, read in zip(consumer.inputs, consumer_launch.inputs, strict=True)
+        for theirs, read in zip(epilogue.kernel.inputs, epilogue.launch.inputs, strict=True)
         if read is not buffer
     }
-    output = _retyped(rewriter, producer.outputs[0], consumer.outputs[0].type)
-    values[consumer.outputs[0]] = output
-    read = subscripted_dims(loads[0].map.data.results, loads[0].indices)
-    for store in _stores(producer):
-        stored = {load.result: store.value for load in loads}
+    written = (
+        arguments.add_output(output)
+        if epilogue.kept
+        else arguments.change_output(rewriter, buffer, output)
+    )
+    values[epilogue.kernel.outputs[0]] = written
+    first = epilogue.loads[0]
+    read = subscripted_dims(first.map.data.results, first.indices)
+    for store in stores:
+        stored = {load.result: store.value for load in epilogue.loads}
         at_store = {
             axis: (store.map.data.results[dim], store.indices) for axis, dim in read.items()
         }
         substitution = Substitution({**values, **stored}, dict(at_store))
-        rest = [op for op in epilogue.body if op not in loads]
-        rewriter.replace(store, [substitution.clone(op) for op in (*rest, epilogue.store)], [])
-    arguments.relaunch(
-        rewriter, joined_name(consumer, [producer], gone=[producer]), instead_of=consumer_launch
-    )
-    erase_kernel(rewriter, consumer, buffer)
+        rest = [op for op in epilogue.nest.body if op not in epilogue.loads]
+        rewriter.insert(
+            [substitution.clone(op) for op in (*rest, epilogue.nest.store)],
+            InsertPoint.after(store),
+        )
+        if not epilogue.kept:
+            rewriter.erase(store)
+    name = joined_name(epilogue.kernel, [producer], gone=[producer])
+    arguments.relaunch(rewriter, name, at=epilogue.place)
+    rewriter.erase(epilogue.launch)
+    erase_kernel(rewriter, epilogue.kernel, buffer)
 
 
-def _retyped(rewriter: PatternRewriter, value: BlockArgument, type: Attribute) -> SSAValue:
-    return value if value.type == type else rewriter.replace_value_with_new_type(value, type)
-
-
+@dataclass(frozen=True)
 class FuseEpiloguePass(ModulePass):
     """Compute elementwise consumers in the kernels that produce what they read."""
 
     name = "fuse-epilogue"
 
+    target: str = DEFAULT_TARGET
+    """The GPU whose times are compared."""
+    keep: bool = False
+    """Also where others need what is read: it is written too."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no producer has such a consumer."""
         plan = PlanIndex(op)
-        plan.rewrite(FuseEpilogue(plan))
+        plan.rewrite(FuseEpilogue(plan, target_named(self.target), self.keep))

@@ -25,15 +25,17 @@ Legal when all loads of the result agree on where they read, and its free axes a
 reader's outermost nest; when the reader does not reduce along the axes that move inside, which
 would take the tiles of a matrix product apart; when it is no scan, whose steps threads cannot
 share. It pays when one kernel takes less time than two (`fusion_cost`): few rows keep few SMs busy.
+
+With `keep`, the kernel that reads it first also stores what others read, or what is a result.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -46,8 +48,8 @@ from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
-from tilewright.dialects.types import memref_type
-from tilewright.passes.loop.fusion_cost import Decision, decide, fused, work_of
+from tilewright.passes.loop.fusion_cost import MOST_OUTPUTS, Decision, decide, fused, work_of
+from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.naming import joined_name
 from tilewright.passes.loop.nest import (
     FlatNest,
@@ -55,28 +57,43 @@ from tilewright.passes.loop.nest import (
     common_subscript,
     flat_nest,
     nest_block,
+    subscripted_dims,
 )
 from tilewright.passes.loop.plan import (
-    KernelArguments,
     erase_kernel,
-    is_temporary,
+    holds_one_value,
+    is_returned,
     loads_of,
     obstacle,
     readers,
 )
 from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.loop.row_block import row_block
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.trace import Rule, decided, rewriting, skipped
 
 RULE = Rule("f", 3, "fuse_reduction")
 
 
+class Reader(NamedTuple):
+    """The launch that reads a reduction first."""
+
+    launch: loop.LaunchOp
+    kernel: loop.KernelOp
+    loads: Sequence[loop.LoadOp]
+    subscript: Subscript
+    """Where all of them read."""
+    kept: bool
+    """Whether others need the reduction too."""
+
+
 @dataclass
 class FuseReduction(RewritePattern):
-    """Move a reducing producer into its only reader."""
+    """Move a reducing producer into its first reader."""
 
     plan: PlanIndex
     target: Target
+    keep: bool
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
@@ -85,27 +102,27 @@ class FuseReduction(RewritePattern):
         if producer is None or (rows := flat_nest(producer)) is None or not rows.reduces:
             return
         buffer = op.outputs[0]
-        if not is_temporary(buffer) or len(consumers := readers(buffer)) != 1:
+        if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
-        if (consumer := self.plan.kernel_of(consumers[0])) is None:
+        kept = len(consumers) > 1 or is_returned(buffer)
+        kernel = self.plan.kernel_of(consumers[0])
+        if kernel is None or (kept and not self.keep):
             return
-        loads = loads_of(consumer, consumers[0], buffer)
-        subscript = common_subscript(loads)
-        if subscript is None:
-            skipped(RULE, producer, f"{consumer.sym_name.data} reads it in more than one way")
+        loads = loads_of(kernel, consumers[0], buffer)
+        if (subscript := common_subscript(loads)) is None:
+            skipped(RULE, producer, f"{kernel.sym_name.data} reads it in more than one way")
             return
-        if (
-            reason := obstacle(op, consumers, self.plan) or _illegal(consumer, subscript)
-        ) is not None:
+        reader = Reader(consumers[0], kernel, loads, subscript, kept)
+        if (reason := obstacle(op, consumers[:1], self.plan) or _illegal(reader)) is not None:
             skipped(RULE, producer, reason)
             return
-        decision = _decision(op, producer, consumers[0], consumer, subscript, self.target)
+        decision = _decision(op, producer, reader, self.target)
         if not decision.pays:
             skipped(RULE, producer, decision.reason)
             return
         decided(RULE, producer, decision.reason)
         with rewriting(RULE, producer, whole_module=True):
-            _fuse(rewriter, op, producer, rows, consumers[0], consumer, loads)
+            _fuse(rewriter, op, producer, rows, reader)
 
 
 def _fuse(
@@ -113,102 +130,68 @@ def _fuse(
     launch: loop.LaunchOp,
     producer: loop.KernelOp,
     rows: FlatNest,
-    consumer_launch: loop.LaunchOp,
-    consumer: loop.KernelOp,
-    loads: Sequence[loop.LoadOp],
+    reader: Reader,
 ) -> None:
-    buffer = launch.outputs[0]
-    block = row_block(rewriter, consumer, loads[0].indices)
-    arguments = KernelArguments(consumer, consumer_launch)
-    axes = rows.axes_at(loads[0].map.data.results, loads[0].indices)
+    buffer, at = launch.outputs[0], reader.loads[0]
+    block = row_block(rewriter, reader.kernel, at.indices)
+    arguments = KernelArguments(reader.kernel, reader.launch)
+    where = (at.map.data.results, at.indices)
+    axes = rows.axes_at(*where)
     substitution = Substitution(dict(arguments.arguments_like(producer, launch)), axes)
     clones = [substitution.clone(inner) for inner in rows.body]
+    value = substitution.value(rows.store.value)
+    if reader.kept:
+        clones.append(loop.StoreOp(value, arguments.add_output(buffer), where))
     rewriter.insert(clones, InsertPoint.at_start(block))
-    for load in loads:
-        rewriter.replace(load, [], [substitution.value(rows.store.value)])
-    arguments.relaunch(rewriter, joined_name(consumer, [producer]))
+    for load in reader.loads:
+        rewriter.replace(load, [], [value])
+    arguments.relaunch(rewriter, joined_name(reader.kernel, [producer]))
     rewriter.erase(launch)
     erase_kernel(rewriter, producer, buffer)
 
 
-def _illegal(consumer: loop.KernelOp, subscript: Subscript) -> str | None:
+def _illegal(reader: Reader) -> str | None:
     """Why the reduction cannot be part of its reader."""
-    block = nest_block(consumer)
-    outer = () if block is consumer.body.block else block.args
-    reader = consumer.sym_name.data
-    if any(isinstance(op, loop.ScanOp) for op in consumer.walk()):
-        return f"{reader} goes along its rows step by step: threads could not share the reduction"
+    name, subscript, block = (
+        reader.kernel.sym_name.data,
+        reader.subscript,
+        nest_block(reader.kernel),
+    )
+    outer = () if block is reader.kernel.body.block else block.args
+    if any(isinstance(op, loop.ScanOp) for op in reader.kernel.walk()):
+        return f"{name} goes along its rows step by step: threads could not share the reduction"
     if not set(subscript.indices) <= set(outer):
-        return f"{reader} reads it along axes that are not its outermost free axes"
+        return f"{name} reads it along axes that are not its outermost free axes"
     inside = [axis for axis in outer if axis not in subscript.indices]
     if inside and any(isinstance(op, loop.ReduceOp | loop.ForOp) for op in block.ops):
-        return f"{reader} reduces along the axes that would move inside"
+        return f"{name} reduces along the axes that would move inside"
+    if reader.kept and not _covers(subscript):
+        return f"others need it too, and {name} does not read each element once"
+    if reader.kept and len(reader.launch.outputs) >= MOST_OUTPUTS:
+        return f"with what others need {name} would have more than {MOST_OUTPUTS} outputs"
     return None
 
 
+def _covers(subscript: Subscript) -> bool:
+    """Whether the steps of the axes that it names are one for each element."""
+    dims = subscripted_dims(subscript.map.results, subscript.indices)
+    steps = prod(extent_of(axis) or 1 for axis in dims)
+    return dims.keys() == set(subscript.indices) and steps == prod(subscript.shape)
+
+
 def _decision(
-    launch: loop.LaunchOp,
-    producer: loop.KernelOp,
-    consumer_launch: loop.LaunchOp,
-    consumer: loop.KernelOp,
-    subscript: Subscript,
-    target: Target,
+    launch: loop.LaunchOp, producer: loop.KernelOp, reader: Reader, target: Target
 ) -> Decision:
     """Whether the reader should reduce each row itself, at every step of the row's axes."""
-    reduction, reader = work_of(producer, launch), work_of(consumer, consumer_launch)
-    rows = max(prod(memref_type(launch.outputs[0]).get_shape()), 1)
-    steps = prod(extent_of(axis) or 1 for axis in subscript.indices)
-    buffer = launch.outputs[0]
-    together = fused(reduction, reader, buffer, times=steps / rows, steps=steps)
+    reduction, reading = work_of(producer, launch), work_of(reader.kernel, reader.launch)
+    rows = max(prod(reader.subscript.shape), 1)
+    steps = prod(extent_of(axis) or 1 for axis in reader.subscript.indices)
+    together = fused(
+        reduction, reading, launch.outputs[0], times=steps / rows, steps=steps, kept=reader.kept
+    )
     often = f"{steps / rows:.1f}".removesuffix(".0")
     what = f"reduce each of {rows} row{'s' * (rows > 1)} {often}x"
-    return decide(what, [reduction, reader], [together], target)
-
-
-def row_block(
-    rewriter: PatternRewriter, consumer: loop.KernelOp, axes: Sequence[SSAValue]
-) -> Block:
-    """The body of a nest over just `axes`; the other axes of the outermost nest move inside it."""
-    block = nest_block(consumer)
-    if block is consumer.body.block or set(axes) == set(block.args):
-        return block
-    nest = block.parent_op()
-    assert isinstance(nest, loop.ForOp)
-    inside = [axis for axis in block.args if axis not in axes]
-    values: dict[SSAValue, SSAValue] = {}
-    inner = _nest_over(inside, nest, values)
-    if not axes:
-        _move_body(nest, inner, values)
-        rewriter.replace(nest, inner, [])
-        return consumer.body.block
-    outer = _nest_over([axis for axis in block.args if axis in axes], nest, values)
-    _move_body(nest, inner, values)
-    outer.body.block.add_op(inner)
-    rewriter.replace(nest, outer, [])
-    return outer.body.block
-
-
-def _nest_over(
-    axes: Sequence[SSAValue], nest: loop.ForOp, values: dict[SSAValue, SSAValue]
-) -> loop.ForOp:
-    """An empty nest over some of the axes of `nest`; `values` takes the old axes to the new."""
-    all_axes: list[SSAValue] = list(nest.body.block.args)
-    positions = [all_axes.index(axis) for axis in axes]
-    body = Block(arg_types=[axis.type for axis in axes])
-    for old, new in zip(axes, body.args, strict=True):
-        new.name_hint = old.name_hint
-        values[old] = new
-    extents, roles = nest.axis_extents(), nest.axis_roles()
-    return loop.ForOp([extents[p] for p in positions], Region(body), [roles[p] for p in positions])
-
-
-def _move_body(nest: loop.ForOp, inner: loop.ForOp, values: dict[SSAValue, SSAValue]) -> None:
-    for old, new in values.items():
-        old.replace_all_uses_with(new)
-    ops: list[Operation] = list(nest.body.block.ops)
-    for op in ops:
-        op.detach()
-    inner.body.block.add_ops(ops)
+    return decide(what, [reduction, reading], [together], target)
 
 
 @dataclass(frozen=True)
@@ -219,8 +202,10 @@ class FuseReductionPass(ModulePass):
 
     target: str = DEFAULT_TARGET
     """The GPU whose times are compared."""
+    keep: bool = False
+    """Also where others need the result: the reader writes it too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no reader is left that can."""
         plan = PlanIndex(op)
-        plan.rewrite(FuseReduction(plan, target_named(self.target)))
+        plan.rewrite(FuseReduction(plan, target_named(self.target), self.keep))

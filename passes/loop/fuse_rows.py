@@ -56,7 +56,6 @@ from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
 from tilewright.passes.footprint import element_bytes
 from tilewright.passes.index_sources import index_sources
-from tilewright.passes.loop.fuse_reduction import row_block
 from tilewright.passes.loop.inline_elementwise import inline_into
 from tilewright.passes.loop.nest import FlatNest, common_subscript, flat_nest, nest_block
 from tilewright.passes.loop.plan import (
@@ -67,6 +66,7 @@ from tilewright.passes.loop.plan import (
     obstacle,
     readers,
 )
+from tilewright.passes.loop.row_block import row_block
 from tilewright.passes.loop.shared_loads import readings
 from tilewright.passes.trace import Rule, rewriting, skipped
 

@@ -43,6 +43,9 @@ REUSE = 128
 MOST_INSTRUCTIONS = 512
 """Instructions of one element that are inlined at most: beyond, it is their latency that counts."""
 
+MOST_OUTPUTS = 4
+"""What a kernel writes at most: each output has its own loads in flight."""
+
 
 @dataclass(frozen=True)
 class Work:
@@ -136,13 +139,16 @@ def fused(
 ) -> Work:
     """
     `reader` when it computes itself, each element `times` times, what it read of `buffer`; which it
-    also writes, if that is `kept` for others.
+    also writes, if that is `kept` for others, as it does what else `producer` writes.
     """
     part = reader.reads.get(buffer, 0.0) / max(bytes_of(buffer), 1)  # it may never load it
+    if kept:
+        part = 1.0
     reads = {read: bytes for read, bytes in reader.reads.items() if read is not buffer}
     for read, bytes in producer.reads.items():
         reads[read] = max(reads.get(read, 0.0), bytes * part)
-    writes = {**reader.writes, **(producer.writes if kept else {})}
+    more = {write: n for write, n in producer.writes.items() if kept or write is not buffer}
+    writes = {**reader.writes, **more}
     total = reader.instructions + producer.instructions * times
     return Work(reads, writes, total, reader.steps if steps is None else steps)
 

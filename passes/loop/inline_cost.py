@@ -41,8 +41,14 @@ def inline_decision(
     nest: FlatNest,
     consumers: list[loop.LaunchOp],
     target: Target,
+    *,
+    keeper: loop.LaunchOp | None = None,
+    in_rows: bool = False,
 ) -> Decision:
-    """Whether its readers should compute what `kernel` does."""
+    """
+    Whether the readers should compute what `kernel` does, and `keeper` also write it; if that goes
+    `in_rows` of its own, it computes each element once more.
+    """
     buffer, producer = launch.outputs[0], work_of(kernel, launch)
     elements = max(prod(memref_type(buffer).get_shape()), 1)
     apart, together = [_work_apart(plan, launch, producer)], list[Work]()
@@ -56,10 +62,12 @@ def inline_decision(
             return Decision(False, long)
         evaluations = sum({place_of(load): steps[load] for load in loads}.values())
         apart.append(work := work_of(reader, consumer))
-        together.append(fused(producer, work, buffer, times=evaluations / elements))
+        kept = consumer is keeper
+        evaluations += elements * (kept and in_rows)
+        together.append(fused(producer, work, buffer, times=evaluations / elements, kept=kept))
         computed += evaluations
     often = f"{computed / elements:.1f}".removesuffix(".0")
-    what = f"recompute {often}x of {_costliest(nest)} over {elements} elements"
+    what = f"recompute {often}x of {costliest(nest)} over {elements} elements"
     return decide(what, apart, together, target)
 
 
@@ -80,7 +88,7 @@ def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
     return work
 
 
-def _costliest(nest: FlatNest) -> str:
+def costliest(nest: FlatNest) -> str:
     """The instructions of an element, by the name of the op that needs the most."""
     op = max(nest.body, key=instructions, default=nest.store)
     return f"{op.name.partition('.')[2]} ({cost_per_element(nest)} instructions)"

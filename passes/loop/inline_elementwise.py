@@ -46,10 +46,10 @@ from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
 from tilewright.passes.loop.inline_cost import inline_decision, place_of
+from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.naming import joined_name
 from tilewright.passes.loop.nest import FlatNest, flat_nest
 from tilewright.passes.loop.plan import (
-    KernelArguments,
     erase_kernel,
     evaluations,
     is_temporary,
@@ -120,6 +120,7 @@ def inline_into(
     consumer: loop.LaunchOp,
     buffer: SSAValue,
 ) -> None:
+    """Compute in `consumer` what it reads of `buffer`, as `launch` does."""
     reader = kernel_of(consumer)
     assert reader is not None
     loads = loads_of(reader, consumer, buffer)

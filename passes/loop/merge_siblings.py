@@ -19,12 +19,11 @@ of keys.
 Fusion goes first, as it knows kernels of one output only; `merge-loops` merges the loops.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from xdsl.context import Context
-from xdsl.dialects import memref
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
@@ -34,15 +33,15 @@ from xdsl.pattern_rewriter import (
     RewritePattern,
     op_type_rewrite_pattern,
 )
-from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
 from tilewright.passes.footprint import element_bytes, elements_touched
+from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.merge_loops import MOST_ACCUMULATORS
 from tilewright.passes.loop.naming import joined_name
 from tilewright.passes.loop.nest import nest_block
-from tilewright.passes.loop.plan import KernelArguments, kernel_of, may_write, obstacle
+from tilewright.passes.loop.plan import common_place, kernel_of, obstacle
 from tilewright.passes.loop.shared_loads import reading, readings
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.trace import Rule, rewriting, skipped
@@ -106,7 +105,8 @@ class MergeSiblings(RewritePattern):
             second = None if set(op.inputs).isdisjoint(other.inputs) else _sibling(other)
             if second is None or (pair := _in_order_of_size(first, second)) is None:
                 continue
-            place = _common_place(op, other)
+            needs_first = not set(op.outputs).isdisjoint(other.inputs)
+            place = None if needs_first else common_place(op, other)
             if place is None or not (saved := _bytes_shared(*pair)):
                 continue
             if (reason := obstacle(op, [other]) or _not_worth(*pair, saved)) is not None:
@@ -149,32 +149,6 @@ def _steps(sibling: Sibling) -> set[tuple[type[Operation], tuple[int, ...]]]:
     return {(type(op), tuple(op.axis_extents())) for op in sibling.inner}
 
 
-def _common_place(op: loop.LaunchOp, other: loop.LaunchOp) -> loop.LaunchOp | None:
-    """The one of two launches at which both can run, with nothing in between noticing."""
-    between = [*_between(op, other)]
-    if not _use([*between, other], op.outputs):
-        return other
-    is_input_ready = not any(
-        may_write(i, value) for i in (op, *between) for value in other.inputs if value in i.operands
-    )
-    known = all(_is_known_before(value, op) for value in other.inputs)
-    return op if is_input_ready and known and not _use(between, other.outputs) else None
-
-
-def _between(op: Operation, other: Operation) -> Iterator[Operation]:
-    while (following := op.next_op) is not None and following is not other:
-        yield following
-        op = following
-
-
-def _use(ops: Sequence[Operation], buffers: Sequence[SSAValue]) -> bool:
-    return any(value in op.operands for op in ops for value in buffers)
-
-
-def _is_known_before(value: SSAValue, op: Operation) -> bool:
-    return isinstance(value.owner, Block) or value.owner.is_before_in_block(op)
-
-
 def _bytes_shared(base: Sibling, other: Sibling) -> int:
     """Bytes that both read, at subscripts that are the same step by step."""
     mine = readings(base.loads, dict(zip(base.kernel.inputs, base.launch.inputs, strict=True)))
@@ -208,31 +182,15 @@ def _not_worth(base: Sibling, other: Sibling, saved: int) -> str | None:
 
 def _merge(rewriter: PatternRewriter, base: Sibling, other: Sibling, place: loop.LaunchOp) -> None:
     """Do in the kernel of `base` what `other` does too, and launch it at `place`."""
-    kernel = base.kernel
-    name = joined_name(kernel, [other.kernel], gone=[other.kernel])
-    arguments = KernelArguments(kernel, base.launch)
-    values = dict(arguments.arguments_like(other.kernel, other.launch))
-    values |= {output: _add_output(kernel, output) for output in other.kernel.outputs}
+    name = joined_name(base.kernel, [other.kernel], gone=[other.kernel])
+    arguments = KernelArguments(base.kernel, base.launch)
+    values = arguments.arguments_like(other.kernel, other.launch)
+    written = zip(other.kernel.outputs, other.launch.outputs, strict=True)
+    values |= {output: arguments.add_output(buffer) for output, buffer in written}
     _add_steps(base, other, values)
-    kernel.properties["sym_name"] = StringAttr(name)
-    outputs = [*base.launch.outputs, *other.launch.outputs]
-    for output in outputs:
-        if isinstance(output.owner, memref.AllocOp):
-            output.owner.detach()
-            rewriter.insert(output.owner, InsertPoint.before(place))
-    merged = loop.LaunchOp(name, arguments.buffers, outputs)
-    merged.location = place.location
-    rewriter.insert(merged, InsertPoint.before(place))
-    for gone in (base.launch, other.launch, other.kernel):
-        rewriter.erase(gone)
-
-
-def _add_output(kernel: loop.KernelOp, like: SSAValue) -> SSAValue:
-    block = kernel.body.block
-    new = block.insert_arg(like.type, len(block.args))
-    new.name_hint = like.name_hint
-    kernel.properties["num_outputs"] = IntegerAttr(len(kernel.outputs) + 1, i64)
-    return new
+    arguments.relaunch(rewriter, name, at=place)
+    rewriter.erase(other.launch)
+    rewriter.erase(other.kernel)
 
 
 def _add_steps(base: Sibling, other: Sibling, values: dict[SSAValue, SSAValue]) -> None:

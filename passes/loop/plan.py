@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 The launch plan as a graph: which kernel a launch runs, who writes a buffer and who reads it, and
-how a kernel's inputs change.
+where two launches can become one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.traits import SymbolTable
@@ -52,14 +52,22 @@ def writer(buffer: SSAValue) -> loop.LaunchOp | None:
 
 
 def is_temporary(buffer: SSAValue) -> bool:
-    """
-    Whether `buffer` only takes a value from one launch to others: it was allocated for that, one
-    launch writes it, and all that use it are in one block.
-    """
+    """Whether `buffer` only takes a value from one launch to others."""
+    return holds_one_value(buffer) and not is_returned(buffer)
+
+
+def holds_one_value(buffer: SSAValue) -> bool:
+    """Whether `buffer` was allocated for what one launch writes; its users are in one block."""
     if not isinstance(alloc := buffer.owner, memref.AllocOp) or _times_written(buffer) != 1:
         return False
     users = [use.operation for use in buffer.uses]
-    return all(isinstance(op, loop.LaunchOp) and op.parent is alloc.parent for op in users)
+    known = all(isinstance(op, loop.LaunchOp | func.ReturnOp) for op in users)
+    return known and all(op.parent is alloc.parent for op in users)
+
+
+def is_returned(buffer: SSAValue) -> bool:
+    """Whether `buffer` is a result of the host function."""
+    return any(isinstance(use.operation, func.ReturnOp) for use in buffer.uses)
 
 
 def obstacle(
@@ -97,6 +105,41 @@ def may_write(op: Operation, buffer: SSAValue) -> bool:
     return not isinstance(op, func.ReturnOp)
 
 
+def common_place(op: loop.LaunchOp, other: loop.LaunchOp) -> loop.LaunchOp | None:
+    """
+    The one of two launches, `op` first, at which one launch can do the work of both, with nothing
+    in between noticing. What `op` writes for `other` is not in the way.
+    """
+    between = [*_between(op, other)]
+    if not _use(between, op.outputs):
+        return other
+    if _use(between, other.outputs):
+        return None
+    ready = all(
+        value in op.outputs or (_is_known_before(value, op) and not _may_be_written(value, between))
+        for value in other.inputs
+    )
+    return op if ready else None
+
+
+def _between(op: Operation, other: Operation) -> Iterator[Operation]:
+    while (following := op.next_op) is not None and following is not other:
+        yield following
+        op = following
+
+
+def _use(ops: Sequence[Operation], buffers: Sequence[SSAValue]) -> bool:
+    return any(value in op.operands for op in ops for value in buffers)
+
+
+def _may_be_written(value: SSAValue, ops: Sequence[Operation]) -> bool:
+    return any(may_write(op, value) for op in ops if value in op.operands)
+
+
+def _is_known_before(value: SSAValue, op: Operation) -> bool:
+    return isinstance(value.owner, Block) or value.owner.is_before_in_block(op)
+
+
 def loads_of(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.LoadOp]:
     """The loads in `kernel` that read `buffer` in this launch."""
     arguments = {a for a, v in zip(kernel.inputs, launch.inputs, strict=True) if v is buffer}
@@ -112,53 +155,6 @@ def evaluations(op: Operation) -> int:
             extents.extend(scope.axis_extents())
         scope = scope.parent_op()
     return prod(extents)
-
-
-class KernelArguments:
-    """The inputs of one kernel, to which others can be added."""
-
-    def __init__(self, kernel: loop.KernelOp, launch: loop.LaunchOp):
-        self.kernel, self.launch = kernel, launch
-        self.buffers = list(launch.inputs)
-
-    def argument(self, buffer: SSAValue) -> SSAValue:
-        """The kernel's argument for `buffer`, new if it has none yet."""
-        if buffer not in self.buffers:
-            position = len(self.buffers)
-            self.buffers.append(buffer)
-            new = self.kernel.body.block.insert_arg(buffer.type, position)
-            new.name_hint = buffer.name_hint
-        return self.kernel.body.block.args[self.buffers.index(buffer)]
-
-    def arguments_like(
-        self, kernel: loop.KernelOp, launch: loop.LaunchOp
-    ) -> dict[SSAValue, SSAValue]:
-        """This kernel's argument for each input of another."""
-        return {
-            theirs: self.argument(buffer)
-            for theirs, buffer in zip(kernel.inputs, launch.inputs, strict=True)
-        }
-
-    def relaunch(
-        self, rewriter: PatternRewriter, name: str, *, instead_of: loop.LaunchOp | None = None
-    ) -> None:
-        """
-        Drop inputs that the kernel no longer reads and launch it with the rest, in the place and
-        with the outputs of another launch (its own if none is given).
-        """
-        for position in reversed(range(len(self.buffers))):
-            argument = self.kernel.body.block.args[position]
-            if not argument.uses:
-                self.kernel.body.block.erase_arg(argument)
-                del self.buffers[position]
-        replaced = instead_of or self.launch
-        outputs = list(replaced.outputs)
-        self.kernel.properties["sym_name"] = StringAttr(name)
-        if replaced is not self.launch:
-            rewriter.erase(self.launch)
-        launch = loop.LaunchOp(name, self.buffers, outputs)
-        launch.location = replaced.location
-        rewriter.replace(replaced, launch, [])
 
 
 def erase_kernel(rewriter: PatternRewriter, kernel: loop.KernelOp, buffer: SSAValue) -> None:

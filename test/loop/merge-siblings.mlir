@@ -64,8 +64,8 @@ func.func @in_between(%x: tensor<7xf32>) -> (tensor<7xf32>, tensor<7xf32>) {
 
 // Heads of different numbers, rotated by one table: the fewer are masked.
 // CHECK:      func.func @heads(%k: memref<2x6xf32>, %q: memref<3x6xf32>, %t: memref<6xf32>) -> (memref<2x6xf32>, memref<3x6xf32>) {
-// CHECK-NEXT:   %q_rot = memref.alloc() : memref<3x6xf32>
 // CHECK-NEXT:   %k_rot = memref.alloc() : memref<2x6xf32>
+// CHECK-NEXT:   %q_rot = memref.alloc() : memref<3x6xf32>
 // CHECK-NEXT:   loop.launch @q_rot_k(%q, %t, %k) -> (%q_rot, %k_rot) : (memref<3x6xf32>, memref<6xf32>, memref<2x6xf32>) -> (memref<3x6xf32>, memref<2x6xf32>)
 // CHECK-NEXT:   func.return %k_rot, %q_rot : memref<2x6xf32>, memref<3x6xf32>
 // CHECK-NEXT: }

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Computes an elementwise value that others need too in the kernel that reads it, which writes it as
+one more output.
+
+    loop.launch @add(%x, %r) -> (%y)
+    loop.launch @norm(%y) -> (%out)
+    func.return %y, %out
+
+    loop.kernel @norm(%y) -> (%out) {
+      loop.for %i in 32 {
+        %s = loop.reduce %k in 512 with add { ... %y[%i, %k] ... }
+        loop.for %j in 512 { ... %y[%i, %j] ... }
+
+becomes
+
+    loop.launch @norm_add(%x, %r) -> (%out, %y)
+    func.return %y, %out
+
+    loop.kernel @norm_add(%x, %r) -> (%out, %y) {
+      loop.for %i in 32 {
+        %s = loop.reduce %k in 512 with add { ... %x[%i, %k] + %r[%i, %k] ... }
+        loop.for %j in 512 { ... %x[%i, %j] + %r[%i, %j], stored to %y[%i, %j] ... }
+
+The first reader that can writes the value: where it reads each element once, or, if it goes row by
+row, in a loop of its own. Readers before it compute the value themselves, those after it read it.
+It pays when that takes less time than the kernels apart (`fusion_cost`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
+
+from tilewright.dialects import loop
+from tilewright.dialects.axes import extent_of
+from tilewright.dialects.target import DEFAULT_TARGET, Target
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.types import memref_type
+from tilewright.passes.loop.fusion_cost import MOST_OUTPUTS
+from tilewright.passes.loop.inline_cost import inline_decision
+from tilewright.passes.loop.inline_elementwise import inline_into
+from tilewright.passes.loop.kernel_arguments import KernelArguments
+from tilewright.passes.loop.kernel_builder import AXIS_NAMES
+from tilewright.passes.loop.nest import FlatNest, flat_nest, nest_block, subscripted_dims
+from tilewright.passes.loop.plan import (
+    erase_kernel,
+    holds_one_value,
+    is_returned,
+    loads_of,
+    obstacle,
+    readers,
+)
+from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.trace import Rule, decided, rewriting, skipped
+
+RULE = Rule("f", 11, "fuse_outputs")
+
+
+class Keeper(NamedTuple):
+    """A reader that can write what it reads."""
+
+    launch: loop.LaunchOp
+    kernel: loop.KernelOp
+    load: loop.LoadOp | None
+    """A load of each element, which runs once."""
+    rows: dict[int, SSAValue]
+    """Else the axis of its outermost nest that goes along each of some dimensions."""
+
+
+@dataclass
+class FuseOutputs(RewritePattern):
+    """Let a reader of an elementwise value write it."""
+
+    plan: PlanIndex
+    target: Target
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match the producer's launch."""
+        kernel = self.plan.kernel_of(op)
+        if kernel is None or (nest := flat_nest(kernel)) is None or nest.reduces:
+            return
+        buffer = op.outputs[0]
+        if not holds_one_value(buffer) or not (consumers := readers(buffer)):
+            return
+        keeper = next(filter(None, (self._keeper(launch, buffer) for launch in consumers)), None)
+        if keeper is None:
+            skipped(RULE, kernel, "no reader sees each of its elements in steps of free axes")
+            return
+        position = consumers.index(keeper.launch) + 1
+        if position == len(consumers) and not is_returned(buffer):
+            return  # nobody else needs it
+        computing = consumers[:position]
+        if (reason := obstacle(op, computing, self.plan) or _illegal(keeper)) is not None:
+            skipped(RULE, kernel, reason)
+            return
+        decision = inline_decision(
+            self.plan,
+            op,
+            kernel,
+            nest,
+            computing,
+            self.target,
+            keeper=keeper.launch,
+            in_rows=keeper.load is None,
+        )
+        if not decision.pays:
+            skipped(RULE, kernel, decision.reason)
+            return
+        decided(RULE, kernel, decision.reason)
+        with rewriting(RULE, kernel, whole_module=True):
+            _fuse(rewriter, op, kernel, nest, computing, keeper)
+
+    def _keeper(self, launch: loop.LaunchOp, buffer: SSAValue) -> Keeper | None:
+        kernel = self.plan.kernel_of(launch)
+        if kernel is None:
+            return None
+        loads = loads_of(kernel, launch, buffer)
+        if (load := next(filter(_reads_each_once, loads), None)) is not None:
+            return Keeper(launch, kernel, load, {})
+        if any(isinstance(op, loop.ScanOp) for op in kernel.walk()):
+            return None
+        block = nest_block(kernel)
+        axes = () if block is kernel.body.block else block.args
+        rows = next(filter(None, (_rows(load, axes) for load in loads)), None)
+        return None if rows is None else Keeper(launch, kernel, None, rows)
+
+
+def _reads_each_once(load: loop.LoadOp) -> bool:
+    """Whether `load` is in free loops only, each step of which reads an element of its own."""
+    axes = set[SSAValue]()
+    scope = load.parent_op()
+    while isinstance(scope, loop.ForOp):
+        axes.update(scope.body.block.args)
+        scope = scope.parent_op()
+    if not isinstance(scope, loop.KernelOp) or load.mask is not None:
+        return False
+    dims = subscripted_dims(load.map.data.results, load.indices)
+    steps = prod(extent_of(axis) or 1 for axis in axes)
+    return dims.keys() == axes and steps == prod(memref_type(load.memref).get_shape())
+
+
+def _rows(load: loop.LoadOp, axes: Sequence[SSAValue]) -> dict[int, SSAValue] | None:
+    """The dimensions along which `axes` go, if each goes all along one of its own."""
+    rows: dict[int, SSAValue] = {}
+    for dim, expr in enumerate(load.map.data.results):
+        if isinstance(expr, AffineDimExpr) and (axis := load.indices[expr.position]) in axes:
+            rows[dim] = axis
+    shape = memref_type(load.memref).get_shape()
+    whole = all(extent_of(axis) == shape[dim] for dim, axis in rows.items())
+    return rows if whole and sorted(map(axes.index, rows.values())) == [*range(len(axes))] else None
+
+
+def _illegal(keeper: Keeper) -> str | None:
+    if len(keeper.launch.outputs) < MOST_OUTPUTS:
+        return None
+    name = keeper.kernel.sym_name.data
+    return f"with what others need {name} would have more than {MOST_OUTPUTS} outputs"
+
+
+def _fuse(
+    rewriter: PatternRewriter,
+    launch: loop.LaunchOp,
+    kernel: loop.KernelOp,
+    nest: FlatNest,
+    computing: Sequence[loop.LaunchOp],
+    keeper: Keeper,
+) -> None:
+    (buffer,) = launch.outputs
+    arguments = KernelArguments(keeper.kernel, keeper.launch)
+    written, read = arguments.add_output(buffer), arguments.argument(buffer)
+    if keeper.load is None:
+        _write_rows(rewriter, keeper, read, written)
+    else:
+        where = (keeper.load.map.data.results, keeper.load.indices)
+        store = loop.StoreOp(keeper.load.result, written, where)
+        rewriter.insert(store, InsertPoint.after(keeper.load))
+    writer = arguments.relaunch(rewriter, keeper.kernel.sym_name.data)
+    for consumer in (*computing[:-1], writer):
+        inline_into(rewriter, launch, kernel, nest, consumer, buffer)
+    rewriter.erase(launch)
+    erase_kernel(rewriter, kernel, buffer)
+
+
+def _write_rows(
+    rewriter: PatternRewriter, keeper: Keeper, read: SSAValue, written: SSAValue
+) -> None:
+    """Copy a row in each step of the keeper's nest."""
+    block, shape = nest_block(keeper.kernel), memref_type(read).get_shape()
+    inside = [dim for dim in range(len(shape)) if dim not in keeper.rows]
+    body = Block(arg_types=[IndexType()] * len(inside))
+    for position, axis in enumerate(body.args):
+        axis.name_hint = AXIS_NAMES[position % len(AXIS_NAMES)]
+    axes = keeper.rows | dict(zip(inside, body.args, strict=True))
+    where = ([AffineExpr.dimension(d) for d in range(len(shape))], [axes[d] for d in sorted(axes)])
+    row = loop.ForOp([shape[dim] for dim in inside], Region(body))  # so that axes have extents
+    load = loop.LoadOp(read, where)
+    body.add_ops([load, loop.StoreOp(load.result, written, where)])
+    rewriter.insert(row, InsertPoint.at_end(block))
+
+
+@dataclass(frozen=True)
+class FuseOutputsPass(ModulePass):
+    """Compute elementwise values that others need too in a kernel that reads them."""
+
+    name = "fuse-outputs"
+
+    target: str = DEFAULT_TARGET
+    """The GPU whose times are compared."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Until no value is left that pays."""
+        plan = PlanIndex(op)
+        plan.rewrite(FuseOutputs(plan, target_named(self.target)))

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel reads and writes, while fusion changes both."""
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint
+
+from tilewright.dialects import loop
+
+
+class KernelArguments:
+    """The buffers of a kernel that is launched once, to which others can be added."""
+
+    def __init__(self, kernel: loop.KernelOp, launch: loop.LaunchOp):
+        self.kernel, self.launch = kernel, launch
+        self.buffers = list(launch.inputs)
+        self.outputs = list(launch.outputs)
+
+    def argument(self, buffer: SSAValue) -> SSAValue:
+        """The kernel's argument for an input, new if it has none yet."""
+        if buffer not in self.buffers:
+            position = len(self.buffers)
+            self.buffers.append(buffer)
+            new = self.kernel.body.block.insert_arg(buffer.type, position)
+            new.name_hint = buffer.name_hint
+        return self.kernel.body.block.args[self.buffers.index(buffer)]
+
+    def arguments_like(
+        self, kernel: loop.KernelOp, launch: loop.LaunchOp
+    ) -> dict[SSAValue, SSAValue]:
+        """This kernel's argument for each input of another."""
+        return {
+            theirs: self.argument(buffer)
+            for theirs, buffer in zip(kernel.inputs, launch.inputs, strict=True)
+        }
+
+    def add_output(self, buffer: SSAValue) -> SSAValue:
+        """A new argument, for an output."""
+        block = self.kernel.body.block
+        new = block.insert_arg(buffer.type, len(block.args))
+        new.name_hint = "out"
+        self.outputs.append(buffer)
+        self.kernel.properties["num_outputs"] = IntegerAttr(len(self.outputs), i64)
+        return new
+
+    def change_output(self, rewriter: PatternRewriter, old: SSAValue, new: SSAValue) -> SSAValue:
+        """The argument that was for the output `old`, and is now for `new`."""
+        position = self.outputs.index(old)
+        self.outputs[position] = new
+        argument = self.kernel.body.block.args[len(self.buffers) + position]
+        if argument.type == new.type:
+            return argument
+        return rewriter.replace_value_with_new_type(argument, new.type)
+
+    def relaunch(
+        self, rewriter: PatternRewriter, name: str, *, at: loop.LaunchOp | None = None
+    ) -> loop.LaunchOp:
+        """Drop inputs that the kernel no longer reads and launch it with the rest, before `at`."""
+        at = at or self.launch
+        for position in reversed(range(len(self.buffers))):
+            argument = self.kernel.body.block.args[position]
+            if not argument.uses:
+                self.kernel.body.block.erase_arg(argument)
+                del self.buffers[position]
+        for output in self.outputs:
+            alloc = output.owner
+            if isinstance(alloc, Operation) and not alloc.is_before_in_block(at):
+                alloc.detach()
+                rewriter.insert(alloc, InsertPoint.before(at))
+        self.kernel.properties["sym_name"] = StringAttr(name)
+        launch = loop.LaunchOp(name, self.buffers, self.outputs)
+        launch.location = at.location
+        rewriter.insert(launch, InsertPoint.before(at))
+        rewriter.erase(self.launch)
+        return launch
