@@ -6,7 +6,7 @@ subscripts, `where` masks, named axes in a header, and a kernel's signature.
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, IndexType, IntegerAttr, i64
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -140,7 +140,8 @@ def _print_atom(printer: Printer, atom: AffineExpr, operands: Sequence[SSAValue]
             raise ValueError(f"not an affine expression over dimensions: {atom}")
 
 
-def _print_subscripts(printer: Printer, map: AffineMap, operands: Sequence[SSAValue]) -> None:
+def print_subscripts(printer: Printer, map: AffineMap, operands: Sequence[SSAValue]) -> None:
+    """Prints a map as `[expr, expr, ...]`."""
     canonical = simplify_map(map)  # a map written in generic form may hold what has no text
     with printer.in_square_brackets():
         printer.print_list(
@@ -163,7 +164,7 @@ class Subscripts(CustomDirective):
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         map = self.map.get(op)
         assert isinstance(map, AffineMapAttr)
-        _print_subscripts(printer, map.data, self.operands.get(op))
+        print_subscripts(printer, map.data, self.operands.get(op))
         state.last_was_punctuation = False
         state.should_emit_space = True
 
@@ -190,7 +191,7 @@ class Where(CustomDirective):
         assert isinstance(map, AffineMapAttr)
         state.print_whitespace(printer)
         printer.print_string("where ")
-        _print_subscripts(printer, map.data, self.operands.get(op))
+        print_subscripts(printer, map.data, self.operands.get(op))
 
 
 @irdl_custom_directive
@@ -208,37 +209,6 @@ class WithMonoid(CustomDirective):
         assert isinstance(monoid, MonoidAttr)
         state.print_whitespace(printer)
         printer.print_string(f"with {monoid.data}")
-
-
-@irdl_custom_directive
-class SlabAxes(CustomDirective):
-    """`(%i, %j) in [128, 16] { ... }`: coordinates named in the header, extents beside them."""
-
-    extents: AttributeVariable
-    body: RegionVariable
-
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        arguments = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, lambda: parser.parse_argument(expect_type=False)
-        )
-        parser.parse_keyword("in")
-        extents = parser.parse_comma_separated_list(
-            parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_negative=False)
-        )
-        self.extents.set(state, DenseArrayBase.from_list(i64, extents))
-        self.body.set(state, parser.parse_region([a.resolve(_INDEX) for a in arguments]))
-
-    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        extents, body = self.extents.get(op), self.body.get(op)
-        assert isinstance(extents, DenseArrayBase)
-        state.print_whitespace(printer)
-        with printer.in_parens():
-            printer.print_list(body.block.args, printer.print_ssa_value)
-        printer.print_string(" in ")
-        with printer.in_square_brackets():
-            printer.print_list(extents.get_values(), lambda e: printer.print_string(str(e)))
-        printer.print_string(" ")
-        printer.print_region(body, print_entry_block_args=False)
 
 
 @irdl_custom_directive

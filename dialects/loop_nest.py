@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loops of Loop IR: free axes and reductions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, IntegerAttr, i64
-from xdsl.ir import BlockArgument, Region, SSAValue
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     AtLeast,
     AttrSizedOperandSegments,
@@ -13,6 +21,7 @@ from xdsl.irdl import (
     eq,
     irdl_op_definition,
     lazy_traits_def,
+    opt_prop_def,
     prop_def,
     region_def,
     traits_def,
@@ -29,7 +38,16 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.assembly import Where
-from tilewright.dialects.axes import Access, AxesOp, MaskedOp, Role, RoleAttr, optional_mask
+from tilewright.dialects.axes import (
+    Access,
+    AxesOp,
+    MaskedOp,
+    Role,
+    RoleAttr,
+    canonical_access,
+    optional_mask,
+    verify_affine,
+)
 from tilewright.dialects.loop_syntax import ForAxes, ReduceAxis
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
 
@@ -86,7 +104,9 @@ class ForOp(AxesOp):
 class ReduceOp(AxesOp):
     """
     Folds what the body yields along one axis; where a yield's mask fails, the identity joins. The
-    order of joining is unspecified, so that the axis may be split and shared.
+    order of joining is unspecified, so that the axis may be split and shared. In a launch, steps
+    that are not below every expression of `below` are left out, and `unroll` asks for a loop that
+    is unrolled.
 
     ```mlir
     %s = loop.reduce %k in 64 with add {
@@ -99,7 +119,10 @@ class ReduceOp(AxesOp):
     name = "loop.reduce"
 
     extent = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(0)))
+    bound_operands = var_operand_def(IndexType)
+    bound = opt_prop_def(AffineMapAttr)
     monoid = prop_def(MonoidAttr)
+    unroll = opt_prop_def(UnitAttr)
     body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
     results_ = var_result_def()
 
@@ -107,13 +130,31 @@ class ReduceOp(AxesOp):
         lambda: (SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect())
     )
     custom_directives = (ReduceAxis,)
-    assembly_format = "custom<ReduceAxis>($extent, $monoid, $body) attr-dict `:` type($results_)"
+    assembly_format = (
+        "custom<ReduceAxis>($extent, $bound_operands, $bound, $monoid, $unroll, $body) "
+        "attr-dict `:` type($results_)"
+    )
 
-    def __init__(self, extent: int, monoid: MonoidAttr, body: Region):
+    def __init__(
+        self,
+        extent: int,
+        monoid: MonoidAttr,
+        body: Region,
+        *,
+        below: Access | None = None,
+        unroll: bool = False,
+    ):
         terminator = body.block.last_op
         assert isinstance(terminator, YieldOp)
+        map, operands = (None, ()) if below is None else canonical_access(*below)
         super().__init__(
-            properties={"extent": IntegerAttr(extent, i64), "monoid": monoid},
+            operands=[operands],
+            properties={
+                "extent": IntegerAttr(extent, i64),
+                "bound": None if map is None else AffineMapAttr(map),
+                "monoid": monoid,
+                "unroll": UnitAttr() if unroll else None,
+            },
             regions=[body],
             result_types=[[v.type for v in terminator.values]],
         )
@@ -130,6 +171,11 @@ class ReduceOp(AxesOp):
         assert isinstance(terminator, YieldOp)
         return terminator
 
+    @property
+    def is_unrolled(self) -> bool:
+        """Whether the loop asks to be unrolled."""
+        return self.unroll is not None
+
     def axis_extents(self) -> Sequence[int]:
         return (self.extent.value.data,)
 
@@ -139,6 +185,24 @@ class ReduceOp(AxesOp):
         if [v.type for v in self.yield_op.values] != [r.type for r in self.results_]:
             raise VerifyException("the body must yield one value of each result's type")
         verify_monoid(self.monoid, list(self.results_.types))
+        self._verify_bound()
+
+    def _verify_bound(self) -> None:
+        dims = 0 if self.bound is None else self.bound.data.num_dims
+        if dims != len(self.bound_operands):
+            given = len(self.bound_operands)
+            raise VerifyException(f"the bound takes {dims} operands, got {given}")
+        if self.bound is None:
+            return
+        verify_affine(self.bound.data)
+        if all(op.name != "tile.launch" for op in _ancestors(self)):
+            raise VerifyException("a bound is part of a schedule; mask the yield instead")
+
+
+def _ancestors(op: Operation) -> Iterator[Operation]:
+    while (parent := op.parent_op()) is not None:
+        yield parent
+        op = parent
 
 
 @irdl_op_definition

@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the loops of Loop IR are written: `%i in 16 m, %j in 64 { ... }`, `%k in 64 with add`."""
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, IntegerAttr, i64
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    UnitAttr,
+    i64,
+)
 from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
@@ -10,12 +18,14 @@ from xdsl.irdl.declarative_assembly_format import (
     ParsingState,
     PrintingState,
     RegionVariable,
+    VariadicOperandVariable,
     irdl_custom_directive,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.assembly import AffineExprParser, print_subscripts
 from tilewright.dialects.axes import Role, RoleAttr
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 
@@ -61,18 +71,27 @@ def _print_axis(printer: Printer, axis: SSAValue, extent: int | float, role: Rol
 
 @irdl_custom_directive
 class ReduceAxis(CustomDirective):
-    """`%k in 64 with add { ... }`."""
+    """`%k in 64 below [%b * 4 + 4] with add unroll { ... }`."""
 
     extent: AttributeVariable
+    bound_operands: VariadicOperandVariable
+    bound: AttributeVariable
     monoid: AttributeVariable
+    unroll: AttributeVariable
     body: RegionVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
         axis = parser.parse_argument(expect_type=False)
         parser.parse_keyword("in")
         self.extent.set(state, IntegerAttr(parser.parse_integer(allow_negative=False), i64))
+        bound = AffineExprParser(parser)
+        if parser.parse_optional_keyword("below"):
+            self.bound.set(state, AffineMapAttr(bound.parse_map()))
+        self.bound_operands.set(state, bound.operands)
         parser.parse_keyword("with")
         self.monoid.set(state, MonoidAttr(parser.parse_str_enum(Monoid)))
+        if parser.parse_optional_keyword("unroll"):
+            self.unroll.set(state, UnitAttr())
         self.body.set(state, parser.parse_region([axis.resolve(_INDEX)]))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
@@ -81,7 +100,14 @@ class ReduceAxis(CustomDirective):
         assert isinstance(monoid, MonoidAttr)
         state.print_whitespace(printer)
         printer.print_ssa_value(body.block.args[0])
-        printer.print_string(f" in {extent.value.data} with {monoid.data} ")
+        printer.print_string(f" in {extent.value.data} ")
+        if isinstance(bound := self.bound.get(op), AffineMapAttr):
+            printer.print_string("below ")
+            print_subscripts(printer, bound.data, self.bound_operands.get(op))
+            printer.print_string(" ")
+        printer.print_string(f"with {monoid.data} ")
+        if self.unroll.get(op) is not None:
+            printer.print_string("unroll ")
         printer.print_region(body, print_entry_block_args=False)
 
 

@@ -4,27 +4,17 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import ArrayAttr, IndexType, IntAttr
+from xdsl.dialects.builtin import IndexType, IntAttr
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
     Attribute,
     BlockArgument,
     ParametrizedAttribute,
     SpacedOpaqueSyntaxAttribute,
-    SSAValue,
 )
-from xdsl.irdl import IRDLOperation, irdl_attr_definition
-from xdsl.irdl.declarative_assembly_format import (
-    AttributeVariable,
-    CustomDirective,
-    ParsingState,
-    PrintingState,
-    RegionVariable,
-    irdl_custom_directive,
-)
-from xdsl.parser import AttrParser, Parser
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
 from xdsl.printer import Printer
-from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.axes import Role, RoleAttr
@@ -102,37 +92,3 @@ class Axis(NamedTuple):
     level: Level
     extent: int
     role: Role
-
-
-@irdl_custom_directive
-class LaunchAxes(CustomDirective):
-    """`(%b = block 4 m, %t = thread 128 n) { ... }`."""
-
-    axes: AttributeVariable
-    body: RegionVariable
-
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        axes = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, lambda: self._parse_axis(parser)
-        )
-        self.axes.set(state, ArrayAttr(binding for _, binding in axes))
-        self.body.set(state, parser.parse_region([name.resolve(_INDEX) for name, _ in axes]))
-
-    def _parse_axis(self, parser: Parser) -> tuple[Parser.UnresolvedArgument, AxisAttr]:
-        name = parser.parse_argument(expect_type=False)
-        parser.parse_punctuation("=")
-        return name, AxisAttr.parse_binding(parser)
-
-    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        bindings, body = self.axes.get(op), self.body.get(op)
-        assert isa(bindings, ArrayAttr[AxisAttr])
-        state.print_whitespace(printer)
-        axes = zip(body.block.args, bindings, strict=True)
-        with printer.in_parens():
-            printer.print_list(axes, lambda axis: self._print_axis(printer, *axis))
-        printer.print_string(" ")
-        printer.print_region(body, print_entry_block_args=False, print_empty_block=False)
-
-    def _print_axis(self, printer: Printer, value: SSAValue, binding: AxisAttr) -> None:
-        printer.print_ssa_value(value)
-        printer.print_string(f" = {binding.binding()}")

@@ -50,9 +50,12 @@ def _reduce(machine: Machine, op: ReduceOp) -> None:
 
 
 def yielded(machine: Machine, op: ReduceOp) -> list[Array]:
-    """What the body yields; the identity where the yield's mask fails."""
+    """What the body yields; the identity where the yield's mask fails, and beyond the bound."""
     terminator = op.yield_op
     mask = machine.holds(terminator.mask, terminator.mask_operands)
+    for bound in () if op.bound is None else machine.indices(op.bound.data, op.bound_operands):
+        below = machine.array(op.axis) < bound
+        mask = below if mask is None else mask & below
     return masked(machine, op.monoid, terminator.values, mask)
 
 

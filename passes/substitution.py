@@ -112,7 +112,12 @@ class Substitution:
             case tile.CombineOp():
                 values = [self.value(v) for v in op.values]
                 axes = [self.value(v) for v in op.axes]
-                return tile.CombineOp(values, axes, op.monoid, self.mask(op))
+                join = None if op.join is None else op.join.data
+                return tile.CombineOp(values, axes, op.monoid, self.mask(op), join)
+            case loop.ReduceOp() if op.bound is not None:
+                below = self.access(op.bound.data.results, op.bound_operands)
+                (extent,), body = op.axis_extents(), Region(self.clone_block(op.body.block))
+                return loop.ReduceOp(extent, op.monoid, body, below=below, unroll=op.is_unrolled)
             case _:
                 return self._clone_with_regions(op)
 

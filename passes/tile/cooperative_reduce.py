@@ -134,7 +134,7 @@ class _Dealer:
 
     def _deal_out(self, op: Operation) -> list[Operation]:
         match op:
-            case loop.ReduceOp() if op.axis_extents()[0] >= SHORT_ROW:
+            case loop.ReduceOp() if op.axis_extents()[0] >= SHORT_ROW and op.bound is None:
                 return self._share_reduce(op)
             case loop.ForOp():
                 return [self._share_for(op)]

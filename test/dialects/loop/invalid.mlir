@@ -264,3 +264,16 @@ loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) 
   // CHECK: subscripts and masks use dimensions only, not symbols
   %0 = "loop.load"(%s) <{map = affine_map<()[s0] -> (s0)>, operandSegmentSizes = array<i32: 1, 0, 0>}> : (memref<8xf32>) -> f32
 }
+
+// -----
+
+loop.kernel @k(%x: memref<8x8xf32>) -> (%out: memref<8xf32>) {
+  loop.for %i in 8 {
+    // CHECK: a bound is part of a schedule; mask the yield instead
+    %s = loop.reduce %k in 8 below [%i + 1] with add {
+      %v = loop.load %x[%i, %k] : memref<8x8xf32>
+      loop.yield %v : f32
+    } : f32
+    loop.store %s, %out[%i] : memref<8xf32>
+  }
+}

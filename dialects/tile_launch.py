@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The op that binds the axes of a kernel to levels of the machine."""
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, i64
+from xdsl.ir import BlockArgument, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AtLeast,
+    RangeOf,
+    base,
+    eq,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.traits import NoTerminator, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.axes import AxesOp
+from tilewright.dialects.kernel_like import MAX_THREADS
+from tilewright.dialects.loop import KernelOp, StoreOp, is_scalar
+from tilewright.dialects.tile_axes import Axis, AxisAttr, Level
+from tilewright.dialects.tile_syntax import LaunchAxes
+
+
+@irdl_op_definition
+class LaunchOp(AxesOp):
+    """
+    The whole body of a scheduled kernel. Block axes are linear in the grid and thread axes linear
+    in the block, the last axis fastest. `min_blocks` asks the compiler for so few registers that
+    so many blocks are resident on one SM (CUDA C++ Programming Guide, launch bounds).
+
+    ```mlir
+    tile.launch (%b = block 8, %t = thread 128) min_blocks 4 {
+      %0 = loop.load %x[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
+      loop.store %0, %out[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
+    }
+    ```
+    """
+
+    name = "tile.launch"
+
+    axes = prop_def(ArrayAttr[AxisAttr])
+    min_blocks = opt_prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
+    body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
+
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+    custom_directives = (LaunchAxes,)
+    assembly_format = "custom<LaunchAxes>($axes, $min_blocks, $body) attr-dict"
+
+    def __init__(self, axes: Sequence[AxisAttr], body: Region, *, min_blocks: int | None = None):
+        super().__init__(
+            properties={
+                "axes": ArrayAttr(axes),
+                "min_blocks": None if min_blocks is None else IntegerAttr(min_blocks, i64),
+            },
+            regions=[body],
+        )
+
+    def axis_extents(self) -> Sequence[int]:
+        return [axis.extent.data for axis in self.axes]
+
+    def bound_axes(self) -> list[Axis]:
+        """Every axis with its value and what it is bound to, in order."""
+        return [
+            Axis(value, axis.level.data, axis.extent.data, axis.role.data)
+            for value, axis in zip(self.body.block.args, self.axes, strict=True)
+        ]
+
+    def axes_at(self, *levels: Level) -> list[Axis]:
+        """The axes at one of `levels`, in order."""
+        return [axis for axis in self.bound_axes() if axis.level in levels]
+
+    def thread_axes(self) -> list[Axis]:
+        """The axes whose steps are threads of one block, in order."""
+        return [axis for axis in self.bound_axes() if axis.level.is_thread]
+
+    @property
+    def num_blocks(self) -> int:
+        """Blocks in the grid."""
+        return prod(axis.extent for axis in self.axes_at(Level.BLOCK))
+
+    @property
+    def num_threads(self) -> int:
+        """Threads in a block."""
+        return prod(axis.extent for axis in self.thread_axes())
+
+    def scalars(self) -> list[Operation]:
+        """What the kernel computes before the launch, in order."""
+        assert self.parent is not None
+        return [op for op in self.parent.ops if op is not self]
+
+    def verify_(self) -> None:
+        if len(self.axes) != len(self.body.block.args):
+            raise VerifyException("bind each axis of the launch to a level")
+        if any(extent < 1 for extent in self.axis_extents()):
+            raise VerifyException("every axis of a launch takes at least one step")
+        if self.num_threads > MAX_THREADS:
+            raise VerifyException(
+                f"{self.num_threads} threads a block; a block has at most {MAX_THREADS}"
+            )
+        if not isinstance(self.parent_op(), KernelOp):
+            raise VerifyException("a launch is the body of a loop.kernel")
+        if self.next_op is not None:
+            raise VerifyException("a launch is the last op of its kernel; move the rest inside")
+        for op in self.scalars():
+            if not is_scalar(op):
+                raise VerifyException(
+                    f"before its launch a kernel computes scalars, no '{op.name}'"
+                )
+        for op in self.walk():
+            if isinstance(op, StoreOp):
+                _verify_store(op, self)
+
+
+def _verify_store(store: StoreOp, launch: LaunchOp) -> None:
+    """A store that misses a thread axis would be done by every thread of it: it needs a mask."""
+    named = {*store.indices, *store.mask_operands}
+    for axis in launch.thread_axes():
+        if axis.extent > 1 and axis.value not in named:
+            name = axis.value.name_hint or f"axis {axis.value.index}"
+            raise VerifyException(
+                f"every thread along %{name} stores the same element; "
+                f"subscript with %{name} or add 'where [0 - %{name}]'"
+            )
+
+
+def launch_of(axis: SSAValue) -> LaunchOp | None:
+    """The launch that `axis` is an axis of."""
+    if not isinstance(axis, BlockArgument):
+        return None
+    op = axis.owner.parent_op()
+    return op if isinstance(op, LaunchOp) else None

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Where the elements of a slab lie in shared memory.
+
+A layout is part of a slab's type, so that subscripts stay logical: nobody who loads `%s[%m, %k]`
+knows of padding or swizzles. Without one, a slab is row-major and dense.
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FixedBitwidthType,
+    IntAttr,
+    MemRefLayoutAttr,
+    MemRefType,
+)
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.index import linearize
+
+SWIZZLES = (32, 64, 128)
+"""The spans in bytes that the tensor memory accelerator can swizzle."""
+
+CHUNK_BYTES = 16
+"""What a swizzle moves as a whole (CUDA driver API, `CUtensorMapSwizzle`)."""
+
+_ROW_BYTES = 128
+"""All banks, once."""
+
+
+@irdl_attr_definition
+class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
+    """
+    How a slab is stored:
+
+    * `order`: its axes from the outermost to the innermost in memory;
+    * `pad`: elements that are left free at the end of each axis, in the slab's own order;
+    * `inner`: the innermost axis is cut into pieces of so many elements, each with all of the
+      other axes before the next begins;
+    * `swizzle`: in each 128 bytes the chunks of 16 bytes are permuted, as TMA does it: the number
+      of the chunk within the span, xor the number of the 128 bytes.
+
+    ```mlir
+    memref<128x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
+    memref<128x32xf32, #tile.layout<inner 16, swizzle 64>, 3 : i64>
+    ```
+    """
+
+    name = "tile.layout"
+
+    order: ArrayAttr[IntAttr]
+    pad: ArrayAttr[IntAttr]
+    inner: IntAttr
+    swizzle_bytes: IntAttr
+
+    @staticmethod
+    def get(
+        *, order: Sequence[int] = (), pad: Sequence[int] = (), inner: int = 0, swizzle: int = 0
+    ) -> "SlabLayoutAttr":
+        """The layout with these parts; those that are left out change nothing."""
+        return SlabLayoutAttr(
+            ArrayAttr(map(IntAttr, order)),
+            ArrayAttr(map(IntAttr, pad)),
+            IntAttr(inner),
+            IntAttr(swizzle),
+        )
+
+    def get_affine_map(self) -> AffineMap:
+        raise ValueError("where an element lies follows from the slab's shape too: ask `offset`")
+
+    def verify(self) -> None:
+        if sorted(axis.data for axis in self.order) != [*range(len(self.order))]:
+            raise VerifyException("the order names each axis of the slab once")
+        if any(pad.data < 0 for pad in self.pad):
+            raise VerifyException("padding is at least 0 elements")
+        if self.swizzle_bytes.data and self.swizzle_bytes.data not in SWIZZLES:
+            raise VerifyException(f"swizzles span {SWIZZLES} bytes, not {self.swizzle_bytes.data}")
+
+    def verify_for(self, shape: Sequence[int], element: Attribute) -> None:
+        """Raise `VerifyException` unless a slab of `shape` can be stored so."""
+        if len(self.order) not in (0, len(shape)) or len(self.pad) not in (0, len(shape)):
+            raise VerifyException(f"the layout is not one of {len(shape)} axes")
+        innermost = shape[self.axes(len(shape))[-1]]
+        if self.inner.data and innermost % self.inner.data:
+            raise VerifyException(f"pieces of {self.inner.data} do not divide {innermost} elements")
+        if not self.swizzle_bytes.data:
+            return
+        assert isinstance(element, FixedBitwidthType)
+        span = (self.inner.data or innermost) * element.size
+        if span != self.swizzle_bytes.data:
+            raise VerifyException(
+                f"a swizzle of {self.swizzle_bytes.data} bytes needs as many innermost, not {span}"
+            )
+        if any(pad.data for pad in self.pad):
+            raise VerifyException("a swizzled slab has no padding")
+
+    def axes(self, rank: int) -> Sequence[int]:
+        """The axes of a slab from the outermost to the innermost in memory."""
+        return [axis.data for axis in self.order] or range(rank)
+
+    def _stored(self, shape: Sequence[int]) -> list[int]:
+        """The extents in memory, outermost first, padding included."""
+        pads = [pad.data for pad in self.pad] or [0] * len(shape)
+        return [shape[axis] + pads[axis] for axis in self.axes(len(shape))]
+
+    def size(self, shape: Sequence[int]) -> int:
+        """The elements that a slab of `shape` takes, padding included."""
+        return prod(self._stored(shape))
+
+    def offset(self, subscripts: Sequence[AffineExpr], shape: Sequence[int]) -> AffineExpr:
+        """The element at `subscripts`, counted from the start of the slab, before the swizzle."""
+        stored = self._stored(shape)
+        *rest, last = [subscripts[axis] for axis in self.axes(len(shape))]
+        if not self.inner.data:
+            return linearize([*rest, last], stored)
+        inner = self.inner.data
+        return linearize(
+            [last // inner, *rest, last % inner], [stored[-1] // inner, *stored[:-1], inner]
+        )
+
+    def swizzled(self, byte: int) -> int:
+        """Where the byte at an offset from the start of the slab, as `offset` has it, lies."""
+        if not (span := self.swizzle_bytes.data):
+            return byte
+        return byte ^ (byte // _ROW_BYTES % (span // CHUNK_BYTES) * CHUNK_BYTES)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            parts = dict(
+                parser.parse_comma_separated_list(
+                    parser.Delimiter.NONE, lambda: cls._parse_part(parser)
+                )
+            )
+        order, pad = parts.get("order", ()), parts.get("pad", ())
+        (inner,), (swizzle,) = parts.get("inner", (0,)), parts.get("swizzle", (0,))
+        return cls.get(order=order, pad=pad, inner=inner, swizzle=swizzle).parameters
+
+    @staticmethod
+    def _parse_part(parser: AttrParser) -> tuple[str, Sequence[int]]:
+        def number() -> int:
+            return parser.parse_integer(allow_boolean=False, allow_negative=False)
+
+        keyword = parser.parse_keyword_in(("order", "pad", "inner", "swizzle"))
+        if keyword in ("inner", "swizzle"):
+            return keyword, (number(),)
+        return keyword, parser.parse_comma_separated_list(parser.Delimiter.SQUARE, number)
+
+    def print_parameters(self, printer: Printer) -> None:
+        lists = {"order": self.order, "pad": self.pad}
+        numbers = {"inner": self.inner, "swizzle": self.swizzle_bytes}
+        parts = [f"{key} [{_commas(value)}]" for key, value in lists.items() if value.data]
+        parts += [f"{key} {value.data}" for key, value in numbers.items() if value.data]
+        with printer.in_angle_brackets():
+            printer.print_string(", ".join(parts))
+
+
+def _commas(values: ArrayAttr[IntAttr]) -> str:
+    return ", ".join(str(value.data) for value in values)
+
+
+def layout_of(type: MemRefType) -> SlabLayoutAttr:
+    """The layout of memory; dense and row-major unless its type says otherwise."""
+    return type.layout if isinstance(type.layout, SlabLayoutAttr) else SlabLayoutAttr.get()

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the elements of a slab lie."""
+
+from itertools import product
+from math import prod
+
+import pytest
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects.tile_layout import SlabLayoutAttr
+
+SHAPE = (8, 32)
+
+
+def places(layout: SlabLayoutAttr, shape: tuple[int, ...] = SHAPE) -> dict[tuple[int, ...], int]:
+    """The element of memory, 4 bytes each, in which each element of the slab lies."""
+    dims = [AffineExpr.dimension(axis) for axis in range(len(shape))]
+    offset = layout.offset(dims, shape)
+    return {at: layout.swizzled(offset.eval(at, ()) * 4) // 4 for at in product(*map(range, shape))}
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        SlabLayoutAttr.get(),
+        SlabLayoutAttr.get(order=[1, 0]),
+        SlabLayoutAttr.get(pad=[0, 4]),
+        SlabLayoutAttr.get(order=[1, 0], pad=[1, 0]),
+        SlabLayoutAttr.get(inner=16, swizzle=64),
+        SlabLayoutAttr.get(inner=8, swizzle=32),
+        SlabLayoutAttr.get(swizzle=128),
+    ],
+)
+def test_elements_have_places_of_their_own(layout: SlabLayoutAttr):
+    found = places(layout)
+    assert len({*found.values()}) == prod(SHAPE)
+    assert max(found.values()) < layout.size(SHAPE)
+
+
+def test_order_and_padding():
+    found = places(SlabLayoutAttr.get(order=[1, 0], pad=[1, 0]))
+    assert found[1, 0] == 1
+    assert found[0, 1] == SHAPE[0] + 1
+
+
+def test_pieces_of_the_inner_axis():
+    found = places(SlabLayoutAttr.get(inner=16))
+    assert found[1, 0] == 16
+    assert found[0, 16] == SHAPE[0] * 16
+
+
+@pytest.mark.parametrize(("span", "rows"), [(32, 4), (64, 2), (128, 1)])
+def test_chunks_are_permuted_with_each_128_bytes(span: int, rows: int):
+    # CUDA driver API, CUtensorMapSwizzle: 16-byte chunks, xor the number of the 128 bytes.
+    found = places(SlabLayoutAttr.get(swizzle=span), (8 * rows, span // 4))
+    chunks = span // 16
+    for row, chunk in product(range(8 * rows), range(chunks)):
+        expected = chunk ^ (row // rows % chunks)
+        assert found[row, chunk * 4] == row * span // 4 + expected * 4
+
+
+def test_a_column_of_chunks_meets_each_bank_once():
+    # What swizzling is for: 8 lanes that read 16 bytes of one column of 8 rows.
+    found = places(SlabLayoutAttr.get(swizzle=128))
+    assert len({found[row, 0] // 4 % 8 for row in range(8)}) == 8

@@ -1,0 +1,105 @@
+// RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
+
+// Schedules that cannot be, and the words that the verifier finds for them.
+
+// CHECK: a ring has two slots or more, not 1
+"test.op"() {ring = #tile.ring<depth 1>} : () -> ()
+
+// -----
+
+// CHECK: 2 slots are filled at most 1 steps ahead, not 2
+"test.op"() {ring = #tile.ring<depth 2, lookahead 2>} : () -> ()
+
+// -----
+
+// CHECK: the order names each axis of the slab once
+"test.op"() {layout = #tile.layout<order [0, 2]>} : () -> ()
+
+// -----
+
+// CHECK: swizzles span (32, 64, 128) bytes, not 48
+"test.op"() {layout = #tile.layout<swizzle 48>} : () -> ()
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: cp_async copies what is loaded; leave 'transport' out to compute
+    %s = tile.stage (%i) in [8] transport(cp_async) {
+      %v = loop.load %x[%i] : memref<8xf32>
+      %w = arith.addf %v, %v : f32
+      loop.yield %w : f32
+    } : memref<8xf32, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: the layout is not one of 1 axes
+    %s = tile.stage (%i) in [8] {
+      %v = loop.load %x[%i] : memref<8xf32>
+      loop.yield %v : f32
+    } : memref<8xf32, #tile.layout<pad [0, 4]>, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: pieces of 3 do not divide 8 elements
+    %s = tile.stage (%i) in [8] {
+      %v = loop.load %x[%i] : memref<8xf32>
+      loop.yield %v : f32
+    } : memref<8xf32, #tile.layout<inner 3>, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: a swizzle of 64 bytes needs as many innermost, not 32
+    %s = tile.stage (%i) in [8] {
+      %v = loop.load %x[%i] : memref<8xf32>
+      loop.yield %v : f32
+    } : memref<8xf32, #tile.layout<swizzle 64>, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: a swizzled slab has no padding
+    %s = tile.stage (%i) in [8] {
+      %v = loop.load %x[%i] : memref<8xf32>
+      loop.yield %v : f32
+    } : memref<8xf32, #tile.layout<pad [4], swizzle 32>, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%l = lane 8) {
+    %v = loop.load %x[%l] : memref<8xf32>
+    // CHECK: only block axes are joined by a choice; leave 'join' out
+    %s = tile.combine %v across %l with add join(cluster) : f32
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: the bound takes 1 operands, got 0
+    %s = "loop.reduce"() <{extent = 2 : i64, monoid = #prim.monoid add, bound = affine_map<(d0) -> (d0)>}> ({
+    ^bb0(%k: index):
+      %v = loop.load %x[%k] : memref<8xf32>
+      loop.yield %v : f32
+    }) : () -> f32
+  }
+}
