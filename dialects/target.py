@@ -20,9 +20,10 @@ _RESERVED_SHARED = 1 * _KIB
 """Shared memory that the system takes of each block (Programming Guide, shared memory, 8.0 on)."""
 
 # How registers are handed out (CUDA Occupancy Calculator, 8.0 on): 256 at a time to a warp, and
-# warps in fours, one for each quarter of the SM.
+# warps in fours, one for each quarter of the SM; and shared memory: 128 bytes at a time.
 _REGISTER_UNIT = 256
 _WARP_UNIT = 4
+_SHARED_UNIT = 128
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Target:
     """Bytes per second to and from device memory."""
     flops: float
     """float32 operations per second outside tensor cores; a fused multiply-add is two."""
+    fp32_lanes: int = 128
+    """float32 multiply-adds that an SM does in one clock."""
     registers_per_sm: int = 65536
     max_registers_per_thread: int = 255
     max_threads_per_block: int = 1024
@@ -51,24 +54,40 @@ class Target:
         """Threads that are resident on one SM at most."""
         return self.max_warps_per_sm * WARP_SIZE
 
-    def blocks_per_sm(self, threads: int, shared: int, registers: int) -> int:
+    @property
+    def clock(self) -> float:
+        """Clocks per second, at which `flops` is reached."""
+        return self.flops / (2 * self.fp32_lanes * self.sms)
+
+    def warps_of(self, threads: int) -> int:
+        """Warps of a block of `threads` threads."""
+        return -(-threads // WARP_SIZE)
+
+    def block_limits(self, threads: int, shared: int, registers: int) -> dict[str, int]:
         """
-        How many blocks of `threads` threads are resident on one SM when each takes `shared` bytes
-        and each thread `registers` registers; 0 when not even one fits.
+        How many blocks of `threads` threads each resource of one SM has room for, when each takes
+        `shared` bytes and each thread `registers` registers; 0 for a block that cannot run at all.
         """
-        warps = -(-threads // WARP_SIZE)
-        if shared > self.shared_per_block or registers > self.max_registers_per_thread:
-            return 0
-        if threads > self.max_threads_per_block:
-            return 0
+        warps = self.warps_of(threads)
         of_warp = _round_up(max(registers, 1) * WARP_SIZE, _REGISTER_UNIT)
         warps_with_registers = self.registers_per_sm // of_warp // _WARP_UNIT * _WARP_UNIT
-        return min(
-            self.max_blocks_per_sm,
-            self.max_warps_per_sm // warps,
-            warps_with_registers // warps,
-            self.shared_per_sm // (shared + _RESERVED_SHARED),
-        )
+        of_block = _round_up(shared + _RESERVED_SHARED, _SHARED_UNIT)
+        limits = {
+            "registers": warps_with_registers // warps,
+            "shared memory": self.shared_per_sm // of_block,
+            "warps": self.max_warps_per_sm // warps,
+            "blocks": self.max_blocks_per_sm,
+        }
+        impossible = {
+            "registers": registers > self.max_registers_per_thread,
+            "shared memory": shared > self.shared_per_block,
+            "warps": threads > self.max_threads_per_block,
+        }
+        return {name: 0 if impossible.get(name) else limit for name, limit in limits.items()}
+
+    def blocks_per_sm(self, threads: int, shared: int, registers: int) -> int:
+        """How many such blocks (`block_limits`) are resident on one SM; 0 if not even one fits."""
+        return min(self.block_limits(threads, shared, registers).values())
 
 
 def _round_up(value: int, unit: int) -> int:
@@ -78,7 +97,9 @@ def _round_up(value: int, unit: int) -> int:
 _TARGETS = {
     row.name: row
     for row in (
-        Target("sm_80", "A100 SXM 80 GB", 108, 163 * _KIB, 164 * _KIB, 64, 32, 2.039e12, 19.5e12),
+        Target(
+            "sm_80", "A100 SXM 80 GB", 108, 163 * _KIB, 164 * _KIB, 64, 32, 2.039e12, 19.5e12, 64
+        ),
         Target("sm_86", "RTX A6000", 84, 99 * _KIB, 100 * _KIB, 48, 16, 0.768e12, 38.7e12),
         Target("sm_89", "L40S", 142, 99 * _KIB, 100 * _KIB, 48, 24, 0.864e12, 91.6e12),
         Target("sm_90a", "H100 SXM", 132, 227 * _KIB, 228 * _KIB, 64, 32, 3.35e12, 66.9e12),

@@ -26,6 +26,7 @@ from tilewright.passes.footprint import (
     size_of,
     trips,
 )
+from tilewright.passes.global_sectors import sectors
 from tilewright.passes.instruction_costs import flops
 from tilewright.passes.kernel.combine import Join, join_across
 from tilewright.passes.kernel.register_axes import RegisterAxes
@@ -50,6 +51,10 @@ class KernelCost:
     """Distinct bytes that device memory gives and takes: each buffer read and written once."""
     accessed_bytes: float = 0
     """Bytes that threads load and store in global memory, rereads included."""
+    sectors: float = 0
+    """Sectors of global memory that warps touch (`global_sectors`); 0 before there are threads."""
+    ideal_sectors: float = 0
+    """Those that would hold the bytes that warps ask for."""
     shared_bytes: int = 0
     """Shared memory of a block: staged slabs and the slots of combines."""
     barriers: float = 0
@@ -157,6 +162,9 @@ class _Count:
             self.cost.ideal_wavefronts += runs / WARP_SIZE * taken.ideal
             return
         self.cost.accessed_bytes += runs * element_bytes(op.memref)
+        touched = sectors(op, self.cost.threads)
+        self.cost.sectors += runs / WARP_SIZE * touched.actual
+        self.cost.ideal_sectors += runs / WARP_SIZE * touched.ideal
         accesses = self.writes if isinstance(op, loop.StoreOp) else self.reads
         accesses[op.memref][op.map, tuple(op.indices)] = elements_touched(op)
 

@@ -45,7 +45,7 @@ def wavefronts(op: loop.LoadOp | loop.StoreOp, threads: int) -> Wavefronts:
     actual = ideal = 0
     for first in range(0, min(threads, WARP_SIZE), lanes_at_once):
         lanes = range(first, min(first + lanes_at_once, threads))
-        addresses = [a for lane in lanes if (a := _address(op, lane, threads)) is not None]
+        addresses = [a for lane in lanes if (a := address(op, lane, threads)) is not None]
         if addresses:
             actual += _busiest_bank(addresses)
             ideal += 1
@@ -58,7 +58,7 @@ def _busiest_bank(addresses: Sequence[int]) -> int:
     return max(banks.count(bank) for bank in set(banks))
 
 
-def _address(op: loop.LoadOp | loop.StoreOp, lane: int, threads: int) -> int | None:
+def address(op: loop.LoadOp | loop.StoreOp, lane: int, threads: int) -> int | None:
     """The byte that `lane` accesses, counted from the start of the memref; None if it does not."""
     if op.mask is not None:
         if any(m < 0 for m in _evaluate(op.mask.data, op.mask_operands, lane, threads)):

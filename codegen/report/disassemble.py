@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+nvdisasm, NVIDIA's disassembler: a cubin in, its machine code as text out.
+
+It needs neither a driver nor a GPU. The `nvidia-cuda-nvdisasm` wheel brings it
+(`pip install 'tilewright[cuda]'`); a CUDA toolkit has it on its path.
+Reference: CUDA Binary Utilities, "nvdisasm".
+"""
+
+import shutil
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from tilewright.errors import TilewrightError
+
+_OPTIONS = ("--print-code", "--print-line-info-inline", "--print-instruction-encoding")
+
+
+class NvdisasmUnavailable(TilewrightError):
+    """nvdisasm is not installed, or does not start."""
+
+    def __init__(self, reason: str):
+        super().__init__(
+            f"machine code needs nvdisasm, {reason}", remedy="pip install 'tilewright[cuda]'"
+        )
+
+
+def find_nvdisasm() -> Path | None:
+    """Where nvdisasm lies: in the `nvidia` wheels, or on the path; None if nowhere."""
+    spec = find_spec("nvidia")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        for path in sorted(Path(folder).glob("*/bin/nvdisasm")):
+            return path
+    on_path = shutil.which("nvdisasm")
+    return None if on_path is None else Path(on_path)
+
+
+def disassemble(cubin: bytes) -> str:
+    """
+    The text of the code in `cubin`, with the lines of the CUDA text that it was made of.
+
+    Raises `NvdisasmUnavailable`, and `TilewrightError` for what nvdisasm does not understand.
+    """
+    program = find_nvdisasm()
+    if program is None:
+        raise NvdisasmUnavailable("and it is not found")
+    with NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        return _output(program, file.name)
+
+
+def _output(program: Path, path: str) -> str:
+    try:
+        result = subprocess.run([program, *_OPTIONS, path], capture_output=True, text=True)
+    except OSError as err:
+        raise NvdisasmUnavailable(f"and {program} does not start: {err.strerror}") from None
+    if result.returncode:
+        reason = result.stderr.replace(path, "the cubin").strip() or f"code {result.returncode}"
+        raise TilewrightError(f"nvdisasm failed: {reason}")
+    return result.stdout

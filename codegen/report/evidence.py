@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the static report knows of one kernel."""
+
+from dataclasses import dataclass
+
+from tilewright.codegen.launch_plan import Launch
+from tilewright.codegen.report.estimate import Estimate
+from tilewright.codegen.report.instruction_mix import InstructionMix
+from tilewright.codegen.report.occupancy import Occupancy
+from tilewright.codegen.report.resources import Resources
+from tilewright.codegen.report.traffic import Traffic
+from tilewright.dialects.target import Target
+
+
+@dataclass(frozen=True)
+class MainLoop:
+    """The loop that matters."""
+
+    line: int
+    """The line of the CUDA text that most of it comes from; 0 where unknown."""
+    mix: InstructionMix
+    """One step of it."""
+
+
+@dataclass(frozen=True)
+class KernelEvidence:
+    """What is known of one kernel."""
+
+    launch: Launch
+    launches: int
+    """How often the program launches it."""
+    target: Target
+    language: str
+    """What `mix` and `loop` were read from: `SASS` or `PTX`."""
+    resources: Resources
+    shared_bytes: int
+    """Shared memory of a block, static and dynamic."""
+    occupancy: Occupancy
+    mix: InstructionMix
+    """The whole kernel, each instruction once; not the functions that it calls."""
+    loop: MainLoop | None
+    """None for a kernel without loops."""
+    traffic: Traffic
+    roofline_seconds: float | None
+    """None where the kernel's IR is not known, as `estimate`."""
+    estimate: Estimate | None
+
+    @property
+    def rounds(self) -> float:
+        """Rounds in which the SMs take the blocks: below 1 some have none, 0 if none fits."""
+        at_once = self.target.sms * self.occupancy.blocks
+        return self.launch.grid / at_once if at_once else 0.0
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self.launch.kernel

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What some instructions are: how many of each category, and how wide the accesses are."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tilewright.codegen.report.instruction import (
+    ACCESSES,
+    Category,
+    Code,
+    Instruction,
+)
+
+
+@dataclass(frozen=True)
+class InstructionMix:
+    """Counts over some instructions, each counted once."""
+
+    counts: Mapping[Category, int]
+    """The largest first."""
+    accesses: Mapping[tuple[Category, int], int]
+    """Accesses by their category and by the bits that a thread accesses."""
+
+    @property
+    def total(self) -> int:
+        """All instructions."""
+        return sum(self.counts.values())
+
+    def count(self, *categories: Category) -> int:
+        """The instructions of these categories."""
+        return sum(self.counts.get(category, 0) for category in categories)
+
+    def share(self, category: Category) -> float:
+        """Those of a category, of all."""
+        return self.count(category) / max(1, self.total)
+
+    def bytes(self, *categories: Category) -> int:
+        """What one thread accesses by these categories."""
+        return sum(n * bits // 8 for (c, bits), n in self.accesses.items() if c in categories)
+
+
+def instruction_mix(code: Code, places: Iterable[int]) -> InstructionMix:
+    """The mix of the instructions at `places`."""
+    instructions = [code.instructions[place] for place in sorted(places)]
+    return InstructionMix(
+        dict(Counter(i.category for i in instructions).most_common()), _accesses(instructions)
+    )
+
+
+def _accesses(instructions: list[Instruction]) -> dict[tuple[Category, int], int]:
+    counts = Counter((i.category, i.bits) for i in instructions if i.category in ACCESSES)
+    ordered = sorted(counts, key=lambda key: (ACCESSES.index(key[0]), -key[1]))
+    return {key: counts[key] for key in ordered}

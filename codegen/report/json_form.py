@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A static report as JSON: plain dicts, lists, numbers and strings."""
+
+from dataclasses import asdict
+from typing import Any
+
+from tilewright.codegen.report.evidence import KernelEvidence
+from tilewright.codegen.report.instruction_mix import InstructionMix
+from tilewright.codegen.report.static_report import StaticReport
+
+SCHEMA = 1
+"""The version of the JSON's shape."""
+
+
+def as_json(report: StaticReport) -> dict[str, Any]:
+    """What `json.dumps` takes. Times are in seconds, sizes in bytes; null is what is not known."""
+    return {
+        "schema": SCHEMA,
+        "target": report.target.name,
+        "notes": list(report.notes),
+        "kernels": [_kernel(kernel) for kernel in report.kernels],
+    }
+
+
+def _kernel(kernel: KernelEvidence) -> dict[str, Any]:
+    launch, occupancy, loop = kernel.launch, kernel.occupancy, kernel.loop
+    return {
+        "name": launch.kernel,
+        "grid": launch.grid,
+        "block": launch.block,
+        "launches": kernel.launches,
+        "resources": asdict(kernel.resources),
+        "shared_bytes": kernel.shared_bytes,
+        "occupancy": {
+            "blocks": occupancy.blocks,
+            "warps": occupancy.warps,
+            "max_warps": occupancy.max_warps,
+            "limiters": list(occupancy.limiters),
+        },
+        "language": kernel.language,
+        "code": _mix(kernel.mix),
+        "main_loop": None if loop is None else {"line": loop.line, **_mix(loop.mix)},
+        "traffic": _traffic(kernel),
+        "roofline_seconds": kernel.roofline_seconds,
+        "estimate": _estimate(kernel),
+    }
+
+
+def _mix(mix: InstructionMix) -> dict[str, Any]:
+    return {
+        "instructions": mix.total,
+        "counts": {str(category): count for category, count in mix.counts.items()},
+        "accesses": {f"{category}.{bits}": n for (category, bits), n in mix.accesses.items()},
+    }
+
+
+def _traffic(kernel: KernelEvidence) -> dict[str, Any]:
+    traffic = kernel.traffic
+    return {
+        **asdict(traffic),
+        "sector_factor": traffic.sector_factor,
+        "bank_factor": traffic.bank_factor,
+    }
+
+
+def _estimate(kernel: KernelEvidence) -> dict[str, Any] | None:
+    if kernel.estimate is None:
+        return None
+    found = kernel.estimate
+    return {"seconds": found.seconds, "bound": found.bound, "parts": dict(found.parts)}

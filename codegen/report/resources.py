@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a thread and a block of each kernel take, as ptxas says when it is asked to be verbose.
+
+    ptxas info    : Compiling entry function 'rms_norm' for 'sm_90a'
+    ptxas info    : Function properties for rms_norm
+    ptxas         .     40 bytes stack frame, 36 bytes spill stores, 36 bytes spill loads
+    ptxas info    : Used 40 registers, used 1 barriers, 32 bytes smem
+
+A cubin has these in sections whose layout is nobody's promise, and spills nowhere.
+Reference: CUDA Compiler Driver NVCC, "--resource-usage".
+"""
+
+import re
+from dataclasses import dataclass
+
+from tilewright.errors import TilewrightError
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a kernel takes, as compiled for one target."""
+
+    registers: int
+    """32-bit registers of a thread."""
+    stack_bytes: int
+    """Local memory of a thread: spilled registers, and arrays that got no registers."""
+    spill_store_bytes: int
+    """Bytes that all instructions together spill when each runs once."""
+    spill_load_bytes: int
+    static_shared_bytes: int
+    """Shared memory of a block that the kernel declares with its size."""
+    barriers: int
+    """Named barriers, of which there are 16."""
+
+    @property
+    def spills(self) -> bool:
+        """Whether registers go to memory and back."""
+        return self.spill_store_bytes + self.spill_load_bytes > 0
+
+
+_ENTRY = re.compile(r"Compiling entry function '(\S+)' for")
+_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+
+
+def parse_resources(log: str) -> dict[str, Resources]:
+    """
+    The resources of each kernel by name, from the log of `nvrtc.compile_cubin`.
+
+    `TilewrightError` for a log that does not say them.
+    """
+    _, *parts = _ENTRY.split(log)
+    return {
+        name: _resources(name, text) for name, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def _resources(name: str, text: str) -> Resources:
+    """From what follows a kernel's name: its own lines, then those of functions that it calls."""
+    frame = _FRAME.search(text)
+    used = next((line for line in text.splitlines() if " registers" in line), None)
+    if frame is None or used is None:
+        raise TilewrightError(f"the log of NVRTC does not say what kernel '{name}' uses: {text}")
+    stack, stores, loads = map(int, frame.groups())
+    return Resources(
+        _number(used, "registers"),
+        stack,
+        stores,
+        loads,
+        _number(used, "bytes smem"),
+        _number(used, "barriers"),
+    )
+
+
+def _number(text: str, unit: str) -> int:
+    found = re.search(rf"(\d+) {unit}", text)
+    return int(found[1]) if found else 0

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+SASS, the machine code of NVIDIA's GPUs, as nvdisasm prints it.
+
+            //## File "kernels.cu", line 7
+    .L_x_2:
+            /*02b0*/       @P0 LDG.E.128 R4, desc[UR4][R2.64+0x10] ;     /* 0x0000001004047981 */
+                                                                         /* 0x000ea8000c1e9d00 */
+
+Opcodes: CUDA Binary Utilities, "Instruction Set Reference", where each has a line per architecture.
+Encoding: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", section
+2.1, which has the bits by which the compiler tells a warp how long to wait.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from tilewright.codegen.report.instruction import ACCESSES, Category, Code, Instruction
+
+# An opcode's root, the part before the first dot, without the U of what a whole warp does once.
+_ROOTS = {
+    Category.FFMA: r"FFMA|FFMA2|FFMA32I",
+    Category.FLOAT: r"FADD\w*|FMUL\w*|FMNMX\w*|FSEL|FSETP|FSET|FCHK|FSWZ\w*",
+    Category.HALF: r"H(ADD|MUL|FMA|MNMX|SET|SETP)2\w*",
+    Category.DOUBLE: r"D(ADD|MUL|FMA|SETP|MNMX)",
+    Category.MATRIX: r"[BDHIOQ]G?MMA|WARPGROUP\w*|UTC\w*",
+    Category.SPECIAL: r"MUFU",
+    Category.CONVERT: r"[FI]2[FI]P?|FRND|I2I|F2IP",
+    Category.LDG: r"LDG|LD",
+    Category.STG: r"STG|ST",
+    Category.LDS: r"LDS|LDSM",
+    Category.STS: r"STS|STSM|STAS",
+    Category.LDL: r"LDL",
+    Category.STL: r"STL",
+    Category.LDGSTS: r"LDGSTS",
+    Category.TMA: r"UTMALDG|UTMASTG|UTMAREDG|UTMAPF|UBLK\w+",
+    Category.ATOMIC: r"ATOM[GS]?|RED[GS]?|REDAS|SUATOM|SURED",
+    Category.SHUFFLE: r"SHFL|VOTEU?|MATCH|REDUX|CREDUX",
+    Category.BARRIER: r"BAR|B2R|MEMBAR|ERRBAR|FENCE|SYNCS|(LDG)?DEPBAR|ARRIVES|CCTL\w*|WARPSYNC"
+    r"|UCGABAR\w*|UTMACMDFLUSH|ACQBULK|ELECT",
+    Category.CONSTANT: r"LDC|LDCU|S2R|S2UR|CS2R|R2UR",
+    Category.CONTROL: r"BRA|BRX|JMP|JMX|EXIT|CALL|RET|BSSY|BSYNC|BREAK|BMOV|YIELD|NOP|NANOSLEEP"
+    r"|BPT|KILL|PREEXIT|ENDCOLLECTIVE|WARPSYNC",
+    Category.INTEGER: r"I(ADD|MAD|MUL|ABS|MNMX|DP|SETP|SCADD)\w*|LEA|LOP3?|PLOP3|SH[FLR]|SEL|PRMT"
+    r"|MOV\w*|BMSK|BREV|FLO|POPC|SGXT|P2R|R2P|V(ADD|IADD|IMNMX|ABSDIFF)\w*|SETP",
+}
+
+_CATEGORY_OF_ROOT = [(re.compile(roots), category) for category, roots in _ROOTS.items()]
+
+_KERNEL = re.compile(r"\.text\.(\S+):")
+_LABEL = re.compile(r"([.$\w]+):")
+_LINE = re.compile(r'\s*//## File ".*", line (\d+)')
+_INSTRUCTION = re.compile(
+    r"\s*/\*[0-9a-f]{4,}\*/\s+(?P<predicate>@\S+\s+)?(?P<opcode>[\w.]+)\s*(?P<operands>.*?)\s*;"
+)
+_UPPER_HALF = re.compile(r"\s*/\* 0x([0-9a-f]{16}) \*/")
+_TARGET = re.compile(r"(?P<before>.*)`\((?P<label>[^)]+)\)")
+_WIDTH = re.compile(r"[SU]?(8|16|32|64|128|256)")
+
+_STALL_BIT, _STALL_MASK = 41, 0xF  # in the upper half of an instruction's 128 bits
+
+_ENDS = ("EXIT", "RET", "BRA", "BRX", "JMP", "JMX")
+_JUMPS = ("BRA", "JMP", "BSSY")
+
+
+def parse_sass(text: str) -> dict[str, Code]:
+    """The kernels in what `nvdisasm -c -gi -hex` prints, by name, in its order."""
+    sections: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in text.splitlines():
+        if kernel := _KERNEL.fullmatch(line):
+            lines = sections.setdefault(kernel[1], [])
+        lines.append(line)
+    return {name: Code("SASS", tuple(_instructions(lines))) for name, lines in sections.items()}
+
+
+def _instructions(lines: list[str]) -> Iterator[Instruction]:
+    labels = _labels(lines)
+    source_line = 0
+    for line, after in pairwise([*lines, ""]):
+        if place := _LINE.match(line):
+            source_line = int(place[1])  # of a chain of inlined functions the last is the kernel's
+        elif found := _INSTRUCTION.match(line):
+            yield _instruction(found, source_line, labels, _clocks(after))
+
+
+def _clocks(line: str) -> int:
+    """The stall count in the upper half of an instruction, which is on a line of its own."""
+    upper = _UPPER_HALF.fullmatch(line)
+    return int(upper[1], 16) >> _STALL_BIT & _STALL_MASK if upper else 1
+
+
+def _labels(lines: list[str]) -> dict[str, int]:
+    """The place of each label."""
+    labels: dict[str, int] = {}
+    place = 0
+    for line in lines:
+        if label := _LABEL.fullmatch(line):
+            labels[label[1]] = place
+        place += _INSTRUCTION.match(line) is not None
+    return labels
+
+
+def _instruction(
+    found: re.Match[str], line: int, labels: dict[str, int], clocks: int
+) -> Instruction:
+    opcode, operands = found["opcode"], found["operands"]
+    root, *modifiers = opcode.split(".")
+    category = category_of(root)
+    # BRA.DIV leads to what a warp does that has come apart: rare, and no part of a loop.
+    jumps = root in _JUMPS and "DIV" not in modifiers
+    goal = _TARGET.fullmatch(operands) if jumps else None
+    is_conditional = bool(found["predicate"] or (goal and goal["before"]))
+    return Instruction(
+        opcode,
+        operands,
+        category,
+        _bits(root, modifiers) if category in ACCESSES else 0,
+        line,
+        labels[goal["label"]] if goal else None,
+        falls_through=is_conditional or root not in _ENDS or "DIV" in modifiers,
+        clocks=max(1, clocks),
+    )
+
+
+def category_of(root: str) -> Category:
+    """The category of an opcode without its modifiers."""
+    for name in (root, root.removeprefix("U")):
+        for roots, category in _CATEGORY_OF_ROOT:
+            if roots.fullmatch(name):
+                return category
+    return Category.OTHER
+
+
+def _bits(root: str, modifiers: list[str]) -> int:
+    """What a thread accesses; `LDSM` takes 1, 2 or 4 matrices of 32 bits a thread."""
+    if root in ("LDSM", "STSM"):
+        return 32 * int(next((m for m in modifiers if m in ("2", "4")), "1"))
+    widths = [int(width[1]) for m in modifiers if (width := _WIDTH.fullmatch(m))]
+    return widths[-1] if widths else 32

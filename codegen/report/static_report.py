@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The static report: what the machine code of a program's kernels says of their speed, without a GPU.
+
+    report = static_report(plan, target("sm_90a"), kernel_costs(kernel_ir))
+    report.kernels[0].occupancy.share
+
+Each kernel is compiled for the target by NVRTC and disassembled. Where there is no disassembler,
+the PTX stands for the machine code, and `notes` says so.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.launch_plan import Launch, Plan
+from tilewright.codegen.printer import kernels_of
+from tilewright.codegen.report.disassemble import NvdisasmUnavailable, disassemble
+from tilewright.codegen.report.estimate import Estimate, estimate, roofline_seconds
+from tilewright.codegen.report.evidence import KernelEvidence, MainLoop
+from tilewright.codegen.report.instruction import Code
+from tilewright.codegen.report.instruction_mix import instruction_mix
+from tilewright.codegen.report.loops import main_loop, reachable
+from tilewright.codegen.report.occupancy import Occupancy, occupancy
+from tilewright.codegen.report.ptx import parse_ptx
+from tilewright.codegen.report.resources import Resources, parse_resources
+from tilewright.codegen.report.sass import parse_sass
+from tilewright.codegen.report.text import kernel_text
+from tilewright.codegen.report.traffic import Traffic, traffic_of
+from tilewright.codegen.report.work import source_line, work_of
+from tilewright.codegen.simulator import Counters
+from tilewright.dialects import kernel
+from tilewright.dialects.target import Target
+from tilewright.passes.kernel_cost import KernelCost, kernel_cost
+
+_SOURCE_NAME = "kernels.cu"
+
+
+@dataclass(frozen=True)
+class StaticReport:
+    """What is known of a program's kernels, each of them once, in the order of their launches."""
+
+    target: Target
+    kernels: tuple[KernelEvidence, ...]
+    notes: tuple[str, ...]
+    """What is missing, and why."""
+
+    def __str__(self) -> str:
+        head = f"target {self.target.name}, {self.target.product}"
+        cards = (kernel_text(kernel) for kernel in self.kernels)
+        return "\n\n".join([head, *cards, *(f"note: {note}" for note in self.notes)]) + "\n"
+
+
+def kernel_costs(kernel_ir: ModuleOp, cuda_ir: ModuleOp) -> dict[str, KernelCost]:
+    """The costs of a module's kernels at Kernel IR, by the names that they have in CUDA."""
+    kernels = [op for op in kernel_ir.ops if isinstance(op, kernel.FuncOp)]
+    names = [op.sym_name.data for op in kernels_of(cuda_ir)]
+    return {name: kernel_cost(op) for name, op in zip(names, kernels, strict=True)}
+
+
+def static_report(
+    plan: Plan,
+    target: Target,
+    costs: Mapping[str, KernelCost] | None = None,
+    counters: Mapping[str, Counters] | None = None,
+) -> StaticReport:
+    """
+    The report on the kernels of `plan`, compiled for `target`.
+
+    `costs` by kernel come from the IR; without them there is no estimate. `counters` by kernel come
+    from a run in the simulator, and count what is otherwise estimated. Raises `NvrtcUnavailable`.
+    """
+    if not plan.launches:
+        return StaticReport(target, (), ("there are no kernels",))
+    compiled = nvrtc.compile_cubin(plan.source, target.name, name=_SOURCE_NAME)
+    codes, notes = _codes(plan.source, compiled.cubin, target)
+    if costs is None:
+        notes.append("no estimates: they are made from IR above CUDA")
+    resources = parse_resources(compiled.log)
+    launches = {launch.kernel: launch for launch in reversed(plan.launches)}
+    kernels = [
+        _evidence(
+            plan,
+            launch,
+            target,
+            codes[name],
+            resources[name],
+            (costs or {}).get(name),
+            (counters or {}).get(name),
+        )
+        for name, launch in reversed(launches.items())
+    ]
+    return StaticReport(target, tuple(kernels), tuple(notes))
+
+
+def _codes(source: str, cubin: bytes, target: Target) -> tuple[dict[str, Code], list[str]]:
+    """The kernels' code, and a note if it is not machine code."""
+    try:
+        return parse_sass(disassemble(cubin)), []
+    except NvdisasmUnavailable as err:
+        ptx = nvrtc.compile(source, target.name, name=_SOURCE_NAME).ptx
+        return parse_ptx(ptx), [f"instructions are those of PTX: {err}"]
+
+
+def _evidence(
+    plan: Plan,
+    launch: Launch,
+    target: Target,
+    code: Code,
+    resources: Resources,
+    cost: KernelCost | None,
+    counters: Counters | None,
+) -> KernelEvidence:
+    loop = main_loop(code)
+    shared = max(resources.static_shared_bytes, launch.shared_bytes)
+    resident = occupancy(target, launch.block, shared, resources.registers)
+    traffic = traffic_of(plan, launch, cost, counters)
+    return KernelEvidence(
+        launch,
+        sum(other.kernel == launch.kernel for other in plan.launches),
+        target,
+        code.language,
+        resources,
+        shared,
+        resident,
+        instruction_mix(code, reachable(code)),
+        MainLoop(source_line(code, loop), instruction_mix(code, loop.body)) if loop else None,
+        traffic,
+        roofline_seconds(cost.flops, cost.global_bytes, target) if cost else None,
+        _estimate(code, cost, resident, traffic, target),
+    )
+
+
+def _estimate(
+    code: Code, cost: KernelCost | None, resident: Occupancy, traffic: Traffic, target: Target
+) -> Estimate | None:
+    if cost is None or not resident.blocks or traffic.sector_bytes is None:
+        return None
+    work = work_of(code, cost, resident.blocks, traffic.sector_bytes, traffic.wavefronts or 0)
+    return estimate(work, target)

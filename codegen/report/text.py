@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What is known of a kernel as a paragraph for people.
+
+    rms_norm<<<32, 256>>>
+      registers      32 of 255, no spills, no stack
+      occupancy      64 of 64 warps an SM, 8 blocks: registers and warps allow no more
+"""
+
+from collections.abc import Iterable, Iterator
+
+from tilewright.codegen.report.evidence import KernelEvidence
+from tilewright.codegen.report.instruction import ACCESSES, Category
+from tilewright.codegen.report.instruction_mix import InstructionMix
+from tilewright.codegen.report.resources import Resources
+
+
+def kernel_text(kernel: KernelEvidence) -> str:
+    """The paragraph, without a line's end."""
+    launch = kernel.launch
+    times = f", launched {kernel.launches} times" if kernel.launches > 1 else ""
+    head = f"{launch.kernel}<<<{launch.grid}, {launch.block}>>>{times}"
+    return "\n".join([head, *(f"  {name:<14} {text}" for name, text in _lines(kernel))])
+
+
+def _lines(kernel: KernelEvidence) -> Iterator[tuple[str, str]]:
+    most = kernel.target.max_registers_per_thread
+    yield "registers", f"{kernel.resources.registers} of {most}, {_local_memory(kernel.resources)}"
+    yield "shared memory", f"{_size(kernel.shared_bytes)} a block{_conflicts(kernel)}"
+    yield "occupancy", _occupancy(kernel)
+    yield "blocks", f"{kernel.launch.grid} on {kernel.target.sms} SMs, {kernel.rounds:.2f} rounds"
+    yield "code", f"{kernel.mix.total} {kernel.language} instructions: {_accesses(kernel.mix)}"
+    if kernel.loop is not None:
+        line = f"line {kernel.loop.line}, " if kernel.loop.line else ""
+        yield "main loop", f"{line}{kernel.loop.mix.total} instructions: {_mix(kernel.loop.mix)}"
+        yield "", _accesses(kernel.loop.mix)
+    yield "device memory", _device_memory(kernel)
+    if kernel.roofline_seconds is not None:
+        yield "roofline", f"{_microseconds(kernel.roofline_seconds)} us"
+    if kernel.estimate is not None:
+        parts = (f"{part} {_microseconds(s)}" for part, s in kernel.estimate.parts.items())
+        yield "estimate", f"{_microseconds(kernel.estimate.seconds)} us: {', '.join(parts)}"
+        yield "bound by", kernel.estimate.bound
+
+
+def _local_memory(resources: Resources) -> str:
+    if resources.spills:
+        stores, loads = resources.spill_store_bytes, resources.spill_load_bytes
+        return f"spills: {stores} B stored, {loads} B loaded"
+    stack = f"{resources.stack_bytes} B of" if resources.stack_bytes else "no"
+    return f"no spills, {stack} stack"
+
+
+def _occupancy(kernel: KernelEvidence) -> str:
+    found, limiters = kernel.occupancy, " and ".join(kernel.occupancy.limiters)
+    if not found.blocks:
+        return f"none: a block takes more {limiters} than an SM has"
+    blocks = f"{found.blocks} block{'s' if found.blocks > 1 else ''}"
+    return f"{found.warps} of {found.max_warps} warps an SM, {blocks}, limited by {limiters}"
+
+
+def _conflicts(kernel: KernelEvidence) -> str:
+    factor = kernel.traffic.bank_factor
+    return "" if factor is None else f", bank factor {factor:.2f} ({kernel.traffic.source})"
+
+
+def _device_memory(kernel: KernelEvidence) -> str:
+    traffic = kernel.traffic
+    text = f"{_size(traffic.minimum_bytes)} at least"
+    if traffic.sector_bytes is None or traffic.reread_factor is None:
+        return text
+    text += f", {_size(traffic.sector_bytes)} asked for ({traffic.reread_factor:.2f} times)"
+    if traffic.sector_factor is not None:
+        text += f", sector factor {traffic.sector_factor:.2f} ({traffic.source})"
+    return text
+
+
+def _mix(mix: InstructionMix) -> str:
+    return _listed(
+        f"{count} {category} ({100 * mix.share(category):.0f} %)"
+        if category in (Category.FFMA, Category.MATRIX)
+        else f"{count} {category}"
+        for category, count in mix.counts.items()
+        if category not in ACCESSES
+    )
+
+
+def _accesses(mix: InstructionMix) -> str:
+    """The accesses with the width that each thread has: `4 LDG.128`."""
+    return _listed(f"{n} {category}.{bits}" for (category, bits), n in mix.accesses.items())
+
+
+def _listed(parts: Iterable[str]) -> str:
+    return ", ".join(parts) or "no accesses"
+
+
+def _microseconds(seconds: float) -> str:
+    return f"{1e6 * seconds:.3g}"
+
+
+def _size(count: float) -> str:
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= size:
+            return f"{count / size:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{count:.0f} B"

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a launch does, from code that says what each step of a loop does and a cost that says how much
+there is to do in all.
+
+Machine code does not say how often its loops run. But a loop that has the kernel's arithmetic must
+run until the arithmetic is done, and one that has its loads until everything is loaded: a loop runs
+as often as the work of its kind needs. Of the versions that compilers make of a loop, such as
+unrolled and remainder, which come from the same source line, only the longest counts.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+
+from tilewright.codegen.report.critical_path import DEVICE_LATENCY, L2_LATENCY, path_clocks
+from tilewright.codegen.report.estimate import Work
+from tilewright.codegen.report.instruction import GLOBAL, Category, Code
+from tilewright.codegen.report.instruction_mix import InstructionMix, instruction_mix
+from tilewright.codegen.report.loops import Loop, loops, reachable
+from tilewright.dialects.target import WARP_SIZE
+from tilewright.passes.kernel_cost import KernelCost
+
+_FLOPS = {
+    Category.FFMA: 2,
+    Category.FLOAT: 1,
+    Category.HALF: 2,
+    Category.DOUBLE: 1,
+    Category.SPECIAL: 1,
+}
+
+
+def source_line(code: Code, loop: Loop) -> int:
+    """The line of the CUDA text that most of a loop comes from; 0 where unknown."""
+    lines = Counter(code.instructions[place].line for place in sorted(loop.body))
+    return lines.most_common(1)[0][0]
+
+
+def work_of(
+    code: Code,
+    cost: KernelCost,
+    resident_blocks: int,
+    sector_bytes: float,
+    wavefronts: float,
+) -> Work:
+    """
+    The work of one launch with the code `code` and the cost `cost`.
+
+    `sector_bytes` and `wavefronts` are of the whole launch, counted or estimated.
+    """
+    counted = _versions_that_count(code)
+    runs = _runs(code, cost, counted)
+    mixes = {loop: instruction_mix(code, loop.body) for loop in counted}
+    straight = _straight(code)
+    once = instruction_mix(code, straight)
+    warps = cost.blocks * -(-cost.threads // WARP_SIZE)
+
+    def executed(*categories: Category) -> float:
+        looped = sum(runs[loop] * _count(mixes[loop], categories) for loop in counted)
+        return warps * (_count(once, categories) + looped)
+
+    latency = _latency(cost.global_bytes, sector_bytes)
+    path = path_clocks(code, straight, global_latency=latency) + sum(
+        runs[loop] * path_clocks(code, loop.body, repeats=True, global_latency=latency)
+        for loop in counted
+    )
+    return Work(
+        cost.blocks,
+        resident_blocks,
+        cost.global_bytes,
+        sector_bytes,
+        instructions=executed(),
+        float32=executed(Category.FFMA, Category.FLOAT),
+        special=executed(Category.SPECIAL),
+        wavefronts=wavefronts,
+        path_clocks=path,
+    )
+
+
+def _latency(device_bytes: float, sector_bytes: float) -> float:
+    """Clocks until a load has its value, on average: what is read again is in the L2 cache."""
+    first = min(1.0, device_bytes / sector_bytes) if sector_bytes else 1.0
+    return first * DEVICE_LATENCY + (1 - first) * L2_LATENCY
+
+
+def _count(mix: InstructionMix, categories: Collection[Category]) -> int:
+    return mix.count(*categories) if categories else mix.total
+
+
+def _straight(code: Code) -> frozenset[int]:
+    """The places in no loop."""
+    return reachable(code).difference(*(loop.body for loop in loops(code)))
+
+
+def _versions_that_count(code: Code) -> list[Loop]:
+    """Of the loops from one source line, at one depth, the longest."""
+    longest: dict[tuple[int, int], Loop] = {}
+    for number, loop in enumerate(loops(code), 1):
+        key = (source_line(code, loop) or -number, loop.depth)
+        if key not in longest or len(loop.body) > len(longest[key].body):
+            longest[key] = loop
+    return list(longest.values())
+
+
+def _runs(code: Code, cost: KernelCost, counted: Iterable[Loop]) -> dict[Loop, float]:
+    """How many steps of each loop a thread runs, at least one."""
+    threads = cost.blocks * cost.threads
+    once = instruction_mix(code, _straight(code))
+    mixes = {loop: instruction_mix(code, loop.body) for loop in counted}
+    runs = dict.fromkeys(mixes, 1.0)
+    for total, measure in ((cost.flops, _flops), (cost.accessed_bytes, _global_bytes)):
+        steps = {loop: measure(mix) for loop, mix in mixes.items()}
+        left = total / threads - measure(once)
+        for loop, in_step in steps.items():
+            if in_step:
+                runs[loop] = max(runs[loop], left / sum(steps.values()))
+    return runs
+
+
+def _flops(mix: InstructionMix) -> float:
+    return sum(flops * mix.count(category) for category, flops in _FLOPS.items())
+
+
+def _global_bytes(mix: InstructionMix) -> float:
+    return mix.bytes(*GLOBAL)
