@@ -30,6 +30,8 @@ _PASSES: dict[str, str] = {
     "cut-recompute": "loop.cut_recompute:CutRecomputePass",
     "merge-siblings": "loop.merge_siblings:MergeSiblingsPass",
     "merge-loops": "loop.merge_loops:MergeLoopsPass",
+    "split-axes": "loop.split_axes:SplitAxesPass",
+    "collapse-axes": "loop.collapse_axes:CollapseAxesPass",
     "hoist-invariants": "loop.hoist_invariants:HoistInvariantsPass",
     "normalize-kernels": "loop.normalize_kernels:NormalizeKernelsPass",
     "simplify-accesses": "loop.simplify_accesses:SimplifyAccessesPass",

@@ -28,8 +28,8 @@ TO_TENSOR = (
 TO_LOOP = (
     "lift,fuse-epilogue,inline-elementwise,fuse-epilogue,fuse-rows,fuse-reduction,fuse-epilogue,"
     "merge-siblings,merge-loops,"
-    "simplify-accesses,hoist-invariants,share-values,normalize-kernels,dedupe-kernels,"
-    "name-kernels"
+    "split-axes,collapse-axes,simplify-accesses,hoist-invariants,share-values,"
+    "normalize-kernels,dedupe-kernels,name-kernels"
 )
 
 TO_TILE = "tileify,blockify-launch,cooperative-reduce,stage-rows,simplify-accesses"

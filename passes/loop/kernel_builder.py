@@ -110,6 +110,10 @@ class KernelBuilder:
         mask = self.access(where) if where else None
         return self.add(loop.LoadOp(self._argument(buffer), self.access(subscripts), mask))
 
+    def holds(self, where: Sequence[AffineExpr]) -> SSAValue:
+        """Whether all of `where` are at least 0."""
+        return self.add(loop.PredicateOp(self.access(where)))
+
     def _argument(self, buffer: SSAValue) -> BlockArgument:
         if buffer not in self.inputs:
             self.inputs.append(buffer)

@@ -26,7 +26,7 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop, tile
 from tilewright.dialects.tile_axes import AxisAttr, Level
 from tilewright.passes.loop.nest import nest_block
-from tilewright.passes.tile.roles import axis_roles
+from tilewright.passes.loop.roles import axis_roles
 from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("t", 1, "tileify")

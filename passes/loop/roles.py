@@ -29,18 +29,22 @@ def axis_roles(block: Block) -> list[Role]:
     return [Role.ROW] * len(axes)
 
 
+def is_contraction(block: Block) -> bool:
+    """Whether the axes of a nest, given its body, are rows and columns of a product."""
+    return Role.N in axis_roles(block)
+
+
 def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> list[Role] | None:
     loads = [op for op in reduction.body.walk() if isinstance(op, loop.LoadOp)]
     indices = [index_sources(op.indices) for op in loads]
     varying = [of_load for of_load in indices if reduction.axis in of_load]
     used = [frozenset(axis for axis in axes if axis in of_load) for of_load in varying]
     factors = [axes_of_load for axes_of_load in used if axes_of_load]
-    if not factors:
-        return None
-    left = factors[0]
-    right = frozenset[SSAValue]().union(*(factor for factor in factors if factor != left))
-    is_contraction = left - right and right - left and left | right == frozenset(axes)
-    return [_role(axis in left, axis in right) for axis in axes] if is_contraction else None
+    for left in factors:
+        right = frozenset[SSAValue]().union(*(factor for factor in factors if factor != left))
+        if left - right and right - left and left | right == frozenset(axes):
+            return [_role(axis in left, axis in right) for axis in axes]
+    return None
 
 
 def _role(in_left: bool, in_right: bool) -> Role:

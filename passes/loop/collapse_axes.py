@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Makes one axis of those that are the same to a contraction: every product has `m` rows, `n` columns,
+and a batch at most.
+
+    loop.for %i in 2, %j in 8, %l in 7, %p in 9 {
+      %s = loop.reduce %k in 36 with add {
+        %0 = loop.load %x[%i, %k floordiv 9, %l + %k floordiv 3 mod 3, %p + %k mod 3] ...
+        %1 = loop.load %w[%j, %k floordiv 9, %k floordiv 3 mod 3, %k mod 3] ...
+
+becomes
+
+    loop.for %i in 126, %j in 8 {
+      %s = loop.reduce %k in 36 with add {
+        %0 = loop.load %x[%i floordiv 63, ..., %i floordiv 9 mod 7 + ..., %i mod 9 + ...] ...
+        %1 = loop.load %w[%j, ...] ...
+
+So a convolution is a contraction of which one operand is index-mapped: its rows are the positions
+in all images, `k` counts input channels and steps of the window. Batches come first, then rows, and
+columns last.
+"""
+
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir.affine import AffineExpr
+from xdsl.passes import ModulePass
+
+from tilewright.dialects import loop
+from tilewright.dialects.axes import Role
+from tilewright.dialects.index import delinearize
+from tilewright.passes.loop.nest import nest_block
+from tilewright.passes.loop.nest_axes import over_axes
+from tilewright.passes.loop.roles import axis_roles, is_contraction
+from tilewright.passes.trace import Rule, rewriting, skipped
+
+RULE = Rule("f", 15, "collapse_axes")
+
+_ORDER = (Role.BATCH, Role.M, Role.N)
+
+
+def legal(nest: loop.ForOp) -> str | None:
+    """Why the axes of the nest cannot be collapsed, or None."""
+    if not is_contraction(nest.body.block):
+        return "no contraction: its axes have no roles that differ"
+    roles = axis_roles(nest.body.block)
+    if len({*roles}) == len(roles):
+        return "its axes have a role each"
+    return None
+
+
+def collapsed(nest: loop.ForOp) -> loop.ForOp:
+    """A copy of the nest with one axis a role."""
+    roles, old = axis_roles(nest.body.block), nest.axis_extents()
+    extents: list[int] = []
+    axes = [AffineExpr.constant(0)] * len(roles)
+    for role in [role for role in _ORDER if role in roles]:
+        members = [position for position, of_axis in enumerate(roles) if of_axis is role]
+        sizes = [old[position] for position in members]
+        parts = delinearize(AffineExpr.dimension(len(extents)), sizes)
+        extents.append(prod(sizes))
+        for position, part in zip(members, parts, strict=True):
+            axes[position] = part
+    return over_axes(nest, extents, axes)
+
+
+class CollapseAxesPass(ModulePass):
+    """Give contractions one axis a role."""
+
+    name = "collapse-axes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Each nest of the module."""
+        for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
+            nest = nest_block(kernel).parent_op()
+            if not isinstance(nest, loop.ForOp):
+                continue
+            if (reason := legal(nest)) is not None:
+                skipped(RULE, kernel, reason)
+                continue
+            with rewriting(RULE, kernel):
+                kernel.body.block.insert_op_before(collapsed(nest), nest)
+                nest.detach()
+                nest.erase()

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Splits an axis of which a factor of a product sees the quotient: groups, and what is in each.
+
+    loop.for %i in 70, %j in 8 {
+      %s = loop.reduce %k in 2 with add {
+        %0 = loop.load %x[%i, %j floordiv 4 * 2 + %k] ...
+        %1 = loop.load %w[%j, %k] ...
+        %2 = arith.mulf %0, %1 : f32
+
+becomes
+
+    loop.for %i in 70, %j in 2, %l in 4 {
+      %s = loop.reduce %k in 2 with add {
+        %0 = loop.load %x[%i, %j * 2 + %k] ...
+        %1 = loop.load %w[%j * 4 + %l, %k] ...
+        %2 = arith.mulf %0, %1 : f32
+
+Both factors vary with groups, so that these are a batch of products, as a grouped convolution is.
+Legal where the divisor divides the extent. It pays where a contraction comes out of what was none.
+"""
+
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+from xdsl.passes import ModulePass
+
+from tilewright.dialects import loop
+from tilewright.passes.loop.nest import nest_block
+from tilewright.passes.loop.nest_axes import over_axes
+from tilewright.passes.loop.roles import is_contraction
+from tilewright.passes.trace import Rule, rewriting, skipped
+
+RULE = Rule("f", 14, "split_axes")
+
+
+class Quotient(NamedTuple):
+    """The axis of a nest, by its position, that a load divides by a divisor of its extent."""
+
+    axis: int
+    divisor: int
+
+
+def largest_groups(nest: loop.ForOp) -> Quotient | None:
+    """What is divided by most, of which the most is left for columns; None if nothing is."""
+    axes, extents = nest.body.block.args, nest.axis_extents()
+    found = [
+        Quotient(axes.index(axis), divisor)
+        for load in nest.walk()
+        if isinstance(load, loop.LoadOp)
+        for axis, divisor in _divided(load)
+        if axis in axes and extents[axes.index(axis)] % divisor == 0
+    ]
+    return max(found, key=lambda quotient: quotient.divisor, default=None)
+
+
+def _divided(load: loop.LoadOp) -> list[tuple[SSAValue, int]]:
+    """The indices that the subscripts divide, each alone, and by how much."""
+    found: list[tuple[SSAValue, int]] = []
+    for expr in (inner for result in load.map.data.results for inner in result.dfs()):
+        match expr:
+            case AffineBinaryOpExpr(
+                AffineBinaryOpKind.FloorDiv, AffineDimExpr(dim), AffineConstantExpr(divisor)
+            ):
+                found.append((load.indices[dim], divisor))
+            case _:
+                pass
+    return found
+
+
+def split(nest: loop.ForOp, quotient: Quotient) -> loop.ForOp:
+    """A copy of the nest, of which the axis is two: the quotient and the remainder."""
+    (position, divisor), extents = quotient, [*nest.axis_extents()]
+    extents[position : position + 1] = [extents[position] // divisor, divisor]
+    axes: list[AffineExpr] = [AffineDimExpr(axis) for axis in range(len(extents))]
+    axes[position : position + 2] = [axes[position] * divisor + axes[position + 1]]
+    return over_axes(nest, extents, axes)
+
+
+def contraction_of(nest: loop.ForOp) -> loop.ForOp | None:
+    """A copy of the nest that is a contraction, as some of its axes are split; None if none is."""
+    while (groups := largest_groups(nest)) is not None:
+        nest = split(nest, groups)
+        if is_contraction(nest.body.block):
+            return nest
+    return None
+
+
+class SplitAxesPass(ModulePass):
+    """Split axes that hide a contraction."""
+
+    name = "split-axes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """The nests of the module that reduce, and are no contraction."""
+        for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
+            nest = nest_block(kernel).parent_op()
+            if not isinstance(nest, loop.ForOp) or largest_groups(nest) is None:
+                continue
+            if is_contraction(nest.body.block):
+                skipped(RULE, kernel, "it is a contraction as it is")
+                continue
+            if (contraction := contraction_of(nest)) is None:
+                skipped(RULE, kernel, "no axis that a load divides hides a contraction")
+                continue
+            with rewriting(RULE, kernel):
+                kernel.body.block.insert_op_before(contraction, nest)
+                nest.detach()
+                nest.erase()

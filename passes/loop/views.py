@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Tensors that need no memory: whoever reads an element of them reads through them.
+
+    %p = prim.index_map %x by affine_map<(d0) -> (d0 - 1)> where affine_map<(d0) -> (d0 - 1)>
+        else 0.000000e+00 : f32 : tensor<16xf32> -> tensor<17xf32>
+
+is a view of `%x`, and its element `i` is
+
+    %0 = loop.load %x[%i - 1] where [%i - 1] : memref<16xf32>
+
+A mask that something else than a load must heed becomes a select.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import copysign
+from typing import NamedTuple, Union
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from tilewright.dialects import loop, prim
+from tilewright.dialects.types import tensor_type
+from tilewright.passes.loop.kernel_builder import KernelBuilder
+from tilewright.passes.loop.scalar_function import constant_of
+
+Number = FloatAttr | IntegerAttr
+
+
+class View(NamedTuple):
+    """
+    Where a tensor's elements are: in a buffer, or in what needs no memory. The map takes the
+    tensor's coordinates to those of the source.
+    """
+
+    source: Union[SSAValue, Number, prim.IotaOp, prim.PredicateOp, "Choice"]
+    map: AffineMap
+
+
+class Alternative(NamedTuple):
+    """A view that is taken where all of a mask is at least 0."""
+
+    mask: AffineMap
+    view: View
+
+
+class Choice(NamedTuple):
+    """The first of several views whose mask holds, else a fill value."""
+
+    alternatives: Sequence[Alternative]
+    fill: Number | None
+
+
+ViewOp = prim.ConstantOp | prim.IotaOp | prim.PredicateOp | prim.IndexMapOp
+"""The ops whose results need no memory."""
+
+
+def whole(buffer: SSAValue, value: SSAValue) -> View:
+    """`value` as it lies in `buffer`."""
+    return View(buffer, _identity(value))
+
+
+def view_of(op: ViewOp, views: Mapping[SSAValue, View]) -> View:
+    """What the result of `op` is, given what its operands are."""
+    match op:
+        case prim.ConstantOp(value=value, result=result):
+            return View(value, AffineMap(tensor_type(result).get_num_dims(), 0, ()))
+        case prim.IotaOp() | prim.PredicateOp():
+            return View(op, _identity(op.result))
+        case prim.IndexMapOp():
+            return _mapped(op, views)
+
+
+def _mapped(op: prim.IndexMapOp, views: Mapping[SSAValue, View]) -> View:
+    seen = [
+        Alternative(source.mask, _composed(views[source.tensor], source.map))
+        for source in op.sources
+    ]
+    if not seen[0].mask.results:
+        return seen[0].view
+    return View(Choice(seen, op.fill), _identity(op.result))
+
+
+def _composed(view: View, map: AffineMap) -> View:
+    return View(view.source, view.map.compose(map))
+
+
+def read(
+    kernel: KernelBuilder,
+    view: View,
+    coordinates: Sequence[AffineExpr],
+    where: Sequence[AffineExpr] = (),
+) -> SSAValue:
+    """
+    The element of `view` at `coordinates`, expressions over the kernel's indices. It is any value,
+    and nothing is read, unless all of `where` are at least 0.
+    """
+    at = at_coordinates(view.map, coordinates)
+    match view.source:
+        case SSAValue():
+            return kernel.load(view.source, at, where)
+        case FloatAttr() | IntegerAttr():
+            return constant_of(view.source, kernel.add)
+        case prim.IotaOp(map=map, result=result):
+            value = at_coordinates(map.data, at)
+            type = tensor_type(result).element_type
+            return kernel.add(loop.IndexOp(kernel.access(value), type))
+        case prim.PredicateOp(map=map):
+            return kernel.holds(at_coordinates(map.data, at))
+        case Choice():
+            return _read_choice(kernel, view.source, at, where)
+
+
+def _read_choice(
+    kernel: KernelBuilder,
+    choice: Choice,
+    at: Sequence[AffineExpr],
+    where: Sequence[AffineExpr],
+) -> SSAValue:
+    """The last alternative first, each that comes before it selected instead where it holds."""
+    result: SSAValue | None = None
+    for alternative in reversed(choice.alternatives):
+        mask = at_coordinates(alternative.mask, at)
+        value = read(kernel, alternative.view, at, [*where, *mask])
+        if not mask or (result is None and _is_zero(choice.fill) and _is_load(value)):
+            result = value  # a load is 0 where its mask fails
+            continue
+        if result is None:
+            assert choice.fill is not None
+            result = constant_of(choice.fill, kernel.add)
+        result = kernel.add(arith.SelectOp(kernel.holds(mask), value, result))
+    assert result is not None
+    return result
+
+
+def at_coordinates(map: AffineMap, coordinates: Sequence[AffineExpr]) -> list[AffineExpr]:
+    """The results of `map` at `coordinates`."""
+    return [expr.replace_dims_and_symbols(coordinates, ()) for expr in map.results]
+
+
+def _identity(value: SSAValue) -> AffineMap:
+    return AffineMap.identity(tensor_type(value).get_num_dims())
+
+
+def _is_zero(fill: Number | None) -> bool:
+    return fill is not None and fill.value.data == 0 and copysign(1, fill.value.data) > 0
+
+
+def _is_load(value: SSAValue) -> bool:
+    return isinstance(value.owner, loop.LoadOp)
