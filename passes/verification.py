@@ -7,8 +7,9 @@ expect of their arguments, and SSA form is intact.
 `verify_dominance` does.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -18,6 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.buffer_plan import slot_of
 from tilewright.dialects.parameter_layout import verify_layouts
+from tilewright.passes.changes import Changes
 
 
 class InvalidOpError(VerifyException):
@@ -36,14 +38,29 @@ class InvalidOpError(VerifyException):
 
 def verify_module(module: Operation) -> None:
     """Raise `InvalidOpError` unless `module` and all it contains are well-formed."""
+    verify_parts(module, [module])
+
+
+def verify_changes(module: ModuleOp, changes: Changes) -> None:
+    """Raise `InvalidOpError` unless what has changed since the last time is well-formed."""
+    changed = changes.since_last(module)
+    apart = all(op.has_trait(IsolatedFromAbove, value_if_unregistered=False) for op in module.ops)
+    verify_parts(module, changed if apart else [module])
+
+
+def verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
+    """Raise `InvalidOpError` unless `module` is well-formed where the rest of its parts is."""
     try:
-        module.verify()
+        module.verify(verify_nested_ops=False)
+        for part in parts:
+            part.verify()
     except VerifyException as err:
         raise InvalidOpError(_culprit(module), " ".join(str(err).split())) from err
-    for function in (op for op in module.walk() if isinstance(op, FuncOp)):
-        _verify_arguments(function)
-        _verify_places(function)
-    verify_dominance(module)
+    for part in parts:
+        for function in (op for op in part.walk() if isinstance(op, FuncOp)):
+            _verify_arguments(function)
+            _verify_places(function)
+        verify_dominance(part)
 
 
 def _verify_arguments(function: FuncOp) -> None:
