@@ -51,7 +51,18 @@ from tilewright.dialects.axes import (
     verify_affine,
 )
 from tilewright.dialects.index import Range, range_of
+from tilewright.dialects.kernel_copy import CopyAsyncOp, CopyOp
 from tilewright.dialects.kernel_like import ThreadFuncOp
+from tilewright.dialects.kernel_registers import RegistersOp, UnrollOp
+from tilewright.dialects.kernel_ring import (
+    RingAcquireOp,
+    RingCommitOp,
+    RingOp,
+    RingReleaseOp,
+    RingType,
+    RingWaitOp,
+    TmaCopyOp,
+)
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.types import memref_type
@@ -274,6 +285,24 @@ class ShuffleOp(IRDLOperation):
 
 Kernel = Dialect(
     "kernel",
-    [FuncOp, BlockIdOp, ThreadIdOp, IndexOp, SharedOp, BarrierOp, ShuffleOp],
-    [ShuffleModeAttr],
+    [
+        FuncOp,
+        BlockIdOp,
+        ThreadIdOp,
+        IndexOp,
+        SharedOp,
+        RegistersOp,
+        UnrollOp,
+        CopyOp,
+        CopyAsyncOp,
+        TmaCopyOp,
+        RingOp,
+        RingAcquireOp,
+        RingCommitOp,
+        RingWaitOp,
+        RingReleaseOp,
+        BarrierOp,
+        ShuffleOp,
+    ],
+    [ShuffleModeAttr, RingType],
 )

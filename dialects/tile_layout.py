@@ -8,10 +8,10 @@ knows of padding or swizzles. Without one, a slab is row-major and dense.
 
 from collections.abc import Sequence
 from math import prod
+from typing import TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    FixedBitwidthType,
     IntAttr,
     MemRefLayoutAttr,
     MemRefType,
@@ -24,6 +24,9 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.index import linearize
+from tilewright.dialects.types import size_of
+
+T = TypeVar("T")
 
 SWIZZLES = (32, 64, 128)
 """The spans in bytes that the tensor memory accelerator can swizzle."""
@@ -40,6 +43,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
     """
     How a slab is stored:
 
+    * `slots`: the first axis counts slots of a ring, each a slab that is stored by itself, aligned;
     * `order`: its axes from the outermost to the innermost in memory;
     * `pad`: elements that are left free at the end of each axis, in the slab's own order;
     * `inner`: the innermost axis is cut into pieces of so many elements, each with all of the
@@ -49,7 +53,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
     ```mlir
     memref<128x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
-    memref<128x32xf32, #tile.layout<inner 16, swizzle 64>, 3 : i64>
+    memref<4x128x32xf32, #tile.layout<slots, inner 16, swizzle 64>, 3 : i64>
     ```
     """
 
@@ -59,10 +63,16 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
     pad: ArrayAttr[IntAttr]
     inner: IntAttr
     swizzle_bytes: IntAttr
+    slots: IntAttr
 
     @staticmethod
     def get(
-        *, order: Sequence[int] = (), pad: Sequence[int] = (), inner: int = 0, swizzle: int = 0
+        *,
+        order: Sequence[int] = (),
+        pad: Sequence[int] = (),
+        inner: int = 0,
+        swizzle: int = 0,
+        slots: bool = False,
     ) -> "SlabLayoutAttr":
         """The layout with these parts; those that are left out change nothing."""
         return SlabLayoutAttr(
@@ -70,7 +80,12 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
             ArrayAttr(map(IntAttr, pad)),
             IntAttr(inner),
             IntAttr(swizzle),
+            IntAttr(int(slots)),
         )
+
+    def with_slots(self) -> "SlabLayoutAttr":
+        """The layout of a ring of such slabs."""
+        return SlabLayoutAttr(self.order, self.pad, self.inner, self.swizzle_bytes, IntAttr(1))
 
     def get_affine_map(self) -> AffineMap:
         raise ValueError("where an element lies follows from the slab's shape too: ask `offset`")
@@ -83,8 +98,9 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         if self.swizzle_bytes.data and self.swizzle_bytes.data not in SWIZZLES:
             raise VerifyException(f"swizzles span {SWIZZLES} bytes, not {self.swizzle_bytes.data}")
 
-    def verify_for(self, shape: Sequence[int], element: Attribute) -> None:
-        """Raise `VerifyException` unless a slab of `shape` can be stored so."""
+    def verify_for(self, type: MemRefType) -> None:
+        """Raise `VerifyException` unless memory of `type` can be laid out so."""
+        shape = self._slab(type.get_shape())
         if len(self.order) not in (0, len(shape)) or len(self.pad) not in (0, len(shape)):
             raise VerifyException(f"the layout is not one of {len(shape)} axes")
         innermost = shape[self.axes(len(shape))[-1]]
@@ -92,8 +108,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
             raise VerifyException(f"pieces of {self.inner.data} do not divide {innermost} elements")
         if not self.swizzle_bytes.data:
             return
-        assert isinstance(element, FixedBitwidthType)
-        span = (self.inner.data or innermost) * element.size
+        span = (self.inner.data or innermost) * size_of(type.element_type)
         if span != self.swizzle_bytes.data:
             raise VerifyException(
                 f"a swizzle of {self.swizzle_bytes.data} bytes needs as many innermost, not {span}"
@@ -105,17 +120,48 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         """The axes of a slab from the outermost to the innermost in memory."""
         return [axis.data for axis in self.order] or range(rank)
 
+    @property
+    def alignment(self) -> int:
+        """The bytes at a multiple of which each slot begins: swizzles count from there."""
+        return 8 * _ROW_BYTES if self.swizzle_bytes.data else _ROW_BYTES
+
+    @property
+    def has_slots(self) -> bool:
+        """Whether the first axis counts slots."""
+        return bool(self.slots.data)
+
+    def size(self, type: MemRefType) -> int:
+        """The elements that memory of `type` takes, padding included."""
+        if not self.has_slots:
+            return prod(self._stored(type.get_shape()))
+        return type.get_shape()[0] * self._slot_size(type)
+
+    def offset(self, subscripts: Sequence[AffineExpr], type: MemRefType) -> AffineExpr:
+        """The element at `subscripts`, counted from the start of memory, before the swizzle."""
+        within = self._offset_within(self._slab(subscripts), self._slab(type.get_shape()))
+        if not self.has_slots:
+            return within
+        return subscripts[0] * self._slot_size(type) + within
+
+    def swizzled(self, byte: int) -> int:
+        """Where the byte at an offset from the start of memory, as `offset` has it, lies."""
+        if not (span := self.swizzle_bytes.data):
+            return byte
+        return byte ^ (byte // _ROW_BYTES % (span // CHUNK_BYTES) * CHUNK_BYTES)
+
+    def _slab(self, parts: Sequence[T]) -> Sequence[T]:
+        return parts[1:] if self.has_slots else parts
+
     def _stored(self, shape: Sequence[int]) -> list[int]:
-        """The extents in memory, outermost first, padding included."""
+        """The extents of a slab in memory, outermost first, padding included."""
         pads = [pad.data for pad in self.pad] or [0] * len(shape)
         return [shape[axis] + pads[axis] for axis in self.axes(len(shape))]
 
-    def size(self, shape: Sequence[int]) -> int:
-        """The elements that a slab of `shape` takes, padding included."""
-        return prod(self._stored(shape))
+    def _slot_size(self, type: MemRefType) -> int:
+        unit = self.alignment // size_of(type.element_type)
+        return -(-prod(self._stored(type.get_shape()[1:])) // unit) * unit
 
-    def offset(self, subscripts: Sequence[AffineExpr], shape: Sequence[int]) -> AffineExpr:
-        """The element at `subscripts`, counted from the start of the slab, before the swizzle."""
+    def _offset_within(self, subscripts: Sequence[AffineExpr], shape: Sequence[int]) -> AffineExpr:
         stored = self._stored(shape)
         *rest, last = [subscripts[axis] for axis in self.axes(len(shape))]
         if not self.inner.data:
@@ -124,12 +170,6 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         return linearize(
             [last // inner, *rest, last % inner], [stored[-1] // inner, *stored[:-1], inner]
         )
-
-    def swizzled(self, byte: int) -> int:
-        """Where the byte at an offset from the start of the slab, as `offset` has it, lies."""
-        if not (span := self.swizzle_bytes.data):
-            return byte
-        return byte ^ (byte // _ROW_BYTES % (span // CHUNK_BYTES) * CHUNK_BYTES)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -141,14 +181,17 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
             )
         order, pad = parts.get("order", ()), parts.get("pad", ())
         (inner,), (swizzle,) = parts.get("inner", (0,)), parts.get("swizzle", (0,))
-        return cls.get(order=order, pad=pad, inner=inner, swizzle=swizzle).parameters
+        slots = "slots" in parts
+        return cls.get(order=order, pad=pad, inner=inner, swizzle=swizzle, slots=slots).parameters
 
     @staticmethod
     def _parse_part(parser: AttrParser) -> tuple[str, Sequence[int]]:
         def number() -> int:
             return parser.parse_integer(allow_boolean=False, allow_negative=False)
 
-        keyword = parser.parse_keyword_in(("order", "pad", "inner", "swizzle"))
+        keyword = parser.parse_keyword_in(("slots", "order", "pad", "inner", "swizzle"))
+        if keyword == "slots":
+            return keyword, ()
         if keyword in ("inner", "swizzle"):
             return keyword, (number(),)
         return keyword, parser.parse_comma_separated_list(parser.Delimiter.SQUARE, number)
@@ -156,7 +199,8 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
     def print_parameters(self, printer: Printer) -> None:
         lists = {"order": self.order, "pad": self.pad}
         numbers = {"inner": self.inner, "swizzle": self.swizzle_bytes}
-        parts = [f"{key} [{_commas(value)}]" for key, value in lists.items() if value.data]
+        parts = ["slots"] if self.has_slots else []
+        parts += [f"{key} [{_commas(value)}]" for key, value in lists.items() if value.data]
         parts += [f"{key} {value.data}" for key, value in numbers.items() if value.data]
         with printer.in_angle_brackets():
             printer.print_string(", ".join(parts))

@@ -158,7 +158,9 @@ class StageOp(AxesOp):
         slab = _slab_type(element, extents, memref_type(self.slab).layout)
         if self.slab.type != slab:
             raise VerifyException(f"the slab must be {slab}, not {self.slab.type}")
-        self.layout.verify_for(extents, element)
+        if self.layout.has_slots:
+            raise VerifyException("a stage says how many slots it has by its ring")
+        self.layout.verify_for(slab)
 
     def _verify_body(self) -> None:
         for op in self.body.walk():

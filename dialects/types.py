@@ -3,7 +3,7 @@
 
 from typing import cast
 
-from xdsl.dialects.builtin import MemRefType, TensorType
+from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, TensorType
 from xdsl.ir import Attribute, SSAValue
 
 
@@ -27,3 +27,8 @@ def shape_of(value: SSAValue) -> tuple[int, ...]:
 def element_of(value: SSAValue) -> Attribute:
     """The element type of a tensor."""
     return tensor_type(value).element_type
+
+
+def size_of(type: Attribute) -> int:
+    """Bytes of a scalar; an index is taken as 32 bits."""
+    return type.size if isinstance(type, FixedBitwidthType) else 4

@@ -10,23 +10,17 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import FixedBitwidthType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineMap
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import MaskedOp, range_of_value
 from tilewright.dialects.index import Range, range_of
-from tilewright.dialects.types import memref_type
+from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.index_sources import index_sources
 
 _UNKNOWN = 1 << 62
 """More than anything has."""
-
-
-def size_of(type: Attribute) -> int:
-    """Bytes of a scalar; an index is taken as 32 bits."""
-    return type.size if isinstance(type, FixedBitwidthType) else 4
 
 
 def element_bytes(buffer: SSAValue) -> int:

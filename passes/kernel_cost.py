@@ -17,13 +17,13 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.target import WARP_SIZE, Target
+from tilewright.dialects.types import size_of
 from tilewright.passes.footprint import (
     bytes_of,
     element_bytes,
     elements_touched,
     share_of_condition,
     share_of_mask,
-    size_of,
     trips,
 )
 from tilewright.passes.global_sectors import sectors

@@ -41,7 +41,8 @@ from xdsl.rewriter import InsertPoint
 from tilewright.dialects import loop, tile
 from tilewright.dialects.tile import varies_along
 from tilewright.dialects.tile_axes import Level
-from tilewright.passes.footprint import bytes_of, size_of
+from tilewright.dialects.types import size_of
+from tilewright.passes.footprint import bytes_of
 from tilewright.passes.instruction_costs import instructions
 from tilewright.passes.loop.fuse_rows import MOST_ROW_BYTES
 from tilewright.passes.substitution import Substitution

@@ -3,8 +3,10 @@
 
 from itertools import product
 from math import prod
+from typing import Any
 
 import pytest
+from xdsl.dialects.builtin import MemRefType, f32
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects.tile_layout import SlabLayoutAttr
@@ -15,7 +17,7 @@ SHAPE = (8, 32)
 def places(layout: SlabLayoutAttr, shape: tuple[int, ...] = SHAPE) -> dict[tuple[int, ...], int]:
     """The element of memory, 4 bytes each, in which each element of the slab lies."""
     dims = [AffineExpr.dimension(axis) for axis in range(len(shape))]
-    offset = layout.offset(dims, shape)
+    offset = layout.offset(dims, MemRefType(f32, shape))
     return {at: layout.swizzled(offset.eval(at, ()) * 4) // 4 for at in product(*map(range, shape))}
 
 
@@ -34,13 +36,23 @@ def places(layout: SlabLayoutAttr, shape: tuple[int, ...] = SHAPE) -> dict[tuple
 def test_elements_have_places_of_their_own(layout: SlabLayoutAttr):
     found = places(layout)
     assert len({*found.values()}) == prod(SHAPE)
-    assert max(found.values()) < layout.size(SHAPE)
+    assert max(found.values()) < layout.size(MemRefType(f32, SHAPE))
 
 
 def test_order_and_padding():
     found = places(SlabLayoutAttr.get(order=[1, 0], pad=[1, 0]))
     assert found[1, 0] == 1
     assert found[0, 1] == SHAPE[0] + 1
+
+
+@pytest.mark.parametrize(("layout", "unit"), [({"pad": [0, 1]}, 32), ({"swizzle": 128}, 256)])
+def test_slots_are_aligned(layout: dict[str, Any], unit: int):
+    plain, ring = SlabLayoutAttr.get(**layout), SlabLayoutAttr.get(**layout, slots=True)
+    slot, slots = places(plain, (3, 32)), places(ring, (2, 3, 32))
+    assert {at: slots[0, *at] for at in slot} == slot
+    size = ring.size(MemRefType(f32, (2, 3, 32))) // 2
+    assert size % unit == 0
+    assert {at: slots[1, *at] - size for at in slot} == slot
 
 
 def test_pieces_of_the_inner_axis():

@@ -89,3 +89,52 @@ kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   // CHECK: error: Expected `xor`, or `idx`
   %o = kernel.shuffle down %v, 8 width 8 : f32
 }
+
+// -----
+
+// CHECK: plan.align is 24 : i64, but has to be a power of two up to 256
+kernel.func grid 8 block 32 @k(%x: memref<8xf32> {plan.align = 24 : i64}) -> (%out: memref<8xf32>) {
+}
+
+// -----
+
+// CHECK: plan.align is 512 : i64, but has to be a power of two up to 256
+kernel.func grid 8 block 32 @k(%x: memref<8xf32> {plan.align = 512 : i64}) -> (%out: memref<8xf32>) {
+}
+
+// -----
+
+// CHECK: plan.in_place is said of input 0; outputs are written
+kernel.func grid 8 block 32 @k(%x: memref<8xf32> {plan.in_place = array<i64: 0>}) -> (%out: memref<8xf32>) {
+}
+
+// -----
+
+// CHECK: plan.in_place names input 1 of 1
+kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32> {plan.in_place = array<i64: 1>}) {
+}
+
+// -----
+
+// CHECK: plan.in_place names input 0, a memref<8xf32>, for a memref<8xi32>
+kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xi32> {plan.in_place = array<i64: 0>}) {
+}
+
+// -----
+
+// CHECK: plan.in_place is "x", but has to be an array of i64
+kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32> {plan.in_place = "x"}) {
+}
+
+// -----
+
+// CHECK: attributes of 1 arguments, but there are 2
+"kernel.func"() <{sym_name = "k", num_outputs = 1 : i64, grid = 8 : i64, block = 32 : i64, arg_attrs = [{plan.align = 16 : i64}]}> ({
+^bb0(%x: memref<8xf32>, %out: memref<8xf32>):
+}) : () -> ()
+
+// -----
+
+// CHECK: plan.in_place is for kernels of Kernel IR: before, it is not settled which thread reads what
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32> {plan.in_place = array<i64: 0>}) {
+}
