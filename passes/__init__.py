@@ -26,6 +26,7 @@ _PASSES: dict[str, str] = {
     "inline-elementwise": "loop.inline_elementwise:InlineElementwisePass",
     "fuse-epilogue": "loop.fuse_epilogue:FuseEpiloguePass",
     "fuse-reduction": "loop.fuse_reduction:FuseReductionPass",
+    "fuse-outputs": "loop.fuse_outputs:FuseOutputsPass",
     "fuse-rows": "loop.fuse_rows:FuseRowsPass",
     "cut-recompute": "loop.cut_recompute:CutRecomputePass",
     "merge-siblings": "loop.merge_siblings:MergeSiblingsPass",

@@ -22,8 +22,9 @@ becomes
         %s = loop.reduce %k in 512 with add { ... %x[%i, %k] + %r[%i, %k] ... }
         loop.for %j in 512 { ... %x[%i, %j] + %r[%i, %j], stored to %y[%i, %j] ... }
 
-The first reader that can writes the value: where it reads each element once, or, if it goes row by
-row, in a loop of its own. Readers before it compute the value themselves, those after it read it.
+The value is written by the first reader that reads each element once, or, if there is none, by the
+first that goes row by row, in a loop of its own. Readers before it compute the value themselves,
+those after it read it.
 It pays when that takes less time than the kernels apart (`fusion_cost`).
 """
 
@@ -92,7 +93,8 @@ class FuseOutputs(RewritePattern):
         buffer = op.outputs[0]
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
-        keeper = next(filter(None, (self._keeper(launch, buffer) for launch in consumers)), None)
+        keepers = [k for launch in consumers if (k := self._keeper(launch, buffer)) is not None]
+        keeper = next((k for k in keepers if k.load is not None), next(iter(keepers), None))
         if keeper is None:
             skipped(RULE, kernel, "no reader sees each of its elements in steps of free axes")
             return

@@ -51,7 +51,9 @@ def inline_decision(
     """
     buffer, producer = launch.outputs[0], work_of(kernel, launch)
     elements = max(prod(memref_type(buffer).get_shape()), 1)
-    apart, together = [_work_apart(plan, launch, producer)], list[Work]()
+    joins = keeper is None or len(consumers) > 1  # else the reduction joins the keeper, too
+    alone = _work_apart(plan, launch, producer) if joins else producer
+    apart, together = [alone], list[Work]()
     computed = 0.0
     for consumer in consumers:
         reader = plan.kernel_of(consumer)

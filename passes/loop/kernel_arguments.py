@@ -16,6 +16,7 @@ class KernelArguments:
         self.kernel, self.launch = kernel, launch
         self.buffers = list(launch.inputs)
         self.outputs = list(launch.outputs)
+        kernel.set_facts([])  # what is needed of arguments is found once a kernel is scheduled
 
     def argument(self, buffer: SSAValue) -> SSAValue:
         """The kernel's argument for an input, new if it has none yet."""
