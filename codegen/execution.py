@@ -6,7 +6,8 @@ Memory that the plan allocates starts out as a NaN of a peculiar pattern, or a b
 true nor false; so does the memory of a buffer in the slab each time that a new one begins there.
 What still looks like it after the kernel that should have written it was never
 written, and that is a problem to report. An integer may really be so: then the kernel runs once
-more, on memory of another pattern.
+more, on memory of another pattern. A buffer that is written in place of an input starts out as
+that; of it nobody knows what was not written.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.launch_plan import ArrayType, Launch, Plan
+from tilewright.codegen.loading import loaded_array
 from tilewright.codegen.simulator import Counters, Report, SimulationTooLarge, simulate
 from tilewright.errors import TilewrightError, UsageError
 
@@ -114,12 +116,16 @@ class SimulatorBackend:
         and `NvrtcUnavailable`.
         """
         plan.check_inputs(list(inputs))
-        loaded = [_loaded(array, plan.permuted.get(n)) for n, array in enumerate(inputs)]
+        loaded = [
+            loaded_array(array, plan.permuted.get(n), plan.alignments[n])
+            for n, array in enumerate(inputs)
+        ]
         buffers = loaded + _allocated(plan)
         started: set[int] = set()
         reports: list[KernelReport] = []
         for launch in plan.launches:
-            for number in plan.slab.slots.keys() & set(launch.outputs) - started:
+            in_place = {output for output, _ in launch.in_place}
+            for number in plan.slab.slots.keys() & set(launch.outputs) - started - in_place:
                 _poison(buffers[number], _POISON)
             started |= set(launch.outputs)
             used = sum(report.instructions for report in reports)
@@ -129,6 +135,7 @@ class SimulatorBackend:
     def _run_launch(
         self, plan: Plan, launch: Launch, buffers: list[Array], budget: int
     ) -> KernelReport:
+        kept = {read: np.array(buffers[read]) for _, read in launch.in_place}
         try:
             report = self._simulate(plan, launch, buffers, budget)
         except SimulationTooLarge as err:
@@ -136,7 +143,8 @@ class SimulatorBackend:
         found = [Problem(launch.kernel, f.line, f"{f.kind}: {f.message}") for f in report.errors]
         left = [_left(buffers[number], _POISON) for number in launch.outputs]
         if any(mask.any() for mask in left):
-            left = self._surely_left(plan, launch, buffers, left)
+            before = [kept.get(number, buffer) for number, buffer in enumerate(buffers)]
+            left = self._surely_left(plan, launch, before, left)
         unwritten = (
             _unwritten(launch.kernel, position, mask)
             for position, mask in enumerate(left)
@@ -152,13 +160,15 @@ class SimulatorBackend:
         budget: int | None,
         checks: bool = True,
     ) -> Report:
+        inputs = [buffers[number] for number in launch.inputs]
+        outputs = [buffers[number] for number in launch.outputs]
         return simulate(
             self._compiled(plan.source),
             launch.kernel,
             grid=launch.grid,
             block=launch.block,
-            arguments=[buffers[number] for number in (*launch.inputs, *launch.outputs)],
-            read_only=range(len(launch.inputs)),
+            arguments=[*inputs, *outputs],
+            read_only=[n for n, array in enumerate(inputs) if not _is_written(array, outputs)],
             budget=budget,
             checks=checks,
         )
@@ -180,9 +190,9 @@ class SimulatorBackend:
         return self._ptx[source]
 
 
-def _loaded(array: Array, axes: Sequence[int] | None) -> Array:
-    """An input as a row-major buffer, its axes in the order of `axes`."""
-    return np.asarray(array if axes is None else array.transpose(axes), order="C")
+def _is_written(array: Array, outputs: Sequence[Array]) -> bool:
+    """Whether an input lies where a launch writes."""
+    return any(np.may_share_memory(array, output) for output in outputs)
 
 
 def _allocated(plan: Plan) -> list[Array]:

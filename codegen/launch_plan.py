@@ -6,7 +6,7 @@ launched over them, in order, and which buffers are the results.
 It is the module's host function `@main` as data, together with the CUDA text of its kernels.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import cast
@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.arrays import dtype_named
 from tilewright.codegen.printer import cuda_source, kernels_of
-from tilewright.codegen.slab import Slab
+from tilewright.codegen.slab import InPlace, Slab
 from tilewright.dialects import cuda, loop
 from tilewright.dialects.buffer_plan import slot_of
 from tilewright.dialects.element_types import DTYPE_NAMES
@@ -62,6 +62,8 @@ class Launch:
     """Static shared memory of a block."""
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    in_place: tuple[tuple[int, int], ...] = ()
+    """An output and an input that are one piece of memory, as the kernel allows; for all such."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ class Plan:
     """The inputs that are permuted when they are loaded: their axes, in the buffer's order."""
     slab: Slab
     """Where the buffers lie that share memory; the others have memory of their own."""
+    alignments: tuple[int, ...]
+    """For each argument, as kernels read it, the bytes that its address has to be a multiple of."""
     names: tuple[str, ...]
     """What the host function calls the buffers; no two alike."""
     source_names: Mapping[int, str]
@@ -122,6 +126,7 @@ class _Reader:
         self.buffers: list[ArrayType] = []
         self.names: dict[str, None] = {}
         self.slots: dict[int, range] = {}
+        self.alignments: dict[int, int] = {}
         self.launches: list[Launch] = []
         self.callers: list[func.FuncOp] = []
         """The functions that are being read, each called by the one before."""
@@ -133,7 +138,13 @@ class _Reader:
             self._add_buffer(argument)
         results = self._read_body(self.main)
         slab = Slab(self.slots)
-        slab.check(((*launch.inputs, *launch.outputs) for launch in self.launches), [*self.names])
+        in_place = [
+            InPlace(step, *pair)
+            for step, launch in enumerate(self.launches)
+            for pair in launch.in_place
+        ]
+        steps = ((*launch.inputs, *launch.outputs) for launch in self.launches)
+        slab.check(steps, [*self.names], in_place)
         return Plan(
             source,
             names,
@@ -143,6 +154,7 @@ class _Reader:
             tuple(map(_array_type, given_types(self.main))),
             load_axes(self.main),
             slab,
+            tuple(self.alignments.get(number, 1) for number in range(len(arguments))),
             tuple(self.names),
             source_names(self.main),
         )
@@ -197,14 +209,30 @@ class _Reader:
         kernel = self.kernels.get(op.kernel.string_value())
         if kernel is None:
             raise UsageError(f"@main launches {op.kernel}, which is no CUDA kernel")
+        inputs = tuple(self.numbers[value] for value in op.inputs)
+        outputs = tuple(self.numbers[value] for value in op.outputs)
+        for number, argument in zip((*inputs, *outputs), kernel.body.block.args, strict=True):
+            needed = kernel.alignment_of(argument)
+            self.alignments[number] = max(needed, self.alignments.get(number, 1))
         return Launch(
             kernel.sym_name.data,
             kernel.grid.value.data,
             kernel.block.value.data,
             kernel.shared_bytes,
-            tuple(self.numbers[value] for value in op.inputs),
-            tuple(self.numbers[value] for value in op.outputs),
+            inputs,
+            outputs,
+            tuple(self._in_place(kernel, inputs, outputs)),
         )
+
+    def _in_place(
+        self, kernel: cuda.FuncOp, inputs: Sequence[int], outputs: Sequence[int]
+    ) -> Iterator[tuple[int, int]]:
+        """The outputs that lie where an input does: all inputs that do have to be allowed."""
+        for output, argument in zip(outputs, kernel.outputs, strict=True):
+            slot, allowed = self.slots.get(output), kernel.in_place(argument)
+            same = [n for n, read in enumerate(inputs) if slot and self.slots.get(read) == slot]
+            if same and all(position in allowed for position in same):
+                yield from dict.fromkeys((output, inputs[position]) for position in same)
 
 
 def _array_type(type: Attribute) -> ArrayType:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tilewright.codegen.launch_plan import Launch, Plan
-from tilewright.codegen.plan_text import buffer_text, input_text
+from tilewright.codegen.plan_text import buffer_text, input_text, written_text
 
 
 class Node(NamedTuple):
@@ -55,7 +55,7 @@ def graph_of(plan: Plan) -> Graph:
             written[number] = f"b{number}"
             nodes.append(Node(f"b{number}", (text,), False))
     for position, launch in enumerate(plan.launches):
-        node = Node(f"k{position}", _launch_lines(launch), True)
+        node = Node(f"k{position}", _launch_lines(plan, launch), True)
         nodes.append(node)
         for number in launch.inputs:
             edges.append(Edge(written[number], node.id, _label(plan, number)))
@@ -67,10 +67,11 @@ def graph_of(plan: Plan) -> Graph:
     return Graph(nodes, edges)
 
 
-def _launch_lines(launch: Launch) -> tuple[str, ...]:
+def _launch_lines(plan: Plan, launch: Launch) -> tuple[str, ...]:
+    in_place = (written_text(plan, launch, output) for output, _ in launch.in_place)
     shape = f"{launch.grid} x {launch.block}"
     shared = f", {launch.shared_bytes} B shared" if launch.shared_bytes else ""
-    return launch.kernel, shape + shared
+    return launch.kernel, shape + shared, *in_place
 
 
 def _label(plan: Plan, number: int) -> str:

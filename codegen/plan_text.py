@@ -48,6 +48,14 @@ def input_text(plan: Plan, number: int) -> str:
     return f"{name}: {', '.join(_type(plan, number))}"
 
 
+def written_text(plan: Plan, launch: Launch, number: int) -> str:
+    """An output of a launch by its name, and what it is written in the place of."""
+    places = "".join(
+        f" in place of %{plan.names[read]}" for output, read in launch.in_place if output == number
+    )
+    return f"%{plan.names[number]}{places}"
+
+
 def _type(plan: Plan, number: int) -> list[str]:
     buffer = plan.buffers[number]
     return [str(buffer), f"{buffer.bytes} B"]
@@ -73,7 +81,8 @@ def _intermediate(plan: Plan, number: int) -> list[str]:
 
 def _launch(plan: Plan, position: int, launch: Launch) -> list[str]:
     shared = f", {launch.shared_bytes} B" if launch.shared_bytes else ""
-    arguments = f"({_names(plan, launch.inputs)}) -> ({_names(plan, launch.outputs)})"
+    outputs = ", ".join(written_text(plan, launch, number) for number in launch.outputs)
+    arguments = f"({_names(plan, launch.inputs)}) -> ({outputs})"
     return [str(position), f"{launch.kernel}<<<{launch.grid}, {launch.block}{shared}>>>", arguments]
 
 

@@ -99,7 +99,11 @@ class CudaPrinter(BasePrinter):
         grid, block = op.grid.value.data, op.block.value.data
         self.line(f"// grid {grid}, block {block}")
         with self.names.scope():
-            parameters = [_parameter(a.type, self.names.declare(a)) for a in op.body.block.args]
+            shared = _in_place(op)
+            parameters = [
+                _parameter(a.type, self.names.declare(a), restrict=a not in shared)
+                for a in op.body.block.args
+            ]
             self._signature(f"__launch_bounds__({block}) {op.sym_name.data}(", parameters)
             self._body(op.body.block)
         self.line("}\n")
@@ -273,10 +277,25 @@ class CudaPrinter(BasePrinter):
         return self.expression(op.variable)
 
 
-def _parameter(type: Attribute, name: str) -> str:
+def _in_place(op: cuda.FuncOp) -> set[SSAValue]:
+    """
+    Parameters that may be the same as another: inputs that are written in place, and the outputs
+    that are. With `__restrict__` the compiler would read such an input ahead of what is written,
+    and by way of the cache that takes memory to be read-only.
+    """
+    found = set[SSAValue]()
+    for output in op.outputs:
+        inputs = op.in_place(output)
+        found.update(op.inputs[position] for position in inputs)
+        found.update([output] if inputs else [])
+    return found
+
+
+def _parameter(type: Attribute, name: str, *, restrict: bool) -> str:
     assert isinstance(type, PointerType)
     const = "const " if type.is_const else ""
-    return f"{const}{C_TYPES[type.element]} *__restrict__ {name}"
+    qualifier = "__restrict__ " if restrict else ""
+    return f"{const}{C_TYPES[type.element]} *{qualifier}{name}"
 
 
 def kernels_of(module: ModuleOp) -> list[cuda.FuncOp]:

@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The slab: memory in which buffers that are not needed at the same time share bytes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import NamedTuple
 
 from tilewright.dialects.buffer_plan import aligned, overlap
 from tilewright.errors import UsageError
 from tilewright.passes.kernel.slots import lifetimes
+
+
+class InPlace(NamedTuple):
+    """A launch that writes a buffer exactly where another lies that it reads."""
+
+    launch: int
+    output: int
+    read: int
 
 
 @dataclass(frozen=True)
@@ -26,14 +35,24 @@ class Slab:
         """What its buffers would take if no two shared bytes."""
         return sum(aligned(len(slot)) for slot in self.slots.values())
 
-    def check(self, steps: Iterable[Iterable[int]], names: Sequence[str]) -> None:
+    def check(
+        self,
+        steps: Iterable[Iterable[int]],
+        names: Sequence[str],
+        in_place: Collection[InPlace] = (),
+    ) -> None:
         """
         Raise `UsageError` unless buffers that are alive at the same time lie apart. `steps` are the
-        buffers that each launch uses.
+        buffers that each launch uses; the first use of a buffer may be `in_place` of the last use
+        of another.
         """
         alive = lifetimes(steps)
+        takes = {(step.output, step.read): step.launch for step in in_place}
         used = [number for number in self.slots if number in alive]
         for one, other in combinations(used, 2):
+            before, after = (one, other) if alive[one] < alive[other] else (other, one)
+            if takes.get((after, before)) == alive[before].last == alive[after].first:
+                continue
             if alive[one].meets(alive[other]) and overlap(self.slots[one], self.slots[other]):
                 raise UsageError(
                     f"%{names[one]} and %{names[other]} share memory, but are needed at the same "

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Pieces of assembly format that several dialects share, as directives for `assembly_format`:
-subscripts, `where` masks, named axes in a header, and a kernel's signature.
+subscripts, `where` masks and monoids.
 """
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr, i64
+from xdsl.dialects.builtin import AffineMapAttr, IndexType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -21,8 +21,6 @@ from xdsl.irdl.declarative_assembly_format import (
     CustomDirective,
     ParsingState,
     PrintingState,
-    RegionVariable,
-    SymbolNameAttributeVariable,
     VariadicOperandVariable,
     irdl_custom_directive,
 )
@@ -209,37 +207,3 @@ class WithMonoid(CustomDirective):
         assert isinstance(monoid, MonoidAttr)
         state.print_whitespace(printer)
         printer.print_string(f"with {monoid.data}")
-
-
-@irdl_custom_directive
-class Signature(CustomDirective):
-    """`@name(%x: T, ...) -> (%out: T, ...) { ... }`: inputs are read, outputs are written."""
-
-    sym_name: SymbolNameAttributeVariable
-    num_outputs: AttributeVariable
-    body: RegionVariable
-
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        self.sym_name.set(state, parser.parse_symbol_name())
-        inputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
-        parser.parse_punctuation("->")
-        outputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
-        self.num_outputs.set(state, IntegerAttr(len(outputs), i64))
-        self.body.set(state, parser.parse_region([*inputs, *outputs]))
-
-    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        name, body = self.sym_name.get(op), self.body.get(op)
-        num_outputs = self.num_outputs.get(op)
-        assert name is not None
-        assert isinstance(num_outputs, IntegerAttr)
-        state.print_whitespace(printer)
-        self.sym_name.print_attr(printer, name)
-        arguments = body.block.args
-        split = len(arguments) - num_outputs.value.data
-        with printer.in_parens():
-            printer.print_list(arguments[:split], printer.print_block_argument)
-        printer.print_string(" -> ")
-        with printer.in_parens():
-            printer.print_list(arguments[split:], printer.print_block_argument)
-        printer.print_string(" ")
-        printer.print_region(body, print_entry_block_args=False, print_empty_block=False)

@@ -4,13 +4,28 @@
 from abc import ABC
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolNameConstraint, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    i64,
+)
 from xdsl.ir import BlockArgument, Region
-from xdsl.irdl import AtLeast, IRDLOperation, eq, prop_def, region_def, traits_def
+from xdsl.irdl import AtLeast, IRDLOperation, eq, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.assembly import Signature
+from tilewright.dialects.argument_facts import (
+    Facts,
+    alignment_in,
+    inputs_in_place,
+    verify_facts,
+    with_alignment,
+    with_in_place,
+)
+from tilewright.dialects.signature import Signature
 
 MAX_THREADS = 1024
 """Threads in a block, on every target (CUDA C++ Programming Guide, technical specifications)."""
@@ -21,6 +36,7 @@ class KernelLikeOp(IRDLOperation, ABC):
 
     sym_name = prop_def(SymbolNameConstraint())
     num_outputs = prop_def(IntegerAttr.constr(type=eq(i64)))
+    arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
     body = region_def("single_block")
 
     traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
@@ -36,10 +52,46 @@ class KernelLikeOp(IRDLOperation, ABC):
         """What the kernel writes."""
         return self.body.block.args[-self.num_outputs.value.data :]
 
-    def verify_outputs(self) -> None:
-        """At least one argument is written."""
+    @property
+    def facts(self) -> Sequence[Facts]:
+        """What is said of each argument."""
+        if self.arg_attrs is None:
+            return [{} for _ in self.body.block.args]
+        return [attributes.data for attributes in self.arg_attrs]
+
+    def set_facts(self, facts: Sequence[Facts]) -> None:
+        """Say this of each argument, whatever was said before."""
+        self.arg_attrs = ArrayAttr(DictionaryAttr(f) for f in facts) if any(facts) else None
+
+    def _set_fact(self, argument: BlockArgument, facts: Facts) -> None:
+        self.set_facts([*self.facts[: argument.index], facts, *self.facts[argument.index + 1 :]])
+
+    def alignment_of(self, argument: BlockArgument) -> int:
+        """The bytes that the address of `argument` is a multiple of, in every launch."""
+        return alignment_in(self.facts[argument.index], argument.type)
+
+    def require_alignment(self, argument: BlockArgument, bytes: int) -> None:
+        """
+        From now on rely on an address that is a multiple of `bytes`, a power of two up to
+        `buffer_plan.ALIGNMENT`: the plan passes such buffers alone.
+        """
+        if bytes > self.alignment_of(argument):
+            self._set_fact(argument, with_alignment(self.facts[argument.index], bytes))
+
+    def in_place(self, output: BlockArgument) -> tuple[int, ...]:
+        """The inputs, by position, that launches may pass as `output` too."""
+        return inputs_in_place(self.facts[output.index])
+
+    def set_in_place(self, output: BlockArgument, inputs: Sequence[int]) -> None:
+        """Say which inputs launches may pass as `output` too."""
+        self._set_fact(output, with_in_place(self.facts[output.index], inputs))
+
+    def verify_signature(self) -> None:
+        """At least one argument is written, and what is said of arguments can be."""
         if not 1 <= self.num_outputs.value.data <= len(self.body.block.args):
             raise VerifyException("a kernel writes at least one output")
+        if self.arg_attrs is not None:
+            verify_facts(self.facts, self.body.block.arg_types, len(self.inputs))
 
 
 class ThreadFuncOp(KernelLikeOp, ABC):
@@ -49,7 +101,8 @@ class ThreadFuncOp(KernelLikeOp, ABC):
     block = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
 
     assembly_format = (
-        "`grid` $grid `block` $block custom<Signature>($sym_name, $num_outputs, $body) attr-dict"
+        "`grid` $grid `block` $block "
+        "custom<Signature>($sym_name, $num_outputs, $arg_attrs, $body) attr-dict"
     )
 
     def __init__(self, name: str, body: Region, num_outputs: int, *, grid: int, block: int):
@@ -67,4 +120,4 @@ class ThreadFuncOp(KernelLikeOp, ABC):
         """The block is one that a GPU can have, and something is written."""
         if self.block.value.data > MAX_THREADS:
             raise VerifyException(f"a block has at most {MAX_THREADS} threads")
-        self.verify_outputs()
+        self.verify_signature()

@@ -26,6 +26,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.argument_facts import IN_PLACE
 from tilewright.dialects.kernel_like import KernelLikeOp
 from tilewright.dialects.types import memref_type
 
@@ -50,7 +51,7 @@ class KernelOp(KernelLikeOp):
 
     name = "loop.kernel"
 
-    assembly_format = "custom<Signature>($sym_name, $num_outputs, $body) attr-dict"
+    assembly_format = "custom<Signature>($sym_name, $num_outputs, $arg_attrs, $body) attr-dict"
 
     def __init__(self, name: str, body: Region, num_outputs: int):
         super().__init__(
@@ -59,7 +60,12 @@ class KernelOp(KernelLikeOp):
         )
 
     def verify_(self) -> None:
-        self.verify_outputs()
+        self.verify_signature()
+        if any(map(self.in_place, self.outputs)):
+            raise VerifyException(
+                f"{IN_PLACE} is for kernels of Kernel IR: before, it is not settled which thread "
+                "reads what"
+            )
         for argument in self.body.block.args:
             if not isinstance(argument.type, MemRefType):
                 raise VerifyException(f"kernel arguments are memrefs, not {argument.type}")

@@ -51,6 +51,14 @@ class Buffer:
         buffer.writable = True
         return buffer
 
+    @staticmethod
+    def in_place_of(read: "Buffer") -> "Buffer":
+        """Memory to be written where `read` lies."""
+        buffer = Buffer(read.shape, read.data)
+        buffer.written = np.zeros(read.size, bool)
+        buffer.writable = True
+        return buffer
+
     @property
     def size(self) -> int:
         """Elements in one copy."""

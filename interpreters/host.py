@@ -129,22 +129,31 @@ def _launch(machine: _Host, op: LaunchOp) -> None:
     kernel = SymbolTable.lookup_symbol(op, op.kernel)
     if not isinstance(kernel, KernelOp | FuncOp):
         raise unknown(op, f"{op.kernel} is no kernel that can be interpreted")
-    _check_places(machine, op)
+    in_place = _places_in_common(machine, op, kernel)
     inputs = [_contents(op, value, machine.values[value]) for value in op.inputs]
-    outputs = run_kernel(kernel, inputs, machine.types)
+    outputs = run_kernel(kernel, inputs, machine.types, in_place)
     for value, result in zip(op.outputs, outputs, strict=True):
         buffer: Buffer = machine.values[value]
         _overwrite(machine, buffer, _name(value))
         buffer.write(result)
 
 
-def _check_places(machine: _Host, op: LaunchOp) -> None:
-    """A launch writes in other places of the slab than it reads, and each output in another."""
+def _places_in_common(machine: _Host, op: LaunchOp, kernel: KernelOp | FuncOp) -> dict[int, int]:
+    """
+    The outputs that are written in the place of an input, which the kernel has to allow. All others
+    lie elsewhere in the slab than what the launch reads, and each apart from the others.
+    """
+    found: dict[int, int] = {}
     for position, output in enumerate(op.outputs):
-        for other in (*op.inputs, *op.outputs[:position]):
-            places = [machine.values[value].place for value in (output, other)]
-            if None not in places and overlap(*places):
+        place, allowed = machine.values[output].place, kernel.in_place(kernel.outputs[position])
+        for number, other in enumerate((*op.inputs, *op.outputs[:position])):
+            taken = machine.values[other].place
+            if place is None or taken is None or not overlap(place, taken):
+                continue
+            if number not in allowed or place != taken:
                 raise fail(op, f"{_name(output)} is written where {_name(other)} lies")
+            found[position] = number
+    return found
 
 
 def _overwrite(machine: _Host, written: Buffer, name: str) -> None:

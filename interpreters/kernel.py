@@ -60,7 +60,10 @@ def run_threads(op: FuncOp, buffers: Mapping[SSAValue, Buffer], types: ElementTy
     """Runs the whole launch over `buffers`, which are the function's arguments."""
     grid, threads = op.grid.value.data, op.block.value.data
     for output in op.outputs:
-        buffers[output].accesses = Accesses(buffers[output].size)
+        accesses = buffers[output].accesses = Accesses(buffers[output].size)
+        for read in op.inputs:
+            if np.may_share_memory(buffers[read].data, buffers[output].data):
+                buffers[read].accesses = accesses
     step = max(1, _LANES // threads)
     for first in range(0, grid, step):
         machine = Threads(range(first, min(first + step, grid)), threads, types)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs one kernel, whatever its level: inputs in, outputs out, every output element written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,10 +37,21 @@ def interpret_kernel(
         return run_kernel(op, arrays, types)
 
 
-def run_kernel(op: KernelOp | FuncOp, inputs: list[Array], types: ElementTypes) -> list[Array]:
-    """The outputs of a kernel for `inputs` that are known to fit."""
+def run_kernel(
+    op: KernelOp | FuncOp,
+    inputs: list[Array],
+    types: ElementTypes,
+    in_place: Mapping[int, int] | None = None,
+) -> list[Array]:
+    """
+    The outputs of a kernel for `inputs` that are known to fit. An output that `in_place` takes to
+    an input is written there: that array changes.
+    """
+    read = [Buffer.of(array) for array in inputs]
     outputs = [_output(value.type, types) for value in op.outputs]
-    _run(op, [Buffer.of(array) for array in inputs], outputs, types)
+    for output, position in (in_place or {}).items():
+        outputs[output] = Buffer.in_place_of(read[position])
+    _run(op, read, outputs, types)
     for value, buffer in zip(op.outputs, outputs, strict=True):
         if (element := buffer.unwritten()) is not None:
             label = value.name_hint or f"output {value.index - len(op.inputs)}"

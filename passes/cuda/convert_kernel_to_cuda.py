@@ -114,6 +114,7 @@ class _Conversion:
             grid=self.source.grid.value.data,
             block=self.source.block.value.data,
         )
+        function.set_facts(self.source.facts)
         if function.shared_bytes > cuda.MAX_STATIC_SHARED:
             raise self.writer.unsupported(
                 f"{function.shared_bytes} bytes of shared memory; it may declare "

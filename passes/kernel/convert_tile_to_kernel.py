@@ -64,6 +64,7 @@ class _Lowering:
             block=launch.num_threads,
         )
         self.function.location = source.location
+        self.function.set_facts(source.facts)
         self.emit = Emitter(self.body)
         self.values = ThreadValues(launch)
         self.registers = self.values.registers

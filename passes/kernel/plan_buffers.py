@@ -26,22 +26,37 @@ becomes
     func.return %d
 
 A buffer is needed from the first launch that uses it to the last. Results outlive the plan and keep
-memory of their own, as inputs do. A launch never writes where it reads: that a kernel reads each
-element only where and before it writes it is not known at this level.
+memory of their own, as inputs do.
+
+A launch may write a buffer where it reads another for the last time, if its kernel reads each
+element only before it writes it (`in_place.py`). It does where that makes the slab smaller: what is
+written in place cannot be read by way of the read-only cache, nor ahead of what is written. The
+kernel then says which of its arguments may be one buffer:
+
+    kernel.func ... @twice(%x: memref<64xf32>)
+        -> (%out: memref<64xf32> {plan.in_place = array<i64: 0>}) {
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 
-from tilewright.dialects import loop
+from tilewright.dialects import kernel, loop
 from tilewright.dialects.buffer_plan import aligned, bytes_of_type, clear, set_offset, set_totals
 from tilewright.dialects.types import memref_type
-from tilewright.passes.kernel.slots import Lifetime, assign_offsets, lifetimes
+from tilewright.passes.kernel.in_place import obstacle as obstacle_in_place
+from tilewright.passes.kernel.slots import (
+    Lifetime,
+    assign_offsets,
+    assign_shared,
+    lifetimes,
+    peak,
+)
 from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 3, "plan_buffers")
@@ -69,7 +84,28 @@ def _is_launched_on(buffer: SSAValue) -> bool:
     return any(isinstance(use.operation, loop.LaunchOp) for use in buffer.uses)
 
 
-def plan(main: func.FuncOp, buffers: set[SSAValue]) -> None:
+Kernels = Mapping[str, kernel.FuncOp]
+
+
+class Reuse(NamedTuple):
+    """An output of a launch that may lie where an input does."""
+
+    launch: loop.LaunchOp
+    output: SSAValue
+    read: SSAValue
+
+    @property
+    def inputs(self) -> list[int]:
+        """Where the launch passes what it reads."""
+        return [n for n, value in enumerate(self.launch.inputs) if value is self.read]
+
+    def arguments(self, function: kernel.FuncOp) -> tuple[BlockArgument, list[BlockArgument]]:
+        """The kernel's arguments for the output, and for the input."""
+        output = function.outputs[[*self.launch.outputs].index(self.output)]
+        return output, [function.inputs[n] for n in self.inputs]
+
+
+def plan(main: func.FuncOp, buffers: set[SSAValue], kernels: Kernels) -> None:
     """Set the offsets of `buffers`, and what the slab comes to."""
     for op in [op for op in main.body.block.ops if isinstance(op, memref.DeallocOp)]:
         if op.memref in buffers:  # the slab is freed as a whole
@@ -77,31 +113,61 @@ def plan(main: func.FuncOp, buffers: set[SSAValue]) -> None:
             op.erase()
     launches = [op for op in main.body.block.ops if isinstance(op, loop.LaunchOp)]
     alive = lifetimes([v for v in op.operands if v in buffers] for op in launches)
-    for step, launch in enumerate(launches):
-        _remark_on_place(main, launch, step, alive)
     sizes = {buffer: bytes_of_type(memref_type(buffer)) for buffer in alive}
     offsets = assign_offsets(alive, sizes)
+    reused = [*_reuses(main, launches, alive, kernels)]
+    shared = assign_shared(alive, sizes, {reuse.output: reuse.read for reuse in reused})
+    if peak(shared, sizes) < peak(offsets, sizes):
+        offsets = shared
+        _allow(reused, kernels)
+    elif reused:
+        skipped(RULE, main, "nothing is written in place: the slab would be no smaller")
     for buffer, offset in offsets.items():
         assert isinstance(buffer.owner, memref.AllocOp)
         set_offset(buffer.owner, offset)
-    peak = max(offset + aligned(sizes[buffer]) for buffer, offset in offsets.items())
-    set_totals(main, peak, sum(map(aligned, sizes.values())))
+    set_totals(main, peak(offsets, sizes), sum(map(aligned, sizes.values())))
 
 
-def _remark_on_place(
-    main: func.FuncOp, launch: loop.LaunchOp, step: int, alive: Mapping[SSAValue, Lifetime]
-) -> None:
-    """Say which output could have had the place of an input that nobody reads any more."""
-    for output in (value for value in launch.outputs if value in alive):
-        for read in launch.inputs:
-            if read in alive and alive[read].last == step and read.type == output.type:
-                skipped(
-                    RULE,
-                    main,
-                    f"{_name(output)} is not written in the place of {_name(read)}: not "
-                    f"known whether {launch.kernel.string_value()} reads elements only where it "
-                    "writes them",
-                )
+def _reuses(
+    main: func.FuncOp,
+    launches: Sequence[loop.LaunchOp],
+    alive: Mapping[SSAValue, Lifetime],
+    kernels: Kernels,
+) -> Iterator[Reuse]:
+    """For each output that may lie where an input does, the first such input."""
+    for step, launch in enumerate(launches):
+        ending = [v for v in dict.fromkeys(launch.inputs) if v in alive and alive[v].last == step]
+        for output in launch.outputs:
+            if output not in alive or alive[output].first != step:
+                continue
+            tried = [Reuse(launch, output, v) for v in ending if v.type == output.type]
+            reasons = [_obstacle(reuse, kernels) for reuse in tried]
+            if None in reasons:
+                reuse = tried[reasons.index(None)]
+                ending.remove(reuse.read)
+                yield reuse
+                continue
+            for reuse, reason in zip(tried, reasons, strict=True):
+                text = f"{_name(output)} is not written in the place of {_name(reuse.read)}"
+                skipped(RULE, main, f"{text}: in {launch.kernel.string_value()} {reason}")
+
+
+def _obstacle(reuse: Reuse, kernels: Kernels) -> str | None:
+    """Why the kernel does not allow it, or None."""
+    function = kernels.get(reuse.launch.kernel.string_value())
+    if function is None:
+        return "it is not settled which thread reads what (convert-tile-to-kernel)"
+    output, inputs = reuse.arguments(function)
+    reasons = (obstacle_in_place(function, argument, output) for argument in inputs)
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def _allow(reused: Sequence[Reuse], kernels: Kernels) -> None:
+    """Let kernels say what launches rely on; one that is launched elsewhere too says it for all."""
+    for reuse in reused:
+        function = kernels[reuse.launch.kernel.string_value()]
+        output, _ = reuse.arguments(function)
+        function.set_in_place(output, sorted({*function.in_place(output), *reuse.inputs}))
 
 
 def _name(buffer: SSAValue) -> str:
@@ -118,14 +184,18 @@ class PlanBuffersPass(ModulePass):
         main = next((f for f in op.ops if _is_main(f)), None)
         if not isinstance(main, func.FuncOp):
             return
-        with rewriting(RULE, main):
+        with rewriting(RULE, main, whole_module=True):
             clear(main)
+            kernels = {f.sym_name.data: f for f in op.ops if isinstance(f, kernel.FuncOp)}
+            for function in kernels.values():
+                for output in function.outputs:
+                    function.set_in_place(output, ())
             if not (buffers := intermediates(main)):
                 return
             if (reason := obstacle(main)) is not None:
                 skipped(RULE, main, reason)
                 return
-            plan(main, buffers)
+            plan(main, buffers, kernels)
 
 
 def _is_main(op: object) -> bool:

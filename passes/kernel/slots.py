@@ -21,6 +21,10 @@ class Lifetime(NamedTuple):
     first: int
     last: int
 
+    def join(self, other: "Lifetime") -> "Lifetime":
+        """From the first step of both to the last."""
+        return Lifetime(min(self.first, other.first), max(self.last, other.last))
+
     def meets(self, other: "Lifetime") -> bool:
         """Whether there is a step at which both are alive."""
         return self.first <= other.last and other.first <= self.last
@@ -51,6 +55,27 @@ def assign_offsets(alive: Mapping[Key, Lifetime], sizes: Mapping[Key, int]) -> d
         )
         offsets[key] = _best_gap(taken, aligned(sizes[key]))
     return {key: offsets[key] for key in alive}
+
+
+def assign_shared(
+    alive: Mapping[Key, Lifetime], sizes: Mapping[Key, int], shared: Mapping[Key, Key]
+) -> dict[Key, int]:
+    """
+    Offsets as `assign_offsets` gives them, but a buffer that is a key of `shared` lies where the
+    one that it is mapped to does, which is used before.
+    """
+    whole: dict[Key, Lifetime] = {}
+    owners: dict[Key, Key] = {}
+    for key in alive:
+        owners[key] = owner = owners[shared[key]] if key in shared else key
+        whole[owner] = whole[owner].join(alive[key]) if owner in whole else alive[key]
+    offsets = assign_offsets(whole, sizes)
+    return {key: offsets[owners[key]] for key in alive}
+
+
+def peak(offsets: Mapping[Key, int], sizes: Mapping[Key, int]) -> int:
+    """The bytes that buffers at these offsets take together."""
+    return max(offset + aligned(sizes[key]) for key, offset in offsets.items())
 
 
 def _best_gap(taken: Sequence[tuple[int, int]], size: int) -> int:

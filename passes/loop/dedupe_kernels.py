@@ -35,7 +35,8 @@ RULE = Rule("f", 12, "dedupe_kernels")
 
 def signature(kernel: loop.KernelOp) -> Hashable:
     """Equal for kernels that compute the same: all of a kernel but its name."""
-    return kernel.num_outputs, frozenset(kernel.attributes.items()), body_structure(kernel.body)
+    said = kernel.num_outputs, kernel.arg_attrs
+    return said, frozenset(kernel.attributes.items()), body_structure(kernel.body)
 
 
 def _launch_instead(

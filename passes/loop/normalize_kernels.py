@@ -85,7 +85,8 @@ def order_inputs(kernel: loop.KernelOp, launches: Sequence[loop.LaunchOp]) -> No
 
 def _permute_arguments(kernel: loop.KernelOp, order: Sequence[int]) -> None:
     """Argument `order[i]` becomes argument `i`."""
-    block = kernel.body.block
+    block, facts = kernel.body.block, kernel.facts
+    kernel.set_facts([*(facts[source] for source in order), *facts[len(order) :]])
     old: list[BlockArgument] = list(kernel.inputs)
     for position, source in enumerate(order):
         new = block.insert_arg(old[source].type, len(old) + position)

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Whether a kernel may write an output where one of its inputs lies.
+
+    kernel.func grid 4 block 64 @residual(%h: memref<250xf32>, ...) -> (%out: memref<250xf32>) {
+      ...
+      %0 = loop.load %h[%b * 64 + %t] where [249 - %b * 64 - %t] : memref<250xf32>
+      %1 = arith.addf %0, %product : f32
+      loop.store %1, %out[%b * 64 + %t] where [249 - %b * 64 - %t] : memref<250xf32>
+    }
+
+`%out` may take the place of `%h`: whatever a thread reads of `%h` nobody has written yet, for it is
+that thread alone that will, at the same subscripts and further down. What the kernel reads of its
+other inputs does not matter. The proof asks that
+
+- the input is only loaded from, the output only stored to, and all that in one block of ops;
+- subscripts are the same, up to constants;
+- no two steps of any thread have the same subscripts, so that each element is one step's own;
+- within the step, what is stored at some constants is not loaded at them later.
+
+It is made of Kernel IR, where it is settled what threads do and in which order: passes before may
+do as they like. Masks do not matter, for whoever does not act does not interfere.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+from xdsl.dialects import scf
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+
+from tilewright.dialects import kernel, loop
+from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.index import Range, Sum, range_of, sum_of
+
+
+class _Digit(NamedTuple):
+    """A term of a sum: a multiple of `weight`, whose largest and smallest are `width` apart."""
+
+    weight: int
+    width: int
+
+
+class _Access(NamedTuple):
+    """One load or store: what varies in its subscripts, and their constants."""
+
+    op: Operation
+    sums: tuple[Sum, ...]
+    """The subscripts without their constants."""
+    constants: tuple[int, ...]
+
+
+def obstacle(function: kernel.FuncOp, read: BlockArgument, written: BlockArgument) -> str | None:
+    """Why the output `written` may not lie where the input `read` does, or None if it may."""
+    loads = [use.operation for use in read.uses]
+    stores = [use.operation for use in written.uses]
+    if not loads or not stores:
+        return None
+    for op, expected in [(op, loop.LoadOp) for op in loads] + [(op, loop.StoreOp) for op in stores]:
+        if not isinstance(op, expected):
+            return f"'{op.name}' may access any element"
+    blocks = {op.parent for op in (*loads, *stores)}
+    if len(blocks) > 1:
+        return "it loads and stores in different loops or branches"
+    (block,) = blocks
+    assert block is not None
+    scope = block.parent_op()
+    while scope is not function:
+        if not isinstance(scope, scf.ForOp | scf.IfOp):
+            return "it loads and stores in a loop whose steps are not known"
+        scope = scope.parent_op()
+    return _Steps(function, block).obstacle(loads, stores)
+
+
+class _Steps:
+    """The steps that run a block of ops: of all threads, and of the loops around."""
+
+    def __init__(self, function: kernel.FuncOp, block: Block):
+        self.block = block
+        self.roots: dict[Hashable, AffineDimExpr] = {}
+        """What tells steps apart: the ids, and the counters of loops."""
+        self.ranges: list[Range | None] = []
+        self._add(kernel.BlockIdOp, Range.extent(function.grid.value.data))
+        self._add(kernel.ThreadIdOp, Range.extent(function.block.value.data))
+        scope = block.parent_op()
+        while scope is not function:
+            assert scope is not None
+            if isinstance(scope, scf.ForOp):
+                counter = scope.body.block.args[0]
+                self._add(counter, range_of_value(counter))
+            scope = scope.parent_op()
+
+    def _add(self, root: Hashable, range: Range | None) -> None:
+        self.roots[root] = AffineDimExpr(len(self.ranges))
+        self.ranges.append(range)
+
+    def obstacle(self, loads: Sequence[Operation], stores: Sequence[Operation]) -> str | None:
+        """Why stores of one step may end what another, or the same later, loads; or None."""
+        reads, writes = [self._access(op) for op in loads], [self._access(op) for op in stores]
+        known = [access for access in (*reads, *writes) if access is not None]
+        if len(known) < len(reads) + len(writes):
+            return "subscripts depend on data"
+        if any(access.sums != known[0].sums for access in known):
+            return "it loads elsewhere than it stores"
+        if not self._are_told_apart(known[0].sums):
+            return "several steps may load or store one element"
+        place = {op: position for position, op in enumerate(self.block.ops)}
+        for read, write in ((r, w) for r in known[: len(reads)] for w in known[len(reads) :]):
+            if read.constants != write.constants and self._may_meet(read, write):
+                return "it loads at one step what it stores at another"
+            if read.constants == write.constants and place[read.op] > place[write.op]:
+                return "it loads elements again after they are stored"
+        return None
+
+    def _access(self, op: Operation) -> _Access | None:
+        assert isinstance(op, loop.LoadOp | loop.StoreOp)
+        exprs = self._over_roots(op.map.data.results, op.indices)
+        if exprs is None:
+            return None
+        sums = [sum_of(expr, self.ranges) for expr in exprs]
+        return _Access(op, tuple(Sum(s.terms) for s in sums), tuple(s.constant for s in sums))
+
+    def _over_roots(
+        self, exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]
+    ) -> list[AffineExpr] | None:
+        """`exprs` as expressions of the roots; None if they depend on something else."""
+        dims = [self._over_roots_alone(operand) for operand in operands]
+        known = [dim for dim in dims if dim is not None]
+        if len(known) < len(dims):
+            return None
+        return [expr.replace_dims_and_symbols(known, ()) for expr in exprs]
+
+    def _over_roots_alone(self, index: SSAValue) -> AffineExpr | None:
+        owner = index.owner
+        if isinstance(owner, kernel.IdOp):
+            return self.roots[type(owner)]
+        if isinstance(owner, kernel.IndexOp):
+            exprs = self._over_roots(owner.map.data.results, owner.indices)
+            return None if exprs is None else exprs[0]
+        if index in self.roots:
+            return self.roots[index]
+        known = range_of_value(index)
+        return AffineConstantExpr(known.low) if known and _is_one_value(known) else None
+
+    def _are_told_apart(self, sums: Sequence[Sum]) -> bool:
+        """Whether equal values of `sums` mean that it is the same step."""
+        told: dict[AffineExpr, None] = {}
+        """Atoms whose values follow from those of `sums`."""
+        pending = [atom for value in sums for atom in self._digits(value) or ()]
+        while pending:
+            atom = pending.pop()
+            told[atom] = None
+            for whole in [x for x in map(self._dividend, told) if x is not None]:
+                value, quotient = whole
+                if all(part in told for part in quotient.terms):
+                    parts = self._digits(value) or ()
+                    pending += [part for part in parts if part not in (*told, *pending)]
+        roots = zip(self.roots.values(), self.ranges, strict=True)
+        return all(root in told or _is_one_value(known) for root, known in roots)
+
+    def _dividend(self, atom: AffineExpr) -> tuple[Sum, Sum] | None:
+        """For a rest `x mod c`: `x`, and the quotient that it takes to know it."""
+        match atom:
+            case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, x, AffineConstantExpr(c)):
+                return sum_of(x, self.ranges), sum_of(x // c, self.ranges)
+            case _:
+                return None
+
+    def _digits(self, value: Sum) -> dict[AffineExpr, _Digit] | None:
+        """
+        The atoms of a sum, the steepest first, if each outweighs those that follow: then the value
+        of the sum says those of all.
+        """
+        digits: dict[AffineExpr, _Digit] = {}
+        reach = 0
+        for atom, factor in sorted(value.terms.items(), key=lambda term: abs(term[1])):
+            known = range_of(atom, self.ranges)
+            if known is None or abs(factor) <= reach:
+                return None
+            digits[atom] = _Digit(abs(factor), known.high - known.low)
+            reach += abs(factor) * (known.high - known.low)
+        return dict(reversed(digits.items()))
+
+    def _may_meet(self, one: _Access, other: _Access) -> bool:
+        """Whether two steps may access one element, by `one` and by `other`."""
+        distances = [a - b for a, b in zip(one.constants, other.constants, strict=True)]
+        digits = [self._digits(value) for value in one.sums]
+        return all(
+            weights is None or _is_between(abs(distance), list(weights.values()))
+            for distance, weights in zip(distances, digits, strict=True)
+        )
+
+
+def _is_one_value(known: Range | None) -> bool:
+    return known is not None and known.low == known.high
+
+
+def _is_between(distance: int, digits: Sequence[_Digit]) -> bool:
+    """Whether two numbers of such digits, the steepest first, may be `distance` apart."""
+    if not digits:
+        return distance == 0
+    (weight, width), *rest = digits
+    reach = sum(digit.weight * digit.width for digit in rest)
+    low, high = -((reach - distance) // weight), (distance + reach) // weight
+    return any(
+        _is_between(distance - weight * steps, rest)
+        for steps in range(max(low, -width), min(high, width) + 1)
+    )
