@@ -16,19 +16,20 @@ Windows of unequal lengths are as long as the longest, and masked.
 """
 
 from collections.abc import Sequence
-from math import prod
 
 from xdsl.ir import Attribute
 
 from tilewright.dialects import prim, torch
-from tilewright.dialects.index import linearize
+from tilewright.dialects.index import Range, linearize
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.number import Number
 from tilewright.dialects.torch_op import python_value
+from tilewright.dialects.torch_windows import AdaptiveWindow, Window
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.view import axes_of
-from tilewright.passes.decompose.windows import AnyWindow, Place, open_bounds, places, windowed
+from tilewright.passes.decompose.window_lengths import lengths
+from tilewright.passes.decompose.windows import AnyWindow, windowed
 
 _LAST = 2**63 - 1
 
@@ -82,16 +83,13 @@ class MaxPoolWithIndices(Decomposition[torch.MaxPoolWithIndicesOp | torch.Adapti
         return seen.emit.stored(op.results[0]), seen.emit.stored(op.results[1])
 
 
-def mean(input: Tensor, windows: Sequence[AnyWindow], counted: Sequence[Place]) -> Tensor:
-    """The sum over the steps, divided by how many of them are `counted`."""
+def mean(
+    input: Tensor, windows: Sequence[Window | AdaptiveWindow], counted: Sequence[Range]
+) -> Tensor:
+    """The sum over the steps, divided by how many of their elements are `counted`."""
     seen = windowed(input, windows, 0)
-    shape = seen.shape[seen.rank - 2 * len(windows) :]
-    bounds = open_bounds([bound for place in counted for bound in place.bounds], shape)
-    total, number = seen.sum(steps_of(seen, windows)), prod(window.steps for window in windows)
-    if not bounds:
-        return total / number
-    is_counted = input.emit.predicate(bounds, shape).cast(input.element)
-    return total / is_counted.sum(steps_of(is_counted, windows))
+    total, number = seen.sum(steps_of(seen, windows)), lengths(input.emit, windows, counted)
+    return total / (number if isinstance(number, int) else number.cast(input.element))
 
 
 class AvgPool(Decomposition[torch.AvgPoolOp]):
@@ -102,14 +100,10 @@ class AvgPool(Decomposition[torch.AvgPoolOp]):
         if divisor := op.divisor():
             seen = windowed(input, windows, 0)
             return seen.sum(steps_of(seen, windows)) / divisor
-        counted = places(windows, 2 * len(windows))
         if op.count_include_pad.value.data:
             # All that is not beyond the padding, which the last window may be.
-            counted = [
-                Place(place.element, [place.element * -1 + (window.size + window.high - 1)])
-                for place, window in zip(counted, windows, strict=True)
-            ]
-        return mean(input, windows, counted)
+            return mean(input, windows, [Range(-w.padding, w.size + w.high - 1) for w in windows])
+        return mean(input, windows, [Range.extent(window.size) for window in windows])
 
 
 class AdaptiveAvgPool(Decomposition[torch.AdaptiveAvgPoolOp]):
@@ -117,7 +111,7 @@ class AdaptiveAvgPool(Decomposition[torch.AdaptiveAvgPoolOp]):
 
     def decompose(self, op: torch.AdaptiveAvgPoolOp, emit: Emitter) -> Tensor:
         windows = op.windows()
-        return mean(emit(op.input), windows, places(windows, 2 * len(windows)))
+        return mean(emit(op.input), windows, [Range.extent(window.size) for window in windows])
 
 
 PATTERNS: Table = {

@@ -40,10 +40,18 @@ def place(window: AnyWindow, position: AffineExpr, step: AffineExpr) -> Place:
             is_multiple = (distance % window.stride) * -1
             return Place(element, [element, element * -1 + (window.size - 1), is_multiple])
         case AdaptiveWindow():
-            parts = max(window.positions, 1)
-            element = position * window.size // parts + step
-            end = ((position + 1) * window.size + (parts - 1)) // parts
-            return Place(element, [end - element - 1])
+            first, last = ends(window, position)
+            return Place(first + step, [last - (first + step)])
+
+
+def ends(window: Window | AdaptiveWindow, position: AffineExpr) -> tuple[AffineExpr, AffineExpr]:
+    """The first and the last element that the window looks at from a position."""
+    if isinstance(window, Window):
+        first = position * window.stride - window.padding
+        return first, first + (window.steps - 1) * window.dilation
+    parts = max(window.positions, 1)
+    end = ((position + 1) * window.size + (parts - 1)) // parts
+    return position * window.size // parts, end - 1
 
 
 def places(windows: Sequence[AnyWindow], rank: int) -> list[Place]:

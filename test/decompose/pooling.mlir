@@ -50,12 +50,17 @@ func.func @mean(%x: tensor<2x4x9x9xf32>) -> tensor<2x4x5x5xf32> {
 // CHECK-LABEL: func.func @counted(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3) -> (d0, d1, (((d2 * 2) + d3) + -1))> where affine_map<(d0, d1, d2, d3) -> ((((d2 * 2) + d3) + -1), (((d2 * -2) + (d3 * -1)) + 9))> else 0.000000e+00 : f32 : tensor<2x4x9xf32> -> tensor<2x4x5x3xf32>
 // CHECK-NEXT:    %r_1 = prim.reduce add(%r) dims [3] : (tensor<2x4x5x3xf32>) -> tensor<2x4x5xf32>
-// CHECK-NEXT:    %r_2 = prim.predicate affine_map<(d0, d1) -> ((((d0 * 2) + d1) + -1), (((d0 * -2) + (d1 * -1)) + 9))> : tensor<5x3xi1>
-// CHECK-NEXT:    %r_3 = prim.elementwise cast(%r_2) : (tensor<5x3xi1>) -> tensor<5x3xf32>
-// CHECK-NEXT:    %r_4 = prim.reduce add(%r_3) dims [1] : (tensor<5x3xf32>) -> tensor<5xf32>
-// CHECK-NEXT:    %r_5 = prim.index_map %r_4 by affine_map<(d0, d1, d2) -> (d2)> : tensor<5xf32> -> tensor<2x4x5xf32>
-// CHECK-NEXT:    %r_6 = prim.elementwise div(%r_1, %r_5) : tensor<2x4x5xf32>
-// CHECK-NEXT:    func.return %r_6 : tensor<2x4x5xf32>
+// CHECK-NEXT:    %r_2 = prim.iota affine_map<(d0) -> (((d0 * 2) + -1))> : tensor<5xi64>
+// CHECK-NEXT:    %r_3 = prim.iota affine_map<(d0) -> (((d0 * 2) + 2))> : tensor<5xi64>
+// CHECK-NEXT:    %r_4 = prim.constant 0 : i64 -> tensor<5xi64>
+// CHECK-NEXT:    %r_5 = prim.elementwise maximum(%r_2, %r_4) : tensor<5xi64>
+// CHECK-NEXT:    %r_6 = prim.constant 9 : i64 -> tensor<5xi64>
+// CHECK-NEXT:    %r_7 = prim.elementwise minimum(%r_3, %r_6) : tensor<5xi64>
+// CHECK-NEXT:    %r_8 = prim.elementwise sub(%r_7, %r_5) : tensor<5xi64>
+// CHECK-NEXT:    %r_9 = prim.elementwise cast(%r_8) : (tensor<5xi64>) -> tensor<5xf32>
+// CHECK-NEXT:    %r_10 = prim.index_map %r_9 by affine_map<(d0, d1, d2) -> (d2)> : tensor<5xf32> -> tensor<2x4x5xf32>
+// CHECK-NEXT:    %r_11 = prim.elementwise div(%r_1, %r_10) : tensor<2x4x5xf32>
+// CHECK-NEXT:    func.return %r_11 : tensor<2x4x5xf32>
 func.func @counted(%x: tensor<2x4x9xf32>) -> tensor<2x4x5xf32> {
   %r = torch.avg_pool1d %x kernel_size [3] stride [2] padding [1] count_include_pad false
       : (tensor<2x4x9xf32>) -> tensor<2x4x5xf32>
@@ -66,12 +71,15 @@ func.func @counted(%x: tensor<2x4x9xf32>) -> tensor<2x4x5xf32> {
 // CHECK-LABEL: func.func @ceil(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3) -> (d0, d1, ((d2 * 2) + d3))> where affine_map<(d0, d1, d2, d3) -> ((((d2 * -2) + (d3 * -1)) + 8))> else 0.000000e+00 : f32 : tensor<2x4x9xf32> -> tensor<2x4x5x2xf32>
 // CHECK-NEXT:    %r_1 = prim.reduce add(%r) dims [3] : (tensor<2x4x5x2xf32>) -> tensor<2x4x5xf32>
-// CHECK-NEXT:    %r_2 = prim.predicate affine_map<(d0, d1) -> ((((d0 * -2) + (d1 * -1)) + 8))> : tensor<5x2xi1>
-// CHECK-NEXT:    %r_3 = prim.elementwise cast(%r_2) : (tensor<5x2xi1>) -> tensor<5x2xf32>
-// CHECK-NEXT:    %r_4 = prim.reduce add(%r_3) dims [1] : (tensor<5x2xf32>) -> tensor<5xf32>
-// CHECK-NEXT:    %r_5 = prim.index_map %r_4 by affine_map<(d0, d1, d2) -> (d2)> : tensor<5xf32> -> tensor<2x4x5xf32>
-// CHECK-NEXT:    %r_6 = prim.elementwise div(%r_1, %r_5) : tensor<2x4x5xf32>
-// CHECK-NEXT:    func.return %r_6 : tensor<2x4x5xf32>
+// CHECK-NEXT:    %r_2 = prim.iota affine_map<(d0) -> ((d0 * 2))> : tensor<5xi64>
+// CHECK-NEXT:    %r_3 = prim.iota affine_map<(d0) -> (((d0 * 2) + 2))> : tensor<5xi64>
+// CHECK-NEXT:    %r_4 = prim.constant 9 : i64 -> tensor<5xi64>
+// CHECK-NEXT:    %r_5 = prim.elementwise minimum(%r_3, %r_4) : tensor<5xi64>
+// CHECK-NEXT:    %r_6 = prim.elementwise sub(%r_5, %r_2) : tensor<5xi64>
+// CHECK-NEXT:    %r_7 = prim.elementwise cast(%r_6) : (tensor<5xi64>) -> tensor<5xf32>
+// CHECK-NEXT:    %r_8 = prim.index_map %r_7 by affine_map<(d0, d1, d2) -> (d2)> : tensor<5xf32> -> tensor<2x4x5xf32>
+// CHECK-NEXT:    %r_9 = prim.elementwise div(%r_1, %r_8) : tensor<2x4x5xf32>
+// CHECK-NEXT:    func.return %r_9 : tensor<2x4x5xf32>
 func.func @ceil(%x: tensor<2x4x9xf32>) -> tensor<2x4x5xf32> {
   %r = torch.avg_pool1d %x kernel_size [2] ceil_mode true
       : (tensor<2x4x9xf32>) -> tensor<2x4x5xf32>
@@ -95,12 +103,11 @@ func.func @equal_parts(%x: tensor<2x4x9xf32>) -> tensor<2x4x3xf32> {
 // CHECK-LABEL: func.func @parts(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3) -> (d0, d1, (((d2 * 8) floordiv 3) + d3))> where affine_map<(d0, d1, d2, d3) -> (((((((d2 * 8) + 1) floordiv 3) + (((d2 * 8) floordiv 3) * -1)) + (d3 * -1)) + 2))> else 0.000000e+00 : f32 : tensor<2x4x8xf32> -> tensor<2x4x3x4xf32>
 // CHECK-NEXT:    %r_1 = prim.reduce add(%r) dims [3] : (tensor<2x4x3x4xf32>) -> tensor<2x4x3xf32>
-// CHECK-NEXT:    %r_2 = prim.predicate affine_map<(d0, d1) -> (((((((d0 * 8) + 1) floordiv 3) + (((d0 * 8) floordiv 3) * -1)) + (d1 * -1)) + 2))> : tensor<3x4xi1>
-// CHECK-NEXT:    %r_3 = prim.elementwise cast(%r_2) : (tensor<3x4xi1>) -> tensor<3x4xf32>
-// CHECK-NEXT:    %r_4 = prim.reduce add(%r_3) dims [1] : (tensor<3x4xf32>) -> tensor<3xf32>
-// CHECK-NEXT:    %r_5 = prim.index_map %r_4 by affine_map<(d0, d1, d2) -> (d2)> : tensor<3xf32> -> tensor<2x4x3xf32>
-// CHECK-NEXT:    %r_6 = prim.elementwise div(%r_1, %r_5) : tensor<2x4x3xf32>
-// CHECK-NEXT:    func.return %r_6 : tensor<2x4x3xf32>
+// CHECK-NEXT:    %r_2 = prim.iota affine_map<(d0) -> ((((((d0 * 8) + 1) floordiv 3) + (((d0 * 8) floordiv 3) * -1)) + 3))> : tensor<3xi64>
+// CHECK-NEXT:    %r_3 = prim.elementwise cast(%r_2) : (tensor<3xi64>) -> tensor<3xf32>
+// CHECK-NEXT:    %r_4 = prim.index_map %r_3 by affine_map<(d0, d1, d2) -> (d2)> : tensor<3xf32> -> tensor<2x4x3xf32>
+// CHECK-NEXT:    %r_5 = prim.elementwise div(%r_1, %r_4) : tensor<2x4x3xf32>
+// CHECK-NEXT:    func.return %r_5 : tensor<2x4x3xf32>
 func.func @parts(%x: tensor<2x4x8xf32>) -> tensor<2x4x3xf32> {
   %r = torch.adaptive_avg_pool1d %x output_size [3]
       : (tensor<2x4x8xf32>) -> tensor<2x4x3xf32>

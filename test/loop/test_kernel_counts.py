@@ -51,6 +51,10 @@ def relu_matmul(x: Tensor, bias: Tensor, w: Tensor) -> Tensor:
     return torch.relu((x + bias) @ w)
 
 
+def residual(x: Tensor, w: Tensor, b: Tensor) -> Tensor:
+    return torch.relu(F.conv2d(x, w, b, padding=1) + x)
+
+
 HEADS, SHARED = (r(1, 4, 65, 24), r(1, 4, 67, 24), r(1, 4, 67, 24)), r(1, 2, 65, 24)
 
 CASES: list[tuple[Callable[..., Tensor], tuple[Tensor, ...], int]] = [
@@ -66,6 +70,12 @@ CASES: list[tuple[Callable[..., Tensor], tuple[Tensor, ...], int]] = [
     (causal, HEADS, 2),
     (grouped, (HEADS[0], SHARED, SHARED), 2),
     (masked, (*HEADS, r(65, 67)), 2),
+    (nn.Conv1d(4, 8, 3, padding=1, groups=2), (r(2, 4, 19),), 1),
+    (residual, (r(2, 4, 7, 9), r(4, 4, 3, 3), r(4)), 1),
+    (nn.ConvTranspose2d(4, 8, 3, stride=2), (r(2, 4, 7, 9),), 1),
+    (nn.Sequential(nn.Conv2d(4, 8, 3), nn.GELU(), nn.Conv2d(8, 4, 1)), (r(2, 4, 7, 9),), 2),
+    (nn.AvgPool2d(3, 2, 1, ceil_mode=True, count_include_pad=False), (r(2, 4, 9, 7),), 1),
+    (nn.AdaptiveAvgPool2d((5, 3)), (r(2, 4, 9, 7),), 1),
     (DecoderLayer(), (r(1, 33, 64), r(33, 16), r(33, 16)), 10),
 ]
 
