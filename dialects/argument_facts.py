@@ -21,7 +21,6 @@ from typing import cast
 from xdsl.dialects.builtin import (
     ContainerType,
     DenseArrayBase,
-    FixedBitwidthType,
     IntegerAttr,
     IntegerType,
     ShapedType,
@@ -32,6 +31,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.buffer_plan import ALIGNMENT
+from tilewright.dialects.types import size_of
 
 ALIGN = "plan.align"
 IN_PLACE = "plan.in_place"
@@ -44,8 +44,7 @@ def alignment_in(facts: Facts, type: Attribute) -> int:
     """The bytes that the address of an argument of `type` is a multiple of."""
     if isinstance(attribute := facts.get(ALIGN), IntegerAttr):
         return attribute.value.data
-    element = _element(type)
-    return element.size if isinstance(element, FixedBitwidthType) else 1
+    return size_of(_element(type))
 
 
 def inputs_in_place(facts: Facts) -> tuple[int, ...]:

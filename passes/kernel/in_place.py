@@ -23,6 +23,7 @@ do as they like. Masks do not matter, for whoever does not act does not interfer
 """
 
 from collections.abc import Hashable, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from xdsl.dialects import scf
@@ -47,8 +48,16 @@ class _Digit(NamedTuple):
     width: int
 
 
+class _Subscripts(NamedTuple):
+    """The first element that an op accesses, and how many side by side."""
+
+    exprs: Sequence[AffineExpr]
+    operands: Sequence[SSAValue]
+    width: int
+
+
 class _Access(NamedTuple):
-    """One load or store: what varies in its subscripts, and their constants."""
+    """One element that is loaded or stored: what varies in its subscripts, and their constants."""
 
     op: Operation
     sums: tuple[Sum, ...]
@@ -62,8 +71,8 @@ def obstacle(function: kernel.FuncOp, read: BlockArgument, written: BlockArgumen
     stores = [use.operation for use in written.uses]
     if not loads or not stores:
         return None
-    for op, expected in [(op, loop.LoadOp) for op in loads] + [(op, loop.StoreOp) for op in stores]:
-        if not isinstance(op, expected):
+    for op, memref in [(op, read) for op in loads] + [(op, written) for op in stores]:
+        if _subscripts(op, memref) is None:
             return f"'{op.name}' may access any element"
     blocks = {op.parent for op in (*loads, *stores)}
     if len(blocks) > 1:
@@ -72,10 +81,26 @@ def obstacle(function: kernel.FuncOp, read: BlockArgument, written: BlockArgumen
     assert block is not None
     scope = block.parent_op()
     while scope is not function:
-        if not isinstance(scope, scf.ForOp | scf.IfOp):
+        if not isinstance(scope, scf.ForOp | scf.IfOp | kernel.UnrollOp):
             return "it loads and stores in a loop whose steps are not known"
         scope = scope.parent_op()
-    return _Steps(function, block).obstacle(loads, stores)
+    steps = _Steps(function, block)
+    reads = [steps.accesses(op, read) for op in loads]
+    writes = [steps.accesses(op, written) for op in stores]
+    return steps.obstacle(reads, writes)
+
+
+def _subscripts(op: Operation, memref: SSAValue) -> _Subscripts | None:
+    """What the op accesses of `memref`; None if that is not known."""
+    match op:
+        case loop.LoadOp() | loop.StoreOp():
+            return _Subscripts(op.map.data.results, op.indices, 1)
+        case kernel.CopyOp() if op.source is memref:
+            return _Subscripts(op.source_map.data.results, op.source_indices, op.width.value.data)
+        case kernel.CopyOp():
+            return _Subscripts(op.target_map.data.results, op.target_indices, op.width.value.data)
+        case _:
+            return None
 
 
 class _Steps:
@@ -94,37 +119,51 @@ class _Steps:
             if isinstance(scope, scf.ForOp):
                 counter = scope.body.block.args[0]
                 self._add(counter, range_of_value(counter))
+            if isinstance(scope, kernel.UnrollOp):
+                for axis in scope.body.block.args:
+                    self._add(axis, range_of_value(axis))
             scope = scope.parent_op()
 
     def _add(self, root: Hashable, range: Range | None) -> None:
         self.roots[root] = AffineDimExpr(len(self.ranges))
         self.ranges.append(range)
 
-    def obstacle(self, loads: Sequence[Operation], stores: Sequence[Operation]) -> str | None:
+    def obstacle(
+        self,
+        loads: Sequence[Sequence[_Access] | None],
+        stores: Sequence[Sequence[_Access] | None],
+    ) -> str | None:
         """Why stores of one step may end what another, or the same later, loads; or None."""
-        reads, writes = [self._access(op) for op in loads], [self._access(op) for op in stores]
-        known = [access for access in (*reads, *writes) if access is not None]
-        if len(known) < len(reads) + len(writes):
+        if None in loads or None in stores:
             return "subscripts depend on data"
-        if any(access.sums != known[0].sums for access in known):
+        reads = [access for accesses in loads for access in accesses or ()]
+        writes = [access for accesses in stores for access in accesses or ()]
+        sums = reads[0].sums
+        if any(access.sums != sums for access in (*reads, *writes)):
             return "it loads elsewhere than it stores"
-        if not self._are_told_apart(known[0].sums):
+        if not self._are_told_apart(sums):
             return "several steps may load or store one element"
         place = {op: position for position, op in enumerate(self.block.ops)}
-        for read, write in ((r, w) for r in known[: len(reads)] for w in known[len(reads) :]):
+        for read, write in product(reads, writes):
             if read.constants != write.constants and self._may_meet(read, write):
                 return "it loads at one step what it stores at another"
             if read.constants == write.constants and place[read.op] > place[write.op]:
                 return "it loads elements again after they are stored"
         return None
 
-    def _access(self, op: Operation) -> _Access | None:
-        assert isinstance(op, loop.LoadOp | loop.StoreOp)
-        exprs = self._over_roots(op.map.data.results, op.indices)
+    def accesses(self, op: Operation, memref: SSAValue) -> list[_Access] | None:
+        """The elements of `memref` that an op accesses; None if that depends on data."""
+        subscripts = _subscripts(op, memref)
+        assert subscripts is not None
+        exprs = self._over_roots(subscripts.exprs, subscripts.operands)
         if exprs is None:
             return None
         sums = [sum_of(expr, self.ranges) for expr in exprs]
-        return _Access(op, tuple(Sum(s.terms) for s in sums), tuple(s.constant for s in sums))
+        varying, constants = tuple(Sum(s.terms) for s in sums), [s.constant for s in sums]
+        return [
+            _Access(op, varying, (*constants[:-1], *(last + n for last in constants[-1:])))
+            for n in range(subscripts.width)
+        ]
 
     def _over_roots(
         self, exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]

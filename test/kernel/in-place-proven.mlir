@@ -1,9 +1,9 @@
 // RUN: opt-tool %s -p plan-buffers --remarks 2>&1 | filecheck %s
 
 // Every step has an element of its own, however its subscripts are written, so all of these write in
-// place: one place does for the six buffers.
+// place: one place does for the eight buffers.
 // CHECK-NOT:  skipped
-// CHECK:      plan.peak_bytes = 4608 : i64, plan.sum_bytes = 27648 : i64
+// CHECK:      plan.peak_bytes = 4608 : i64, plan.sum_bytes = 36864 : i64
 // CHECK-NOT:  skipped
 func.func @main(%x: memref<33x33xf32>) -> memref<33x33xf32> {
   %a = memref.alloc() : memref<33x33xf32>
@@ -13,14 +13,18 @@ func.func @main(%x: memref<33x33xf32>) -> memref<33x33xf32> {
   %e = memref.alloc() : memref<33x33xf32>
   %f = memref.alloc() : memref<33x33xf32>
   %g = memref.alloc() : memref<33x33xf32>
+  %h = memref.alloc() : memref<33x33xf32>
+  %i = memref.alloc() : memref<33x33xf32>
   loop.launch @line(%x) -> (%a) : (memref<33x33xf32>) -> (memref<33x33xf32>)
   loop.launch @line(%a) -> (%b) : (memref<33x33xf32>) -> (memref<33x33xf32>)
   loop.launch @rectangles(%b) -> (%c) : (memref<33x33xf32>) -> (memref<33x33xf32>)
   loop.launch @row(%c) -> (%d) : (memref<33x33xf32>) -> (memref<33x33xf32>)
   loop.launch @strips(%d) -> (%e) : (memref<33x33xf32>) -> (memref<33x33xf32>)
   loop.launch @branch(%e) -> (%f) : (memref<33x33xf32>) -> (memref<33x33xf32>)
-  loop.launch @line(%f) -> (%g) : (memref<33x33xf32>) -> (memref<33x33xf32>)
-  func.return %g : memref<33x33xf32>
+  loop.launch @vectors(%f) -> (%g) : (memref<33x33xf32>) -> (memref<33x33xf32>)
+  loop.launch @unrolled(%g) -> (%h) : (memref<33x33xf32>) -> (memref<33x33xf32>)
+  loop.launch @line(%h) -> (%i) : (memref<33x33xf32>) -> (memref<33x33xf32>)
+  func.return %i : memref<33x33xf32>
 }
 // A line of threads over a matrix.
 kernel.func grid 18 block 64 @line(%x: memref<33x33xf32>) -> (%out: memref<33x33xf32>) {
@@ -61,6 +65,23 @@ kernel.func grid 33 block 9 @strips(%x: memref<33x33xf32>) -> (%out: memref<33x3
   loop.store %1, %out[%b, %t * 2 + 1] : memref<33x33xf32>
   loop.store %2, %out[%b, %t * 2 + 18] where [14 - %t * 2] : memref<33x33xf32>
   loop.store %3, %out[%b, %t * 2 + 19] where [13 - %t * 2] : memref<33x33xf32>
+}
+// Four elements at a time.
+kernel.func grid 33 block 9 @vectors(%x: memref<33x33xf32>) -> (%out: memref<33x33xf32>) {
+  %b = kernel.block_id
+  %t = kernel.thread_id
+  %r = kernel.registers : memref<4xf32, 5 : i64>
+  kernel.copy %x[%b, %t * 4] to %r[0] width 4 where [29 - %t * 4] : memref<33x33xf32>, memref<4xf32, 5 : i64>
+  kernel.copy %r[0] to %out[%b, %t * 4] width 4 where [29 - %t * 4] : memref<4xf32, 5 : i64>, memref<33x33xf32>
+}
+// Each thread has three columns.
+kernel.func grid 33 block 11 @unrolled(%x: memref<33x33xf32>) -> (%out: memref<33x33xf32>) {
+  %b = kernel.block_id
+  %t = kernel.thread_id
+  kernel.unroll %i in 3 {
+    %0 = loop.load %x[%b, %i * 11 + %t] : memref<33x33xf32>
+    loop.store %0, %out[%b, %i * 11 + %t] : memref<33x33xf32>
+  }
 }
 // Only some threads act.
 kernel.func grid 33 block 64 @branch(%x: memref<33x33xf32>) -> (%out: memref<33x33xf32>) {
