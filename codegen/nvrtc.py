@@ -69,6 +69,11 @@ def use_toolkit(cuda_home: str | Path) -> None:
     _toolkits.append(Path(cuda_home))
 
 
+def toolkits() -> tuple[Path, ...]:
+    """The toolkits that were named."""
+    return tuple(_toolkits)
+
+
 def available() -> bool:
     """Whether NVRTC can be loaded here."""
     try:

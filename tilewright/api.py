@@ -20,6 +20,8 @@ from tilewright.arrays import as_array, tensor_of
 from tilewright.codegen.execution import Backend, backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.launch_plan import Launch, Plan, plan_of
+from tilewright.codegen.report import StaticReport, report_of
+from tilewright.dialects.target import target as target_named
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.call import Call
 from tilewright.frontend.capture import Captured
@@ -91,8 +93,9 @@ def compile(
     `device` is where calls run: `sim`, `gpu`, or `auto` for the best there is. Raises as `capture`
     does.
     """
-    backend = backend_for(device, target_for(target))
-    return CompiledProgram(capture(function, *inputs, kwargs=kwargs), backend)
+    target = target_for(target)
+    backend = backend_for(device, target)
+    return CompiledProgram(capture(function, *inputs, kwargs=kwargs), backend, target)
 
 
 def _module_of(module: ModuleOp | Captured | object) -> ModuleOp:
@@ -113,6 +116,8 @@ class CompiledProgram:
 
     captured: Captured
     backend: Backend
+    target: str
+    """The GPU architecture that it is compiled for."""
 
     def __post_init__(self) -> None:
         _ = self.plan  # what cannot be compiled is an error now, not at the first call
@@ -140,6 +145,13 @@ class CompiledProgram:
     def ir(self, level: str) -> str:
         """The text of the program at a level: torch, tensor, loop, tile, kernel or cuda."""
         return str(lowering.lower(self.captured.module, lowering.level_named(level)))
+
+    def report(self) -> StaticReport:
+        """
+        What the machine code tells of each kernel: registers, occupancy, instructions, traffic and
+        an estimate of its time. Print it, or see its `kernels`. Raises `NvrtcUnavailable`.
+        """
+        return report_of(self.captured.module, target_named(self.target))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """

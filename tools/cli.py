@@ -150,6 +150,14 @@ def _add_compile(add_parser: AddParser) -> None:
         "- prints it in the place of the IR",
     )
     parser.add_argument(
+        "--report",
+        action="store_true",
+        help="print what the machine code tells of each kernel, in the place of the IR",
+    )
+    parser.add_argument(
+        "--json", metavar="FILE", help="write that report to a file as JSON, - for stdout"
+    )
+    parser.add_argument(
         "-v",
         dest="verbosity",
         action="count",
@@ -188,6 +196,11 @@ def _add_run(add_parser: AddParser) -> None:
         "--json",
         metavar="FILE",
         help="write the report to a file as JSON; - is stdout, and the tables go to stderr",
+    )
+    parser.add_argument(
+        "--report",
+        action="store_true",
+        help="also say what the machine code tells of each kernel, as compile --report does",
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright compile`: a program's IR at a level, or its CUDA source, and how it came to be."""
+"""`tilewright compile`: a program's IR at a level, its CUDA source, or a report on its kernels."""
 
 import argparse
 import sys
@@ -14,7 +14,9 @@ from tilewright.passes.trace import listening
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.model_source import module_of
 from tilewright.tools.plan_file import form_of, write_plan
+from tilewright.tools.static_report import static_report_of, write_report
 from tilewright.tools.terminal import colored_diff, is_colored
+from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
 
 
@@ -23,15 +25,20 @@ def run(args: argparse.Namespace) -> int:
     target, level = target_for(args.target), Level(args.ir)
     if args.plan is not None:
         form_of(args.plan)
+    wants_report = args.report or args.json is not None
+    if wants_report:
+        use_cuda_home()
     module = module_of(args)
     with _listening(args.verbosity, target, args.color):
         lowered = lower(module, level)
     text = cuda_source(lowered) if level is Level.CUDA else str(lowered) + "\n"
     if args.plan is not None:
         write_plan(plan_of(lower(lowered, Level.CUDA)), args.plan)
+    if wants_report:
+        write_report(static_report_of(module, target), args.json, args.color, args.report)
     if args.output is not None:
         write_text(args.output, text)
-    elif args.plan != "-":
+    elif not (args.report or "-" in (args.plan, args.json)):
         sys.stdout.write(text)
     return 0
 

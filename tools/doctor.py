@@ -3,12 +3,10 @@
 
 import argparse
 import platform
-import shutil
 import sys
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import NamedTuple
 
 from rich.table import Table
@@ -16,6 +14,7 @@ from rich.table import Table
 import tilewright
 from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import present_gpu
+from tilewright.codegen.report.disassemble import find_nvdisasm
 from tilewright.tools.terminal import console, show, table
 from tilewright.tools.toolkit import use_cuda_home
 
@@ -55,6 +54,7 @@ def _abilities() -> Table:
         ("PyTorch to CUDA text (compile -c)", has_torch, "needs torch"),
         ("run on the simulator, with all checks", has_nvrtc, "needs NVRTC"),
         ("compare a run with PyTorch (run -c)", has_torch and has_nvrtc, "needs torch and NVRTC"),
+        ("report on machine code (compile --report)", has_nvrtc, "needs NVRTC"),
         ("run on a GPU", False, "not in this version"),
     ):
         rows.add_row(ability, "[green]yes[/]" if works else f"[red]no[/]: {reason}")
@@ -76,11 +76,8 @@ def _nvrtc() -> str | None:
 
 
 def _nvdisasm() -> str | None:
-    spec = find_spec("nvidia")
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        for path in sorted(Path(folder).glob("*/bin/nvdisasm")):
-            return str(path)
-    return shutil.which("nvdisasm")
+    path = find_nvdisasm()
+    return None if path is None else str(path)
 
 
 def _gpu() -> str | None:

@@ -10,9 +10,11 @@ from rich.console import Console
 from rich.table import Table
 
 from tilewright.codegen.execution import SOURCE_NAME, Execution, KernelReport, Problem
+from tilewright.codegen.report import StaticReport, as_json
 from tilewright.codegen.slab import Slab
 from tilewright.tools.comparison import Comparison
 from tilewright.tools.mlir_source import write_text
+from tilewright.tools.static_report import print_static_report
 from tilewright.tools.terminal import show, table
 
 SCHEMA = 1
@@ -32,6 +34,8 @@ class Report:
     rounded_by: str
     slab: Slab
     """The memory of intermediate buffers."""
+    static: StaticReport | None = None
+    """What the kernels' machine code tells, if that was asked for."""
 
     @property
     def ok(self) -> bool:
@@ -70,6 +74,9 @@ def print_report(report: Report, console: Console) -> None:
     if report.slab.slots:
         peak, total = report.slab.peak_bytes, report.slab.sum_bytes
         console.print(f"\nintermediate buffers: {peak} B, {total} B if none shared memory")
+    if report.static is not None:
+        console.print()
+        print_static_report(report.static, console)
     right = "right" if report.compared else "not compared: name a program with --against"
     style, verdict = ("bold green", right) if report.ok else ("bold red", "wrong")
     console.print(f"\n[{style}]{verdict}[/]")
@@ -119,6 +126,7 @@ def _factor(factor: float, count: int) -> str:
 
 def write_json(report: Report, path: str) -> None:
     """The JSON object, to a file."""
+    static = {} if report.static is None else {"report": as_json(report.static)}
     _write(
         path,
         {
@@ -131,6 +139,7 @@ def write_json(report: Report, path: str) -> None:
             "kernels": [_kernel(kernel) for kernel in report.execution.kernels],
             "peak_bytes": report.slab.peak_bytes,
             "sum_bytes": report.slab.sum_bytes,
+            **static,
         },
     )
 

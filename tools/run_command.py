@@ -6,9 +6,11 @@ import sys
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.codegen.execution import Backend, backend_for
+from tilewright.codegen.execution import Backend, Execution, backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.launch_plan import plan_of
+from tilewright.codegen.report import StaticReport, report_of
+from tilewright.dialects.target import target
 from tilewright.errors import UsageError
 from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import context, lower
@@ -32,13 +34,13 @@ from tilewright.tools.toolkit import use_cuda_home
 def run(args: argparse.Namespace) -> int:
     """Run, and report; 0 if all results are right."""
     use_cuda_home()
-    target = target_for(args.target)
+    target_name = target_for(args.target)
     try:
-        backend = backend_for(args.device, target)
-        report = _report(_program(args), backend, target, args)
+        backend = backend_for(args.device, target_name)
+        report = _report(_program(args), backend, target_name, args)
     except Exception as err:
         if args.json:
-            write_json_error(explain(err)[0], args.device, target, args.json)
+            write_json_error(explain(err)[0], args.device, target_name, args.json)
         raise
     if args.json:
         write_json(report, args.json)
@@ -68,7 +70,9 @@ def _kernel_ir(module: ModuleOp, check: str) -> ModuleOp | None:
     return lower(module, Level.KERNEL, checking_manager(context(), check))
 
 
-def _report(program: Program, backend: Backend, target: str, args: argparse.Namespace) -> Report:
+def _report(
+    program: Program, backend: Backend, target_name: str, args: argparse.Namespace
+) -> Report:
     kernel_ir = _kernel_ir(program.module, args.check)
     plan = plan_of(lower(kernel_ir or program.module, Level.CUDA))
     inputs = program.inputs
@@ -80,10 +84,17 @@ def _report(program: Program, backend: Backend, target: str, args: argparse.Name
     comparisons = compare(program, inputs, execution.results, kernel_ir)
     return Report(
         backend.name,
-        target,
+        target_name,
         plan.source,
         execution,
         comparisons,
         program.rounded_by,
         plan.slab,
+        _static(kernel_ir or program.module, execution, target_name) if args.report else None,
     )
+
+
+def _static(module: ModuleOp, execution: Execution, target_name: str) -> StaticReport:
+    """What the machine code tells, with what this run has counted."""
+    counters = {run.launch.kernel: run.counters for run in reversed(execution.kernels)}
+    return report_of(module, target(target_name), counters)

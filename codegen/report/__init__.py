@@ -6,7 +6,12 @@ kernel, read from its machine code, without a GPU.
 
 from tilewright.codegen.report.evidence import KernelEvidence, MainLoop
 from tilewright.codegen.report.json_form import as_json
-from tilewright.codegen.report.static_report import StaticReport, kernel_costs, static_report
+from tilewright.codegen.report.static_report import (
+    StaticReport,
+    kernel_costs,
+    report_of,
+    static_report,
+)
 
 __all__ = [
     "KernelEvidence",
@@ -14,5 +19,6 @@ __all__ = [
     "StaticReport",
     "as_json",
     "kernel_costs",
+    "report_of",
     "static_report",
 ]

@@ -3,7 +3,7 @@
 nvdisasm, NVIDIA's disassembler: a cubin in, its machine code as text out.
 
 It needs neither a driver nor a GPU. The `nvidia-cuda-nvdisasm` wheel brings it
-(`pip install 'tilewright[cuda]'`); a CUDA toolkit has it on its path.
+(`pip install 'tilewright[cuda]'`); a CUDA toolkit has it too.
 Reference: CUDA Binary Utilities, "nvdisasm".
 """
 
@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from tilewright.codegen import nvrtc
 from tilewright.errors import TilewrightError
 
 _OPTIONS = ("--print-code", "--print-line-info-inline", "--print-instruction-encoding")
@@ -28,13 +29,17 @@ class NvdisasmUnavailable(TilewrightError):
 
 
 def find_nvdisasm() -> Path | None:
-    """Where nvdisasm lies: in the `nvidia` wheels, or on the path; None if nowhere."""
+    """
+    Where nvdisasm lies: in the `nvidia` wheels, in the toolkits that NVRTC knows, or on the path;
+    None if nowhere.
+    """
     spec = find_spec("nvidia")
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        for path in sorted(Path(folder).glob("*/bin/nvdisasm")):
-            return path
+    wheels = [Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
+    in_wheels = [path for wheel in wheels for path in sorted(wheel.glob("*/bin/nvdisasm"))]
+    in_toolkits = [home / "bin" / "nvdisasm" for home in nvrtc.toolkits()]
+    found = next((path for path in in_wheels + in_toolkits if path.is_file()), None)
     on_path = shutil.which("nvdisasm")
-    return None if on_path is None else Path(on_path)
+    return found or (Path(on_path) if on_path else None)
 
 
 def disassemble(cubin: bytes) -> str:

@@ -2,7 +2,7 @@
 """
 The static report: what the machine code of a program's kernels says of their speed, without a GPU.
 
-    report = static_report(plan, target("sm_90a"), kernel_costs(kernel_ir))
+    report = report_of(module, target("sm_90a"))
     report.kernels[0].occupancy.share
 
 Each kernel is compiled for the target by NVRTC and disassembled. Where there is no disassembler,
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen import nvrtc
-from tilewright.codegen.launch_plan import Launch, Plan
+from tilewright.codegen.launch_plan import Launch, Plan, plan_of
 from tilewright.codegen.printer import kernels_of
 from tilewright.codegen.report.disassemble import NvdisasmUnavailable, disassemble
 from tilewright.codegen.report.estimate import Estimate, estimate, roofline_seconds
@@ -34,6 +34,8 @@ from tilewright.codegen.simulator import Counters
 from tilewright.dialects import kernel
 from tilewright.dialects.target import Target
 from tilewright.passes.kernel_cost import KernelCost, kernel_cost
+from tilewright.passes.levels import Level, level_of
+from tilewright.passes.lowering import lower
 
 _SOURCE_NAME = "kernels.cu"
 
@@ -93,6 +95,16 @@ def static_report(
         for name, launch in reversed(launches.items())
     ]
     return StaticReport(target, tuple(kernels), tuple(notes))
+
+
+def report_of(
+    module: ModuleOp, target: Target, counters: Mapping[str, Counters] | None = None
+) -> StaticReport:
+    """The report on a module at any level that has a host function."""
+    kernel_ir = None if level_of(module) in (None, Level.CUDA) else lower(module, Level.KERNEL)
+    cuda_ir = module if kernel_ir is None else lower(kernel_ir, Level.CUDA)
+    costs = None if kernel_ir is None else kernel_costs(kernel_ir, cuda_ir)
+    return static_report(plan_of(cuda_ir), target, costs, counters)
 
 
 def _codes(source: str, cubin: bytes, target: Target) -> tuple[dict[str, Code], list[str]]:

@@ -38,7 +38,7 @@ def _lines(kernel: KernelEvidence) -> Iterator[tuple[str, str]]:
     if kernel.roofline_seconds is not None:
         yield "roofline", f"{_microseconds(kernel.roofline_seconds)} us"
     if kernel.estimate is not None:
-        parts = (f"{part} {_microseconds(s)}" for part, s in kernel.estimate.parts.items())
+        parts = (f"{part} {_microseconds(s)}" for part, s in kernel.estimate.parts.items() if s)
         yield "estimate", f"{_microseconds(kernel.estimate.seconds)} us: {', '.join(parts)}"
         yield "bound by", kernel.estimate.bound
 

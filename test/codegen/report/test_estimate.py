@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model of a launch's time: each part by hand, and what bounds known kernels."""
+
+from dataclasses import replace
+
+import pytest
+from machine_code import sass_of
+
+from tilewright.codegen.report.estimate import Work, estimate, roofline_seconds
+from tilewright.codegen.report.work import work_of
+from tilewright.dialects.target import target
+from tilewright.passes.kernel_cost import LAUNCH_SECONDS, KernelCost
+
+H100 = target("sm_90a")
+CLOCK = 66.9e12 / (2 * 128 * 132)
+
+IDLE = Work(
+    blocks=132 * 4,
+    resident_blocks=2,
+    device_bytes=0,
+    sector_bytes=0,
+    instructions=0,
+    float32=0,
+    special=0,
+    wavefronts=0,
+    path_clocks=0,
+)
+
+
+@pytest.mark.parametrize(
+    ("work", "part", "seconds"),
+    [
+        ({"device_bytes": 3.35e12}, "device memory", 1 / 0.9),
+        ({"sector_bytes": 64 * 132 * 1e9}, "L2", 1e9 / CLOCK),
+        ({"instructions": 4 * 132 * 1e9}, "issue", 1e9 / CLOCK),
+        ({"float32": 4 * 132 * 1e9}, "float32", 1e9 / CLOCK),
+        ({"special": 132 * 1e9}, "special functions", 2e9 / CLOCK),
+        ({"wavefronts": 132 * 1e9}, "shared memory", 1e9 / CLOCK),
+        ({"path_clocks": 1e9}, "latency", 2e9 / CLOCK),  # two rounds of 264 blocks
+    ],
+)
+def test_each_part(work: dict[str, float], part: str, seconds: float):
+    found = estimate(replace(IDLE, **work), H100)
+    assert found.bound == part
+    assert found.parts[part] == pytest.approx(seconds)
+    assert found.seconds == pytest.approx(seconds + LAUNCH_SECONDS)
+
+
+def test_the_sm_with_the_most_blocks_decides():
+    even = estimate(replace(IDLE, blocks=132, instructions=132e9), H100)
+    uneven = estimate(replace(IDLE, blocks=133, instructions=133e9), H100)
+    assert uneven.parts["issue"] == pytest.approx(2 * even.parts["issue"])
+
+
+def test_half_the_float_lanes_take_twice_the_clocks():
+    a100 = target("sm_80")
+    assert a100.clock == pytest.approx(1.41e9, rel=0.01)
+    work = replace(IDLE, blocks=108, float32=108 * 4e9)
+    assert estimate(work, a100).parts["float32"] == pytest.approx(2e9 / a100.clock)
+
+
+def test_nothing_is_faster_than_a_launch():
+    assert estimate(IDLE, H100).bound == "launch"
+    assert estimate(IDLE, H100).seconds == LAUNCH_SECONDS
+
+
+def test_the_roofline():
+    assert roofline_seconds(66.9e12, 0, H100) == pytest.approx(1)
+    assert roofline_seconds(0, 3.35e12, H100) == pytest.approx(1)
+
+
+def _product(size: int) -> KernelCost:
+    """What `sgemm` does for square matrices; a wavefront for each quarter of a 128-bit access."""
+    blocks, steps = (size // 128) ** 2, size // 16
+    accesses = blocks * 8 * steps * (64 + 4)
+    return KernelCost(
+        blocks=blocks,
+        threads=256,
+        flops=2 * size**3,
+        global_bytes=12 * size**2,
+        accessed_bytes=4 * (2 * size**3 // 128 + size**2),
+        wavefronts=4 * accesses,
+    )
+
+
+def test_loops_run_as_often_as_their_work_needs():
+    size, cost = 4096, _product(4096)
+    work = work_of(sass_of("sgemm.cu")["sgemm"], cost, 1, cost.accessed_bytes, cost.wavefronts)
+    multiply_adds = size**3 / 32
+    assert work.float32 == pytest.approx(multiply_adds, rel=0.01)
+    assert work.instructions == pytest.approx(multiply_adds / 0.91, rel=0.02)
+
+
+def test_a_large_product_is_bound_by_its_arithmetic_and_not_by_memory():
+    cost = _product(4096)
+    code = sass_of("sgemm.cu")["sgemm"]
+    work = work_of(code, cost, 1, cost.accessed_bytes, cost.wavefronts)
+    found = estimate(work, H100)
+    assert found.seconds > roofline_seconds(cost.flops, cost.global_bytes, H100)
+    assert found.seconds < 1.5 * roofline_seconds(cost.flops, cost.global_bytes, H100)
+    assert found.parts["device memory"] < 0.1 * found.seconds
+
+
+def _copy(elements: int, blocks: int) -> KernelCost:
+    moved = 8 * elements
+    return KernelCost(
+        blocks=blocks, threads=256, flops=elements, global_bytes=moved, accessed_bytes=moved
+    )
+
+
+@pytest.mark.parametrize("kernel", ["scalar_copy", "vector_copy"])
+def test_a_large_copy_is_bound_by_memory(kernel: str):
+    cost = _copy(1 << 28, 132 * 8)
+    work = work_of(sass_of("copies.cu")[kernel], cost, 8, cost.accessed_bytes, 0)
+    found = estimate(work, H100)
+    assert found.parts["device memory"] == pytest.approx(cost.global_bytes / 3.35e12 / 0.9)
+    assert found.seconds < 2 * found.parts["device memory"]
+
+
+def test_wide_accesses_wait_less_often():
+    cost = _copy(1 << 24, 132)
+    codes = sass_of("copies.cu")
+    scalar, vector = (
+        work_of(codes[name], cost, 1, cost.accessed_bytes, 0).path_clocks
+        for name in ("scalar_copy", "vector_copy")
+    )
+    assert vector < scalar / 3
+
+
+def test_code_without_loops_runs_once():
+    cost = KernelCost(blocks=10, threads=64, flops=640, global_bytes=5120, accessed_bytes=7680)
+    work = work_of(sass_of("odd.cu")["division"], cost, 1, cost.accessed_bytes, 0)
+    assert work.instructions == 10 * 2 * 24

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The CUDA kernels of `test/codegen/report/kernels/`, compiled and read."""
+
+from functools import cache
+from pathlib import Path
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.report.disassemble import disassemble
+from tilewright.codegen.report.instruction import Code
+from tilewright.codegen.report.ptx import parse_ptx
+from tilewright.codegen.report.resources import Resources, parse_resources
+from tilewright.codegen.report.sass import parse_sass
+
+KERNELS = Path(__file__).parents[1] / "codegen" / "report" / "kernels"
+TARGET = "sm_90a"
+GENERATIONS = ("sm_80", "sm_90a", "sm_120")
+"""A target of each instruction set."""
+
+
+@cache
+def _compiled(file: str, target: str) -> nvrtc.CompiledCubin:
+    return nvrtc.compile_cubin((KERNELS / file).read_text(), target, name=file)
+
+
+@cache
+def sass_of(file: str, target: str = TARGET) -> dict[str, Code]:
+    """The machine code of a file's kernels."""
+    return parse_sass(disassemble(_compiled(file, target).cubin))
+
+
+@cache
+def ptx_of(file: str, target: str = TARGET) -> dict[str, Code]:
+    """The PTX of a file's kernels."""
+    return parse_ptx(nvrtc.compile((KERNELS / file).read_text(), target, name=file).ptx)
+
+
+@cache
+def resources_of(file: str, target: str = TARGET) -> dict[str, Resources]:
+    """What a file's kernels take."""
+    return parse_resources(_compiled(file, target).log)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--report` and `--json` of `compile`, and `--report` of `run`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tilewright.codegen import nvrtc
+from tilewright.tools.cli import main
+
+PROGRAM = ["-c", "torch.relu(torch.randn(8, 64))"]
+TWO = ["-c", "torch.softmax(torch.randn(8, 64), -1) @ torch.randn(64, 64)"]
+
+
+def test_the_report_stands_in_the_place_of_the_ir(capsys: pytest.CaptureFixture[str]):
+    assert main(["compile", *PROGRAM, "--report"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("target sm_90a, H100 SXM\n\nrelu<<<")
+    assert "__global__" not in out
+    assert err == ""
+
+
+def test_the_target_is_the_one_asked_for(capsys: pytest.CaptureFixture[str]):
+    assert main(["compile", *PROGRAM, "--report", "--target", "sm_120"]) == 0
+    assert capsys.readouterr().out.startswith("target sm_120, RTX 5090\n")
+
+
+def test_several_kernels_have_a_table(capsys: pytest.CaptureFixture[str]):
+    assert main(["compile", *TWO, "--report"]) == 0
+    head, first, *_ = capsys.readouterr().out.splitlines()
+    assert head.split()[:4] == ["kernel", "grid", "block", "registers"]
+    assert first.split()[0] == "softmax"
+
+
+def test_json_beside_the_cuda_text(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    assert main(["compile", *PROGRAM, "--json", str(tmp_path / "k.json")]) == 0
+    assert "__global__" in capsys.readouterr().out
+    assert json.loads((tmp_path / "k.json").read_text())["kernels"][0]["name"] == "relu"
+
+
+def test_json_on_stdout_moves_the_text_to_stderr(capsys: pytest.CaptureFixture[str]):
+    assert main(["compile", *PROGRAM, "--report", "--json", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["target"] == "sm_90a"
+    assert err.startswith("target sm_90a")
+
+
+def test_the_cuda_text_goes_to_its_file_all_the_same(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    assert main(["compile", *PROGRAM, "--report", "-o", str(tmp_path / "k.cu")]) == 0
+    assert "__global__" in (tmp_path / "k.cu").read_text()
+    assert "__global__" not in capsys.readouterr().out
+
+
+def test_a_kernel_without_a_host_function_gets_one(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    kernel = """loop.kernel @twice(%x: memref<64xf32>) -> (%y: memref<64xf32>) {
+      loop.for %i in 64 {
+        %v = loop.load %x[%i] : memref<64xf32>
+        %w = arith.addf %v, %v : f32
+        loop.store %w, %y[%i] : memref<64xf32>
+      }
+    }"""
+    (tmp_path / "k.mlir").write_text(kernel)
+    assert main(["compile", str(tmp_path / "k.mlir"), "--report"]) == 0
+    assert "twice<<<" in capsys.readouterr().out
+
+
+def test_a_run_counts_what_it_reports(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", *PROGRAM, "--report"]) == 0
+    out = capsys.readouterr().out
+    assert "sector factor 1.00 (simulator)" in out
+    assert out.endswith("\nright\n")
+
+
+def test_the_json_of_a_run_has_the_report(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", *PROGRAM, "--report", "--json", "-"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["ok"]
+    assert content["report"]["kernels"][0]["traffic"]["source"] == "simulator"
+
+
+def test_a_run_says_nothing_that_was_not_asked_for(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", *PROGRAM, "--json", "-"]) == 0
+    assert "report" not in json.loads(capsys.readouterr().out)
+
+
+def test_without_nvrtc(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    def missing() -> None:
+        raise nvrtc.NvrtcUnavailable("and it is not found")
+
+    monkeypatch.setattr(nvrtc, "_load", missing)
+    assert main(["compile", *PROGRAM, "--report"]) == 1
+    assert "pip install 'tilewright[cuda]'" in capsys.readouterr().err
