@@ -30,8 +30,7 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Role
 from tilewright.dialects.index import delinearize
-from tilewright.passes.loop.nest import nest_block
-from tilewright.passes.loop.nest_axes import over_axes
+from tilewright.passes.loop.nest_axes import over_axes, reducing_nest, replace_nest
 from tilewright.passes.loop.roles import axis_roles, is_contraction
 from tilewright.passes.trace import Rule, rewriting, skipped
 
@@ -43,7 +42,7 @@ _ORDER = (Role.BATCH, Role.M, Role.N)
 def legal(nest: loop.ForOp) -> str | None:
     """Why the axes of the nest cannot be collapsed, or None."""
     if not is_contraction(nest.body.block):
-        return "no contraction: its axes have no roles that differ"
+        return "no contraction: all its axes are rows"
     roles = axis_roles(nest.body.block)
     if len({*roles}) == len(roles):
         return "its axes have a role each"
@@ -71,15 +70,12 @@ class CollapseAxesPass(ModulePass):
     name = "collapse-axes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Each nest of the module."""
+        """The nests of the module that reduce."""
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
-            nest = nest_block(kernel).parent_op()
-            if not isinstance(nest, loop.ForOp):
+            if (nest := reducing_nest(kernel)) is None:
                 continue
             if (reason := legal(nest)) is not None:
                 skipped(RULE, kernel, reason)
                 continue
             with rewriting(RULE, kernel):
-                kernel.body.block.insert_op_before(collapsed(nest), nest)
-                nest.detach()
-                nest.erase()
+                replace_nest(nest, collapsed(nest))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loop nests over other axes: the same steps, counted differently."""
+"""Nests of reductions over other axes: the same steps, counted differently."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,24 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop
 from tilewright.passes.loop.kernel_builder import AXIS_NAMES
+from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.substitution import Substitution
+
+
+def reducing_nest(kernel: loop.KernelOp) -> loop.ForOp | None:
+    """The outermost nest of the kernel, if each of its steps reduces."""
+    block = nest_block(kernel)
+    nest = block.parent_op()
+    reduces = any(isinstance(op, loop.ReduceOp) for op in block.ops)
+    return nest if isinstance(nest, loop.ForOp) and reduces else None
+
+
+def replace_nest(nest: loop.ForOp, new: loop.ForOp) -> None:
+    """Put `new` in the place of `nest`."""
+    assert nest.parent is not None
+    nest.parent.insert_op_before(new, nest)
+    nest.detach()
+    nest.erase()
 
 
 def over_axes(

@@ -35,8 +35,7 @@ from xdsl.ir.affine import (
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
-from tilewright.passes.loop.nest import nest_block
-from tilewright.passes.loop.nest_axes import over_axes
+from tilewright.passes.loop.nest_axes import over_axes, reducing_nest, replace_nest
 from tilewright.passes.loop.roles import is_contraction
 from tilewright.passes.trace import Rule, rewriting, skipped
 
@@ -103,8 +102,8 @@ class SplitAxesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """The nests of the module that reduce, and are no contraction."""
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
-            nest = nest_block(kernel).parent_op()
-            if not isinstance(nest, loop.ForOp) or largest_groups(nest) is None:
+            nest = reducing_nest(kernel)
+            if nest is None or largest_groups(nest) is None:
                 continue
             if is_contraction(nest.body.block):
                 skipped(RULE, kernel, "it is a contraction as it is")
@@ -113,6 +112,4 @@ class SplitAxesPass(ModulePass):
                 skipped(RULE, kernel, "no axis that a load divides hides a contraction")
                 continue
             with rewriting(RULE, kernel):
-                kernel.body.block.insert_op_before(contraction, nest)
-                nest.detach()
-                nest.erase()
+                replace_nest(nest, contraction)
