@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops and branches: what they carry or give becomes variables that their bodies assign."""
+
+from collections.abc import Sequence
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block, Region, SSAValue
+
+from tilewright.dialects.cuda_expressions import ExpressionOp, ReadOp
+from tilewright.dialects.cuda_statements import AssignOp, ForOp, IfOp, VarOp
+from tilewright.passes.cuda.conversion import Conversion, Handlers
+from tilewright.passes.cuda.writer import is_pending
+
+UNROLL = "unroll"
+"""The attribute by which an `scf.for` asks to be unrolled."""
+
+
+def _if(to: Conversion, op: scf.IfOp) -> None:
+    if isinstance(known := to.writer.constants.get(op.cond), IntegerAttr):
+        _convert_taken(to, op.true_region if known.value.data else op.false_region, op.results)
+        return
+    condition = to.writer.use(op.cond)
+    variables = [_variable(to, result) for result in op.results]
+    then_body = _branch(to, op.true_region, variables)
+    else_body = _branch(to, op.false_region, variables)
+    to.writer.statement(IfOp(condition, then_body, else_body if else_body.block.ops else None))
+
+
+def _convert_taken(to: Conversion, region: Region, results: Sequence[SSAValue]) -> None:
+    """The only branch that runs, without its braces."""
+    if not region.blocks:
+        return
+    *ops, terminator = region.block.ops
+    with to.indices.scope(region.block):
+        to.convert_all(ops)
+    for result, value in zip(results, terminator.operands, strict=True):
+        to.writer.bind(result, to.writer.use(value))
+
+
+def _variable(to: Conversion, result: SSAValue) -> SSAValue:
+    variable = VarOp(None, to.writer.type(result.type), result.name_hint)
+    to.writer.statement(variable)
+    to.writer.values[result] = variable.variable
+    return variable.variable
+
+
+def _branch(to: Conversion, region: Region, variables: Sequence[SSAValue]) -> Region:
+    body = Block()
+    with to.writer.inside(body):
+        _convert_body(to, region, variables)
+    return Region(body)
+
+
+def _convert_body(to: Conversion, region: Region, variables: Sequence[SSAValue]) -> None:
+    """The ops of a body, whose terminator gives the variables their values."""
+    if not region.blocks:
+        return
+    *ops, terminator = region.block.ops
+    with to.indices.scope(region.block):
+        to.convert_all(ops)
+    _assign(to, variables, terminator.operands)
+
+
+def _assign(to: Conversion, variables: Sequence[SSAValue], yielded: Sequence[SSAValue]) -> None:
+    """All at once: what reads a variable that is assigned before it is named first."""
+    values = [to.writer.use(v) for v in yielded]
+    for position, value in enumerate(values):
+        if _reads(value, variables[:position]):
+            hint = yielded[position].name_hint or variables[position].name_hint
+            values[position] = to.writer.let(value, hint)
+    for variable, value in zip(variables, values, strict=True):
+        if not (isinstance(value.owner, ReadOp) and value.owner.variable is variable):
+            to.writer.statement(AssignOp(variable, value))
+
+
+def _reads(value: SSAValue, variables: Sequence[SSAValue]) -> bool:
+    if not is_pending(value):
+        return False
+    expression = value.owner
+    assert isinstance(expression, ExpressionOp)
+    return expression.reads() in variables or any(_reads(v, variables) for v in expression.operands)
+
+
+def _for(to: Conversion, op: scf.ForOp) -> None:
+    step = to.writer.constants.get(op.step)
+    if not isinstance(step, IntegerAttr) or step.value.data < 1:
+        raise to.writer.unsupported("'scf.for' with a step that is no positive constant")
+    low, high = to.writer.use(op.lb), _bound(to, op.ub)
+    carried = op.body.block.args[1:]
+    variables = [
+        _carried(to, *names) for names in zip(carried, op.iter_args, op.results, strict=True)
+    ]
+    body = Block(arg_types=[low.type])
+    body.args[0].name_hint = op.body.block.args[0].name_hint or "k"
+    to.writer.values[op.body.block.args[0]] = body.args[0]
+    with to.writer.inside(body):
+        _convert_body(to, op.body, variables)
+    unroll = UNROLL in op.attributes
+    to.writer.statement(ForOp(low, high, step.value.data, Region(body), unroll=unroll))
+
+
+def _bound(to: Conversion, bound: SSAValue) -> SSAValue:
+    """The bound is evaluated at each step: name what is more than a literal."""
+    value = to.writer.use(bound)
+    is_simple = bound in to.writer.constants or not is_pending(value)
+    return value if is_simple else to.writer.let(value, bound.name_hint or "end")
+
+
+def _carried(to: Conversion, argument: SSAValue, initial: SSAValue, result: SSAValue) -> SSAValue:
+    """The variable that a loop carries from step to step, and leaves behind."""
+    hint = argument.name_hint or result.name_hint or "acc"
+    variable = VarOp(to.writer.use(initial), to.writer.type(result.type), hint)
+    to.writer.statement(variable)
+    to.writer.values[argument] = to.writer.values[result] = variable.variable
+    return variable.variable
+
+
+CONTROL_FLOW: Handlers = {scf.IfOp: _if, scf.ForOp: _for}

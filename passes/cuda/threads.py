@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who a thread is, and where it meets others."""
+
+from tilewright.dialects import kernel
+from tilewright.dialects.cuda_expressions import BuiltinOp
+from tilewright.dialects.cuda_statements import ShuffleOp, SyncthreadsOp
+from tilewright.dialects.cuda_types import Builtin
+from tilewright.passes.cuda.conversion import Conversion, Handlers
+
+
+def _block_id(to: Conversion, op: kernel.BlockIdOp) -> None:
+    _name_builtin(to, op, Builtin.BLOCK, "b")
+
+
+def _thread_id(to: Conversion, op: kernel.ThreadIdOp) -> None:
+    _name_builtin(to, op, Builtin.THREAD, "t")
+
+
+def _name_builtin(to: Conversion, op: kernel.IdOp, variable: Builtin, hint: str) -> None:
+    value = BuiltinOp(variable, to.writer.index_type).result
+    to.writer.values[op.result] = to.writer.let(value, op.result.name_hint or hint)
+
+
+def _barrier(to: Conversion, op: kernel.BarrierOp) -> None:
+    to.writer.statement(SyncthreadsOp())
+
+
+def _shuffle(to: Conversion, op: kernel.ShuffleOp) -> None:
+    value, hint = to.writer.use(op.value), op.result.name_hint
+    offset, width = op.offset.value.data, op.width.value.data
+    shuffle = ShuffleOp(op.mode.data, value, offset, width, hint)
+    to.writer.statement(shuffle)
+    to.writer.values[op.result] = shuffle.result
+
+
+THREADS: Handlers = {
+    kernel.BlockIdOp: _block_id,
+    kernel.ThreadIdOp: _thread_id,
+    kernel.BarrierOp: _barrier,
+    kernel.ShuffleOp: _shuffle,
+}
