@@ -150,7 +150,7 @@ def _cut(
     where = ([AffineExpr.dimension(d) for d in range(len(shape))], part.axes)
     rewriter.replace(part.ops[-1], loop.LoadOp(arguments.argument(buffer), where))
     region_dce(kernel.body, rewriter)  # which forgets what is erased
-    arguments.relaunch(rewriter, kernel.sym_name.data)
+    arguments.relaunch(rewriter)
 
 
 def _kernel_of_part(

@@ -46,7 +46,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.loop.fusion_cost import MOST_OUTPUTS, Decision, decide, fused, work_of
 from tilewright.passes.loop.inline_cost import costliest
 from tilewright.passes.loop.kernel_arguments import KernelArguments
-from tilewright.passes.loop.naming import joined_name
+from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import (
     FlatNest,
     Subscript,
@@ -109,7 +109,7 @@ class FuseEpilogue(RewritePattern):
                     continue
                 decided(RULE, producer, decision.reason)
                 with rewriting(RULE, producer, whole_module=True):
-                    _fuse(rewriter, op, producer, epilogue)
+                    _fuse(rewriter, self.plan, op, producer, epilogue)
                 return
 
     def _epilogues(self, op: loop.LaunchOp, buffer: SSAValue) -> Iterator[Epilogue]:
@@ -167,7 +167,11 @@ def _decision(
 
 
 def _fuse(
-    rewriter: PatternRewriter, launch: loop.LaunchOp, producer: loop.KernelOp, epilogue: Epilogue
+    rewriter: PatternRewriter,
+    plan: PlanIndex,
+    launch: loop.LaunchOp,
+    producer: loop.KernelOp,
+    epilogue: Epilogue,
 ) -> None:
     buffer, (output,) = epilogue.buffer, epilogue.launch.outputs
     stores = _stores(producer, launch, buffer)
@@ -198,8 +202,8 @@ def _fuse(
         )
         if not epilogue.kept:
             rewriter.erase(store)
-    name = joined_name(epilogue.kernel, [producer], gone=[producer])
-    arguments.relaunch(rewriter, name, at=epilogue.place)
+    join_names(plan, producer, [epilogue.kernel, producer], gone=[epilogue.kernel])
+    arguments.relaunch(rewriter, at=epilogue.place)
     rewriter.erase(epilogue.launch)
     erase_kernel(rewriter, epilogue.kernel, buffer)
 

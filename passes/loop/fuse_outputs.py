@@ -120,7 +120,7 @@ class FuseOutputs(RewritePattern):
             return
         decided(RULE, kernel, decision.reason)
         with rewriting(RULE, kernel, whole_module=True):
-            _fuse(rewriter, op, kernel, nest, computing, keeper)
+            _fuse(rewriter, self.plan, op, kernel, nest, computing, keeper)
 
     def _keeper(self, launch: loop.LaunchOp, buffer: SSAValue) -> Keeper | None:
         kernel = self.plan.kernel_of(launch)
@@ -171,6 +171,7 @@ def _illegal(keeper: Keeper) -> str | None:
 
 def _fuse(
     rewriter: PatternRewriter,
+    plan: PlanIndex,
     launch: loop.LaunchOp,
     kernel: loop.KernelOp,
     nest: FlatNest,
@@ -186,9 +187,9 @@ def _fuse(
         where = (keeper.load.map.data.results, keeper.load.indices)
         store = loop.StoreOp(keeper.load.result, written, where)
         rewriter.insert(store, InsertPoint.after(keeper.load))
-    writer = arguments.relaunch(rewriter, keeper.kernel.sym_name.data)
+    writer = arguments.relaunch(rewriter)
     for consumer in (*computing[:-1], writer):
-        inline_into(rewriter, launch, kernel, nest, consumer, buffer)
+        inline_into(rewriter, plan, launch, kernel, nest, consumer, buffer)
     rewriter.erase(launch)
     erase_kernel(rewriter, kernel, buffer)
 

@@ -50,7 +50,7 @@ from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.loop.fusion_cost import MOST_OUTPUTS, Decision, decide, fused, work_of
 from tilewright.passes.loop.kernel_arguments import KernelArguments
-from tilewright.passes.loop.naming import joined_name
+from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import (
     FlatNest,
     Subscript,
@@ -122,11 +122,12 @@ class FuseReduction(RewritePattern):
             return
         decided(RULE, producer, decision.reason)
         with rewriting(RULE, producer, whole_module=True):
-            _fuse(rewriter, op, producer, rows, reader)
+            _fuse(rewriter, self.plan, op, producer, rows, reader)
 
 
 def _fuse(
     rewriter: PatternRewriter,
+    plan: PlanIndex,
     launch: loop.LaunchOp,
     producer: loop.KernelOp,
     rows: FlatNest,
@@ -145,7 +146,8 @@ def _fuse(
     rewriter.insert(clones, InsertPoint.at_start(block))
     for load in reader.loads:
         rewriter.replace(load, [], [value])
-    arguments.relaunch(rewriter, joined_name(reader.kernel, [producer]))
+    join_names(plan, reader.kernel, [reader.kernel, producer])
+    arguments.relaunch(rewriter)
     rewriter.erase(launch)
     erase_kernel(rewriter, producer, buffer)
 

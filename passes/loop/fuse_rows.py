@@ -37,6 +37,7 @@ Legal when the statistic is of what the product reduces. It pays
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
@@ -47,7 +48,6 @@ from xdsl.ir.affine import AffineDimExpr
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -61,11 +61,11 @@ from tilewright.passes.loop.nest import FlatNest, common_subscript, flat_nest, n
 from tilewright.passes.loop.plan import (
     erase_kernel,
     is_temporary,
-    kernel_of,
     loads_of,
     obstacle,
     readers,
 )
+from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.row_block import row_block
 from tilewright.passes.loop.shared_loads import readings
 from tilewright.passes.trace import Rule, rewriting, skipped
@@ -91,36 +91,43 @@ class Product(NamedTuple):
     """What it reads of a row: the buffers that it shares with the statistic."""
 
 
+@dataclass
 class FuseRows(RewritePattern):
     """Let a product that needs a statistic of its rows go row by row."""
+
+    plan: PlanIndex
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match the launch of the statistic."""
-        kernel = kernel_of(op)
+        kernel = self.plan.kernel_of(op)
         if kernel is None or (statistic := flat_nest(kernel)) is None or not statistic.reduces:
             return
         if not is_temporary(op.outputs[0]):
             return
         for reader in readers(op.outputs[0]):
-            product = _product(op, kernel, statistic, reader)
+            product = _product(op, kernel, statistic, reader, self.plan)
             if product is None:
                 continue
-            if (reason := obstacle(op, [reader]) or _not_worth(product)) is not None:
+            if (reason := obstacle(op, [reader], self.plan) or _not_worth(product)) is not None:
                 skipped(RULE, kernel, reason)
                 continue
             with rewriting(RULE, product.kernel, whole_module=True):
                 row_block(rewriter, product.kernel, product.rows)
                 for weights in product.weights:
-                    _compute_where_read(rewriter, weights)
+                    _compute_where_read(rewriter, self.plan, weights)
             return
 
 
 def _product(
-    launch: loop.LaunchOp, kernel: loop.KernelOp, statistic: FlatNest, reader: loop.LaunchOp
+    launch: loop.LaunchOp,
+    kernel: loop.KernelOp,
+    statistic: FlatNest,
+    reader: loop.LaunchOp,
+    plan: PlanIndex,
 ) -> Product | None:
     """`reader`, if it reduces the rows that the statistic is of."""
-    consumer = kernel_of(reader)
+    consumer = plan.kernel_of(reader)
     if consumer is None or (nest := flat_nest(consumer)) is None or not nest.reduces:
         return None
     subscript = common_subscript(loads_of(consumer, reader, launch.outputs[0]))
@@ -176,19 +183,19 @@ def _steps(axes: Sequence[SSAValue]) -> int:
     return prod(extent_of(axis) or 1 for axis in axes)
 
 
-def _compute_where_read(rewriter: PatternRewriter, weights: SSAValue) -> None:
+def _compute_where_read(rewriter: PatternRewriter, plan: PlanIndex, weights: SSAValue) -> None:
     """Inline what computes an element of the weights."""
     launch = next((u.operation for u in weights.uses if _writes(u.operation, weights)), None)
     if not isinstance(launch, loop.LaunchOp) or not is_temporary(weights):
         return
-    kernel, consumers = kernel_of(launch), readers(weights)
+    kernel, consumers = plan.kernel_of(launch), readers(weights)
     if kernel is None or (nest := flat_nest(kernel)) is None or nest.reduces:
         return
-    if (reason := obstacle(launch, consumers)) is not None:
+    if (reason := obstacle(launch, consumers, plan)) is not None:
         skipped(RULE, kernel, reason)
         return
     for reader in consumers:
-        inline_into(rewriter, launch, kernel, nest, reader, weights)
+        inline_into(rewriter, plan, launch, kernel, nest, reader, weights)
     rewriter.erase(launch)
     erase_kernel(rewriter, kernel, weights)
 
@@ -204,4 +211,5 @@ class FuseRowsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each product of the module."""
-        PatternRewriteWalker(FuseRows()).rewrite_module(op)
+        plan = PlanIndex(op)
+        plan.rewrite(FuseRows(plan))

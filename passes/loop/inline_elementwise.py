@@ -47,13 +47,12 @@ from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
 from tilewright.passes.loop.inline_cost import inline_decision, place_of
 from tilewright.passes.loop.kernel_arguments import KernelArguments
-from tilewright.passes.loop.naming import joined_name
+from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import FlatNest, flat_nest
 from tilewright.passes.loop.plan import (
     erase_kernel,
     evaluations,
     is_temporary,
-    kernel_of,
     loads_of,
     obstacle,
     readers,
@@ -99,7 +98,7 @@ class InlineElementwise(RewritePattern):
             decided(RULE, kernel, decision.reason)
         with rewriting(RULE, kernel, whole_module=True):
             for consumer in consumers:
-                inline_into(rewriter, op, kernel, nest, consumer, buffer)
+                inline_into(rewriter, self.plan, op, kernel, nest, consumer, buffer)
             rewriter.erase(op)
             erase_kernel(rewriter, kernel, buffer)
 
@@ -114,6 +113,7 @@ def _reads_once(plan: PlanIndex, consumers: list[loop.LaunchOp], buffer: SSAValu
 
 def inline_into(
     rewriter: PatternRewriter,
+    plan: PlanIndex,
     launch: loop.LaunchOp,
     kernel: loop.KernelOp,
     nest: FlatNest,
@@ -121,7 +121,7 @@ def inline_into(
     buffer: SSAValue,
 ) -> None:
     """Compute in `consumer` what it reads of `buffer`, as `launch` does."""
-    reader = kernel_of(consumer)
+    reader = plan.kernel_of(consumer)
     assert reader is not None
     loads = loads_of(reader, consumer, buffer)
     arguments = KernelArguments(reader, consumer)
@@ -140,7 +140,8 @@ def inline_into(
             clones, value = [*clones, *masking], masking[-1].results[0]
         computed[place] = value
         rewriter.replace(load, clones, [value])
-    arguments.relaunch(rewriter, joined_name(reader, [kernel]))
+    join_names(plan, reader, [reader, kernel])
+    arguments.relaunch(rewriter)
 
 
 def _zero_outside(where: Access | None, value: SSAValue) -> list[Operation]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a kernel reads and writes, while fusion changes both."""
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
@@ -55,7 +55,7 @@ class KernelArguments:
         return rewriter.replace_value_with_new_type(argument, new.type)
 
     def relaunch(
-        self, rewriter: PatternRewriter, name: str, *, at: loop.LaunchOp | None = None
+        self, rewriter: PatternRewriter, *, at: loop.LaunchOp | None = None
     ) -> loop.LaunchOp:
         """Drop inputs that the kernel no longer reads and launch it with the rest, before `at`."""
         at = at or self.launch
@@ -69,8 +69,7 @@ class KernelArguments:
             if isinstance(alloc, Operation) and not alloc.is_before_in_block(at):
                 alloc.detach()
                 rewriter.insert(alloc, InsertPoint.before(at))
-        self.kernel.properties["sym_name"] = StringAttr(name)
-        launch = loop.LaunchOp(name, self.buffers, self.outputs)
+        launch = loop.LaunchOp(self.kernel.sym_name.data, self.buffers, self.outputs)
         launch.location = at.location
         rewriter.insert(launch, InsertPoint.before(at))
         rewriter.erase(self.launch)

@@ -20,6 +20,7 @@ Fusion goes first, as it knows kernels of one output only; `merge-loops` merges 
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.context import Context
@@ -29,7 +30,6 @@ from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -39,9 +39,10 @@ from tilewright.dialects.axes import extent_of
 from tilewright.passes.footprint import element_bytes, elements_touched
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.merge_loops import MOST_ACCUMULATORS
-from tilewright.passes.loop.naming import joined_name
+from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import nest_block
-from tilewright.passes.loop.plan import common_place, kernel_of, obstacle
+from tilewright.passes.loop.plan import common_place, obstacle
+from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.shared_loads import reading, readings
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.trace import Rule, rewriting, skipped
@@ -92,41 +93,46 @@ class Sibling(NamedTuple):
         return [op for op in self.kernel.body.block.ops if op.parent is not self.block][:-1]
 
 
+@dataclass
 class MergeSiblings(RewritePattern):
     """Merge the kernel of a launch with that of a later one."""
+
+    plan: PlanIndex
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match the first launch."""
-        first = _sibling(op)
+        first = self._sibling(op)
         if first is None:
             return
-        for other in _launches_after(op):
-            second = None if set(op.inputs).isdisjoint(other.inputs) else _sibling(other)
+        for other in _sharing_after(op):
+            second = self._sibling(other)
             if second is None or (pair := _in_order_of_size(first, second)) is None:
                 continue
             needs_first = not set(op.outputs).isdisjoint(other.inputs)
             place = None if needs_first else common_place(op, other)
             if place is None or not (saved := _bytes_shared(*pair)):
                 continue
-            if (reason := obstacle(op, [other]) or _not_worth(*pair, saved)) is not None:
+            if (reason := obstacle(op, [other], self.plan) or _not_worth(*pair, saved)) is not None:
                 skipped(RULE, first.kernel, reason)
                 continue
             with rewriting(RULE, first.kernel, whole_module=True):
-                _merge(rewriter, *pair, place)
+                _merge(rewriter, self.plan, *pair, place)
             return
 
+    def _sibling(self, launch: loop.LaunchOp) -> Sibling | None:
+        kernel = self.plan.kernel_of(launch)
+        if kernel is None or any(isinstance(op, loop.ScanOp) for op in kernel.walk()):
+            return None
+        return Sibling(launch, kernel, nest_block(kernel))
 
-def _sibling(launch: loop.LaunchOp) -> Sibling | None:
-    kernel = kernel_of(launch)
-    if kernel is None or any(isinstance(op, loop.ScanOp) for op in kernel.walk()):
-        return None
-    return Sibling(launch, kernel, nest_block(kernel))
 
-
-def _launches_after(op: Operation) -> Iterator[loop.LaunchOp]:
+def _sharing_after(launch: loop.LaunchOp) -> Iterator[loop.LaunchOp]:
+    """The later launches that read what `launch` reads."""
+    users = {use.operation for buffer in launch.inputs for use in buffer.uses}
+    op: Operation = launch
     while (following := op.next_op) is not None:
-        if isinstance(following, loop.LaunchOp):
+        if isinstance(following, loop.LaunchOp) and following in users:
             yield following
         op = following
 
@@ -180,15 +186,21 @@ def _not_worth(base: Sibling, other: Sibling, saved: int) -> str | None:
     return None
 
 
-def _merge(rewriter: PatternRewriter, base: Sibling, other: Sibling, place: loop.LaunchOp) -> None:
+def _merge(
+    rewriter: PatternRewriter,
+    plan: PlanIndex,
+    base: Sibling,
+    other: Sibling,
+    place: loop.LaunchOp,
+) -> None:
     """Do in the kernel of `base` what `other` does too, and launch it at `place`."""
-    name = joined_name(base.kernel, [other.kernel], gone=[other.kernel])
     arguments = KernelArguments(base.kernel, base.launch)
     values = arguments.arguments_like(other.kernel, other.launch)
     written = zip(other.kernel.outputs, other.launch.outputs, strict=True)
     values |= {output: arguments.add_output(buffer) for output, buffer in written}
     _add_steps(base, other, values)
-    arguments.relaunch(rewriter, name, at=place)
+    join_names(plan, base.kernel, [base.kernel, other.kernel], gone=[other.kernel])
+    arguments.relaunch(rewriter, at=place)
     rewriter.erase(other.launch)
     rewriter.erase(other.kernel)
 
@@ -218,4 +230,5 @@ class MergeSiblingsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no two are left."""
-        PatternRewriteWalker(MergeSiblings()).rewrite_module(op)
+        plan = PlanIndex(op)
+        plan.rewrite(MergeSiblings(plan))

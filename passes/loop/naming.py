@@ -3,25 +3,23 @@
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ModuleOp
-
 from tilewright.dialects import loop
-from tilewright.passes.loop.kernel_builder import KernelNames
+from tilewright.passes.loop.plan_index import PlanIndex
 
 _MAX_PARTS = 6
 
 
-def joined_name(
-    kernel: loop.KernelOp, others: Sequence[loop.KernelOp], gone: Sequence[loop.KernelOp] = ()
-) -> str:
+def join_names(
+    plan: PlanIndex,
+    kernel: loop.KernelOp,
+    kernels: Sequence[loop.KernelOp],
+    gone: Sequence[loop.KernelOp] = (),
+) -> None:
     """
-    A name for `kernel` when it does what `others` do too: the parts of all their names, each once.
-    It is unique in the module; the names of `kernel` and of what is `gone` soon are free.
+    Name `kernel`, which does what all of `kernels` did: the parts of their names, each once. The
+    name is unique in the module; those of what is `gone` soon are free.
     """
-    names = [k.sym_name.data for k in (kernel, *others)]
+    names = [k.sym_name.data for k in kernels]
     parts = [part for name in names for part in name.split("_") if not part.isdigit()]
     joined = "_".join(list(dict.fromkeys(parts))[:_MAX_PARTS])
-    module = kernel.parent_op()
-    assert isinstance(module, ModuleOp)
-    free = [k.sym_name.data for k in (kernel, *gone)]
-    return KernelNames(module, without=free).unique(joined)
+    plan.rename(kernel, joined or "kernel", gone)

@@ -4,24 +4,17 @@ The launch plan as a graph: which kernel a launch runs, who writes a buffer and 
 where two launches can become one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from math import prod
 
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
-from xdsl.traits import SymbolTable
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import AxesOp
 from tilewright.passes.loop.plan_index import PlanIndex
-
-
-def kernel_of(launch: loop.LaunchOp) -> loop.KernelOp | None:
-    """The kernel that `launch` runs, at Loop or Tile IR."""
-    callee = SymbolTable.lookup_symbol(launch, launch.kernel)
-    return callee if isinstance(callee, loop.KernelOp) else None
 
 
 def launches_by_kernel(module: ModuleOp) -> dict[str, list[loop.LaunchOp]]:
@@ -37,10 +30,20 @@ def readers(buffer: SSAValue) -> list[loop.LaunchOp]:
     """The launches that read `buffer`, in order; all in the block that allocates it."""
     block = buffer.owner if isinstance(buffer.owner, Block) else buffer.owner.parent
     assert block is not None
-    users = {use.operation for use in buffer.uses}
-    launches = [op for op in users if isinstance(op, loop.LaunchOp) and op.parent is block]
-    found: dict[Operation, loop.LaunchOp] = {op: op for op in launches if buffer in op.inputs}
-    return [*found.values()] if len(found) < 2 else [found[op] for op in block.ops if op in found]
+    launches = [op for op in _users([buffer]) if isinstance(op, loop.LaunchOp)]
+    found = {op for op in launches if op.parent is block and buffer in op.inputs}
+    return [*found] if len(found) < 2 else _in_order(found, block)
+
+
+def _in_order(launches: Set[loop.LaunchOp], block: Block) -> list[loop.LaunchOp]:
+    """`launches`, all of which are in the block, as they follow each other."""
+    ordered: list[loop.LaunchOp] = []
+    op = block.first_op
+    while op is not None and len(ordered) < len(launches):
+        if isinstance(op, loop.LaunchOp) and op in launches:
+            ordered.append(op)
+        op = op.next_op
+    return ordered
 
 
 def writer(buffer: SSAValue) -> loop.LaunchOp | None:
@@ -71,10 +74,9 @@ def is_returned(buffer: SSAValue) -> bool:
 
 
 def obstacle(
-    launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp], plan: PlanIndex | None = None
+    launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp], plan: PlanIndex
 ) -> str | None:
-    """Why `launch` cannot become part of `consumers`, or None; `plan` makes it fast to find out."""
-    plan = plan or PlanIndex(_module_of(launch))
+    """Why `launch` cannot become part of `consumers`, or None."""
     for op in (launch, *consumers):
         if (kernel := plan.kernel_of(op)) is None:
             return f"{op.kernel.string_value()} is not a loop.kernel"
@@ -84,13 +86,6 @@ def obstacle(
         if _times_written(buffer) > isinstance(buffer.owner, memref.AllocOp):
             return f"%{buffer.name_hint or 'memref'}, which it reads, may change in between"
     return None
-
-
-def _module_of(op: Operation) -> ModuleOp:
-    while (parent := op.parent_op()) is not None:
-        op = parent
-    assert isinstance(op, ModuleOp)
-    return op
 
 
 def _times_written(buffer: SSAValue) -> int:
@@ -110,10 +105,10 @@ def common_place(op: loop.LaunchOp, other: loop.LaunchOp) -> loop.LaunchOp | Non
     The one of two launches, `op` first, at which one launch can do the work of both, with nothing
     in between noticing. What `op` writes for `other` is not in the way.
     """
-    between = [*_between(op, other)]
-    if not _use(between, op.outputs):
+    between = {*_between(op, other)}
+    if between.isdisjoint(_users(op.outputs)):
         return other
-    if _use(between, other.outputs):
+    if not between.isdisjoint(_users(other.outputs)):
         return None
     ready = all(
         value in op.outputs or (_is_known_before(value, op) and not _may_be_written(value, between))
@@ -128,12 +123,12 @@ def _between(op: Operation, other: Operation) -> Iterator[Operation]:
         op = following
 
 
-def _use(ops: Sequence[Operation], buffers: Sequence[SSAValue]) -> bool:
-    return any(value in op.operands for op in ops for value in buffers)
+def _users(buffers: Iterable[SSAValue]) -> set[Operation]:
+    return {use.operation for buffer in buffers for use in buffer.uses}
 
 
-def _may_be_written(value: SSAValue, ops: Sequence[Operation]) -> bool:
-    return any(may_write(op, value) for op in ops if value in op.operands)
+def _may_be_written(value: SSAValue, ops: Set[Operation]) -> bool:
+    return any(may_write(op, value) for op in ops & _users([value]))
 
 
 def _is_known_before(value: SSAValue, op: Operation) -> bool:

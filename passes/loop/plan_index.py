@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The kernels of a module and how often each is launched, by name, while patterns rewrite the plan: to
+The symbols of a module and how often each kernel is launched, while patterns rewrite the plan: to
 walk the module for each question would take long where a plan has a thousand launches.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriterListener, PatternRewriteWalker, RewritePattern
 
@@ -14,36 +15,59 @@ from tilewright.dialects import loop
 
 
 class PlanIndex:
-    """An index that stays true as long as all changes of launches go through `rewrite`."""
+    """An index that stays true as long as all changes of the plan go through `rewrite`."""
 
     def __init__(self, module: ModuleOp):
         self.module = module
-        self._kernels: dict[str, loop.KernelOp] = {}
-        launches = (op for op in module.walk() if isinstance(op, loop.LaunchOp))
-        self._launches = Counter(op.kernel.string_value() for op in launches)
+        self._symbols: dict[str, Operation] = {}
+        self._launches: Counter[str] = Counter()
+        for op in module.walk():
+            self._inserted(op)
 
     def kernel_of(self, launch: loop.LaunchOp) -> loop.KernelOp | None:
         """The kernel that `launch` runs, at Loop or Tile IR."""
-        name = launch.kernel.string_value()
-        kernel = self._kernels.get(name)
-        if kernel is None or kernel.parent is None or kernel.sym_name.data != name:
-            kernels = (op for op in self.module.ops if isinstance(op, loop.KernelOp))
-            self._kernels = {op.sym_name.data: op for op in kernels}
-        return self._kernels.get(name)
+        kernel = self._symbols.get(launch.kernel.string_value())
+        return kernel if isinstance(kernel, loop.KernelOp) else None
 
     def times_launched(self, kernel: loop.KernelOp) -> int:
         """How many launches run `kernel`."""
         return self._launches[kernel.sym_name.data]
 
+    def rename(self, kernel: loop.KernelOp, wanted: str, gone: Sequence[loop.KernelOp]) -> None:
+        """
+        Call `kernel` `wanted`, or `wanted_1`, `wanted_2`, ... when that is taken, though not by it
+        or by what is `gone` soon. To launch it by that name is left to the caller.
+        """
+        name, count = wanted, 0
+        while self._symbols.get(name) not in (None, kernel, *gone):
+            count += 1
+            name = f"{wanted}_{count}"
+        self._removed(kernel)
+        kernel.properties["sym_name"] = StringAttr(name)
+        self._inserted(kernel)
+
     def rewrite(self, pattern: RewritePattern, *, last_first: bool = False) -> None:
         """Apply `pattern` to the module until it no longer matches."""
         listener = PatternRewriterListener(
-            operation_insertion_handler=[lambda op: self._count(op, 1)],
-            operation_removal_handler=[lambda op: self._count(op, -1)],
+            operation_insertion_handler=[self._inserted],
+            operation_removal_handler=[self._removed],
         )
         walker = PatternRewriteWalker(pattern, walk_reverse=last_first, listener=listener)
         walker.rewrite_module(self.module)
 
-    def _count(self, op: Operation, change: int) -> None:
+    def _inserted(self, op: Operation) -> None:
         if isinstance(op, loop.LaunchOp):
-            self._launches[op.kernel.string_value()] += change
+            self._launches[op.kernel.string_value()] += 1
+        elif (name := _symbol(op)) is not None:
+            self._symbols[name] = op
+
+    def _removed(self, op: Operation) -> None:
+        if isinstance(op, loop.LaunchOp):
+            self._launches[op.kernel.string_value()] -= 1
+        elif (name := _symbol(op)) is not None and self._symbols.get(name) is op:
+            del self._symbols[name]
+
+
+def _symbol(op: Operation) -> str | None:
+    name = op.properties.get("sym_name")
+    return name.data if isinstance(name, StringAttr) else None
