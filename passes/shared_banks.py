@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Shared memory's banks: how many wavefronts an access takes, from its subscripts alone.
+How many wavefronts an access to shared memory takes, from its subscripts alone.
 
-Shared memory has 32 banks of 4 bytes; word `w` is in bank `w mod 32`. What a warp accesses at once
-takes as many wavefronts as the busiest bank has different words; lanes that read the same word
-share it (CUDA C++ Programming Guide, shared memory). The model is exact for warp 0 of block 0 in
-the first step of every loop; as subscripts are affine, other warps and steps shift it.
+The model (`banks.py`) is exact for warp 0 of block 0 in the first step of every loop; as subscripts
+are affine, other warps and steps shift it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,10 +18,8 @@ from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.index import linearize
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.types import memref_type
+from tilewright.passes.banks import lanes_per_phase, phase_wavefronts
 from tilewright.passes.footprint import element_bytes
-
-_BANKS = 32
-_BANK_BYTES = 4
 
 
 class Wavefronts(NamedTuple):
@@ -40,22 +36,16 @@ def is_shared(op: loop.LoadOp | loop.StoreOp) -> bool:
 
 def wavefronts(op: loop.LoadOp | loop.StoreOp, threads: int) -> Wavefronts:
     """The wavefronts of a shared memory access by a block of `threads` threads."""
-    words = _BANK_BYTES * _BANKS
-    lanes_at_once = min(WARP_SIZE, words // max(element_bytes(op.memref), _BANK_BYTES))
+    size = element_bytes(op.memref)
+    lanes_at_once = lanes_per_phase(size)
     actual = ideal = 0
     for first in range(0, min(threads, WARP_SIZE), lanes_at_once):
         lanes = range(first, min(first + lanes_at_once, threads))
         addresses = [a for lane in lanes if (a := address(op, lane, threads)) is not None]
         if addresses:
-            actual += _busiest_bank(addresses)
+            actual += phase_wavefronts(addresses, size)
             ideal += 1
     return Wavefronts(actual, ideal)
-
-
-def _busiest_bank(addresses: Sequence[int]) -> int:
-    words = {address // _BANK_BYTES for address in addresses}
-    banks = [word % _BANKS for word in words]
-    return max(banks.count(bank) for bank in set(banks))
 
 
 def address(op: loop.LoadOp | loop.StoreOp, lane: int, threads: int) -> int | None:

@@ -8,8 +8,9 @@ barriers, wrong member masks and deadlocks are reported with the line of the CUD
 conflicts and memory sectors are counted per line.
 
 Read in this order: `operands`, `ptx` (text to instructions), `registers`, `lanes`, `memory`,
-`instructions/`, `control` and `machine` (who runs next), `barriers` and `collectives` (who waits),
-`races` and `warp_order` (who is ordered before whom), `simulator` (a launch).
+`instructions/`, `control` and `machine` (who runs next), `collectives`, `barriers`,
+`cluster_barrier`, `mbarriers` and `spins` (who waits), `order`, `atomic_order` and `races` (who is
+ordered before whom), `simulator` (a launch).
 """
 
 from tilewright.codegen.simulator.counters import AccessCount, Counters
@@ -20,6 +21,7 @@ from tilewright.codegen.simulator.findings import (
     SimulatorError,
 )
 from tilewright.codegen.simulator.simulator import Report, estimate, simulate
+from tilewright.codegen.simulator.tensor_map import TensorMap
 
 __all__ = [
     "AccessCount",
@@ -29,6 +31,7 @@ __all__ = [
     "Report",
     "SimulationTooLarge",
     "SimulatorError",
+    "TensorMap",
     "estimate",
     "simulate",
 ]

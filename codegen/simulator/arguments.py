@@ -7,12 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.codegen.simulator.findings import SimulatorError
-from tilewright.codegen.simulator.global_memory import GlobalMemory
+from tilewright.codegen.simulator.global_memory import Array, GlobalMemory
 from tilewright.codegen.simulator.kernel import Parameter
 from tilewright.codegen.simulator.operands import TYPES
+from tilewright.codegen.simulator.tensor_map import TensorMap
 
-Argument = NDArray[np.generic] | int | float | np.generic
-"""An array is passed by pointer, a number by value."""
+Argument = NDArray[np.generic] | int | float | np.generic | TensorMap
+"""An array is passed by pointer, a number or a tensor map by value."""
+
+_TENSOR_MAP_BYTES = 128
 
 
 class Arguments:
@@ -33,7 +36,17 @@ class Arguments:
                 raise SimulatorError(f"{what} is an array, but the kernel wants {parameter.type}")
             address = self._place(argument, number, arguments)
             return np.array([address], np.uint64).view(np.uint8)
+        if isinstance(argument, TensorMap):
+            if parameter.length != _TENSOR_MAP_BYTES:
+                raise SimulatorError(f"{what} is a tensor map, but the kernel wants something else")
+            return np.zeros(_TENSOR_MAP_BYTES, np.uint8)
         return _scalar(argument, parameter, what)
+
+    def array_of(self, number: int, arguments: Sequence[Argument]) -> Array:
+        """The memory that a tensor map is of."""
+        argument = arguments[number]
+        assert isinstance(argument, TensorMap)
+        return self._memory.array_at(self._place(argument.array, number, arguments))
 
     def _place(self, array: NDArray[np.generic], number: int, arguments: Sequence[Argument]) -> int:
         if not array.flags.c_contiguous or not array.dtype.isnative:
@@ -42,8 +55,8 @@ class Arguments:
         if key not in self._placed or not array.nbytes:
             same = [
                 other
-                for other, value in enumerate(arguments)
-                if isinstance(value, np.ndarray) and (value.ctypes.data, value.nbytes) == key
+                for other, value in enumerate(map(_memory, arguments))
+                if value is not None and (value.ctypes.data, value.nbytes) == key
             ]
             read_only = not array.flags.writeable or any(x in self._read_only for x in same)
             data = array.reshape(-1).view(np.uint8)
@@ -51,6 +64,12 @@ class Arguments:
                 data, f"argument {number}", read_only, array.itemsize
             )
         return self._placed[key]
+
+
+def _memory(argument: Argument) -> NDArray[np.generic] | None:
+    if isinstance(argument, TensorMap):
+        return argument.array
+    return argument if isinstance(argument, np.ndarray) else None
 
 
 def _scalar(

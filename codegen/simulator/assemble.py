@@ -4,36 +4,50 @@
 import numpy as np
 
 from tilewright.codegen.simulator.async_copies import AsyncCopies
+from tilewright.codegen.simulator.atomic_order import AtomicOrder, orders_by_atomics
 from tilewright.codegen.simulator.counters import Meters
 from tilewright.codegen.simulator.findings import Findings
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.global_memory import GlobalMemory
 from tilewright.codegen.simulator.instructions.memory_access import space_name
 from tilewright.codegen.simulator.kernel import Kernel, Variable
-from tilewright.codegen.simulator.memory import Complaints, GenericSpace, LocalSpace
-from tilewright.codegen.simulator.operands import TYPES
+from tilewright.codegen.simulator.mbarriers import MBarriers
+from tilewright.codegen.simulator.memory import (
+    PARAMETER_WINDOW,
+    Complaints,
+    GenericSpace,
+    LocalSpace,
+)
+from tilewright.codegen.simulator.operands import TYPES, Instruction
+from tilewright.codegen.simulator.order import Order
 from tilewright.codegen.simulator.registers import Registers
 from tilewright.codegen.simulator.rounding import FusedMultiplyAdd
-from tilewright.codegen.simulator.shared_memory import SharedLayout, SharedMemory
+from tilewright.codegen.simulator.shared_layout import SharedLayout
+from tilewright.codegen.simulator.shared_memory import SharedMemory
 from tilewright.codegen.simulator.unit import Unit
+
+_PARAMETER_ROOM = 4096
+"""Between the addresses of two parameters."""
 
 
 def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool) -> Unit:
     """The unit for a launch; parameters are still to be bound."""
     findings = Findings()
     complaints = Complaints(findings, geometry)
-    global_memory = GlobalMemory(geometry, findings, complaints)
+    order = Order(geometry, _uses_rows(kernel, geometry))
+    global_memory = GlobalMemory(geometry, order, findings, complaints)
     global_memory.checks = checks
-    global_memory.fenced = any(i.root in ("membar", "fence") for i in kernel.instructions)
     variables = list(kernel.variables.values())
     layout = SharedLayout([v for v in variables if v.space == "shared"], shared_bytes)
-    shared = SharedMemory(layout, _granule(kernel), geometry, findings, complaints)
+    shared = SharedMemory(layout, _granule(kernel), geometry, order, findings, complaints)
     shared.checks = checks
     addresses = dict(layout.addresses)
     local_bytes = _place_local([v for v in variables if v.space == "local"], addresses)
     for variable in variables:
         if variable.space in ("global", "const"):
             addresses[variable.name] = _place_global(variable, global_memory)
+    for number, parameter in enumerate(kernel.parameters):
+        addresses[parameter.name] = PARAMETER_WINDOW + number * _PARAMETER_ROOM
     local = LocalSpace(local_bytes, geometry, complaints)
     registers = Registers(geometry.lanes, kernel.registers, addresses)
     registers.set_special(geometry.special_registers())
@@ -51,11 +65,31 @@ def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool
         },
         global_memory=global_memory,
         shared=shared,
-        copies=AsyncCopies(geometry, shared),
-        meters=Meters(checks),
+        order=order,
+        atomics=AtomicOrder(order, orders_by_atomics(kernel)),
+        mbarriers=MBarriers(geometry, order, shared, findings),
+        tensor_maps={},
+        copies=AsyncCopies(geometry, shared, findings),
+        meters=Meters(checks, [instruction.line for instruction in kernel.instructions]),
         findings=findings,
         fma=FusedMultiplyAdd(geometry.lanes),
     )
+
+
+def _uses_rows(kernel: Kernel, geometry: Geometry) -> bool:
+    """Whether threads synchronise by more than barriers of whole blocks and of warps."""
+    if geometry.cluster_blocks > 1 or orders_by_atomics(kernel):
+        return True
+    return any(
+        instruction.root == "mbarrier"
+        or (instruction.root in ("bar", "barrier") and _is_partial(instruction))
+        for instruction in kernel.instructions
+    )
+
+
+def _is_partial(instruction: Instruction) -> bool:
+    """Whether a barrier may be one of some threads."""
+    return "arrive" in instruction.parts or len(instruction.operands) > 1
 
 
 def _granule(kernel: Kernel) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import Access, Block
@@ -46,7 +47,9 @@ class Copy:
 class AsyncCopies:
     """The copies in flight in a batch of blocks."""
 
-    def __init__(self, geometry: Geometry, shared: SharedMemory):
+    def __init__(self, geometry: Geometry, shared: SharedMemory, findings: Findings):
+        self._geometry = geometry
+        self._findings = findings
         self._lanes = geometry.lanes
         self._shared = shared
         self.reset()
@@ -85,6 +88,21 @@ class AsyncCopies:
         limit = np.full(self._lanes, -1, np.int64)
         limit[lanes.index] = np.iinfo(np.int64).max
         self._land(limit)
+
+    def exit(self, lanes: Lanes) -> None:
+        """Threads end: whatever they have started should be done."""
+        if not self._pending:
+            return
+        ends = np.zeros(self._lanes, np.bool_)
+        ends[lanes.index] = True
+        for copy in self._pending:
+            if ends[copy.lanes].any():
+                lane = int(copy.lanes[np.argmax(ends[copy.lanes])])
+                self._findings.add(
+                    Kind.UNAWAITED,
+                    copy.access.line,
+                    f"{self._geometry.name(lane)} ends with a cp.async that it has not waited for",
+                )
 
     def _land(self, limit: Integers) -> None:
         """Copies of groups below each lane's limit are done."""

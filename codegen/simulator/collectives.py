@@ -210,7 +210,10 @@ class Gathering:
         """Tell the race detector who has now synchronised with whom."""
         self._join_order(self._races.executed, parties)
         visibly = [(collective, lanes) for collective, lanes in parties if collective.orders_memory]
-        self._join_order(self._races.visible, visibly)
+        if visibly:
+            numbers = np.concatenate([lanes.numbers() for _, lanes in visibly])
+            masks = np.concatenate([c.mask[lanes.index] for c, lanes in visibly])
+            self._races.order.teams(numbers, numbers // WARP << 32 | masks.astype(np.int64))
 
     def _join_order(self, order: WarpOrder, parties: list[tuple[Collective, Lanes]]) -> None:
         if not parties:

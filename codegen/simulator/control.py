@@ -10,6 +10,7 @@ import numpy as np
 from tilewright.codegen.simulator.barriers import Barrier
 from tilewright.codegen.simulator.collectives import Collective
 from tilewright.codegen.simulator.instructions import build
+from tilewright.codegen.simulator.instructions.mbarrier import phase_wait
 from tilewright.codegen.simulator.instructions.warp import WARP_TOGETHER, synchronise
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import Integers, Lanes
@@ -88,6 +89,8 @@ def _control(machine: Machine, place: int, instruction: Instruction) -> Control 
     match root:
         case "bra":
             target = _label(unit.kernel, instruction)
+            if place in machine.spinning:
+                return lambda lanes: machine.spin(target, instruction, lanes)
             return lambda lanes: machine.go(target, lanes)
         case "brx":
             return _indexed_branch(machine, instruction)
@@ -97,6 +100,11 @@ def _control(machine: Machine, place: int, instruction: Instruction) -> Control 
             return lambda lanes: machine.trap(lanes, instruction)
         case "activemask":
             return _active_mask(machine, place, instruction)
+        case "mbarrier" if "try_wait" in instruction.parts:
+            wait = phase_wait(unit, instruction)
+            return lambda lanes: machine.await_phase(place, wait, lanes)
+        case "barrier" if "cluster" in instruction.parts:
+            return _cluster_barrier(machine, place, instruction)
         case "bar" | "barrier" if "warp" not in instruction.parts:
             barrier = _barrier(unit, instruction)
             return lambda lanes: machine.wait(place, barrier, lanes)
@@ -151,10 +159,25 @@ def _active_mask(machine: Machine, place: int, instruction: Instruction) -> Cont
     return run
 
 
+def _cluster_barrier(machine: Machine, place: int, instruction: Instruction) -> Control:
+    """`barrier.cluster.arrive` goes on at once, `barrier.cluster.wait` does not."""
+    parts = modifiers(
+        instruction, ("cluster", "arrive", "wait", "acquire", "release", "relaxed", "aligned"), 0
+    )
+    if "wait" in parts:
+        return lambda lanes: machine.clusters.wait(place + 1, instruction, lanes)
+
+    def arrive(lanes: Lanes) -> None:
+        machine.clusters.arrive(instruction, lanes)
+        machine.go(place + 1, lanes)
+
+    return arrive
+
+
 def _barrier(unit: Unit, instruction: Instruction) -> Barrier:
-    """`bar.sync id{, threads}` and `bar.red.op.type d, id{, threads}, p`."""
+    """`bar.sync|arrive id{, threads}` and `bar.red.op.type d, id{, threads}, p`."""
     reduces = "red" in instruction.parts
-    allowed = ("cta", "sync", "red", "aligned", *_REDUCTIONS)
+    allowed = ("cta", "sync", "arrive", "red", "aligned", *_REDUCTIONS)
     parts = modifiers(instruction, allowed, types=1 if reduces else 0)
     registers = unit.registers
     operands = list(instruction.operands)
@@ -163,7 +186,8 @@ def _barrier(unit: Unit, instruction: Instruction) -> Barrier:
     number = registers.source(operands[0], "u32")
     threads = registers.source(operands[1], "u32") if len(operands) > 1 else None
     if result is None or value is None:
-        return Barrier(instruction, number, threads, lambda lanes, blocks: None)
+        waits = "arrive" not in parts
+        return Barrier(instruction, number, threads, lambda lanes, blocks: None, waits)
     target = registers.target(result, instruction.type)
     predicate = registers.source(value, "pred")
     (operation,) = parts & set(_REDUCTIONS)

@@ -2,21 +2,22 @@
 """
 Counts what memory accesses cost: sectors of global memory and wavefronts of shared memory.
 
-Global memory moves in sectors of 32 bytes. Shared memory has 32 banks of 4 bytes and serves one
-word per bank and wavefront; 8-byte accesses are served 16 lanes at a time and 16-byte ones 8 lanes
-at a time, so that the ideal is one wavefront for each of these phases. Both follow from the
-addresses alone and are exact in this model, for every warp of every block.
+Global memory moves in sectors of 32 bytes. Shared memory's banks are those of `passes/banks.py`, of
+which `_wavefronts` is the form for many warps at once: the ideal is one wavefront a phase. Both
+follow from the addresses alone and are exact in this model, for every warp of every block.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tilewright.codegen.simulator.lanes import WARP, Integers, Lanes
+from tilewright.codegen.simulator.visits import LineVisits, Visits
+from tilewright.passes.banks import BANK_BYTES, BANKS, lanes_per_phase
 
-_SECTOR = 32
-_BANKS = 32
-_WORD = 4
+SECTOR = 32
+"""Bytes that global memory moves at once."""
 
 
 @dataclass
@@ -27,7 +28,7 @@ class AccessCount:
     space: str
     """`global` or `shared`."""
     operation: str
-    """The PTX opcode's root: `ld`, `st`, `atom`, `red`, `cp`."""
+    """The PTX opcode's root: `ld`, `st`, `atom`, `red`, `cp`; `bulk` for bulk copies."""
     size: int
     """Bytes per thread."""
     requests: int = 0
@@ -43,6 +44,15 @@ class Counters:
     """Costs per source line, and their sums."""
 
     accesses: tuple[AccessCount, ...]
+    lines: tuple[LineVisits, ...] = ()
+    """Instructions and active lanes per source line."""
+    minimum_global_bytes: int = 0
+    """In sectors that are loaded or stored at all, each once a direction."""
+
+    @property
+    def global_bytes(self) -> int:
+        """What moves before any cache."""
+        return SECTOR * self.global_sectors
 
     def _total(self, space: str) -> tuple[int, int]:
         mine = [access for access in self.accesses if access.space == space]
@@ -87,7 +97,7 @@ class Meter:
         self.count = count
         in_sectors = count.space == "global"
         self._measure = _sectors if in_sectors else _wavefronts
-        self._period = _SECTOR if in_sectors else _BANKS * _WORD
+        self._period = SECTOR if in_sectors else BANKS * BANK_BYTES
         self._lanes: Lanes | None = None
         self._shape = np.empty(0, np.int64)
         self._costs: dict[int, tuple[int, int, int]] = {}
@@ -110,18 +120,27 @@ class Meter:
 class Meters:
     """All meters of a launch; none where nothing is to be counted."""
 
-    def __init__(self, enabled: bool):
+    def __init__(self, enabled: bool, lines: Sequence[int]):
         self._enabled = enabled
+        self.visits = Visits(lines, enabled)
         self._counts: dict[tuple[int, str, str, int], AccessCount] = {}
 
-    def meter(self, line: int, space: str, operation: str, size: int) -> Meter | None:
+    def count(self, line: int, space: str, operation: str, size: int) -> AccessCount | None:
+        """Where the accesses of an instruction are summed; None if nothing is counted."""
         if not self._enabled or space not in ("global", "shared"):
             return None
         key = (line, space, operation, size)
-        return Meter(self._counts.setdefault(key, AccessCount(*key)))
+        return self._counts.setdefault(key, AccessCount(*key))
 
-    def counters(self) -> Counters:
-        return Counters(tuple(self._counts[key] for key in sorted(self._counts)))
+    def meter(self, line: int, space: str, operation: str, size: int) -> Meter | None:
+        count = self.count(line, space, operation, size)
+        return Meter(count) if count is not None else None
+
+    def counters(self, minimum_global_bytes: int) -> Counters:
+        accesses = tuple(self._counts[key] for key in sorted(self._counts))
+        if not self._enabled:
+            return Counters(accesses)
+        return Counters(accesses, self.visits.lines(), minimum_global_bytes)
 
 
 def _distinct(keys: Integers) -> Integers:
@@ -134,18 +153,17 @@ def _distinct(keys: Integers) -> Integers:
 
 def _sectors(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, int]:
     warp = lanes // WARP
-    sectors = len(_distinct((warp << 44) + offsets // _SECTOR))
+    sectors = len(_distinct((warp << 44) + offsets // SECTOR))
     pieces = _distinct((warp << 44) + offsets // size) >> 44
     bytes_per_warp = np.bincount(pieces) * size
-    return len(_distinct(warp)), sectors, int((-(-bytes_per_warp // _SECTOR)).sum())
+    return len(_distinct(warp)), sectors, int((-(-bytes_per_warp // SECTOR)).sum())
 
 
 def _wavefronts(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, int]:
-    lanes_per_phase = min(WARP, WARP * _WORD // size)
-    phase = lanes // lanes_per_phase
-    words = (offsets // _WORD)[:, None] + np.arange(max(1, size // _WORD))
+    phase = lanes // lanes_per_phase(size)
+    words = (offsets // BANK_BYTES)[:, None] + np.arange(max(1, size // BANK_BYTES))
     keys = _distinct((phase[:, None] << 40) + words)
-    banks = (keys >> 40) * _BANKS + keys % _BANKS
-    per_bank = np.bincount(banks, minlength=(int(phase[-1]) + 1) * _BANKS)
-    wavefronts = int(per_bank.reshape(-1, _BANKS).max(axis=1).sum())
+    banks = (keys >> 40) * BANKS + keys % BANKS
+    per_bank = np.bincount(banks, minlength=(int(phase[-1]) + 1) * BANKS)
+    wavefronts = int(per_bank.reshape(-1, BANKS).max(axis=1).sum())
     return len(_distinct(lanes // WARP)), wavefronts, len(_distinct(phase))

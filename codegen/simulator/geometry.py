@@ -19,12 +19,14 @@ class Geometry:
     The launch's shape and the place of each lane.
 
     A block takes `width` lanes: its threads, filled up to whole warps. Lanes that are no thread
-    (`exists` is false) never run.
+    (`exists` is false) never run. Blocks are numbered cluster by cluster, and a batch has whole
+    clusters.
     """
 
     grid: Dim3
     block: Dim3
     at_once: int = LANES_AT_ONCE
+    cluster: Dim3 = (1, 1, 1)
     first_block: int = 0
     lane: Integers = field(init=False)
     block_of: Integers = field(init=False)
@@ -37,7 +39,10 @@ class Geometry:
         self.threads = int(np.prod(self.block))
         self.width = -(-self.threads // WARP) * WARP
         self.total_blocks = int(np.prod(self.grid))
-        self.blocks = max(1, min(self.total_blocks, self.at_once // self.width))
+        self.cluster_blocks = int(np.prod(self.cluster))
+        clusters = self.at_once // (self.width * self.cluster_blocks)
+        self.blocks = max(1, min(self.total_blocks // self.cluster_blocks, clusters))
+        self.blocks *= self.cluster_blocks
         self.lanes = self.blocks * self.width
         self.lane = np.arange(self.lanes)
         self.block_of = self.lane // self.width
@@ -46,33 +51,62 @@ class Geometry:
         self.thread = self.lane % self.width
         self.exists = self.thread < self.threads
 
+    @property
+    def clusters(self) -> Dim3:
+        """How many clusters the grid has in each direction."""
+        x, y, z = (size // by for size, by in zip(self.grid, self.cluster, strict=True))
+        return x, y, z
+
     def live(self) -> Booleans:
         """The lanes that are threads of the launch, in the batch that starts at `first_block`."""
         return self.exists & (self.block_of + self.first_block < self.total_blocks)
 
-    def next_epoch(self, epochs: Integers, lanes: slice | Integers) -> Integers:
-        """What the lanes' epochs become at a barrier: one that no lane of their block had yet."""
-        newest = epochs.reshape(self.blocks, self.width).max(axis=1) + 1
-        return newest[self.block_of[lanes]]
+    def rank(self) -> Integers:
+        """The number of each lane's block in its cluster."""
+        return self.block_of % self.cluster_blocks
 
     def special_registers(self) -> dict[str, Integers]:
         """The special registers' values in this batch, per lane."""
+        cluster = (self.block_of + self.first_block) // self.cluster_blocks
         values: dict[str, Integers] = {
             "%laneid": self.lane_in_warp,
             "%warpid": self.thread // WARP,
             "%nwarpid": np.full_like(self.lane, self.width // WARP),
+            "%cluster_ctarank": self.rank(),
+            "%cluster_nctarank": np.full_like(self.lane, self.cluster_blocks),
         }
-        thread, block = self.thread, self.block_of + self.first_block
+        values |= _axes("%tid", "%ntid", self.thread, self.block)
+        values |= _axes("%cluster_ctaid", "%cluster_nctaid", self.rank(), self.cluster)
+        values |= _axes("%clusterid", "%nclusterid", cluster, self.clusters)
         for axis, name in enumerate("xyz"):
-            values[f"%ntid.{name}"] = np.full_like(self.lane, self.block[axis])
+            first = values[f"%clusterid.{name}"] * self.cluster[axis]
+            values[f"%ctaid.{name}"] = first + values[f"%cluster_ctaid.{name}"]
             values[f"%nctaid.{name}"] = np.full_like(self.lane, self.grid[axis])
-            values[f"%tid.{name}"] = thread % self.block[axis]
-            values[f"%ctaid.{name}"] = block % self.grid[axis]
-            thread = thread // self.block[axis]
-            block = block // self.grid[axis]
         return values
+
+    def block_name(self, block: int) -> int:
+        """The number that CUDA gives a block: x runs fastest over the whole grid."""
+        number, x = 0, block % self.cluster_blocks
+        cluster, scale = block // self.cluster_blocks, 1
+        for size, count, extent in zip(self.cluster, self.clusters, self.grid, strict=True):
+            number += (cluster % count * size + x % size) * scale
+            cluster, x, scale = cluster // count, x // size, scale * extent
+        return number
 
     def name(self, lane: int) -> str:
         """`thread 3 of block 7`, numbers within the launch."""
-        block = int(self.block_of[lane]) + self.first_block
-        return f"thread {int(self.thread[lane])} of block {block}"
+        return self.launch_name(lane + self.first_block * self.width)
+
+    def launch_name(self, lane: int) -> str:
+        """The same for a lane counted through all batches."""
+        return f"thread {lane % self.width} of block {self.block_name(lane // self.width)}"
+
+
+def _axes(index: str, count: str, number: Integers, shape: Dim3) -> dict[str, Integers]:
+    """A number as subscripts of a shape, x fastest, and the shape."""
+    values: dict[str, Integers] = {}
+    for axis, name in zip(shape, "xyz", strict=True):
+        values[f"{index}.{name}"] = number % axis
+        values[f"{count}.{name}"] = np.full_like(number, axis)
+        number = number // axis
+    return values

@@ -33,6 +33,7 @@ class Kernel:
     name: str
     parameters: list[Parameter]
     max_threads: int | None = None
+    cluster: tuple[int, int, int] = (1, 1, 1)
     registers: dict[str, str] = field(default_factory=dict[str, str])
     variables: dict[str, Variable] = field(default_factory=dict[str, Variable])
     instructions: list[Instruction] = field(default_factory=list[Instruction])

@@ -4,7 +4,8 @@ Runs a compiled kernel on a batch of blocks.
 
 All lanes start in one group. A branch on which lanes disagree splits their group; the group at the
 lowest instruction always runs first, so that groups meet again where their ways join. Lanes that
-wait (at a barrier, for the rest of their warp) are set aside until nothing else can run.
+wait (for the rest of their warp, at a barrier, for a phase) are set aside in a *hall* until nothing
+else can run.
 """
 
 from collections.abc import Callable
@@ -12,10 +13,13 @@ from collections.abc import Callable
 import numpy as np
 
 from tilewright.codegen.simulator.barriers import Barrier, Hall
+from tilewright.codegen.simulator.cluster_barrier import ClusterHall
 from tilewright.codegen.simulator.collectives import Collective, Gathering
 from tilewright.codegen.simulator.findings import Kind
 from tilewright.codegen.simulator.lanes import Lanes, all_lanes, compact, merge
 from tilewright.codegen.simulator.operands import Instruction
+from tilewright.codegen.simulator.phase_waits import PhaseHall, PhaseWait
+from tilewright.codegen.simulator.spins import SpinHall, spinning_branches
 from tilewright.codegen.simulator.unit import Step, Unit
 
 Control = Callable[[Lanes], None]
@@ -40,15 +44,20 @@ class Machine:
         self.steps: list[Step] = []
         self.controls: dict[int, Control] = {}
         self.executed = 0
+        self.spinning = spinning_branches(unit.kernel)
         self._groups: dict[int, list[Lanes]] = {}
 
     def run(self, budget: int) -> None:
         """Run the batch that the geometry is set to; raises `OutOfBudget`."""
-        geometry, findings = self.unit.geometry, self.unit.findings
+        unit = self.unit
+        geometry, findings, order = unit.geometry, unit.findings, unit.order
         live = geometry.live()
         self._alive = live.copy()
-        self._hall = Hall(geometry, findings, self._alive)
-        self._gathering = Gathering(geometry, findings, self.unit.shared.races, self._alive)
+        self._hall = Hall(geometry, order, findings, self._alive)
+        self.clusters = ClusterHall(geometry, order, findings, self._alive)
+        self._phases = PhaseHall(geometry, unit.mbarriers, findings)
+        self._spins = SpinHall(geometry, findings)
+        self._gathering = Gathering(geometry, findings, unit.shared.races, self._alive)
         everyone = bool(live.all())
         self._groups = {
             0: [all_lanes(geometry.lanes) if everyone else compact(np.flatnonzero(live))]
@@ -78,9 +87,11 @@ class Machine:
         stop = min([stops[place], *self._groups]) if self._groups else stops[place]
         for step in self.steps[place:stop]:
             step(lanes)
-        self.executed += (stop - place) * lanes.count
-        if stop in self.controls and stop not in self._groups:
-            self.executed += lanes.count
+        controls = stop in self.controls and stop not in self._groups
+        end = stop + controls
+        self.executed += (end - place) * lanes.count
+        self.unit.meters.visits.add(place, end, lanes)
+        if controls:
             self.controls[stop](lanes)
         else:
             self.go(stop, lanes)
@@ -91,39 +102,48 @@ class Machine:
             self._groups.setdefault(place, []).append(lanes)
 
     def exit(self, lanes: Lanes) -> None:
+        self.unit.copies.exit(lanes)
         self._alive[lanes.index] = False
 
     def trap(self, lanes: Lanes, instruction: Instruction) -> None:
         name = self.unit.geometry.name(int(lanes.numbers()[0]))
         self.unit.findings.add(Kind.TRAP, instruction.line, f"{name} executes a trap")
-        self.exit(lanes)
+        self._alive[lanes.index] = False
 
     def wait(self, place: int, barrier: Barrier, lanes: Lanes) -> None:
         self._hall.come(place + 1, barrier, lanes)
+        if not barrier.waits:
+            self.go(place + 1, lanes)
 
     def gather(self, place: int, collective: Collective, lanes: Lanes) -> None:
         self.go(place + 1, self._gathering.come(place + 1, collective, lanes))
 
+    def await_phase(self, place: int, wait: PhaseWait, lanes: Lanes) -> None:
+        self.go(place + 1, self._phases.come(place + 1, wait, lanes))
+
+    def spin(self, target: int, instruction: Instruction, lanes: Lanes) -> None:
+        """Branch back in a loop that waits for others."""
+        self._spins.come(target, instruction, lanes)
+
     def _settle(self) -> bool:
         """No group can run: let waiting lanes go on. False when all have exited."""
-        gone = self._gathering.settle()
-        if not gone:
-            gone = self._hall.settle()
-            self._pass_barrier([lanes for _, lanes in gone])
-        for place, lanes in gone:
-            self.go(place, lanes)
-        if gone:
-            return True
-        stuck = self._hall.stuck()
-        if stuck is not None:
-            self.exit(stuck)
+        self.unit.order.compact()
+        for hall in (self._gathering, self._phases, self._hall, self.clusters):
+            if gone := hall.settle():
+                self._spins.others_ran()
+                return self._go_on(gone)
+        if gone := self._spins.settle():
+            return self._go_on(gone)
+        for hall in (self._hall, self.clusters, self._phases, self._spins):
+            if (stuck := hall.stuck()) is not None:
+                self._alive[stuck.index] = False
         return False
 
-    def _pass_barrier(self, gone: list[Lanes]) -> None:
-        """A barrier orders all accesses of its block, before and after."""
-        if not gone:
-            return
-        lanes = merge(gone, self.unit.geometry.lanes)
-        everybody = lanes.count == np.count_nonzero(self._alive)
-        self.unit.shared.races.barrier(lanes.index, everybody)
-        self.unit.global_memory.barrier(lanes.index)
+    def _go_on(self, gone: list[tuple[int, Lanes]]) -> bool:
+        alone = self.unit.geometry.cluster_blocks == 1
+        if self.clusters.everybody_passed or (alone and self._hall.everybody_passed):
+            self.unit.shared.races.new_interval()
+        self._hall.everybody_passed = self.clusters.everybody_passed = False
+        for place, lanes in gone:
+            self.go(place, lanes)
+        return True

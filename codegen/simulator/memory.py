@@ -23,7 +23,8 @@ _ITEMS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
 
 SHARED_WINDOW = 1 << 60
 LOCAL_WINDOW = 1 << 61
-"""Where generic addresses of shared and local memory start; below are global addresses."""
+PARAMETER_WINDOW = 3 << 60
+"""Where generic addresses of these spaces start; below are global addresses."""
 
 
 class Mode(Enum):
@@ -33,15 +34,21 @@ class Mode(Enum):
     STORE = "writes"
     ATOMIC = "updates"
     COPY = "fills by cp.async"
+    BULK = "fills by a bulk copy"
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One instruction's way to touch memory: what it does, bytes per lane, its source line."""
+    """
+    One instruction's way to touch memory: what it does, bytes per lane, its source line.
+
+    `strong` is the scope of an access that may meet others of its kind: `cta`, `gpu`...
+    """
 
     mode: Mode
     size: int
     line: int
+    strong: str | None = None
 
 
 class Block:

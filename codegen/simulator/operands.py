@@ -67,7 +67,15 @@ class Sink:
     """`_`, a result that nobody wants."""
 
 
-Operand = Register | Immediate | Symbol | Address | Vector | Pair | Sink
+@dataclass(frozen=True)
+class TensorPlace:
+    """`[map, {x, y, ...}]`, coordinates innermost first."""
+
+    map: Address
+    coordinates: Vector
+
+
+Operand = Register | Immediate | Symbol | Address | Vector | Pair | Sink | TensorPlace
 
 
 @dataclass(frozen=True)

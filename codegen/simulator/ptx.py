@@ -26,6 +26,7 @@ from tilewright.codegen.simulator.operands import (
     Register,
     Sink,
     Symbol,
+    TensorPlace,
     Vector,
 )
 from tilewright.codegen.simulator.source_lines import SourceLines
@@ -60,7 +61,7 @@ def parse(text: str, name: str) -> Kernel:
         raise SimulatorError(f"the PTX has no kernel {name!r}", remedy=f"its kernels: {known}")
     entry = entries[name]
     parameters = [_parameter(part) for part in (entry[2] or "").split(",") if part.strip()]
-    kernel = Kernel(name, parameters, _max_threads(entry[3]))
+    kernel = Kernel(name, parameters, _max_threads(entry[3]), _cluster(entry[3]))
     for statement in text[: min(match.start() for match in entries.values())].split(";"):
         _add_variable(kernel, statement.strip())
     body = text[entry.end() : closing(text, entry.end())]
@@ -80,6 +81,14 @@ def _max_threads(properties: str) -> int | None:
         if name in ("maxntid", "reqntid"):
             return int(np.prod([int(value) for value in values.split(",")]))
     return None
+
+
+def _cluster(properties: str) -> tuple[int, int, int]:
+    for name, values in _PROPERTY.findall(properties):
+        if name == "reqnctapercluster":
+            x, y, z = (*(int(value) for value in values.split(",")), 1, 1)[:3]
+            return x, y, z
+    return 1, 1, 1
 
 
 def _add_variable(kernel: Kernel, statement: str) -> None:
@@ -217,7 +226,12 @@ class _Body:
         if text.startswith("{"):
             return Vector(tuple(self.operand(scope, t) for t in split_operands(text[1:-1])))
         if text.startswith("["):
-            return self.address(scope, text[1:-1].strip())
+            address, *coordinates = split_operands(text[1:-1])
+            if coordinates:
+                vector = self.operand(scope, coordinates[0])
+                assert isinstance(vector, Vector)
+                return TensorPlace(self.address(scope, address), vector)
+            return self.address(scope, address)
         if "|" in text:
             value, predicate = text.split("|")
             return Pair(self.operand(scope, value), self.operand(scope, predicate))

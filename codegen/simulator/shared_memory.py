@@ -2,8 +2,11 @@
 """
 The shared memory of a batch of blocks, with copies that are still in flight.
 
-Each static array is followed by a gap, so that running over its end is seen. Memory starts as a
-NaN of a peculiar pattern: a loaded value that looks like it is checked for having been written.
+An address has the byte within a block below and in its top 8 bits whose block it is: 0 for the
+thread's own, else one more than the block's rank in the cluster (`mapa` makes those).
+
+Memory starts as a NaN of a peculiar pattern: a loaded value that looks like it is checked for
+having been written.
 """
 
 from collections.abc import Iterator
@@ -13,7 +16,6 @@ from numpy.typing import NDArray
 
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
-from tilewright.codegen.simulator.kernel import Variable
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import (
     Access,
@@ -24,31 +26,14 @@ from tilewright.codegen.simulator.memory import (
     aligned,
     choose,
 )
+from tilewright.codegen.simulator.order import Order
 from tilewright.codegen.simulator.races import SharedRaces, Touch
+from tilewright.codegen.simulator.shared_layout import SharedLayout
+from tilewright.codegen.simulator.visitors import Visitors
 
 _POISON = np.uint32(0x7FC0DEAD)
-_GAP = 1024
-_DYNAMIC_ALIGN = 1024
-
-
-class SharedLayout:
-    """Where each variable lies, in bytes from the start of a block's shared memory."""
-
-    def __init__(self, variables: list[Variable], dynamic_bytes: int):
-        self.addresses: dict[str, int] = {}
-        self.ranges: list[tuple[int, int]] = []
-        end = 0
-        for variable in variables:
-            if variable.size:
-                start = -(-end // variable.align) * variable.align
-                self.addresses[variable.name] = start
-                self.ranges.append((start, start + variable.size))
-                end = start + -(-(variable.size + _GAP) // _GAP) * _GAP
-        start = -(-end // _DYNAMIC_ALIGN) * _DYNAMIC_ALIGN
-        self.addresses.update({variable.name: start for variable in variables if not variable.size})
-        if dynamic_bytes:
-            self.ranges.append((start, start + dynamic_bytes))
-        self.size = -(-(start + dynamic_bytes) // 128) * 128 if self.ranges else 0
+RANK_SHIFT = 24
+"""Where an address says which block of the cluster it is in."""
 
 
 class SharedMemory:
@@ -59,6 +44,7 @@ class SharedMemory:
         layout: SharedLayout,
         granule: int,
         geometry: Geometry,
+        order: Order,
         findings: Findings,
         complaints: Complaints,
     ):
@@ -66,6 +52,7 @@ class SharedMemory:
         self.checks = True
         self._granule = granule
         self._geometry = geometry
+        self._order = order
         self._findings = findings
         self._complaints = complaints
         self._base = geometry.block_of * layout.size
@@ -77,24 +64,56 @@ class SharedMemory:
     def reset(self) -> None:
         """Start a batch: nothing is written yet."""
         self.block.items(4)[:] = _POISON
-        self.races = SharedRaces(self._cells, self._geometry, self._findings)
+        self.races = SharedRaces(self._cells, self._geometry, self._order, self._findings)
+        self.visitors = Visitors(self._geometry, self._order, self._findings)
         self._copier = np.zeros(self._cells, np.int32)
         self.in_flight: list[tuple[int, int]] = []
 
     def places(self, lanes: Lanes, addresses: Integers, access: Access) -> Iterator[Place]:
+        base = self._base[lanes.index]
+        if int(addresses.max()) >> RANK_SHIFT > 0:
+            lanes, addresses, base = self._in_cluster(lanes, addresses, base, access)
+            if not lanes.count:
+                return
         low, high = int(addresses.min()), int(addresses.max()) + access.size
         inside = any(start <= low and high <= end for start, end in self.layout.ranges)
         if not inside or not aligned(addresses, access.size):
             good = self._complain(lanes, addresses, access)
             if not good.any():
                 return
-            lanes, addresses = choose(lanes, good), addresses[good]
+            lanes, addresses, base = choose(lanes, good), addresses[good], base[good]
             low, high = int(addresses.min()), int(addresses.max()) + access.size
-        offsets = addresses + self._base[lanes.index]
+        offsets = addresses + base
         if self.checks:
             touch = self._touch(lanes.numbers(), offsets, low, high, access)
             self._check(touch, access.mode)
         yield Place(lanes, self.block, offsets)
+
+    def locate(self, lane: int, address: int) -> tuple[int, int]:
+        """The block of the batch that an address of a lane is in, and the byte within it."""
+        block, rank = int(self._geometry.block_of[lane]), address >> RANK_SHIFT
+        if rank:
+            block += rank - 1 - block % self._geometry.cluster_blocks
+        return block, address & (1 << RANK_SHIFT) - 1
+
+    def _in_cluster(
+        self, lanes: Lanes, addresses: Integers, base: Integers, access: Access
+    ) -> tuple[Lanes, Integers, Integers]:
+        """Addresses within blocks, and where the blocks that they name lie."""
+        rank, own = (addresses >> RANK_SHIFT) - 1, self._geometry.rank()[lanes.index]
+        exists = rank < self._geometry.cluster_blocks
+        if not exists.all():
+            first = int(np.argmin(exists))
+            lane, address = int(lanes.numbers()[first]), int(addresses[first])
+            self._complaints.wild(lane, address, access)
+            lanes = lanes.where(exists) or Lanes(slice(0, 0), 0, False)
+            addresses, base, rank, own = (x[exists] for x in (addresses, base, rank, own))
+        moved = np.where(rank < 0, 0, rank - own)
+        if self.checks and (moved != 0).any():
+            away = moved != 0
+            numbers = lanes.numbers()[away]
+            self.visitors.visit(numbers, self._geometry.block_of[numbers] + moved[away], access)
+        return lanes, addresses & (1 << RANK_SHIFT) - 1, base + moved * self.layout.size
 
     def _complain(self, lanes: Lanes, addresses: Integers, access: Access) -> NDArray[np.bool_]:
         inside = np.zeros(lanes.count, np.bool_)
@@ -104,12 +123,7 @@ class SharedMemory:
         numbers = lanes.numbers()
         if not inside.all():
             first = int(np.argmin(inside))
-            address = int(addresses[first])
-            before = [r for r in self.layout.ranges if r[0] <= address] or [(0, 0)]
-            start, end = before[-1]
-            self._complaints.out_of_bounds(
-                int(numbers[first]), address - start, access, "a shared array", end - start
-            )
+            self.out_of_bounds(int(numbers[first]), int(addresses[first]), access)
         if not (straight | ~inside).all():
             first = int(np.argmax(inside & ~straight))
             self._complaints.misaligned(
@@ -117,13 +131,35 @@ class SharedMemory:
             )
         return inside & straight
 
+    def touch(self, lane: int, offsets: Integers, size: int, line: int) -> Touch:
+        """What a bulk copy of one lane touches: `offsets` within the batch."""
+        within = offsets % self.layout.size
+        lanes = np.full(len(offsets), lane)
+        low, high = int(within.min()), int(within.max()) + size
+        return Touch(lanes, offsets, size, self._granule, low, high, line)
+
     def _touch(
         self, lanes: Integers, offsets: Integers, low: int, high: int, access: Access
     ) -> Touch:
         return Touch(lanes, offsets, access.size, self._granule, low, high, access.line)
 
+    def start_bulk(self, touch: Touch, agent: int, time: int) -> None:
+        """A bulk copy is in flight until the agent's `time`."""
+        if self._meets_copies(touch):
+            self._check_in_flight(touch)
+        self.races.start_bulk(touch, agent, time)
+
+    def out_of_bounds(self, lane: int, address: int, access: Access) -> None:
+        """Report an access that no shared array holds."""
+        before = [r for r in self.layout.ranges if r[0] <= address] or [(0, 0)]
+        start, end = before[-1]
+        self._complaints.out_of_bounds(lane, address - start, access, "a shared array", end - start)
+
+    def _meets_copies(self, touch: Touch) -> bool:
+        return any(low < touch.high and touch.low < high for low, high in self.in_flight)
+
     def _check(self, touch: Touch, mode: Mode) -> None:
-        if any(low < touch.high and touch.low < high for low, high in self.in_flight):
+        if self._meets_copies(touch):
             self._check_in_flight(touch)
         if mode is Mode.LOAD:
             self._check_written(touch)
@@ -146,7 +182,7 @@ class SharedMemory:
             return
         row = int(np.nonzero(unwritten)[0][0])
         lane = int(touch.lanes[row])
-        offset = int(touch.cells[row, 0]) * self._granule - int(self._base[lane])
+        offset = int(touch.cells[row, 0]) * self._granule % self.layout.size
         self._findings.add(
             Kind.UNINITIALISED,
             touch.line,

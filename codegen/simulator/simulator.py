@@ -10,6 +10,7 @@ from tilewright.codegen.simulator.control import compile_kernel
 from tilewright.codegen.simulator.counters import Counters
 from tilewright.codegen.simulator.findings import (
     Finding,
+    Kind,
     SimulationTooLarge,
     SimulatorError,
 )
@@ -17,6 +18,7 @@ from tilewright.codegen.simulator.geometry import LANES_AT_ONCE, Dim3, Geometry
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.machine import Machine, OutOfBudget
 from tilewright.codegen.simulator.ptx import parse
+from tilewright.codegen.simulator.tensor_map import TensorMap
 
 Shape = int | tuple[int, ...]
 
@@ -113,7 +115,8 @@ class _Launch:
         lanes_at_once: int = LANES_AT_ONCE,
     ):
         kernel = parse(ptx, name)
-        geometry = Geometry(_dim3(grid, "grid"), _dim3(block, "block"), lanes_at_once)
+        shape = _dim3(grid, "grid"), _dim3(block, "block")
+        geometry = Geometry(*shape, lanes_at_once, cluster=kernel.cluster)
         _check_block(kernel, geometry)
         self.unit = assemble(kernel, geometry, shared_bytes, checks)
         self._bind(arguments, read_only)
@@ -130,6 +133,9 @@ class _Launch:
         for number, parameter in enumerate(parameters):
             data = bound.bytes_of(parameter, number, arguments)
             self.unit.parameters[parameter.name] = data
+            if isinstance(map := arguments[number], TensorMap):
+                where = self.unit.registers.addresses[parameter.name]
+                self.unit.tensor_maps[where] = map, bound.array_of(number, arguments)
 
     def run(self, budget: int, blocks: int | None = None) -> Report:
         """Run the first `blocks` blocks, by default all."""
@@ -141,19 +147,38 @@ class _Launch:
                 machine.run(budget)
             except OutOfBudget:
                 raise self._too_large(first, budget) from None
+            self._end_batch()
             done = min(first + geometry.blocks, geometry.total_blocks)
             if machine.executed / done * geometry.total_blocks > budget:
                 raise self._too_large(done, budget)
-        return Report(unit.findings.sorted(), machine.executed, unit.meters.counters())
+        return Report(
+            unit.findings.sorted(),
+            machine.executed,
+            unit.meters.counters(unit.global_memory.minimum_bytes()),
+        )
 
     def _start_batch(self, first: int) -> None:
         unit = self.unit
         unit.geometry.first_block = first
         if first:
             unit.registers.set_special(unit.geometry.special_registers())
+        unit.order.reset()
         unit.shared.reset()
+        unit.mbarriers.reset()
+        unit.atomics.reset()
         unit.copies.reset()
-        unit.global_memory.epoch[:] = 1
+
+    def _end_batch(self) -> None:
+        """All threads have ended: is anything left that should not be?"""
+        unit = self.unit
+        unit.shared.visitors.check()
+        for copy, block in unit.mbarriers.left():
+            name = unit.geometry.block_name(block + unit.geometry.first_block)
+            unit.findings.add(
+                Kind.UNAWAITED,
+                copy.line,
+                f"block {name} ends with a bulk copy that nobody has waited for",
+            )
 
     def _too_large(self, blocks: int, budget: int) -> SimulationTooLarge:
         total = self.unit.geometry.total_blocks
@@ -162,6 +187,12 @@ class _Launch:
 
 
 def _check_block(kernel: Kernel, geometry: Geometry) -> None:
+    for size, by in zip(geometry.grid, geometry.cluster, strict=True):
+        if size % by:
+            raise SimulatorError(
+                f"{kernel.name} is launched with a grid of {geometry.grid}, which does not divide "
+                f"into clusters of {geometry.cluster}"
+            )
     most = min(kernel.max_threads or 1024, 1024)
     if geometry.threads > most:
         raise SimulatorError(

@@ -8,17 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.codegen.simulator.async_copies import AsyncCopies
+from tilewright.codegen.simulator.atomic_order import AtomicOrder
 from tilewright.codegen.simulator.counters import Meters
 from tilewright.codegen.simulator.findings import Findings, SimulatorError
 from tilewright.codegen.simulator.geometry import Geometry
-from tilewright.codegen.simulator.global_memory import GlobalMemory
+from tilewright.codegen.simulator.global_memory import Array, GlobalMemory
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import Lanes
+from tilewright.codegen.simulator.mbarriers import MBarriers
 from tilewright.codegen.simulator.memory import Space
 from tilewright.codegen.simulator.operands import Instruction
+from tilewright.codegen.simulator.order import Order
 from tilewright.codegen.simulator.registers import Registers
 from tilewright.codegen.simulator.rounding import FusedMultiplyAdd
 from tilewright.codegen.simulator.shared_memory import SharedMemory
+from tilewright.codegen.simulator.tensor_map import TensorMap
 
 Step = Callable[[Lanes], None]
 """One instruction, ready to be executed by a group of lanes."""
@@ -36,6 +40,11 @@ class Unit:
     """By PTX name; `generic` for an instruction that names no space."""
     global_memory: GlobalMemory
     shared: SharedMemory
+    order: Order
+    atomics: AtomicOrder
+    mbarriers: MBarriers
+    tensor_maps: dict[int, tuple[TensorMap, Array]]
+    """By the generic address of the parameter."""
     copies: AsyncCopies
     meters: Meters
     findings: Findings

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What warp-level synchronisation orders within a warp, as vector clocks.
+What a warp's lanes have surely executed, though memory may not show it: shuffles tell.
 
-Each lane counts its synchronisations. A lane *knows* another lane's accesses up to the count that
-the other had when the two last synchronised. Lanes of different warps know nothing of each other
-here: block barriers are told apart by epochs, see `races.py`.
+Each lane counts its synchronisations. A lane *knows* what another one executed up to the count that
+the other had when the two last met in a collective. That orders reads before later writes, and
+nothing else: see `races.py`.
 """
 
 import numpy as np
@@ -46,13 +46,6 @@ class WarpOrder:
         if self._by_pair is not None:
             known = np.maximum(known, self._by_pair[now, then % WARP])
         return (now // WARP == then // WARP) & (known >= clock)
-
-    def ordered_after_warp(self, now: Integers, warp: Integers, clock: Clocks) -> Booleans:
-        """Whether lane `now` knows what every lane of `warp`, its own, did up to `clock`."""
-        everyone = warp[:, None] * WARP + np.arange(WARP)
-        rows = np.broadcast_to(now[:, None], everyone.shape)
-        known = self.ordered(rows, everyone, np.broadcast_to(clock[:, None], everyone.shape))
-        return (known | (everyone == rows) | (self.clock[everyone] < clock[:, None])).all(axis=1)
 
     def _known_rows(self, members: Integers) -> Clocks:
         everyone = (members // WARP)[:, None] * WARP + np.arange(WARP)

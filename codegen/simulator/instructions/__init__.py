@@ -10,9 +10,12 @@ from tilewright.codegen.simulator.instructions.async_copy import ASYNC_COPY
 from tilewright.codegen.simulator.instructions.atomics import ATOMICS
 from tilewright.codegen.simulator.instructions.bits import BITS
 from tilewright.codegen.simulator.instructions.carry import build_carry, has_carry
+from tilewright.codegen.simulator.instructions.cluster import CLUSTER
 from tilewright.codegen.simulator.instructions.convert import CONVERT
+from tilewright.codegen.simulator.instructions.fences import FENCES
 from tilewright.codegen.simulator.instructions.floating import FLOATING
 from tilewright.codegen.simulator.instructions.integer import INTEGER
+from tilewright.codegen.simulator.instructions.mbarrier import MBARRIER
 from tilewright.codegen.simulator.instructions.memory_access import MEMORY_ACCESS
 from tilewright.codegen.simulator.instructions.select import SELECT
 from tilewright.codegen.simulator.operands import Instruction
@@ -23,8 +26,8 @@ def _nothing(unit: Unit, instruction: Instruction) -> Step:
     return lambda lanes: None
 
 
-_NO_EFFECT = ("membar", "fence", "nanosleep", "prefetch", "prefetchu", "pmevent")
-"""Memory order between blocks is not simulated: each access acts at once."""
+_NO_EFFECT = ("nanosleep", "prefetch", "prefetchu", "pmevent", "createpolicy", "griddepcontrol")
+"""Hints. Each access acts at once; `order.py` says what may rely on it."""
 _PLAIN: dict[str, Builder] = {
     **BITS,
     **CONVERT,
@@ -32,6 +35,9 @@ _PLAIN: dict[str, Builder] = {
     **MEMORY_ACCESS,
     **ATOMICS,
     **ASYNC_COPY,
+    **MBARRIER,
+    **FENCES,
+    **CLUSTER,
     **dict.fromkeys(_NO_EFFECT, _nothing),
 }
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tilewright.codegen.simulator.instructions.bulk_copy import bulk_copy
 from tilewright.codegen.simulator.instructions.memory_access import addresses
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import Access, Mode, Place
@@ -24,6 +25,8 @@ def _async_copy(unit: Unit, instruction: Instruction) -> Step:
     if parts == ["async", "wait_group"]:
         newest = _constant(instruction, 0)
         return lambda lanes: unit.copies.wait(lanes, newest)
+    if parts[:2] == ["async", "bulk"]:
+        return bulk_copy(unit, instruction)
     if set(parts) <= _HINTS and parts[0] == "async":
         return _copy(unit, instruction)
     raise unknown(instruction)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.codegen.simulator.atomic_order import scope_of
 from tilewright.codegen.simulator.instructions.elementwise import Function, where
 from tilewright.codegen.simulator.instructions.memory_access import Port
 from tilewright.codegen.simulator.lanes import Lanes
@@ -54,8 +55,17 @@ _UPDATE: dict[str, Function] = {
 }
 """The old value and the operands to the new value."""
 _ALLOWED = (
-    *("global", "shared", "shared_cta", "relaxed", "acquire", "release", "acq_rel"),
-    *("cta", "cluster", "gpu", "sys", "noftz"),
+    *(
+        "global",
+        "shared",
+        "shared_cta",
+        "shared_cluster",
+        "relaxed",
+        "acquire",
+        "release",
+        "acq_rel",
+    ),
+    *("cta", "cluster", "gpu", "sys", "noftz", "L2_cache_hint"),
 )
 
 
@@ -79,7 +89,7 @@ def _atomic(unit: Unit, instruction: Instruction) -> Step:
     result = operands.pop(0) if instruction.root == "atom" else None
     keeps = isinstance(result, Register) and _is_read(unit, result)
     target = unit.registers.target(result, dtype) if keeps and result is not None else None
-    access = Access(Mode.ATOMIC, dtype.itemsize, instruction.line)
+    access = Access(Mode.ATOMIC, dtype.itemsize, instruction.line, scope_of(instruction))
     port = Port(unit, instruction, operands[0], access)
     values = [unit.registers.source(operand, dtype) for operand in operands[1:]]
     accumulate = _ACCUMULATE.get(operation) if target is None else None

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tilewright.codegen.simulator.atomic_order import scope_of, strength_of
 from tilewright.codegen.simulator.counters import Meter
 from tilewright.codegen.simulator.instructions.elementwise import same, step
 from tilewright.codegen.simulator.lanes import Integers, Lanes
@@ -20,13 +21,14 @@ from tilewright.codegen.simulator.operands import (
 from tilewright.codegen.simulator.registers import Values
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
 
-_SPACES = ("global", "shared", "shared_cta", "local", "const", "param")
+_SPACES = ("global", "shared", "shared_cta", "shared_cluster", "local", "const", "param")
 _HINTS = (
     *("nc", "volatile", "relaxed", "weak", "acquire", "release", "cta", "cluster", "gpu", "sys"),
     *("ca", "cg", "cs", "lu", "cv", "wb", "wt", "L2_64B", "L2_128B", "L2_256B"),
     *("L1_evict_normal", "L1_evict_last", "L1_evict_first", "L1_no_allocate", "L1_evict_unchanged"),
+    *("L2_evict_normal", "L2_evict_last", "L2_evict_first", "L2_cache_hint"),
 )
-"""What caches and memory order do is not simulated: each access acts at once."""
+"""What caches do is not simulated: each access acts at once."""
 _VECTORS = {"v2": 2, "v4": 4}
 
 
@@ -47,7 +49,7 @@ def addresses(unit: Unit, operand: Operand) -> Callable[[Lanes], Integers]:
 def space_name(instruction: Instruction) -> str:
     """The state space in the opcode; `generic` where it names none."""
     names = [part for part in instruction.parts[1:] if part in _SPACES]
-    return names[0].removesuffix("_cta") if names else "generic"
+    return names[0].partition("_")[0] if names else "generic"
 
 
 class Port:
@@ -62,11 +64,18 @@ class Port:
             instruction.line, name, instruction.root, access.size
         )
 
+        self._atomics = unit.atomics
+        self._strength = strength_of(instruction) if access.strong else None
+
     def places(self, lanes: Lanes) -> list[Place]:
+        """Where the lanes may access."""
         found = list(self._space.places(lanes, self._addresses(lanes), self._access))
         if self._meter is not None:
             for place in found:
                 self._meter.add(place.lanes, place.offsets)
+        if self._strength is not None:
+            for place in found:
+                self._atomics.access(place, self._strength)
         return found
 
 
@@ -85,11 +94,11 @@ def _items(operand: Operand) -> tuple[Operand, ...]:
 
 
 def _load(unit: Unit, instruction: Instruction) -> Step:
-    target, source = instruction.operands
+    target, source, *_ = instruction.operands
     if space_name(instruction) == "param":
         return _load_parameter(unit, instruction)
     count, size = _shape(instruction)
-    access = Access(Mode.LOAD, count * size, instruction.line)
+    access = Access(Mode.LOAD, count * size, instruction.line, scope_of(instruction))
     port = Port(unit, instruction, source, access)
     targets = [unit.registers.widened(item, instruction.type) for item in _items(target)]
     element = TYPES[instruction.type]
@@ -148,9 +157,9 @@ def _load_parameter(unit: Unit, instruction: Instruction) -> Step:
 
 
 def _store(unit: Unit, instruction: Instruction) -> Step:
-    target, source = instruction.operands
+    target, source, *_ = instruction.operands
     count, size = _shape(instruction)
-    access = Access(Mode.STORE, count * size, instruction.line)
+    access = Access(Mode.STORE, count * size, instruction.line, scope_of(instruction))
     port = Port(unit, instruction, target, access)
     element = np.dtype(f"u{size}")
     values = [unit.registers.source(item, element) for item in _items(source)]

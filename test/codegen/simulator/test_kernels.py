@@ -78,6 +78,7 @@ PIPELINED = """(const float4* x, float4* y, int n) {
     sum.x += v.x; sum.y += v.y; sum.z += v.z; sum.w += v.w;
     __syncthreads();
   }
+  asm volatile("cp.async.wait_group 0;" ::: "memory");
   y[blockIdx.x * 64 + threadIdx.x] = sum;
 }"""
 

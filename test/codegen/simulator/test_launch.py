@@ -165,9 +165,17 @@ def test_an_estimate_writes_nothing():
 
 
 def test_an_endless_loop_ends_at_the_budget(run: Run):
-    source = "(volatile int* y) { while (y[0] == 0) {} }"
+    source = "(volatile int* y) { for (;;) { y[0] = 1; } }"
     with pytest.raises(SimulationTooLarge):
         run(source, np.zeros(1, np.int32), budget=1_000_000)
+
+
+def test_a_loop_that_asks_for_what_nobody_does_is_a_deadlock(run: Run):
+    source = """(volatile int* y) {
+      while (y[0] == 0) {}
+    }"""
+    (error,) = run(source, np.zeros(1, np.int32)).errors
+    assert str(error) == ("line 2: deadlock: thread 0 of block 0 asks forever for what nobody does")
 
 
 def test_findings_in_a_device_function_name_the_line_that_calls_it(run: Run):

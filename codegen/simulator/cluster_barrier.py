@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`barrier.cluster.arrive` and `.wait`: all threads of a cluster. PTX ISA 9.0, section 9.7.13.4.
+
+Each thread arrives, may do something else, and waits until all threads of its cluster that run have
+arrived as often as it has. What was done before an arrival that releases is known after the wait.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.codegen.simulator.findings import Findings, Kind
+from tilewright.codegen.simulator.geometry import Geometry
+from tilewright.codegen.simulator.lanes import Booleans, Integers, Lanes, merge
+from tilewright.codegen.simulator.operands import Instruction
+from tilewright.codegen.simulator.order import Knowledge, Order
+
+
+@dataclass(frozen=True)
+class _Party:
+    place: int
+    instruction: Instruction
+    lanes: Lanes
+
+
+class ClusterHall:
+    """The lanes of a batch that have arrived at the barrier of their cluster, or wait at it."""
+
+    def __init__(self, geometry: Geometry, order: Order, findings: Findings, alive: Booleans):
+        self._geometry = geometry
+        self._order = order
+        self._findings = findings
+        self._alive = alive
+        self._arrivals = np.zeros(geometry.lanes, np.int64)
+        self._waits = np.zeros(geometry.lanes, np.int64)
+        self._released: dict[tuple[int, int], list[Knowledge]] = {}
+        self._waiting: list[_Party] = []
+        self.everybody_passed = False
+        """Whether all who run passed the last time, and knew of each other."""
+
+    def arrive(self, instruction: Instruction, lanes: Lanes) -> None:
+        numbers = lanes.numbers()
+        if (self._arrivals[numbers] > self._waits[numbers]).any():
+            self._complain(
+                instruction, lanes, "arrives again at the barrier of its cluster, where it"
+            )
+        self._arrivals[numbers] += 1
+        if "relaxed" in instruction.parts:
+            return
+        for (cluster, phase), mine in self._groups(numbers):
+            known = self._released.setdefault((cluster, phase), [])
+            known.append(self._order.release(mine))
+
+    def wait(self, place: int, instruction: Instruction, lanes: Lanes) -> None:
+        numbers = lanes.numbers()
+        if (self._arrivals[numbers] == self._waits[numbers]).any():
+            what = "waits at the barrier of its cluster, where it has not arrived"
+            self._complain(instruction, lanes, what)
+        self._waiting.append(_Party(place, instruction, lanes))
+
+    def settle(self) -> list[tuple[int, Lanes]]:
+        """Nothing else can run: let those go on whose cluster is complete."""
+        self.everybody_passed = False
+        never = np.iinfo(np.int64).max
+        arrivals = np.where(self._alive, self._arrivals, never)
+        fewest = arrivals.reshape(-1, self._order.members).min(axis=1)
+        left: list[_Party] = []
+        gone: list[tuple[int, Lanes]] = []
+        for party in self._waiting:
+            numbers = party.lanes.numbers()
+            opens = self._arrivals[numbers] <= fewest[numbers // self._order.members]
+            go, stay = party.lanes.where(opens), party.lanes.where(~opens)
+            if stay is not None:
+                left.append(_Party(party.place, party.instruction, stay))
+            if go is not None:
+                gone.append((party.place, go))
+                self._pass(go.numbers())
+        passed = sum(lanes.count for _, lanes in gone)
+        everybody = passed == int(np.count_nonzero(self._alive)) and len(gone) == 1
+        self.everybody_passed = everybody and bool(self._released)
+        self._waiting = left
+        return gone
+
+    def stuck(self) -> Lanes | None:
+        """Report a deadlock; returns the lanes that will never go on."""
+        lanes = [party.lanes for party in self._waiting]
+        for party in self._waiting:
+            name = self._geometry.name(int(party.lanes.numbers()[0]))
+            self._findings.add(
+                Kind.DEADLOCK,
+                party.instruction.line,
+                f"{name} waits forever at the barrier of its cluster: not all arrive",
+            )
+        self._waiting = []
+        return merge(lanes, self._geometry.lanes) if lanes else None
+
+    def _pass(self, numbers: Integers) -> None:
+        for key, mine in self._groups(numbers):
+            if key in self._released:
+                known = self._order.joined(self._released[key])
+                self._released[key] = [known]
+                self._order.acquire(mine, known)
+            self._waits[mine] = self._arrivals[mine]
+
+    def _groups(self, numbers: Integers) -> list[tuple[tuple[int, int], Integers]]:
+        """The lanes by cluster, and by how often they have arrived."""
+        cluster = numbers // self._order.members
+        keys = cluster << 32 | self._arrivals[numbers]
+        return [
+            ((key >> 32, key & (1 << 32) - 1), numbers[keys == key])
+            for key in np.unique(keys).tolist()
+        ]
+
+    def _complain(self, instruction: Instruction, lanes: Lanes, what: str) -> None:
+        name = self._geometry.name(int(lanes.numbers()[0]))
+        self._findings.add(Kind.DIVERGENCE, instruction.line, f"{name} {what}")

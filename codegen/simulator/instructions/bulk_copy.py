@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`cp.async.bulk` and `cp.async.bulk.tensor` from global to shared memory, completing on an mbarrier.
+
+PTX ISA 9.0, sections 9.7.9.25.4 and 9.7.9.25.5. Tile mode, without multicast or interleaving.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.codegen.simulator.counters import SECTOR
+from tilewright.codegen.simulator.findings import Kind
+from tilewright.codegen.simulator.global_memory import Array
+from tilewright.codegen.simulator.instructions.memory_access import addresses
+from tilewright.codegen.simulator.lanes import Integers, Lanes, compact
+from tilewright.codegen.simulator.mbarriers import BulkCopy
+from tilewright.codegen.simulator.memory import Access, Mode
+from tilewright.codegen.simulator.operands import Instruction, TensorPlace
+from tilewright.codegen.simulator.unit import Step, Unit, unknown
+
+_UNIT = 16
+"""Bytes that a bulk copy moves at least, and sizes and addresses are multiples of."""
+_SPACES = ("shared_cluster", "shared_cta", "global")
+_COMPLETION = "mbarrier_complete_tx_bytes"
+_COMMON = {"async", "bulk", *_SPACES, _COMPLETION, "L2_cache_hint"}
+_TENSOR = {"tensor", "tile", *(f"{rank}d" for rank in range(1, 6))}
+
+
+def bulk_copy(unit: Unit, instruction: Instruction) -> Step:
+    """Compile either form; raises `SimulatorError` for the others."""
+    parts = set(instruction.parts[1:])
+    target, *source = [part for part in instruction.parts if part in _SPACES]
+    if target == "global" or source != ["global"] or _COMPLETION not in parts:
+        raise unknown(instruction)
+    if "tensor" in parts and parts <= _COMMON | _TENSOR:
+        return _Tensor(unit, instruction).run
+    if parts <= _COMMON:
+        return _Plain(unit, instruction).run
+    raise unknown(instruction)
+
+
+class _Bulk:
+    """What both forms share: where copies go, and the mbarrier that they complete on."""
+
+    def __init__(self, unit: Unit, instruction: Instruction, target: int, mbarrier: int):
+        self.unit = unit
+        self.line = instruction.line
+        self._target = addresses(unit, instruction.operands[target])
+        self._mbarrier = addresses(unit, instruction.operands[mbarrier])
+        self._object = Access(Mode.ATOMIC, 8, instruction.line)
+        self._sectors = unit.meters.count(instruction.line, "global", "bulk", _UNIT)
+
+    def run(self, lanes: Lanes) -> None:
+        """Each lane starts a copy of its own."""
+        for lane in lanes.numbers().tolist():
+            one = compact(np.array([lane]))
+            places = list(self.unit.shared.places(one, self._mbarrier(one), self._object))
+            if places:
+                self._start(lane, one, int(self._target(one)[0]), int(places[0].offsets[0]))
+
+    def _start(self, lane: int, one: Lanes, target: int, mbarrier: int) -> None:
+        raise NotImplementedError
+
+    def _copy(
+        self, lane: int, target: int, within: Integers, data: NDArray[np.uint8], mbarrier: int
+    ) -> None:
+        """Starts a copy to the bytes `within` of the block that `target` names."""
+        unit = self.unit
+        block, _ = unit.shared.locate(lane, target)
+        ranges = unit.shared.layout.ranges
+        low, high = int(within.min()), int(within.max()) + _UNIT
+        if not any(start <= low and high <= end for start, end in ranges):
+            access = Access(Mode.BULK, high - low, self.line)
+            unit.shared.out_of_bounds(lane, low, access)
+            return
+        offsets = within + block * unit.shared.layout.size
+        copy = BulkCopy(offsets, data, data.size, self.line)
+        barrier = unit.mbarriers.start(mbarrier, lane, copy)
+        if barrier is not None and unit.shared.checks:
+            touch = unit.shared.touch(lane, offsets, _UNIT, self.line)
+            unit.shared.start_bulk(touch, barrier.agent, barrier.copy_time)
+
+    def _count(self, array: Array, offsets: Integers) -> None:
+        """Whole sectors that hold any of the elements at `offsets`: none is asked for twice."""
+        if self._sectors is not None:
+            sectors = len(np.unique(offsets // SECTOR))
+            self._sectors.requests += 1
+            self._sectors.transactions += sectors
+            self._sectors.ideal += sectors
+            array.move(offsets, stores=False)
+
+    def _refuse(self, lane: int, what: str, kind: Kind = Kind.TENSOR_MAP) -> None:
+        name = self.unit.geometry.name(lane)
+        self.unit.findings.add(kind, self.line, f"{name} starts a bulk copy {what}")
+
+
+class _Tensor(_Bulk):
+    """`[shared], [map, {coordinates}], [mbarrier]`: a box of a tensor map."""
+
+    def __init__(self, unit: Unit, instruction: Instruction):
+        super().__init__(unit, instruction, target=0, mbarrier=2)
+        source = instruction.operands[1]
+        if not isinstance(source, TensorPlace):
+            raise unknown(instruction)
+        rank = next(int(part[0]) for part in instruction.parts if part[1:] == "d")
+        if rank != len(source.coordinates.items):
+            raise unknown(instruction)
+        self._map = addresses(unit, source.map)
+        self._coordinates = [unit.registers.source(c, "s32") for c in source.coordinates.items]
+
+    def _start(self, lane: int, one: Lanes, target: int, mbarrier: int) -> None:
+        unit, where = self.unit, int(self._map(one)[0])
+        bound = unit.tensor_maps.get(where)
+        if bound is None:
+            self._refuse(lane, f"with a tensor map at {where:#x}, where there is none")
+            return
+        map, array = bound
+        if map.rank != len(self._coordinates):
+            self._refuse(lane, f"in {len(self._coordinates)} axes of a tensor map of {map.rank}")
+            return
+        _, start = unit.shared.locate(lane, target)
+        if start % map.alignment:
+            self._refuse(lane, f"to byte {start} of shared memory, no multiple of {map.alignment}")
+            return
+        origin = tuple(int(c[lane]) for c in reversed(self._coordinates))
+        data, offsets = map.load(array.data, origin)
+        self._count(array, offsets)
+        self._copy(lane, target, map.places(start), data, mbarrier)
+
+
+class _Plain(_Bulk):
+    """`[shared], [global], bytes, [mbarrier]`: a run of bytes."""
+
+    def __init__(self, unit: Unit, instruction: Instruction):
+        super().__init__(unit, instruction, target=0, mbarrier=3)
+        self._source = addresses(unit, instruction.operands[1])
+        self._size = unit.registers.source(instruction.operands[2], "u32")
+
+    def _start(self, lane: int, one: Lanes, target: int, mbarrier: int) -> None:
+        size, source = int(self._size[lane]), int(self._source(one)[0])
+        _, start = self.unit.shared.locate(lane, target)
+        if size % _UNIT or start % _UNIT or source % _UNIT or not size:
+            self._refuse(
+                lane, f"of {size} bytes with a size or address no multiple of 16", Kind.MISALIGNED
+            )
+            return
+        data = list(self._read(one, source, size))
+        if data:
+            within = start + np.arange(0, size, _UNIT)
+            self._copy(lane, target, within, np.concatenate(data).reshape(-1, _UNIT), mbarrier)
+
+    def _read(self, one: Lanes, source: int, size: int) -> Iterator[NDArray[np.uint8]]:
+        """The bytes, if all of them are in one array."""
+        access = Access(Mode.LOAD, _UNIT, self.line)
+        first, last = (
+            list(self.unit.global_memory.places(one, np.array([at]), access))
+            for at in (source, source + size - _UNIT)
+        )
+        if first and last and isinstance(first[0].block, Array):
+            at = int(first[0].offsets[0])
+            self._count(first[0].block, np.arange(at, at + size, _UNIT))
+            yield first[0].block.data[at : at + size]

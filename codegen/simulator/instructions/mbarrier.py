@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`mbarrier.*` but the waiting of `try_wait`. PTX ISA 9.0, section 9.7.13.15."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tilewright.codegen.simulator.instructions.memory_access import addresses
+from tilewright.codegen.simulator.lanes import Lanes
+from tilewright.codegen.simulator.memory import Access, Mode, Place
+from tilewright.codegen.simulator.operands import Instruction, Operand, Sink
+from tilewright.codegen.simulator.phase_waits import PhaseWait
+from tilewright.codegen.simulator.registers import Values
+from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
+
+_SPACES = ("shared", "shared_cta", "shared_cluster")
+_ORDERS = ("acquire", "release", "relaxed", "cta", "cluster")
+_SIZE = 8
+
+Places = Callable[[Lanes], list[Place]]
+
+
+def _places(unit: Unit, instruction: Instruction, operand: Operand, mode: Mode) -> Places:
+    """Where the lanes' mbarriers lie, bounds and races checked."""
+    where = addresses(unit, operand)
+    access = Access(mode, _SIZE, instruction.line)
+    named = set(instruction.parts) & set(_SPACES)
+    space = unit.shared if named else unit.spaces["generic"]
+    return lambda lanes: list(space.places(lanes, where(lanes), access))
+
+
+def _value(unit: Unit, operands: list[Operand], default: int) -> Values:
+    if operands:
+        return unit.registers.source(operands[0], "u32")
+    return np.broadcast_to(np.uint32(default), unit.registers.lanes)
+
+
+def _init(unit: Unit, instruction: Instruction) -> Step:
+    modifiers(instruction, ("init", *_SPACES))
+    where, *rest = instruction.operands
+    places = _places(unit, instruction, where, Mode.STORE)
+    count = _value(unit, rest, 0)
+
+    def run(lanes: Lanes) -> None:
+        for place in places(lanes):
+            counts = count[place.lanes.index].astype(np.int64)
+            place.block.items(_SIZE)[place.offsets // _SIZE] = 0
+            unit.mbarriers.init(place.lanes.numbers(), place.offsets, counts)
+
+    return run
+
+
+def _invalidate(unit: Unit, instruction: Instruction) -> Step:
+    modifiers(instruction, ("inval", *_SPACES))
+    places = _places(unit, instruction, instruction.operands[0], Mode.STORE)
+
+    def run(lanes: Lanes) -> None:
+        for place in places(lanes):
+            unit.mbarriers.invalidate(place.offsets)
+
+    return run
+
+
+def _expect(unit: Unit, instruction: Instruction) -> Step:
+    modifiers(instruction, ("expect_tx", *_SPACES, *_ORDERS))
+    where, *rest = instruction.operands
+    places = _places(unit, instruction, where, Mode.ATOMIC)
+    bytes = _value(unit, rest, 0)
+
+    def run(lanes: Lanes) -> None:
+        for place in places(lanes):
+            expected = bytes[place.lanes.index].astype(np.int64)
+            unit.mbarriers.expect(place.lanes.numbers(), place.offsets, expected, instruction.line)
+
+    return run
+
+
+def _arrive(unit: Unit, instruction: Instruction) -> Step:
+    """`arrive` and `arrive.expect_tx`, which arrives once; a remote one returns nothing."""
+    parts = modifiers(instruction, ("arrive", "expect_tx", *_SPACES, *_ORDERS))
+    target, where, *rest = instruction.operands
+    places = _places(unit, instruction, where, Mode.ATOMIC)
+    state = None if isinstance(target, Sink) else unit.registers.target(target, "b64")
+    expects, releases = "expect_tx" in parts, "relaxed" not in parts
+    amount = _value(unit, rest, 1)
+
+    def run(lanes: Lanes) -> None:
+        for place in places(lanes):
+            numbers = place.lanes.numbers()
+            count = amount[place.lanes.index].astype(np.int64)
+            if expects:
+                unit.mbarriers.expect(numbers, place.offsets, count, instruction.line)
+                count = np.ones_like(count)
+            phase = unit.mbarriers.arrive(numbers, place.offsets, count, instruction.line, releases)
+            if state is not None:
+                state[place.lanes.index] = phase
+
+    return run
+
+
+def phase_wait(unit: Unit, instruction: Instruction) -> PhaseWait:
+    """`test_wait` and `try_wait`: by a phase's parity, or by what `arrive` returned."""
+    parts = modifiers(
+        instruction, ("test_wait", "try_wait", "parity", *_SPACES, "acquire", "cta", "cluster")
+    )
+    target, where, phase, *_ = instruction.operands
+    parity = "parity" in parts
+    return PhaseWait(
+        instruction,
+        _places(unit, instruction, where, Mode.ATOMIC),
+        unit.registers.source(phase, "u32" if parity else "b64"),
+        unit.registers.target(target, "pred"),
+        parity,
+    )
+
+
+def _test(unit: Unit, instruction: Instruction) -> Step:
+    wait = phase_wait(unit, instruction)
+
+    def run(lanes: Lanes) -> None:
+        wait.test(unit.mbarriers, lanes)
+
+    return run
+
+
+_KINDS: dict[str, Builder] = {
+    "init": _init,
+    "inval": _invalidate,
+    "expect_tx": _expect,
+    "arrive": _arrive,
+    "test_wait": _test,
+}
+
+
+def _mbarrier(unit: Unit, instruction: Instruction) -> Step:
+    kind = instruction.parts[1]
+    if kind not in _KINDS or instruction.type != "b64":
+        raise unknown(instruction)
+    return _KINDS[kind](unit, instruction)
+
+
+MBARRIER: dict[str, Builder] = {"mbarrier": _mbarrier}

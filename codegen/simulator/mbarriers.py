@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+mbarrier objects: phases that complete when all arrivals and all bytes have come.
+
+PTX ISA 9.0, section 9.7.13.15. Bulk copies land as late as the rules allow: when somebody asks
+whether their phase is complete, or when the next phase begins. Who learns that a phase is complete
+knows what the threads that arrived have done, and the copies.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tilewright.codegen.simulator.findings import Findings, Kind
+from tilewright.codegen.simulator.geometry import Geometry
+from tilewright.codegen.simulator.lanes import Booleans, Integers
+from tilewright.codegen.simulator.order import COPY_TIME, Knowledge, Order, View
+from tilewright.codegen.simulator.shared_memory import SharedMemory
+
+
+@dataclass(frozen=True)
+class BulkCopy:
+    """Bytes under way to shared memory: 16 to each of `offsets`, bytes within the batch."""
+
+    offsets: Integers
+    data: np.ndarray
+    bytes: int
+    line: int
+
+
+@dataclass
+class MBarrier:
+    """One object in its current phase."""
+
+    agent: int
+    count: int
+    maker: int
+    """Who initialised it, and when."""
+    made: int
+    pending: int = 0
+    bytes: int = 0
+    phase: int = 0
+    arrived: list[Knowledge] = field(default_factory=list[Knowledge])
+    done: Knowledge | None = None
+    """What they know who know that the phase before is complete."""
+    copies: list[BulkCopy] = field(default_factory=list[BulkCopy])
+
+    @property
+    def copy_time(self) -> int:
+        """The time of copies of this phase."""
+        return COPY_TIME + self.phase + 1
+
+    def missing(self) -> str:
+        return f"{self.pending} arrivals and {self.bytes} bytes are missing"
+
+
+class MBarriers:
+    """All mbarriers of a batch, by where they lie: bytes within the batch's shared memory."""
+
+    def __init__(self, geometry: Geometry, order: Order, shared: SharedMemory, findings: Findings):
+        self._geometry = geometry
+        self._order = order
+        self._shared = shared
+        self._findings = findings
+        self.reset()
+
+    def reset(self) -> None:
+        self.objects: dict[int, MBarrier] = {}
+        self._made: dict[int, int] = {}
+
+    def init(self, lanes: Integers, offsets: Integers, counts: Integers) -> None:
+        times = self._order.time[lanes]
+        rows = np.stack([lanes, offsets, counts, times], axis=1)
+        for lane, offset, count, time in rows.tolist():
+            cluster = lane // self._order.members
+            number = self._made.get(cluster, 0)
+            self._made[cluster] = number + 1
+            agent = self._order.agent(number)
+            self.objects[offset] = MBarrier(agent, count, lane, time, pending=count)
+
+    def invalidate(self, offsets: Integers) -> None:
+        for offset in offsets.tolist():
+            self.objects.pop(offset, None)
+
+    def find(self, offset: int, lane: int, line: int) -> MBarrier | None:
+        found = self.objects.get(offset)
+        if found is None:
+            self._complain(lane, line, "uses an mbarrier that is not initialised")
+        return found
+
+    def expect(self, lanes: Integers, offsets: Integers, bytes: Integers, line: int) -> None:
+        """The current phases wait for so many more bytes."""
+        for offset, mine in _groups(offsets):
+            barrier = self.find(offset, int(lanes[mine][0]), line)
+            if barrier is not None:
+                self._settle(barrier, lanes[mine], line)
+                barrier.bytes += int(bytes[mine].sum())
+
+    def arrive(
+        self, lanes: Integers, offsets: Integers, counts: Integers, line: int, releases: bool
+    ) -> Integers:
+        """Returns the number of the phase that each lane arrived in."""
+        phases = np.zeros(len(lanes), np.int64)
+        for offset, mine in _groups(offsets):
+            barrier = self.find(offset, int(lanes[mine][0]), line)
+            if barrier is None:
+                continue
+            self._settle(barrier, lanes[mine], line)
+            phases[mine] = barrier.phase
+            if releases:
+                barrier.arrived.append(self._order.release(lanes[mine]))
+            count = int(counts[mine].sum())
+            if count > barrier.pending:
+                self._complain(
+                    int(lanes[mine][0]),
+                    line,
+                    f"and others arrive {count} times at an mbarrier that waits for "
+                    f"{barrier.pending} arrivals",
+                )
+            barrier.pending = max(0, barrier.pending - count)
+            self._complete(barrier)
+        return phases
+
+    def test(
+        self, lanes: Integers, offsets: Integers, phases: Integers, line: int, *, parity: bool
+    ) -> Booleans:
+        """For each lane whether the phase is complete; they then know what happened before."""
+        complete = np.zeros(len(lanes), np.bool_)
+        for offset, mine in _groups(offsets):
+            barrier = self.find(offset, int(lanes[mine][0]), line)
+            if barrier is None:
+                complete[mine] = True
+                continue
+            asked = phases[mine]
+            self._land(barrier, int(lanes[mine][0]), line)
+            current = barrier.phase & 1 if parity else barrier.phase
+            done = asked != current
+            complete[mine] = done
+            if barrier.done is not None and done.any():
+                self._order.acquire(lanes[mine][done], barrier.done)
+        return complete
+
+    def start(self, offset: int, lane: int, copy: BulkCopy) -> MBarrier | None:
+        """A bulk copy that completes on the mbarrier at `offset`."""
+        barrier = self.find(offset, lane, copy.line)
+        if barrier is None:
+            return None
+        who, maker, made = np.array([lane]), np.array([barrier.maker]), np.array([barrier.made])
+        if not self._order.knows(who, maker, made, View.PROXIED).all():
+            self._findings.add(
+                Kind.PROXY,
+                copy.line,
+                f"a bulk copy of {self._geometry.name(lane)} completes on an mbarrier that was "
+                "initialised with no fence.mbarrier_init or fence.proxy.async after it",
+            )
+        self._settle(barrier, who, copy.line)
+        barrier.copies.append(copy)
+        return barrier
+
+    def left(self) -> Iterator[tuple[BulkCopy, int]]:
+        """Copies that nobody has waited for, and the block they go to."""
+        for barrier in self.objects.values():
+            for copy in barrier.copies:
+                yield copy, int(copy.offsets[0]) // self._shared.layout.size
+
+    def _settle(self, barrier: MBarrier, lanes: Integers, line: int) -> None:
+        """Before something counts for a phase: only copies may be left of the last one."""
+        if barrier.pending == 0:
+            self._land(barrier, int(lanes[0]), line)
+
+    def _land(self, barrier: MBarrier, lane: int, line: int) -> None:
+        copies, barrier.copies = barrier.copies, []
+        for copy in copies:
+            items = self._shared.block.items(16)
+            items[copy.offsets // 16] = copy.data.view(items.dtype)[:, 0]
+            barrier.bytes -= copy.bytes
+        if barrier.bytes < 0 and barrier.pending == 0:
+            self._complain(
+                lane, line, f"uses an mbarrier that gets {-barrier.bytes} bytes too many"
+            )
+            barrier.bytes = 0
+        self._complete(barrier)
+
+    def _complete(self, barrier: MBarrier) -> None:
+        if barrier.pending or barrier.bytes or barrier.copies:
+            return
+        order = self._order
+        known = order.joined(barrier.arrived)
+        barrier.done = order.knowing_copies(known, barrier.agent, barrier.copy_time)
+        barrier.arrived = []
+        barrier.phase += 1
+        barrier.pending = barrier.count
+
+    def _complain(self, lane: int, line: int, what: str) -> None:
+        self._findings.add(Kind.MBARRIER, line, f"{self._geometry.name(lane)} {what}")
+
+
+def _groups(offsets: Integers) -> Iterator[tuple[int, Booleans]]:
+    for offset in np.unique(offsets).tolist():
+        yield offset, offsets == offset

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Happens-before: what each thread of a batch knows of the others, as vector clocks.
+
+Each thread has a time, which goes on when it synchronises. A *stamp* (`time << 32 | who`) says who
+did something when; thread `a` knows it if `a`'s row has at least that time for `who`. The release
+of a thread is what it knows with all that it has done itself; who acquires it knows that too.
+
+There are several views of what is known, and all of them travel together: see `View`. Memory model:
+PTX ISA 9.0, chapter 8; a fence counts for what its thread does later also where a barrier lies
+between (`__threadfence(); __syncthreads();` and then an atomic of thread 0).
+"""
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.codegen.simulator.geometry import Geometry
+from tilewright.codegen.simulator.lanes import Booleans, Integers
+from tilewright.codegen.simulator.vector_clocks import (
+    Elsewhere,
+    Knowledge,
+    VectorClocks,
+    joined_elsewhere,
+)
+
+Stamps = NDArray[np.int64]
+WHO = (1 << 32) - 1
+COPY_TIME = 1 << 30
+"""From here on times count an mbarrier's phases: stamps of bulk copies, in flight until it."""
+
+
+class View(IntEnum):
+    """Which doings a row tells of."""
+
+    VISIBLE = 0
+    """What happened before."""
+    PROXIED = 1
+    """What happened before a `fence.proxy.async` that happened before."""
+    DEVICE = 2
+    """What a fence of the device (or cluster, or system) lies behind: atomics release it."""
+    BLOCK = 3
+    """The same for fences of at least the block."""
+    SEEN = 4
+    """What atomics have found released: a fence of the device acquires it."""
+    SEEN_BLOCK = 5
+    """The same released within the block: a fence of the block is enough."""
+
+
+class Order:
+    """
+    Who knows what.
+
+    `uses_rows` is false for kernels that only have barriers of whole blocks and of warps: then a
+    barrier that all blocks pass together takes one number, `floor`, below which all times are
+    known within each block.
+    """
+
+    def __init__(self, geometry: Geometry, uses_rows: bool):
+        self.geometry = geometry
+        self.uses_rows = uses_rows
+        self.members = geometry.width * geometry.cluster_blocks
+        self.reset()
+
+    def reset(self) -> None:
+        """Start a batch."""
+        lanes = self.geometry.lanes
+        self.clocks = VectorClocks(self.members)
+        self.floor = 0
+        self._views = np.zeros((len(View), lanes), np.int64)
+        self._own = np.zeros((len(View), lanes), np.int64)
+        """The last own time that a view of a thread has: for `VISIBLE` it is now."""
+        self._own[View.VISIBLE] = 1
+
+    @property
+    def time(self) -> Integers:
+        return self._own[View.VISIBLE]
+
+    def stamps(self, lanes: Integers) -> Stamps:
+        """For what the lanes do now."""
+        return (self.time[lanes] << 32) | lanes
+
+    def agent(self, number: int) -> int:
+        """Who the `number`th mbarrier of a cluster is, in stamps of copies that complete on it."""
+        self.clocks.make_members(self.members + number + 1)
+        return self.geometry.lanes + number
+
+    def knows(
+        self, now: Integers, then: Integers, time: Integers, view: View = View.VISIBLE
+    ) -> Booleans:
+        """Whether lane `now` knows what `then`, of its cluster, did at `time` (elementwise)."""
+        lanes = self.geometry.lanes
+        member = np.where(then < lanes, then % self.members, then - lanes + self.members)
+        known = self.clocks.known[self._views[view][now], member] >= time
+        if view is View.VISIBLE:
+            return known | (now == then) | (time < self.floor)
+        return known | ((now == then) & (self._own[view][now] >= time))
+
+    def knows_elsewhere(self, now: Integers, then: Integers, time: Integers) -> Booleans:
+        """The same of lanes `then` of other clusters, counted through all batches."""
+        known = np.zeros(len(now), np.bool_)
+        rows, block = self._views[View.VISIBLE][now], then // self.geometry.width
+        thread = then % self.geometry.width
+        pairs, number = np.unique(np.stack([rows, block]), axis=1, return_inverse=True)
+        for each, (row, other) in enumerate(pairs.T.tolist()):
+            clock = self.clocks.elsewhere(row).get(other)
+            if clock is not None:
+                mine = number == each
+                known[mine] = clock[thread[mine]] >= time[mine]
+        return known
+
+    def known_to_all(self) -> Integers:
+        """Up to which time each lane's doings are known to all others of its cluster."""
+        everyone = self.geometry.exists.reshape(-1, self.members)
+        known = np.zeros(everyone.shape, np.int64)
+        rows = self._views[View.VISIBLE].reshape(everyone.shape)
+        for cluster, exist in enumerate(everyone):
+            mine, first, count = np.unique(
+                rows[cluster][exist], return_index=True, return_counts=True
+            )
+            clocks = self.clocks.known[mine, : self.members].copy()
+            alone = np.flatnonzero(count == 1)
+            clocks[alone, np.flatnonzero(exist)[first[alone]]] = COPY_TIME
+            known[cluster] = clocks.min(axis=0)
+        return np.maximum(known.ravel(), self.floor - 1)
+
+    def compact(self) -> None:
+        """Forget what nobody knows any more."""
+        self._views = self.clocks.compact(self._views)
+
+    def barrier(self, lanes: Integers, everybody: bool) -> None:
+        """The blocks of `lanes` pass a barrier, one each; `everybody`: so do all who run."""
+        if everybody and not self.uses_rows:
+            self.floor = int(self.time.max()) + 1
+            self._own[View.VISIBLE] = self.floor
+            self.clocks = VectorClocks(self.members)
+            self._views[:] = 0
+            return
+        self.teams(lanes, self.geometry.block_of[lanes])
+
+    def teams(self, lanes: Integers, team: Integers) -> None:
+        """Lanes with the same `team` number all synchronise with each other."""
+        _, first, number = np.unique(team, return_index=True, return_inverse=True)
+        row = self._views[View.VISIBLE][lanes]
+        if not self._views[1:, lanes].any() and not self._own[1:, lanes].any():
+            if (row == row[first][number]).all():
+                self._alike(lanes, row[first], number)
+                return
+        for each in range(len(first)):
+            some = lanes[number == each]
+            self._views[:, some] = np.array(self.release(some).rows)[:, None]
+        self._views = self.clocks.compact(self._views)
+
+    def _alike(self, lanes: Integers, rows: Integers, number: Integers) -> None:
+        """Each team knows one row, and nobody has fenced: all teams at once."""
+        clocks = self.clocks.known[rows]
+        clocks[number, lanes % self.members] = self.time[lanes]
+        row = self.clocks.add(clocks)
+        if any(self.clocks.elsewhere(int(old)) for old in np.unique(rows)):
+            for new, old in zip(row.tolist(), rows.tolist(), strict=True):
+                self.clocks.inherit(new, old)
+        self._views[View.VISIBLE][lanes] = row[number]
+        self._own[View.VISIBLE][lanes] += 1
+        self._views = self.clocks.compact(self._views)
+
+    def release(self, lanes: Integers) -> Knowledge:
+        """What the lanes know and have done; their times go on."""
+        rows: list[int] = []
+        for view in View:
+            row = self.clocks.join(np.unique(self._views[view][lanes]).tolist())
+            if self._own[view][lanes].any():
+                clock = self.clocks.known[row].copy()
+                members = lanes % self.members
+                np.maximum.at(clock, members, self._own[view][lanes].astype(np.int32))
+                row = int(self.clocks.add(clock[None], self.clocks.elsewhere(row))[0])
+            rows.append(row)
+        self._own[View.VISIBLE][lanes] += 1
+        return self.clocks.keep(rows)
+
+    def acquire(self, lanes: Integers, knowledge: Knowledge) -> None:
+        """The lanes now know what was released."""
+        for view, row in zip(View, knowledge.rows, strict=True):
+            self._learn(lanes, view, row)
+
+    def joined(self, knowledge: Iterable[Knowledge]) -> Knowledge:
+        """What any of them know."""
+        columns = zip(*(each.rows for each in knowledge), strict=True)
+        rows = [self.clocks.join(column) for column in columns]
+        return self.clocks.keep(rows or [0] * len(View))
+
+    def knowing_copies(self, knowledge: Knowledge, agent: int, time: int) -> Knowledge:
+        """The same, and that the copies of an agent up to a time have landed."""
+        rows = list(knowledge.rows)
+        clock = self.clocks.known[rows[View.VISIBLE]].copy()
+        clock[agent - self.geometry.lanes + self.members] = time
+        elsewhere = self.clocks.elsewhere(rows[View.VISIBLE])
+        rows[View.VISIBLE] = int(self.clocks.add(clock[None], elsewhere)[0])
+        return self.clocks.keep(rows)
+
+    def _learn(self, lanes: Integers, view: View, row: int) -> None:
+        mine = self._views[view][lanes]
+        for old in np.unique(mine).tolist() if row else ():
+            self._views[view][lanes[mine == old]] = self.clocks.join((old, row))
+
+    def fence(self, lanes: Integers, views: Iterable[View]) -> None:
+        """What the lanes know and have done is in these views from now on."""
+        for view in views:
+            self._views[view][lanes] = self._views[View.VISIBLE][lanes]
+            self._own[view][lanes] = self.time[lanes]
+        self._own[View.VISIBLE][lanes] += 1
+
+    def acquire_seen(self, lanes: Integers, views: Iterable[View]) -> None:
+        """A fence after an atomic that has found something released."""
+        for view in views:
+            seen = self._views[view][lanes]
+            for row in np.unique(seen[seen > 0]).tolist():
+                self._learn(lanes[seen == row], View.VISIBLE, row)
+
+    def see(self, lane: int, elsewhere: Elsewhere, view: View) -> None:
+        """An atomic of the lane finds what was released."""
+        if elsewhere:
+            self._learn(np.array([lane]), view, self._row_of(elsewhere, lane))
+
+    def released(self, lane: int, view: View) -> Elsewhere:
+        """What an atomic of the lane releases, in a form that all blocks understand."""
+        row = int(self._views[view][lane])
+        clock = self.clocks.known[row, : self.members].copy()
+        clock[lane % self.members] = max(clock[lane % self.members], self._own[view][lane])
+        if not clock.any():
+            return self.clocks.elsewhere(row)
+        geometry = self.geometry
+        first = lane // self.members * geometry.cluster_blocks + geometry.first_block
+        parts = clock.reshape(geometry.cluster_blocks, geometry.width)
+        mine = {first + number: part for number, part in enumerate(parts)}
+        return joined_elsewhere(self.clocks.elsewhere(row), mine)
+
+    def _row_of(self, elsewhere: Elsewhere, lane: int) -> int:
+        """Released knowledge as a row of the lane's cluster."""
+        geometry = self.geometry
+        first = lane // self.members * geometry.cluster_blocks + geometry.first_block
+        clock = np.zeros(self.clocks.known.shape[1], np.int32)
+        for number in range(geometry.cluster_blocks):
+            if (part := elsewhere.get(first + number)) is not None:
+                clock[number * geometry.width : (number + 1) * geometry.width] = part
+        return int(self.clocks.add(clock[None], elsewhere)[0])

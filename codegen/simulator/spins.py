@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Loops that wait for another thread by asking again and again.
+
+The machine runs groups one at a time, so a group that asks must let all others go first. A loop is
+such a loop if what an atomic, a strong load or a test of an mbarrier says decides whether it ends.
+"""
+
+from tilewright.codegen.simulator.findings import Findings, Kind
+from tilewright.codegen.simulator.geometry import Geometry
+from tilewright.codegen.simulator.kernel import Kernel
+from tilewright.codegen.simulator.lanes import Lanes, merge
+from tilewright.codegen.simulator.operands import Instruction, Operand, Register, Symbol, Vector
+
+_ASKING = ("volatile", "relaxed", "acquire", "test_wait")
+_LAST_CHANCE = 200
+"""Turns in a row in which the spinning threads stay as many and nobody else runs."""
+
+
+def spinning_branches(kernel: Kernel) -> set[int]:
+    """The instructions that branch back in such a loop."""
+    found: set[int] = set()
+    for place, instruction in enumerate(kernel.instructions):
+        start = _target(kernel, instruction)
+        if start is not None and start <= place and _asks(kernel, start, place):
+            found.add(place)
+    return found
+
+
+def _target(kernel: Kernel, instruction: Instruction) -> int | None:
+    if instruction.root != "bra":
+        return None
+    (label,) = instruction.operands
+    return kernel.labels.get(label.name) if isinstance(label, Symbol) else None
+
+
+def _asks(kernel: Kernel, start: int, end: int) -> bool:
+    """Whether a branch of the loop depends on an answer."""
+    body = kernel.instructions[start : end + 1]
+    answers: set[str] = set()
+    for _ in range(2):
+        for instruction in body:
+            asks = instruction.root == "atom" or (
+                instruction.root in ("ld", "mbarrier") and set(instruction.parts) & set(_ASKING)
+            )
+            reads = _names(instruction.operands[1:])
+            if instruction.root != "bra" and (asks or reads & answers):
+                answers |= _names(instruction.operands[:1])
+    branches = [instruction.predicate for instruction in body if instruction.root == "bra"]
+    return any(p is not None and p.register.name in answers for p in branches)
+
+
+def _names(operands: tuple[Operand, ...]) -> set[str]:
+    names: set[str] = set()
+    for operand in operands:
+        match operand:
+            case Register(name):
+                names.add(name)
+            case Vector(items):
+                names |= _names(items)
+            case _:
+                pass
+    return names
+
+
+class SpinHall:
+    """The lanes that go round such a loop, and wait for all others to have run."""
+
+    def __init__(self, geometry: Geometry, findings: Findings):
+        self._geometry = geometry
+        self._findings = findings
+        self._waiting: list[tuple[int, Instruction, Lanes]] = []
+        self._turns = 0
+        self._last = 0
+
+    def come(self, place: int, instruction: Instruction, lanes: Lanes) -> None:
+        self._waiting.append((place, instruction, lanes))
+
+    def others_ran(self) -> None:
+        self._turns = 0
+
+    def settle(self) -> list[tuple[int, Lanes]]:
+        """Ask again, unless nothing has changed for long."""
+        count = sum(lanes.count for _, _, lanes in self._waiting)
+        self._turns = self._turns + 1 if count == self._last else 0
+        self._last = count
+        if self._turns > _LAST_CHANCE:
+            return []
+        waiting, self._waiting = self._waiting, []
+        return [(place, lanes) for place, _, lanes in waiting]
+
+    def stuck(self) -> Lanes | None:
+        """Report a deadlock; returns the lanes that will never go on."""
+        for _, instruction, lanes in self._waiting:
+            self._findings.add(
+                Kind.DEADLOCK,
+                instruction.line,
+                f"{self._geometry.name(int(lanes.numbers()[0]))} asks forever for what nobody does",
+            )
+        lanes = [lanes for _, _, lanes in self._waiting]
+        self._waiting = []
+        return merge(lanes, self._geometry.lanes) if lanes else None

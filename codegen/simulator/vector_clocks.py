@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Vector clocks that many threads share: most threads know exactly what others of their block know.
+
+A *row* says of each member of a cluster up to which of its times its doings are known. Members are
+the cluster's threads, and then its mbarriers, which speak for the copies that complete on them.
+Rows are numbered and never change; row 0 knows nothing. What is known of other clusters is rare,
+and lies apart, by block.
+"""
+
+from collections.abc import Iterable, Mapping
+from weakref import WeakSet
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.codegen.simulator.lanes import Integers
+
+Clock = NDArray[np.int32]
+Elsewhere = Mapping[int, Clock]
+"""Launch-wide number of a block to the time known of each of its threads."""
+
+NOWHERE: Elsewhere = {}
+_COMPACT_FROM = 4096
+
+
+class Knowledge:
+    """One row per view, kept by something through which threads synchronise."""
+
+    __slots__ = ("__weakref__", "rows")
+
+    def __init__(self, rows: list[int]):
+        self.rows = rows
+
+
+class VectorClocks:
+    """All rows of a batch."""
+
+    def __init__(self, members: int):
+        self.known = np.zeros((64, members), np.int32)
+        self._elsewhere: list[Elsewhere] = [NOWHERE]
+        self._joined: dict[tuple[int, int], int] = {}
+        self._kept: WeakSet[Knowledge] = WeakSet()
+
+    def make_members(self, count: int) -> None:
+        """Have at least so many members."""
+        missing = count - self.known.shape[1]
+        if missing > 0:
+            self.known = np.pad(self.known, ((0, 0), (0, missing)))
+
+    def elsewhere(self, row: int) -> Elsewhere:
+        return self._elsewhere[row]
+
+    def add(self, clocks: Clock, elsewhere: Elsewhere = NOWHERE) -> Integers:
+        """The numbers of new rows."""
+        first, count = len(self._elsewhere), len(clocks)
+        if first + count > len(self.known):
+            room = np.zeros((first + 2 * count, self.known.shape[1]), np.int32)
+            self.known = np.concatenate([self.known, room])
+        self.known[first : first + count] = clocks
+        self._elsewhere += [elsewhere] * count
+        return np.arange(first, first + count)
+
+    def inherit(self, row: int, older: int) -> None:
+        """The new `row` knows of other clusters what `older` does."""
+        self._elsewhere[row] = self._elsewhere[older]
+
+    def join(self, rows: Iterable[int]) -> int:
+        """The row of those who know what any of `rows` know."""
+        joined = 0
+        for row in rows:
+            joined = self._join(joined, int(row))
+        return joined
+
+    def _join(self, a: int, b: int) -> int:
+        if a == b or b == 0:
+            return a
+        if a == 0:
+            return b
+        pair = (min(a, b), max(a, b))
+        if pair not in self._joined:
+            clock = np.maximum(self.known[a], self.known[b])
+            elsewhere = joined_elsewhere(self._elsewhere[a], self._elsewhere[b])
+            self._joined[pair] = int(self.add(clock[None], elsewhere)[0])
+        return self._joined[pair]
+
+    def keep(self, rows: list[int]) -> Knowledge:
+        """Rows that stay, whatever is forgotten, as long as the result lives."""
+        knowledge = Knowledge(rows)
+        self._kept.add(knowledge)
+        return knowledge
+
+    def compact(self, views: Integers) -> Integers:
+        """Forget the rows that neither `views` nor anything kept names; `views` renumbered."""
+        if len(self._elsewhere) < _COMPACT_FROM:
+            return views
+        kept = list(self._kept)
+        named = [np.zeros(1, np.int64), views.ravel(), *(np.array(k.rows) for k in kept)]
+        live, numbers = np.unique(np.concatenate(named), return_inverse=True)
+        if 2 * len(live) > len(self._elsewhere):
+            return views
+        renumbered = np.zeros(len(self._elsewhere), np.int64)
+        renumbered[live] = np.arange(len(live))
+        self.known = self.known[live]
+        self._elsewhere = [self._elsewhere[row] for row in live.tolist()]
+        self._joined = {}
+        for knowledge in kept:
+            knowledge.rows = renumbered[knowledge.rows].tolist()
+        return numbers[1 : 1 + views.size].reshape(views.shape)
+
+
+def joined_elsewhere(a: Elsewhere, b: Elsewhere) -> Elsewhere:
+    """What is known of other clusters by those who know both."""
+    if not a or not b or a is b:
+        return a or b
+    joined = dict(a)
+    for block, clock in b.items():
+        joined[block] = np.maximum(joined[block], clock) if block in joined else clock
+    return joined

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The model of shared memory's banks that passes, the ledger and the simulator share.
+
+There are 32 banks of 4 bytes; word `w` is in bank `w mod 32`. Lanes are served 32 at a time for
+accesses of up to 4 bytes, 16 for 8 bytes and 8 for 16 bytes: a *phase*. A phase takes as many
+wavefronts as its busiest bank has different words; lanes that want the same word share it (CUDA C++
+Programming Guide, shared memory). Without conflicts a phase takes one.
+"""
+
+from collections.abc import Sequence
+
+BANKS = 32
+BANK_BYTES = 4
+_LANES = 32
+
+
+def lanes_per_phase(size: int) -> int:
+    """How many lanes that access `size` bytes each are served together."""
+    return min(_LANES, BANKS * BANK_BYTES // max(size, BANK_BYTES))
+
+
+def phase_wavefronts(addresses: Sequence[int], size: int) -> int:
+    """What the lanes of one phase take, by the bytes at which their accesses start."""
+    words = {
+        (address + byte) // BANK_BYTES
+        for address in addresses
+        for byte in range(0, max(size, BANK_BYTES), BANK_BYTES)
+    }
+    banks = [word % BANKS for word in words]
+    return max(banks.count(bank) for bank in set(banks))
