@@ -44,11 +44,11 @@ from tilewright.passes.loop.fusion_cost import (
     Work,
     cost_of,
     decide,
-    runs,
     work_of,
 )
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.kernel_builder import KernelNames
+from tilewright.passes.loop.op_runs import runs
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.recomputed import Part, parts
 from tilewright.passes.substitution import Substitution

@@ -20,28 +20,32 @@ The model is for choosing between two forms, not for foretelling times. It knows
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects import arith
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop
-from tilewright.dialects.axes import AxesOp, extent_of
+from tilewright.dialects.axes import extent_of
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import Target
 from tilewright.passes.footprint import bytes_of, element_bytes, elements_touched
 from tilewright.passes.instruction_costs import instructions
 from tilewright.passes.kernel_cost import LAUNCH_SECONDS
 from tilewright.passes.loop.nest import nest_block
-
-REUSE = 128
-"""Steps of free axes for which a block computes an operand of a reduction once: a tile's side."""
+from tilewright.passes.loop.op_runs import runs
 
 MOST_INSTRUCTIONS = 512
 """Instructions of one element that are inlined at most: beyond, it is their latency that counts."""
+
+MOST_ACCUMULATORS = 3
+"""
+Values that one reduction joins at most. A thread that owns 8 by 8 elements of a matrix has 64
+accumulators for each, and 255 registers (CUDA C++ Programming Guide, technical specifications).
+"""
 
 MOST_OUTPUTS = 4
 """What a kernel writes at most: each output has its own loads in flight."""
@@ -106,14 +110,14 @@ def size(bytes: float) -> str:
     return f"{bytes:.0f} B"
 
 
-def work_of(kernel: loop.KernelOp, launch: loop.LaunchOp) -> Work:
-    """What `launch`, which runs `kernel`, does."""
+def work_of(kernel: loop.KernelOp, launch: loop.LaunchOp, rows: Collection[SSAValue] = ()) -> Work:
+    """What `launch`, which runs `kernel`, does; with `rows`, if a block does one row of these."""
     arguments: list[SSAValue] = [*kernel.body.block.args]
     buffers = dict(zip(arguments, launch.operands, strict=True))
     reads, writes = defaultdict[SSAValue, float](float), defaultdict[SSAValue, float](float)
     seen = set[tuple[object, ...]]()
     total = 0.0
-    for op, times in runs(kernel).items():
+    for op, times in runs(kernel, rows).items():
         total += times * cost_of(op)
         if not isinstance(op, loop.LoadOp | loop.StoreOp):
             continue
@@ -121,7 +125,8 @@ def work_of(kernel: loop.KernelOp, launch: loop.LaunchOp) -> Work:
         if (access := (op.memref, op.map, *op.indices)) not in seen:
             seen.add(access)
             moved[buffers[op.memref]] += elements_touched(op) * element_bytes(op.memref)
-    return Work(_at_most_all(reads), _at_most_all(writes), total, _steps(nest_block(kernel)))
+    steps = _steps(rows or nest_block(kernel).args)
+    return Work(_at_most_all(reads), _at_most_all(writes), total, steps)
 
 
 def _at_most_all(moved: Mapping[SSAValue, float]) -> Mapping[SSAValue, float]:
@@ -153,8 +158,17 @@ def fused(
     return Work(reads, writes, total, reader.steps if steps is None else steps)
 
 
-def _steps(block: Block) -> int:
-    return prod(extent_of(axis) or 1 for axis in block.args if extent_of(axis) is not None)
+def merged(base: Work, other: Work, *, times: float = 1.0) -> Work:
+    """`base` when it also does `times` times what `other` does, and reads once what both read."""
+    reads = {**base.reads}
+    for read, bytes in other.reads.items():
+        reads[read] = max(reads.get(read, 0.0), bytes)
+    total = base.instructions + other.instructions * times
+    return Work(reads, {**base.writes, **other.writes}, total, max(base.steps, other.steps))
+
+
+def _steps(axes: Iterable[SSAValue]) -> int:
+    return prod(extent_of(axis) or 1 for axis in axes)
 
 
 def cost_of(op: Operation) -> int:
@@ -169,63 +183,3 @@ def _is_sum_of_products(op: Operation) -> bool:
     if not isinstance(op, loop.ReduceOp) or op.monoid.data is not Monoid.ADD:
         return False
     return all(isinstance(value.owner, arith.MulfOp) for value in op.yield_op.values)
-
-
-def runs(kernel: loop.KernelOp) -> dict[Operation, float]:
-    """How often each op of `kernel` runs in a launch; a loop, as often as all its steps."""
-    varies = varying(kernel)
-    return dict(_runs(kernel.body.block, 1, None, varies))
-
-
-def varying(kernel: loop.KernelOp) -> dict[Operation, frozenset[SSAValue]]:
-    """The axes around each op with which it varies; those of a loop itself are not around it."""
-    varies: dict[Operation, frozenset[SSAValue]] = {}
-    _find_varying(kernel.body.block, varies)
-    return varies
-
-
-def _find_varying(block: Block, varies: dict[Operation, frozenset[SSAValue]]) -> None:
-    for op in block.ops:
-        found = frozenset[SSAValue]().union(*(_axes_of(value, varies) for value in op.operands))
-        for region in op.regions:
-            _find_varying(region.block, varies)
-            found = found.union(*(varies[inner] for inner in region.block.ops))
-            found -= {*region.block.args}
-        varies[op] = found
-
-
-def _axes_of(
-    value: SSAValue, varies: Mapping[Operation, frozenset[SSAValue]]
-) -> frozenset[SSAValue]:
-    if isinstance(value.owner, Operation):
-        return varies[value.owner]
-    return frozenset((value,)) if extent_of(value) is not None else frozenset()
-
-
-def _runs(
-    block: Block,
-    steps: float,
-    reduction: loop.ReduceOp | None,
-    varies: Mapping[Operation, frozenset[SSAValue]],
-) -> Iterator[tuple[Operation, float]]:
-    """The ops of a body that is run `steps` times, inside `reduction` if it is in one."""
-    for op in block.ops:
-        if not isinstance(op, AxesOp):
-            yield op, steps / _reuse(op, reduction, varies)
-            continue
-        inside = steps * prod(op.axis_extents())
-        yield op, inside
-        outermost = op if reduction is None and isinstance(op, loop.ReduceOp) else reduction
-        yield from _runs(op.regions[0].block, inside, outermost, varies)
-
-
-def _reuse(
-    op: Operation,
-    reduction: loop.ReduceOp | None,
-    varies: Mapping[Operation, frozenset[SSAValue]],
-) -> int:
-    """For how many outputs of the reduction that it is part of a block computes `op` once."""
-    if reduction is None:
-        return 1
-    others = varies[reduction] - varies[op]
-    return min(max(prod(extent_of(axis) or 1 for axis in others), 1), REUSE)

@@ -16,10 +16,10 @@ from tilewright.passes.loop.fusion_cost import (
     Work,
     decide,
     fused,
-    runs,
     work_of,
 )
 from tilewright.passes.loop.nest import FlatNest, flat_nest
+from tilewright.passes.loop.op_runs import runs
 from tilewright.passes.loop.plan import is_temporary, loads_of, readers, writer
 from tilewright.passes.loop.plan_index import PlanIndex
 

@@ -43,17 +43,12 @@ from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
+from tilewright.passes.loop.fusion_cost import MOST_ACCUMULATORS
 from tilewright.passes.loop.shared_loads import Reading, reading, readings
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.trace import Rule, enclosing_symbol, rewriting, skipped
 
 RULE = Rule("f", 6, "merge_loops")
-
-MOST_ACCUMULATORS = 3
-"""
-Values that one reduction joins at most. A thread that owns 8 by 8 elements of a matrix has 64
-accumulators for each, and 255 registers (CUDA C++ Programming Guide, technical specifications).
-"""
 
 
 class MergeLoops(RewritePattern):

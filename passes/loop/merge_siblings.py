@@ -10,17 +10,18 @@ becomes
     loop.launch @k_v(%wk, %y, %wv) -> (%k, %v)
 
 Legal when neither needs the other's result and the plan has a place for both. It saves a launch and
-the bytes that both read, and leaves no more of a GPU idle: launches follow each other anyway. What
-it costs is registers: a reduction holds accumulators for each of its values, a pointwise kernel
-the loads of each of its outputs. So it pays as long as they fit. Elementwise kernels may differ
+the bytes that both read, and leaves no more of a GPU idle: launches follow each other anyway
+(`fusion_cost`). What it costs is registers, which must do: a reduction holds accumulators for each
+of its values, a pointwise kernel the loads of each of its outputs. Elementwise kernels may differ
 along one axis, and the smaller is masked: queries and keys that one table rotates, with fewer heads
-of keys.
+of keys. Then the smaller computes for nothing where its mask fails.
 
 Fusion goes first, as it knows kernels of one output only; `merge-loops` merges the loops.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import NamedTuple
 
 from xdsl.context import Context
@@ -36,21 +37,28 @@ from xdsl.pattern_rewriter import (
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
+from tilewright.dialects.target import DEFAULT_TARGET, Target
+from tilewright.dialects.target import target as target_named
 from tilewright.passes.footprint import element_bytes, elements_touched
+from tilewright.passes.loop.fusion_cost import (
+    MOST_ACCUMULATORS,
+    MOST_OUTPUTS,
+    Decision,
+    decide,
+    merged,
+    size,
+    work_of,
+)
 from tilewright.passes.loop.kernel_arguments import KernelArguments
-from tilewright.passes.loop.merge_loops import MOST_ACCUMULATORS
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.loop.plan import common_place, obstacle
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.shared_loads import reading, readings
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.trace import Rule, decided, rewriting, skipped
 
 RULE = Rule("f", 7, "merge_siblings")
-
-_MOST_OUTPUTS = 4
-"""What a pointwise kernel writes at most: each output has its own loads in flight."""
 
 
 class Sibling(NamedTuple):
@@ -98,6 +106,7 @@ class MergeSiblings(RewritePattern):
     """Merge the kernel of a launch with that of a later one."""
 
     plan: PlanIndex
+    target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
@@ -113,9 +122,14 @@ class MergeSiblings(RewritePattern):
             place = None if needs_first else common_place(op, other)
             if place is None or not (saved := _bytes_shared(*pair)):
                 continue
-            if (reason := obstacle(op, [other], self.plan) or _not_worth(*pair, saved)) is not None:
+            if (reason := obstacle(op, [other], self.plan) or _illegal(*pair, saved)) is not None:
                 skipped(RULE, first.kernel, reason)
                 continue
+            decision = _decision(*pair, self.target)
+            if not decision.pays:
+                skipped(RULE, first.kernel, decision.reason)
+                continue
+            decided(RULE, first.kernel, decision.reason)
             with rewriting(RULE, first.kernel, whole_module=True):
                 _merge(rewriter, self.plan, *pair, place)
             return
@@ -176,14 +190,23 @@ def _correspondence(base: Sibling, other: Sibling) -> Mapping[SSAValue, SSAValue
     return same
 
 
-def _not_worth(base: Sibling, other: Sibling, saved: int) -> str | None:
-    name = other.kernel.sym_name.data
-    shares = f"it shares {saved} bytes with {name}, but"
+def _illegal(base: Sibling, other: Sibling, saved: int) -> str | None:
+    """Why a thread could not hold what both need."""
+    shares = f"it shares {size(saved)} with {other.kernel.sym_name.data}, but"
     if (values := base.accumulators + other.accumulators) > MOST_ACCUMULATORS:
         return f"{shares} {values} accumulators take too many registers in a matrix product"
-    if (outputs := len(base.launch.outputs) + len(other.launch.outputs)) > _MOST_OUTPUTS:
+    if (outputs := len(base.launch.outputs) + len(other.launch.outputs)) > MOST_OUTPUTS:
         return f"{shares} {outputs} outputs keep too many loads in flight"
     return None
+
+
+def _decision(base: Sibling, other: Sibling, target: Target) -> Decision:
+    """Whether one kernel should do what both do, in the steps of the larger."""
+    mine, theirs = (work_of(one.kernel, one.launch) for one in (base, other))
+    times = prod(base.extents) / max(prod(other.extents), 1)
+    often = f"{times:.1f}".removesuffix(".0")
+    what = f"do {often}x what {other.kernel.sym_name.data} does in the same steps"
+    return decide(what, [mine, theirs], [merged(mine, theirs, times=times)], target)
 
 
 def _merge(
@@ -223,12 +246,16 @@ def _add_steps(base: Sibling, other: Sibling, values: dict[SSAValue, SSAValue]) 
         clone.erase()
 
 
+@dataclass(frozen=True)
 class MergeSiblingsPass(ModulePass):
     """Merge kernels over the same axes that read the same elements."""
 
     name = "merge-siblings"
 
+    target: str = DEFAULT_TARGET
+    """The GPU whose times are compared."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no two are left."""
         plan = PlanIndex(op)
-        plan.rewrite(MergeSiblings(plan))
+        plan.rewrite(MergeSiblings(plan, target_named(self.target)))

@@ -11,7 +11,7 @@ from xdsl.traits import is_side_effect_free
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
-from tilewright.passes.loop.fusion_cost import runs, varying
+from tilewright.passes.loop.op_runs import runs, varying
 
 
 class Part(NamedTuple):

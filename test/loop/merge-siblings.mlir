@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p lift,merge-siblings,merge-loops --check=each | filecheck %s
 // RUN: opt-tool %s -p lift,merge-siblings --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
-// REMARK: --- f:007_merge_siblings skipped at five_a_b_c_d: it shares 36 bytes with five_e, but 5 outputs keep too many loads in flight
+// REMARK: --- f:007_merge_siblings skipped at five_a_b_c_d: it shares 36 B with five_e, but 5 outputs keep too many loads in flight
 
 // Sums and maxima of the same rows: the rows are read by one kernel.
 // CHECK:      func.func @rows(%x: memref<5x33xf32>) -> (memref<5xf32>, memref<5xf32>) {

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often each op of a kernel runs, and with which axes it varies."""
+
+from collections.abc import Collection, Iterator, Mapping
+from math import prod
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects import loop
+from tilewright.dialects.axes import AxesOp, extent_of
+from tilewright.passes.loop.plan import evaluations
+
+REUSE = 128
+"""Steps of free axes for which a block computes an operand of a reduction once: a tile's side."""
+
+VECTOR = 4
+"""Elements that a thread loads by one instruction, where nothing is reused: 128 bits of float32."""
+
+
+def runs(kernel: loop.KernelOp, rows: Collection[SSAValue] = ()) -> dict[Operation, float]:
+    """
+    How often each op of `kernel` runs in a launch; a loop, as often as all its steps. A block that
+    does one of `rows` reuses nothing for others, but loads vectors.
+    """
+    found = dict(_runs(kernel.body.block, 1, None, varying(kernel), frozenset(rows)))
+    if not rows:
+        return found
+    loads = [op for op in found if isinstance(op, loop.LoadOp)]
+    return found | {load: min(found[load], evaluations(load) / VECTOR) for load in loads}
+
+
+def varying(kernel: loop.KernelOp) -> dict[Operation, frozenset[SSAValue]]:
+    """The axes around each op with which it varies; those of a loop itself are not around it."""
+    varies: dict[Operation, frozenset[SSAValue]] = {}
+    _find_varying(kernel.body.block, varies)
+    return varies
+
+
+def _find_varying(block: Block, varies: dict[Operation, frozenset[SSAValue]]) -> None:
+    for op in block.ops:
+        found = frozenset[SSAValue]().union(*(_axes_of(value, varies) for value in op.operands))
+        for region in op.regions:
+            _find_varying(region.block, varies)
+            found = found.union(*(varies[inner] for inner in region.block.ops))
+            found -= {*region.block.args}
+        varies[op] = found
+
+
+def _axes_of(
+    value: SSAValue, varies: Mapping[Operation, frozenset[SSAValue]]
+) -> frozenset[SSAValue]:
+    if isinstance(value.owner, Operation):
+        return varies[value.owner]
+    return frozenset((value,)) if extent_of(value) is not None else frozenset()
+
+
+def _runs(
+    block: Block,
+    steps: float,
+    reduction: loop.ReduceOp | None,
+    varies: Mapping[Operation, frozenset[SSAValue]],
+    rows: frozenset[SSAValue],
+) -> Iterator[tuple[Operation, float]]:
+    """The ops of a body that is run `steps` times, inside `reduction` if it is in one."""
+    for op in block.ops:
+        if not isinstance(op, AxesOp):
+            yield op, steps / _reuse(op, reduction, varies, rows)
+            continue
+        inside = steps * prod(op.axis_extents())
+        yield op, inside
+        outermost = op if reduction is None and isinstance(op, loop.ReduceOp) else reduction
+        yield from _runs(op.regions[0].block, inside, outermost, varies, rows)
+
+
+def _reuse(
+    op: Operation,
+    reduction: loop.ReduceOp | None,
+    varies: Mapping[Operation, frozenset[SSAValue]],
+    rows: frozenset[SSAValue],
+) -> int:
+    """For how many outputs of the reduction that it is part of a block computes `op` once."""
+    if reduction is None:
+        return 1
+    others = varies[reduction] - varies[op] - rows
+    return min(max(prod(extent_of(axis) or 1 for axis in others), 1), REUSE)
