@@ -46,12 +46,6 @@ class KernelEvidence:
     estimate: Estimate | None
 
     @property
-    def rounds(self) -> float:
-        """Rounds in which the SMs take the blocks: below 1 some have none, 0 if none fits."""
-        at_once = self.target.sms * self.occupancy.blocks
-        return self.launch.grid / at_once if at_once else 0.0
-
-    @property
     def name(self) -> str:
         """The kernel's name."""
         return self.launch.kernel

@@ -24,11 +24,11 @@ def kernel_text(kernel: KernelEvidence) -> str:
 
 
 def _lines(kernel: KernelEvidence) -> Iterator[tuple[str, str]]:
-    most = kernel.target.max_registers_per_thread
+    launch, most = kernel.launch, kernel.target.max_registers_per_thread
     yield "registers", f"{kernel.resources.registers} of {most}, {_local_memory(kernel.resources)}"
-    yield "shared memory", f"{_size(kernel.shared_bytes)} a block{_conflicts(kernel)}"
+    yield "shared memory", f"{_shared(kernel)}{_conflicts(kernel)}"
     yield "occupancy", _occupancy(kernel)
-    yield "blocks", f"{kernel.launch.grid} on {kernel.target.sms} SMs, {kernel.rounds:.2f} rounds"
+    yield "blocks", f"{launch.grid}, {launch.grid / kernel.target.sms:.2f} an SM"
     yield "code", f"{kernel.mix.total} {kernel.language} instructions: {_accesses(kernel.mix)}"
     if kernel.loop is not None:
         line = f"line {kernel.loop.line}, " if kernel.loop.line else ""
@@ -49,6 +49,12 @@ def _local_memory(resources: Resources) -> str:
         return f"spills: {stores} B stored, {loads} B loaded"
     stack = f"{resources.stack_bytes} B of" if resources.stack_bytes else "no"
     return f"no spills, {stack} stack"
+
+
+def _shared(kernel: KernelEvidence) -> str:
+    dynamic = kernel.shared_bytes - kernel.resources.static_shared_bytes
+    kind = f", {_size(dynamic)} of it dynamic" if dynamic else ""
+    return f"{_size(kernel.shared_bytes)} a block{kind}"
 
 
 def _occupancy(kernel: KernelEvidence) -> str:
