@@ -89,12 +89,22 @@ def _takes(parameter: Attribute, buffer: SSAValue) -> bool:
     return pointer.get_element_type() == memref_type(buffer).element_type
 
 
+def _callee(launch: "LaunchOp") -> Operation | None:
+    """What it names. `SymbolTable.lookup_symbol` would take long where there are many launches."""
+    table = launch.parent_op()
+    while table is not None and not table.has_trait(SymbolTable):
+        table = table.parent_op()
+    ops = () if table is None else table.regions[0].block.ops
+    name = StringAttr(launch.kernel.string_value())
+    return next((op for op in ops if op.properties.get("sym_name") == name), None)
+
+
 class LaunchCallsKernel(SymbolUserOpInterface):
     """The callee exists and takes what the launch passes."""
 
     def verify(self, op: Operation) -> None:
         assert isinstance(op, LaunchOp)
-        callee = SymbolTable.lookup_symbol(op, op.kernel)
+        callee = _callee(op)
         if callee is None:
             raise VerifyException(f"no kernel {op.kernel} in this module")
         expected = [argument.type for argument in callee.regions[0].block.args]
