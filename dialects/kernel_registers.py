@@ -34,6 +34,9 @@ from tilewright.dialects.types import memref_type
 LOCAL = IntegerAttr(5, i64)
 """The memory space of what one thread owns, as NVPTX numbers it."""
 
+UNROLL = "unroll"
+"""The attribute by which an `scf.for` asks to be unrolled."""
+
 
 @irdl_op_definition
 class RegistersOp(IRDLOperation):

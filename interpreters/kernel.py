@@ -27,6 +27,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.control import CONTROL
 from tilewright.interpreters.errors import fail
+from tilewright.interpreters.kernel_registers import REGISTERS
 from tilewright.interpreters.loop import LOOP
 from tilewright.interpreters.machine import Handlers, Machine
 from tilewright.interpreters.race import Accesses, Who
@@ -152,6 +153,7 @@ def _check_whole_warps(machine: Threads, op: ShuffleOp) -> None:
 KERNEL: Handlers = {
     **LOOP,
     **CONTROL,
+    **REGISTERS,
     BlockIdOp: _block_id,
     ThreadIdOp: _thread_id,
     IndexOp: _index,

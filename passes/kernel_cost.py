@@ -16,8 +16,9 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import kernel, loop, tile
+from tilewright.dialects.kernel_registers import LOCAL
 from tilewright.dialects.target import WARP_SIZE, Target
-from tilewright.dialects.types import size_of
+from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.footprint import (
     bytes_of,
     element_bytes,
@@ -130,6 +131,8 @@ class _Count:
 
     def _count(self, op: Operation, runs: float) -> None:
         match op:
+            case loop.LoadOp() | loop.StoreOp() if memref_type(op.memref).memory_space == LOCAL:
+                pass
             case loop.LoadOp() | loop.StoreOp():
                 self._count_access(op, runs * self._copies(op.operands) * share_of_mask(op))
             case loop.ReduceOp():
@@ -138,7 +141,7 @@ class _Count:
                 self._visit(op.body.block, steps)
             case loop.PrefixOp():
                 self.cost.flops += runs * self._copies(op.operands) * len(op.results)
-            case loop.ForOp() | loop.ScanOp():
+            case loop.ForOp() | loop.ScanOp() | kernel.UnrollOp():
                 self._visit(op.body.block, runs * prod(op.axis_extents()))
             case tile.CombineOp():
                 self._count_combine(op, runs)

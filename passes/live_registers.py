@@ -10,12 +10,15 @@ cheap) or worse (it hoists loads): only its own report is exact.
 """
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import loop
+from tilewright.dialects.kernel_registers import RegistersOp, UnrollOp
+from tilewright.dialects.types import memref_type
 
 ALLOWANCE = 16
 """Registers for what the IR does not name."""
@@ -93,9 +96,24 @@ def _last_uses(ops: Sequence[Operation], done: Sequence[int]) -> dict[SSAValue, 
 
 
 def _registers(value: SSAValue) -> int:
-    """Constants are part of instructions, kernel arguments stay where the launch puts them."""
-    if isinstance(value.type, MemRefType) or isinstance(value.owner, arith.ConstantOp):
+    """
+    Constants are part of instructions, kernel arguments stay where the launch puts them, and what
+    is read of an array of registers is in registers already.
+    """
+    owner = value.owner
+    if isinstance(owner, RegistersOp):
+        array = memref_type(value)
+        return prod(array.get_shape()) * _of_scalar(array.element_type)
+    if isinstance(value.type, MemRefType) or isinstance(owner, arith.ConstantOp):
         return 0
-    if isinstance(value.type, FixedBitwidthType):
-        return 0 if value.type.bitwidth == 1 else -(-value.type.bitwidth // 32)
+    if isinstance(owner, loop.LoadOp) and isinstance(owner.memref.owner, RegistersOp):
+        return 0
+    if isinstance(owner, Block) and isinstance(owner.parent_op(), UnrollOp):
+        return 0
+    return _of_scalar(value.type)
+
+
+def _of_scalar(type: Attribute) -> int:
+    if isinstance(type, FixedBitwidthType):
+        return 0 if type.bitwidth == 1 else -(-type.bitwidth // 32)
     return 1

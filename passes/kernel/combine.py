@@ -15,13 +15,14 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from tilewright.dialects import kernel, loop
+from tilewright.dialects import kernel, loop, tile
+from tilewright.dialects.axes import Access
 from tilewright.dialects.index import delinearize, linearize
 from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
-from tilewright.dialects.monoid import MonoidAttr
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.tile_axes import Axis
 from tilewright.passes.kernel.emitter import Emitter
+from tilewright.passes.kernel.thread_values import ThreadValues
 
 _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
 
@@ -54,90 +55,175 @@ def join_across(axes: Sequence[Axis], across: Sequence[SSAValue]) -> Join:
     return Join.WARPS if width % WARP_SIZE == 0 else Join.SHARED
 
 
-class ThreadCombine:
-    """Joins across some of a launch's thread axes."""
+class Combining:
+    """Lowers the combines of a launch."""
 
-    def __init__(self, emitter: Emitter, thread: SSAValue, axes: Sequence[Axis]):
-        self.emit, self.thread, self.axes = emitter, thread, axes
+    def __init__(
+        self, values: ThreadValues, emitter: Emitter, thread: SSAValue, axes: Sequence[Axis]
+    ):
+        self.values, self.emit, self.thread, self.axes = values, emitter, thread, axes
         self.threads = prod(axis.extent for axis in axes)
 
-    def combine(
-        self, monoid: MonoidAttr, values: Sequence[SSAValue], across: Sequence[SSAValue]
+    def lower(self, op: tile.CombineOp) -> None:
+        """First each thread joins what it holds itself, then threads join with each other."""
+        registers = self.values.registers
+        joined = registers.ordered(registers.of(op.axes))
+        rest = registers.ordered(registers.of(op.results))
+        self.values.keep(op.results)
+        if not joined and not rest:
+            for result, value in zip(op.results, self._masked(op), strict=True):
+                self.values.set(result, value)
+        elif not joined:
+            with self.values.nest(rest):
+                self.values.define(op.results, self._masked(op))
+        elif not rest:
+            start = self.emit.identities(op.monoid, op.values)
+            self.values.define(op.results, self._fold(op, joined, start))
+        else:
+            with self.values.nest(rest):
+                self.values.define(op.results, self.emit.identities(op.monoid, op.values))
+            self._fold_arrays(op, joined, rest)
+        self._join_threads(op, rest)
+
+    def _masked(self, op: tile.CombineOp) -> list[SSAValue]:
+        values = [self.values.at(value) for value in op.values]
+        return self.emit.masked(values, self.values.mask(op), op.monoid)
+
+    def _fold(
+        self, op: tile.CombineOp, axes: Sequence[SSAValue], carried: Sequence[SSAValue]
     ) -> list[SSAValue]:
-        """`values` joined across the axes in `across`."""
+        """What is carried joined with the values at every step of `axes`."""
+        if not axes:
+            return self.emit.join(op.monoid, carried, self._masked(op))
+        axis, *inner = axes
+
+        def step(index: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
+            for value, result in zip(carried, op.results, strict=True):
+                value.name_hint = result.name_hint
+            with self.values.scope():
+                self.values.set(axis, index)
+                return self._fold(op, inner, carried)
+
+        extent = self.values.registers.extents[axis]
+        return self.emit.loop(extent, carried, step, axis.name_hint, unroll=True)
+
+    def _fold_arrays(
+        self, op: tile.CombineOp, axes: Sequence[SSAValue], rest: Sequence[SSAValue]
+    ) -> None:
+        """The same where the results are arrays, which take the values in one by one."""
+        if not axes:
+            with self.values.nest(rest):
+                results = [self.values.at(result) for result in op.results]
+                joined = self.emit.join(op.monoid, results, self._masked(op))
+                self.values.define(op.results, joined)
+            return
+        axis, *inner = axes
+
+        def step(index: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            with self.values.scope():
+                self.values.set(axis, index)
+                self._fold_arrays(op, inner, rest)
+            return ()
+
+        extent = self.values.registers.extents[axis]
+        self.emit.loop(extent, (), step, axis.name_hint, unroll=True)
+
+    def _join_threads(self, op: tile.CombineOp, rest: Sequence[SSAValue]) -> None:
+        across = list(op.axes)
         joined = [axis.value in across for axis in self.axes]
         width = prod(a.extent for a, j in zip(self.axes, joined, strict=True) if j)
         match join_across(self.axes, across):
             case Join.NONE:
-                return list(values)
+                pass
             case Join.SHUFFLE:
-                return self._butterfly(monoid, values, width)
+                self._butterfly(op, rest, width)
             case Join.WARPS:
-                return self._warps(monoid, self._butterfly(monoid, values, WARP_SIZE), width)
+                self._butterfly(op, rest, WARP_SIZE)
+                self._warps(op, rest, width)
             case Join.SHARED:
-                return self._through_shared(monoid, values, joined)
+                self._through_shared(op, rest, joined)
 
-    def _butterfly(
-        self, monoid: MonoidAttr, values: Sequence[SSAValue], width: int
-    ) -> list[SSAValue]:
+    def _butterfly(self, op: tile.CombineOp, rest: Sequence[SSAValue], width: int) -> None:
         """Every lane of each `width` lanes that lie side by side has the result."""
-        joined, offset = list(values), width // 2
-        while offset:
-            shuffles = [kernel.ShuffleOp(ShuffleMode.XOR, v, offset, width) for v in joined]
-            others = [self.emit.value(shuffle, "other") for shuffle in shuffles]
-            joined = self.emit.join(monoid, joined, others)
-            offset //= 2
-        return joined
+        with self.values.nest(rest):
+            joined, offset = [self.values.at(result) for result in op.results], width // 2
+            while offset:
+                shuffles = [kernel.ShuffleOp(ShuffleMode.XOR, v, offset, width) for v in joined]
+                others = [self.emit.value(shuffle, "other") for shuffle in shuffles]
+                joined = self.emit.join(op.monoid, joined, others)
+                offset //= 2
+            self.values.define(op.results, joined)
 
-    def _warps(self, monoid: MonoidAttr, values: Sequence[SSAValue], width: int) -> list[SSAValue]:
+    def _warps(self, op: tile.CombineOp, rest: Sequence[SSAValue], width: int) -> None:
         """The values of `width // 32` warps that lie side by side, through shared memory."""
         warps, group = self.threads // WARP_SIZE, width // WARP_SIZE
-        partials = [self._shared(value, warps) for value in values]
+        partials = self._slots(op, rest, warps)
         with self.emit.guarded(([_D0 % WARP_SIZE * -1], [self.thread])):
-            self._leave(values, partials, _D0 // WARP_SIZE)
+            self._leave(op, rest, partials, _D0 // WARP_SIZE)
         self.emit.op(kernel.BarrierOp())
-        return self._fold(monoid, values, partials, group, _D0 // width * group + _D1)
+        self._take(op, rest, partials, group, _D0 // width * group + _D1)
 
     def _through_shared(
-        self, monoid: MonoidAttr, values: Sequence[SSAValue], joined: Sequence[bool]
-    ) -> list[SSAValue]:
+        self, op: tile.CombineOp, rest: Sequence[SSAValue], joined: Sequence[bool]
+    ) -> None:
         """Each thread leaves its values in slots of its own, and reads all it joins."""
-        slots = [self._shared(value, self.threads) for value in values]
-        self._leave(values, slots, _D0)
+        slots = self._slots(op, rest, self.threads)
+        self._leave(op, rest, slots, _D0)
         self.emit.op(kernel.BarrierOp())
         extents = [axis.extent for axis in self.axes]
         across = [e for e, j in zip(extents, joined, strict=True) if j]
         own = delinearize(_D0, extents)
         other = iter(delinearize(_D1, across))
         mixed = [next(other) if j else mine for mine, j in zip(own, joined, strict=True)]
-        return self._fold(monoid, values, slots, prod(across), linearize(mixed, extents))
+        self._take(op, rest, slots, prod(across), linearize(mixed, extents))
+
+    def _slots(
+        self, op: tile.CombineOp, rest: Sequence[SSAValue], number: int
+    ) -> Sequence[SSAValue]:
+        """So many slots of shared memory for each result, at each step of `rest`."""
+        shape = [*(self.values.registers.extents[axis] for axis in rest), number]
+        types = [MemRefType(result.type, shape, memory_space=SHARED) for result in op.results]
+        return [self.emit.value(kernel.SharedOp(type), "partial") for type in types]
 
     def _leave(
-        self, values: Sequence[SSAValue], slots: Sequence[SSAValue], slot: AffineExpr
+        self,
+        op: tile.CombineOp,
+        rest: Sequence[SSAValue],
+        slots: Sequence[SSAValue],
+        slot: AffineExpr,
     ) -> None:
         """Store each value at `slot` of the thread."""
-        for value, memref in zip(values, slots, strict=True):
-            self.emit.op(loop.StoreOp(value, memref, ([slot], [self.thread])))
+        with self.values.nest(rest):
+            for result, memref in zip(op.results, slots, strict=True):
+                value = self.values.at(result)
+                self.emit.op(loop.StoreOp(value, memref, self._subscripts(rest, slot, [])))
 
-    def _fold(
+    def _take(
         self,
-        monoid: MonoidAttr,
-        like: Sequence[SSAValue],
+        op: tile.CombineOp,
+        rest: Sequence[SSAValue],
         slots: Sequence[SSAValue],
         steps: int,
         slot: AffineExpr,
-    ) -> list[SSAValue]:
+    ) -> None:
         """The slots at `slot` of (thread, step), joined over the steps."""
 
         def body(step: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
-            loads = [loop.LoadOp(memref, ([slot], [self.thread, step])) for memref in slots]
-            return self.emit.join(monoid, carried, [self.emit.value(load) for load in loads])
+            subscripts = self._subscripts(rest, slot, [step])
+            loads = [loop.LoadOp(memref, subscripts) for memref in slots]
+            return self.emit.join(op.monoid, carried, [self.emit.value(load) for load in loads])
 
-        results = self.emit.loop(steps, self.emit.identities(monoid, like), body, "w")
+        with self.values.nest(rest):
+            start = self.emit.identities(op.monoid, op.results)
+            self.values.define(op.results, self.emit.loop(steps, start, body, "w"))
         if self.emit.depth:
             self.emit.op(kernel.BarrierOp())
-        return results
 
-    def _shared(self, like: SSAValue, size: int) -> SSAValue:
-        type = MemRefType(like.type, [size], memory_space=SHARED)
-        return self.emit.value(kernel.SharedOp(type), "partial")
+    def _subscripts(
+        self, rest: Sequence[SSAValue], slot: AffineExpr, steps: Sequence[SSAValue]
+    ) -> Access:
+        """A slot of the thread, and a step, at this step of the nest over `rest`."""
+        operands = [self.thread, *steps, *(self.values.at(axis) for axis in rest)]
+        first = 1 + len(steps)
+        axes = [AffineExpr.dimension(first + position) for position in range(len(rest))]
+        return [*axes, slot], operands

@@ -16,11 +16,12 @@ becomes
       %1 = kernel.shuffle xor %p, 16 width 32 : f32
       ...
 
-Block and thread axes become ids and indices made of them, a register axis one copy of each op for
-each of its steps. A mask stays on its load or store; where it guards a value it becomes a select.
+Block and thread axes become ids and indices made of them. What depends on register axes is done in
+unrolled nests over them, and kept in arrays of registers as far as others need it. A mask stays on
+its load or store; where it guards a value it becomes a select.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.context import Context
@@ -35,9 +36,8 @@ from tilewright.dialects.index import delinearize
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.types import memref_type
-from tilewright.passes.kernel.combine import ThreadCombine
+from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.register_axes import Point
 from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.trace import Rule, rewriting
 
@@ -66,12 +66,8 @@ class _Lowering:
         self.function.location = source.location
         self.function.set_facts(source.facts)
         self.emit = Emitter(self.body)
-        self.values = ThreadValues(launch)
+        self.values = ThreadValues(launch, self.emit)
         self.registers = self.values.registers
-        self.accumulators: dict[loop.ReduceOp, Sequence[SSAValue]] = {}
-        """What a chunk goes on from: its reduction's values so far."""
-        self.running: dict[loop.PrefixOp, Sequence[Sequence[SSAValue]]] = {}
-        """What each prefix has joined in the steps before, at each of its points."""
 
     def run(self) -> kernel.FuncOp:
         """The kernel function that does what the launch does."""
@@ -80,18 +76,25 @@ class _Lowering:
             self.values.set(old, new)
         block = self.emit.value(kernel.BlockIdOp(), "block")
         self.thread = self.emit.value(kernel.ThreadIdOp(), "thread")
-        self.values.bind(self.launch.axes_at(Level.BLOCK), block, self.emit)
-        self.values.bind(self.launch.thread_axes(), self.thread, self.emit)
-        self.threads = ThreadCombine(self.emit, self.thread, self.launch.thread_axes())
+        self.values.bind(self.launch.axes_at(Level.BLOCK), block)
+        self.values.bind(self.launch.thread_axes(), self.thread)
+        self.combining = Combining(self.values, self.emit, self.thread, self.launch.thread_axes())
         for op in self.launch.scalars():
             self._lower(op)
         self._lower_block(self.launch.body.block)
         return self.function
 
     def _lower_block(self, block: Block) -> None:
-        for op in block.ops:
-            with self.emit.at(op):
-                self._lower(op)
+        for axes, ops in self.registers.runs(block):
+            ops = [op for op in ops if not self._is_joined_already(op)]
+            if not ops:
+                continue
+            if axes:
+                self.values.keep([r for op in ops for r in op.results if _is_used_outside(r, ops)])
+            with self.values.nest(axes):
+                for op in ops:
+                    with self.emit.at(op):
+                        self._lower(op)
 
     def _lower(self, op: Operation) -> None:
         match op:
@@ -102,70 +105,111 @@ class _Lowering:
             case loop.ScanOp():
                 self._lower_scan(op)
             case loop.PrefixOp():
-                self._lower_prefix(op)
+                self._join(op.results, op.monoid, [self.values.at(value) for value in op.values])
+            case loop.YieldOp():
+                self._lower_yield(op)
             case tile.CombineOp():
                 self._lower_combine(op)
             case tile.StageOp():
                 self._lower_stage(op)
-            case loop.YieldOp():
-                pass
             case _:
                 self._copy(op)
 
     def _copy(self, op: Operation) -> None:
-        """One copy for each point of the register axes that the op depends on."""
         if op.regions:
             raise PassFailedException(f"convert-tile-to-kernel: cannot lower '{op.name}'")
-        for point in self.registers.points(self.registers.of(op.operands)):
-            clone = self.emit.op(self.values.substitution(point, op.operands).clone(op))
-            self.values.define(op.results, point, clone.results)
+        clone = self.emit.op(self.values.substitution(op.operands).clone(op))
+        self.values.define(op.results, clone.results)
+
+    def _join(
+        self, results: Sequence[SSAValue], monoid: MonoidAttr, values: Sequence[SSAValue]
+    ) -> None:
+        """`results` take in `values`."""
+        before = [self.values.at(result) for result in results]
+        self.values.define(results, self.emit.join(monoid, before, values))
+
+    def _start(self, results: Sequence[SSAValue], monoid: MonoidAttr) -> list[SSAValue]:
+        """`results` begin as the identity; those that a loop is to carry from step to step."""
+        axes = self.registers.ordered(self.registers.of(results))
+        if not axes:
+            return self.emit.identities(monoid, results)
+        self.values.keep(results)
+        with self.values.nest(axes):
+            self.values.define(results, self.emit.identities(monoid, results))
+        return []
+
+    def _carry(self, results: Sequence[SSAValue], carried: Sequence[SSAValue]) -> None:
+        """In a step of a loop `results` are what it carries."""
+        for result, value in zip(results, carried, strict=False):
+            value.name_hint = result.name_hint
+            self.values.set(result, value)
 
     def _lower_reduce(self, op: loop.ReduceOp) -> None:
-        points = [*self.registers.points(self.registers.of(op.yield_op.operands))]
-
-        def yielded() -> list[SSAValue]:
-            self._lower_block(op.body.block)
-            return [v for point in points for v in self._yielded(op.yield_op, op.monoid, point)]
-
-        if op.axis_extents()[0] == 1:
-            self.values.set_index(op.axis, _ZERO)
-            results = self._joined(op, self.accumulators.pop(op, None), yielded())
+        if op.axis_extents()[0] == 1 and op.bound is None:
+            self._lower_single_step(op)
+            return
+        in_arrays = bool(self.registers.of(op.results))
+        whole = _whole(op)
+        if whole is None:
+            start = self._start(op.results, op.monoid)
+        elif in_arrays:
+            self.values.keep_with(op.results, whole.results)
+            start = []
         else:
-            results = self._fold_loop(op, list(op.results) * len(points), yielded)
-        for point, values in zip(points, _by_point(op, results), strict=True):
-            self.values.define(op.results, point, values)
+            start = [self.values.at(result) for result in whole.results]
 
-    def _fold_loop(
-        self, op: loop.ReduceOp, like: Sequence[SSAValue], yielded: Callable[[], list[SSAValue]]
-    ) -> list[SSAValue]:
-        def step(axis: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
-            self.values.set(op.axis, axis)
-            for value, named in zip(carried, like, strict=True):
-                value.name_hint = named.name_hint
-            if chunk is None:
-                return self._joined(op, carried, yielded())
-            self.accumulators[chunk] = carried
-            return yielded()
+        def step(index: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
+            with self.values.scope():
+                self.values.set(op.axis, index)
+                self._carry(op.results, carried)
+                self._lower_block(op.body.block)
+                return [] if in_arrays else [self.values.at(result) for result in op.results]
 
-        chunk = _chunk(op)
-        start = self.accumulators.pop(op, None)
-        if start is None:
-            start = [
-                v for values in _by_point(op, like) for v in self.emit.identities(op.monoid, values)
-            ]
-        return self.emit.loop(op.axis_extents()[0], start, step, op.axis.name_hint)
+        below = None
+        if op.bound is not None:
+            below = self.values.substitution(op.bound_operands).access(
+                op.bound.data.results, op.bound_operands
+            )
+        extent, hint = op.axis_extents()[0], op.axis.name_hint
+        results = self.emit.loop(extent, start, step, hint, below=below, unroll=op.is_unrolled)
+        if not in_arrays:
+            self.values.define(op.results, results)
 
-    def _joined(
-        self, op: loop.ReduceOp, left: Sequence[SSAValue] | None, right: list[SSAValue]
-    ) -> list[SSAValue]:
-        if left is None:
-            return right
-        pairs = zip(_by_point(op, left), _by_point(op, right), strict=True)
-        return [v for a, b in pairs for v in self.emit.join(op.monoid, a, b)]
+    def _lower_single_step(self, op: loop.ReduceOp) -> None:
+        """No loop: unless it goes on from a whole, the result is what the step yields."""
+        self.values.set_index(op.axis, _ZERO)
+        self.values.keep(op.results)
+        whole = _whole(op)
+        if whole is not None and self.registers.of(op.results):
+            self.values.keep_with(op.results, whole.results)
+        elif whole is not None:
+            self._carry(op.results, [self.values.at(result) for result in whole.results])
+        self._lower_block(op.body.block)
 
-    def _yielded(self, op: loop.YieldOp, monoid: MonoidAttr, point: Point) -> list[SSAValue]:
-        values = [self.values.at(value, point) for value in op.values]
-        return self.emit.masked(values, self.values.mask(op, point), monoid)
+    def _lower_yield(self, op: loop.YieldOp) -> None:
+        reduction = op.parent_op()
+        if not isinstance(reduction, loop.ReduceOp):
+            return
+        if _chunk(reduction) is not None:
+            self.values.define(reduction.results, [self.values.at(v) for v in op.values])
+            return
+        values = self._yielded(op, reduction.monoid)
+        is_all = reduction.axis_extents()[0] == 1 and reduction.bound is None
+        if is_all and _whole(reduction) is None:
+            self.values.define(reduction.results, values)
+            return
+        self._join(reduction.results, reduction.monoid, values)
+
+    def _is_joined_already(self, op: Operation) -> bool:
+        """Whether `op` yields a chunk, which has been joined into the arrays of the whole."""
+        reduction = op.parent_op()
+        if not isinstance(op, loop.YieldOp) or not isinstance(reduction, loop.ReduceOp):
+            return False
+        return _chunk(reduction) is not None and bool(self.registers.of(reduction.results))
+
+    def _yielded(self, op: loop.YieldOp, monoid: MonoidAttr) -> list[SSAValue]:
+        values = [self.values.at(value) for value in op.values]
+        return self.emit.masked(values, self.values.mask(op), monoid)
 
     def _lower_for(self, op: loop.ForOp, bound: Sequence[SSAValue]) -> None:
         """Nested loops, outermost axis first; `bound` are the axes that have their loop."""
@@ -180,46 +224,29 @@ class _Lowering:
             return
 
         def step(index: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
-            self.values.set(axis, index)
-            self._lower_for(op, [*bound, axis])
+            with self.values.scope():
+                self.values.set(axis, index)
+                self._lower_for(op, [*bound, axis])
             return ()
 
         self.emit.loop(extent, (), step, axis.name_hint)
 
     def _lower_scan(self, op: loop.ScanOp) -> None:
-        """A loop that carries what each prefix has joined so far, at each of its points."""
-        prefixes = [
-            (p, [*self.registers.points(self.registers.of(p.operands))]) for p in op.prefixes
-        ]
-        start = [
-            value
-            for prefix, points in prefixes
-            for _ in points
-            for value in self.emit.identities(prefix.monoid, prefix.values)
-        ]
+        """A loop that carries what each prefix has joined so far."""
+        start = [v for prefix in op.prefixes for v in self._start(prefix.results, prefix.monoid)]
+        results = [r for prefix in op.prefixes for r in prefix.results if not self._is_array(r)]
 
         def step(axis: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
-            self.values.set(op.axis, axis)
-            rest = iter(carried)
-            for prefix, points in prefixes:
-                self.running[prefix] = [[next(rest) for _ in prefix.values] for _ in points]
-            self._lower_block(op.body.block)
-            return [
-                self.values.at(result, point)
-                for prefix, points in prefixes
-                for point in points
-                for result in prefix.results
-            ]
+            with self.values.scope():
+                self.values.set(op.axis, axis)
+                self._carry(results, carried)
+                self._lower_block(op.body.block)
+                return [self.values.at(result) for result in results]
 
         self.emit.loop(op.axis_extents()[0], start, step, op.axis.name_hint)
 
-    def _lower_prefix(self, op: loop.PrefixOp) -> None:
-        points = self.registers.points(self.registers.of(op.operands))
-        for point, before in zip(points, self.running[op], strict=True):
-            for value, result in zip(before, op.results, strict=True):
-                value.name_hint = result.name_hint
-            values = [self.values.at(value, point) for value in op.values]
-            self.values.define(op.results, point, self.emit.join(op.monoid, before, values))
+    def _is_array(self, value: SSAValue) -> bool:
+        return bool(self.registers.of([value]))
 
     def _lower_combine(self, op: tile.CombineOp) -> None:
         between_blocks = [
@@ -233,24 +260,7 @@ class _Lowering:
                 f"convert-tile-to-kernel: tile.combine across the block axis %{name} joins "
                 "different blocks; combine across thread and register axes"
             )
-        registers = self.registers.of(op.axes)
-        for point in self.registers.points(self.registers.of(op.operands) - registers):
-            joined = self._join_registers(op, point, registers)
-            results = self.threads.combine(op.monoid, joined, list(op.axes))
-            self.values.define(op.results, point, results)
-
-    def _join_registers(
-        self, op: tile.CombineOp, point: Point, axes: frozenset[SSAValue]
-    ) -> list[SSAValue]:
-        """One of each value for the thread: its register copies joined, each masked."""
-        joined: list[SSAValue] | None = None
-        for step in self.registers.points(axes):
-            at = {**point, **step}
-            values = [self.values.at(value, at) for value in op.values]
-            copies = self.emit.masked(values, self.values.mask(op, at), op.monoid)
-            joined = copies if joined is None else self.emit.join(op.monoid, joined, copies)
-        assert joined is not None
-        return joined
+        self.combining.lower(op)
 
     def _lower_stage(self, op: tile.StageOp) -> None:
         """Every thread computes each so-manieth element of the slab, in row-major order."""
@@ -266,9 +276,12 @@ class _Lowering:
             coordinates = delinearize(element, extents)
             for axis, coordinate in zip(op.body.block.args, coordinates, strict=True):
                 self.values.set_index(axis, coordinate, operands)
-            with self.emit.guarded(([element * -1 + (prod(extents) - 1)], operands)):
+            with (
+                self.values.scope(),
+                self.emit.guarded(([element * -1 + (prod(extents) - 1)], operands)),
+            ):
                 self._lower_block(op.body.block)
-                (value,) = self._yielded(op.yield_op, MonoidAttr(Monoid.ADD), {})
+                (value,) = self._yielded(op.yield_op, MonoidAttr(Monoid.ADD))
                 self.emit.op(loop.StoreOp(value, slab, (coordinates, operands)))
             return ()
 
@@ -276,10 +289,14 @@ class _Lowering:
         self.emit.op(kernel.BarrierOp())
 
 
-def _by_point(op: loop.ReduceOp, values: Sequence[SSAValue]) -> list[Sequence[SSAValue]]:
-    """Values of a reduction, all of one point after all of another, apart."""
-    width = len(op.results)
-    return [values[start : start + width] for start in range(0, len(values), width)]
+def _is_used_outside(value: SSAValue, ops: Sequence[Operation]) -> bool:
+    return any(use.operation not in ops for use in value.uses)
+
+
+def _whole(op: loop.ReduceOp) -> loop.ReduceOp | None:
+    """The reduction of which `op` does a chunk in each step."""
+    whole = op.parent_op()
+    return whole if isinstance(whole, loop.ReduceOp) and _chunk(whole) is op else None
 
 
 def _chunk(op: loop.ReduceOp) -> loop.ReduceOp | None:

@@ -5,11 +5,19 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import UNKNOWN_LOC, AffineMapAttr, IndexType, IntegerAttr, LocationAttr
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    AffineMapAttr,
+    IndexType,
+    IntegerAttr,
+    LocationAttr,
+    UnitAttr,
+)
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilewright.dialects import loop
+from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import Access, optional_mask
+from tilewright.dialects.kernel_registers import UNROLL
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.passes.kernel.joins import joined
 
@@ -81,21 +89,30 @@ class Emitter:
         carried: Sequence[SSAValue],
         body: Callable[[SSAValue, Sequence[SSAValue]], Sequence[SSAValue]],
         hint: str | None = None,
+        *,
+        below: Access | None = None,
+        unroll: bool = False,
     ) -> list[SSAValue]:
         """
-        `body(index, carried)` for `extent` steps, each with what the last one returned; what the
-        last step returns.
+        `body(index, carried)` for `extent` steps, or only those below every expression of `below`,
+        each with what the last one returned; what the last step returns.
         """
         low, high, step = self.constant(0), self.constant(extent), self.constant(1)
+        exprs, operands = below or ((), ())
+        for expr in exprs:
+            bound = self.value(kernel.IndexOp(([expr], operands)), "bound")
+            high = self.value(arith.MinSIOp(high, bound), "end")
         inner = Block(arg_types=[_INDEX, *(v.type for v in carried)])
         inner.args[0].name_hint = hint
-        outer_block = self.block
         loop = scf.ForOp(low, high, step, carried, Region(inner))
+        if unroll:
+            loop.attributes[UNROLL] = UnitAttr()
         self.op(loop)
-        with self._inside(inner):
+        self.depth += 1
+        with self.inside(inner):
             results = body(inner.args[0], inner.args[1:])
             self.op(scf.YieldOp(*results))
-        assert self.block is outer_block
+        self.depth -= 1
         return list(loop.results)
 
     @contextmanager
@@ -106,11 +123,10 @@ class Emitter:
         self.location = outer
 
     @contextmanager
-    def _inside(self, block: Block) -> Generator[None]:
+    def inside(self, block: Block) -> Generator[None]:
+        """What is appended in the block goes into that one."""
         outer, self.block = self.block, block
-        self.depth += 1
         yield
-        self.depth -= 1
         self.block = outer
 
     @contextmanager
@@ -122,10 +138,9 @@ class Emitter:
             return
         body = Block()
         self.op(scf.IfOp(predicate, (), Region(body)))
-        outer, self.block = self.block, body
-        yield
-        self.op(scf.YieldOp())
-        self.block = outer
+        with self.inside(body):
+            yield
+            self.op(scf.YieldOp())
 
 
 _ZERO_OF_ZEROS = (

@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Which register axes each value of a launch depends on: a thread holds it once for each of their
-steps.
+steps. What stands side by side and depends on the same axes is done in one nest.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import is_side_effect_free
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.tile_axes import Level
 
-Point = Mapping[SSAValue, int]
-"""A step of each of some register axes."""
+
+class Run(NamedTuple):
+    """Ops that depend on the same register axes."""
+
+    axes: Sequence[SSAValue]
+    ops: list[Operation]
 
 
 class RegisterAxes:
@@ -21,7 +26,9 @@ class RegisterAxes:
 
     def __init__(self, launch: tile.LaunchOp):
         axes = launch.axes_at(Level.REGISTER)
-        self.extents = {axis.value: axis.extent for axis in axes}
+        self.extents: dict[SSAValue, int] = {
+            axis.value: axis.extent for axis in axes if axis.extent > 1
+        }
         self.dependence: dict[SSAValue, frozenset[SSAValue]] = {
             axis: frozenset({axis}) for axis in self.extents
         }
@@ -31,16 +38,30 @@ class RegisterAxes:
         """The register axes that any of `values` depends on."""
         return frozenset[SSAValue]().union(*(self.dependence.get(v, frozenset()) for v in values))
 
-    def points(self, axes: frozenset[SSAValue]) -> Iterator[dict[SSAValue, int]]:
-        """Every step of `axes` together, the last axis fastest."""
-        ordered = [axis for axis in self.extents if axis in axes]
-        for steps in product(*(range(self.extents[axis]) for axis in ordered)):
-            yield dict(zip(ordered, steps, strict=True))
+    def ordered(self, axes: frozenset[SSAValue]) -> Sequence[SSAValue]:
+        """`axes` in the order of the launch."""
+        return [axis for axis in self.extents if axis in axes]
 
-    def restrict(self, value: SSAValue, point: Point) -> tuple[int, ...]:
-        """The part of `point` that `value` depends on, as a key."""
-        axes = self.dependence.get(value, frozenset())
-        return tuple(point[axis] for axis in self.extents if axis in axes)
+    def runs(self, block: Block) -> Iterator[Run]:
+        """
+        The ops of `block`, in runs of the same axes. What depends on none and only computes stands
+        ahead of the run that it interrupts; what threads or loops do is a run of its own.
+        """
+        run = Run([], [])
+        for op in block.ops:
+            axes = self.ordered(self.of(op.operands))
+            if _is_alone(op):
+                yield run
+                yield Run([], [op])
+                run = Run([], [])
+            elif run.axes and not axes and _may_move_ahead(op, run.ops):
+                yield Run([], [op])
+            elif axes == run.axes:
+                run.ops.append(op)
+            else:
+                yield run
+                run = Run(axes, [op])
+        yield run
 
     def _visit(self, block: Block) -> None:
         for op in block.ops:
@@ -52,8 +73,18 @@ class RegisterAxes:
     def _depends(self, op: Operation) -> frozenset[SSAValue]:
         match op:
             case loop.ReduceOp():
-                return self.of(op.yield_op.operands)
+                return self.of((*op.yield_op.operands, *op.operands))
             case tile.CombineOp():
                 return self.of(op.operands) - frozenset(op.axes)
             case _:
                 return self.of(op.operands)
+
+
+def _is_alone(op: Operation) -> bool:
+    return bool(op.regions) or isinstance(op, tile.CombineOp)
+
+
+def _may_move_ahead(op: Operation, run: Sequence[Operation]) -> bool:
+    if isinstance(op, loop.LoadOp):
+        return not any(isinstance(other, loop.StoreOp) for other in run)
+    return is_side_effect_free(op)

@@ -1,34 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the values of a launch have become in one thread, at each step of the register axes."""
+"""
+What the values of a launch have become in one thread.
 
-from collections.abc import Sequence
+A value that depends on register axes lives inside of a nest over them; what others need of it is
+kept in an array of registers, with an axis for each of the register axes.
+"""
 
-from xdsl.ir import SSAValue
+from collections import ChainMap
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from tilewright.dialects import kernel, tile
+from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.axes import Access, MaskedOp
 from tilewright.dialects.index import delinearize
-from tilewright.dialects.tile_axes import Axis
+from tilewright.dialects.kernel_registers import RegistersOp, UnrollOp
+from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.register_axes import Point, RegisterAxes
+from tilewright.passes.kernel.register_axes import RegisterAxes
 from tilewright.passes.substitution import Substitution
 
 _ZERO = AffineExpr.constant(0)
 
 
 class ThreadValues:
-    """One value for each point of the register axes that the old one depends on."""
+    """The values in scope, by the value of the launch that they stand for."""
 
-    def __init__(self, launch: tile.LaunchOp):
+    def __init__(self, launch: tile.LaunchOp, emit: Emitter):
         self.registers = RegisterAxes(launch)
-        self._values: dict[tuple[SSAValue, tuple[int, ...]], SSAValue] = {}
+        self._emit = emit
+        self._values = ChainMap[SSAValue, SSAValue]({})
+        self._arrays: dict[SSAValue, SSAValue] = {}
         self._indices: dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]] = {}
         """Axes with one step, and slab coordinates."""
+        for axis in launch.axes_at(Level.REGISTER):
+            if axis.extent == 1:
+                self.set_index(axis.value, _ZERO)
 
     def set(self, old: SSAValue, new: SSAValue) -> None:
-        """`new` stands for `old`, which depends on no register axis."""
-        self._values[old, ()] = new
+        """`new` stands for `old`, here and in the nests inside."""
+        self._values[old] = new
 
     def set_index(
         self, axis: SSAValue, index: AffineExpr, operands: Sequence[SSAValue] = ()
@@ -36,7 +50,7 @@ class ThreadValues:
         """An expression of `operands`, which are new values, stands for `axis`."""
         self._indices[axis] = (index, operands)
 
-    def bind(self, axes: Sequence[Axis], id: SSAValue, emit: Emitter) -> None:
+    def bind(self, axes: Sequence[Axis], id: SSAValue) -> None:
         """Make the axes out of a linear id, the last axis fastest."""
         for axis in axes:
             if axis.extent == 1:
@@ -50,25 +64,75 @@ class ThreadValues:
         for axis, part in zip(axes, parts, strict=True):
             if axis.value.uses:
                 index = kernel.IndexOp(([part], [id]))
-                self.set(axis.value, emit.value(index, axis.value.name_hint))
+                self.set(axis.value, self._emit.value(index, axis.value.name_hint))
 
-    def define(self, old: Sequence[SSAValue], point: Point, new: Sequence[SSAValue]) -> None:
-        """`new` stands for `old` at `point`."""
+    @contextmanager
+    def nest(self, axes: Sequence[SSAValue]) -> Generator[None]:
+        """What is appended in the block is done for each step of the register `axes`."""
+        if not axes:
+            yield
+            return
+        body = Block(arg_types=[IndexType()] * len(axes))
+        for new, axis in zip(body.args, axes, strict=True):
+            new.name_hint = axis.name_hint
+        extents = [self.registers.extents[axis] for axis in axes]
+        self._emit.op(UnrollOp(extents, Region(body)))
+        with self.scope(), self._emit.inside(body):
+            self._values.update(zip(axes, body.args, strict=True))
+            yield
+
+    @contextmanager
+    def scope(self) -> Generator[None]:
+        """What becomes known in the block is forgotten after it."""
+        outer = self._values
+        self._values = outer.new_child()
+        yield
+        self._values = outer
+
+    def keep(self, values: Sequence[SSAValue]) -> None:
+        """From now on those of `values` that depend on register axes are kept in arrays."""
+        for value in values:
+            axes = self.registers.ordered(self.registers.of([value]))
+            if axes and value not in self._arrays:
+                array = RegistersOp(value.type, [self.registers.extents[axis] for axis in axes])
+                self._arrays[value] = self._emit.value(array, _name_of(value))
+
+    def keep_with(self, values: Sequence[SSAValue], others: Sequence[SSAValue]) -> None:
+        """`values` are kept where `others` are."""
+        for value, other in zip(values, others, strict=True):
+            self._arrays[value] = self._arrays[other]
+
+    def define(self, old: Sequence[SSAValue], new: Sequence[SSAValue]) -> None:
+        """`new` stands for `old` at this step of the nest; what is kept is stored."""
         for old_value, new_value in zip(old, new, strict=True):
             new_value.name_hint = new_value.name_hint or old_value.name_hint
-            self._values[old_value, self.registers.restrict(old_value, point)] = new_value
+            self._values[old_value] = new_value
+            if (array := self._arrays.get(old_value)) is not None:
+                self._emit.op(loop.StoreOp(new_value, array, self._subscripts(old_value)))
 
-    def at(self, value: SSAValue, point: Point) -> SSAValue:
-        """What `value` is at `point`."""
-        return self._values[value, self.registers.restrict(value, point)]
+    def at(self, value: SSAValue) -> SSAValue:
+        """What `value` is at this step of the nest."""
+        if value not in self._values:
+            load = loop.LoadOp(self._arrays[value], self._subscripts(value))
+            self._values[value] = self._emit.value(load, value.name_hint)
+        return self._values[value]
 
-    def substitution(self, point: Point, operands: Sequence[SSAValue]) -> Substitution:
-        """What clones an op with `operands` for `point`."""
-        steps = {axis: (AffineExpr.constant(step), ()) for axis, step in point.items()}
-        indices = {**self._indices, **steps}
-        values = {v: self.at(v, point) for v in operands if v not in indices}
-        return Substitution(values, dict(indices))
+    def _subscripts(self, value: SSAValue) -> Access:
+        axes = self.registers.ordered(self.registers.of([value]))
+        dims = [AffineExpr.dimension(position) for position in range(len(axes))]
+        return dims, [self._values[axis] for axis in axes]
 
-    def mask(self, op: MaskedOp, point: Point) -> Access | None:
-        """The mask of `op` at `point`."""
-        return self.substitution(point, op.mask_operands).mask(op)
+    def substitution(self, operands: Sequence[SSAValue]) -> Substitution:
+        """What clones an op with `operands`."""
+        values = {v: self.at(v) for v in operands if v not in self._indices}
+        return Substitution(values, dict(self._indices))
+
+    def mask(self, op: MaskedOp) -> Access | None:
+        """The mask of `op`."""
+        return self.substitution(op.mask_operands).mask(op)
+
+
+def _name_of(value: SSAValue) -> str | None:
+    """What to call an array of `value`: what is loaded has the name of where it is from."""
+    load = value.owner
+    return value.name_hint or (load.memref.name_hint if isinstance(load, loop.LoadOp) else None)

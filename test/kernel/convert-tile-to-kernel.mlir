@@ -58,24 +58,24 @@ loop.kernel @one_warp(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
 // CHECK-NEXT:   %other_3 = kernel.shuffle xor %3, 2 width 32 : f32
 // CHECK-NEXT:   %4 = arith.maximumf %3, %other_3 : f32
 // CHECK-NEXT:   %other_4 = kernel.shuffle xor %4, 1 width 32 : f32
-// CHECK-NEXT:   %5 = arith.maximumf %4, %other_4 : f32
+// CHECK-NEXT:   %m = arith.maximumf %4, %other_4 : f32
 // CHECK-NEXT:   %partial = kernel.shared : memref<4xf32, 3 : i64>
-// CHECK-NEXT:   %6 = loop.predicate [0 - %t mod 32] : i1
-// CHECK-NEXT:   scf.if %6 {
-// CHECK-NEXT:     loop.store %5, %partial[%t floordiv 32] : memref<4xf32, 3 : i64>
+// CHECK-NEXT:   %5 = loop.predicate [0 - %t mod 32] : i1
+// CHECK-NEXT:   scf.if %5 {
+// CHECK-NEXT:     loop.store %m, %partial[%t floordiv 32] : memref<4xf32, 3 : i64>
 // CHECK-NEXT:   }
 // CHECK-NEXT:   kernel.barrier
-// CHECK-NEXT:   %7 = arith.constant 0xff800000 : f32
-// CHECK-NEXT:   %8 = arith.constant 0 : index
-// CHECK-NEXT:   %9 = arith.constant 4 : index
-// CHECK-NEXT:   %10 = arith.constant 1 : index
-// CHECK-NEXT:   %m = scf.for %w = %8 to %9 step %10 iter_args(%11 = %7) -> (f32) {
-// CHECK-NEXT:     %12 = loop.load %partial[%w] : memref<4xf32, 3 : i64>
-// CHECK-NEXT:     %13 = arith.maximumf %11, %12 : f32
-// CHECK-NEXT:     scf.yield %13 : f32
+// CHECK-NEXT:   %6 = arith.constant 0xff800000 : f32
+// CHECK-NEXT:   %7 = arith.constant 0 : index
+// CHECK-NEXT:   %8 = arith.constant 4 : index
+// CHECK-NEXT:   %9 = arith.constant 1 : index
+// CHECK-NEXT:   %m_1 = scf.for %w = %7 to %8 step %9 iter_args(%10 = %6) -> (f32) {
+// CHECK-NEXT:     %11 = loop.load %partial[%w] : memref<4xf32, 3 : i64>
+// CHECK-NEXT:     %12 = arith.maximumf %10, %11 : f32
+// CHECK-NEXT:     scf.yield %12 : f32
 // CHECK-NEXT:   }
-// CHECK-NEXT:   %14 = arith.subf %0, %m : f32
-// CHECK-NEXT:   loop.store %14, %out[%rb, %t] : memref<4x128xf32>
+// CHECK-NEXT:   %13 = arith.subf %0, %m_1 : f32
+// CHECK-NEXT:   loop.store %13, %out[%rb, %t] : memref<4x128xf32>
 // CHECK-NEXT: }
 loop.kernel @several_warps(%x: memref<4x128xf32>) -> (%out: memref<4x128xf32>) {
   tile.launch (%rb = block 4 row, %t = thread 128 k) {
@@ -101,23 +101,23 @@ loop.kernel @several_warps(%x: memref<4x128xf32>) -> (%out: memref<4x128xf32>) {
 // CHECK-NEXT:   %other_3 = kernel.shuffle xor %3, 2 width 32 : f32
 // CHECK-NEXT:   %4 = arith.mulf %3, %other_3 : f32
 // CHECK-NEXT:   %other_4 = kernel.shuffle xor %4, 1 width 32 : f32
-// CHECK-NEXT:   %5 = arith.mulf %4, %other_4 : f32
+// CHECK-NEXT:   %s = arith.mulf %4, %other_4 : f32
 // CHECK-NEXT:   %partial = kernel.shared : memref<4xf32, 3 : i64>
-// CHECK-NEXT:   %6 = loop.predicate [0 - %thread mod 32] : i1
-// CHECK-NEXT:   scf.if %6 {
-// CHECK-NEXT:     loop.store %5, %partial[%thread floordiv 32] : memref<4xf32, 3 : i64>
+// CHECK-NEXT:   %5 = loop.predicate [0 - %thread mod 32] : i1
+// CHECK-NEXT:   scf.if %5 {
+// CHECK-NEXT:     loop.store %s, %partial[%thread floordiv 32] : memref<4xf32, 3 : i64>
 // CHECK-NEXT:   }
 // CHECK-NEXT:   kernel.barrier
-// CHECK-NEXT:   %7 = arith.constant 1.000000e+00 : f32
-// CHECK-NEXT:   %8 = arith.constant 0 : index
-// CHECK-NEXT:   %9 = arith.constant 2 : index
-// CHECK-NEXT:   %10 = arith.constant 1 : index
-// CHECK-NEXT:   %s = scf.for %w = %8 to %9 step %10 iter_args(%11 = %7) -> (f32) {
-// CHECK-NEXT:     %12 = loop.load %partial[%thread floordiv 64 * 2 + %w] : memref<4xf32, 3 : i64>
-// CHECK-NEXT:     %13 = arith.mulf %11, %12 : f32
-// CHECK-NEXT:     scf.yield %13 : f32
+// CHECK-NEXT:   %6 = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   %7 = arith.constant 0 : index
+// CHECK-NEXT:   %8 = arith.constant 2 : index
+// CHECK-NEXT:   %9 = arith.constant 1 : index
+// CHECK-NEXT:   %s_1 = scf.for %w = %7 to %8 step %9 iter_args(%10 = %6) -> (f32) {
+// CHECK-NEXT:     %11 = loop.load %partial[%thread floordiv 64 * 2 + %w] : memref<4xf32, 3 : i64>
+// CHECK-NEXT:     %12 = arith.mulf %10, %11 : f32
+// CHECK-NEXT:     scf.yield %12 : f32
 // CHECK-NEXT:   }
-// CHECK-NEXT:   loop.store %s, %out[%rw] where [0 - %t] : memref<2xf32>
+// CHECK-NEXT:   loop.store %s_1, %out[%rw] where [0 - %t] : memref<2xf32>
 // CHECK-NEXT: }
 loop.kernel @rows_of_warps(%x: memref<2x64xf32>) -> (%out: memref<2xf32>) {
   tile.launch (%rw = thread 2 row, %t = thread 64 k) {
@@ -212,28 +212,37 @@ loop.kernel @columns(%x: memref<8x32xf32>) -> (%out: memref<32xf32>) {
 // CHECK:      kernel.func grid 3 block 32 @registers(%x: memref<3x60xf32>) -> (%out: memref<3x60xf32>) {
 // CHECK-NEXT:   %rb = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
-// CHECK-NEXT:   %0 = loop.load %x[%rb, %t * 2] where [59 - %t * 2] : memref<3x60xf32>
-// CHECK-NEXT:   %1 = loop.load %x[%rb, %t * 2 + 1] where [58 - %t * 2] : memref<3x60xf32>
-// CHECK-NEXT:   %2 = loop.predicate [59 - %t * 2] : i1
-// CHECK-NEXT:   %3 = arith.constant 0xff800000 : f32
-// CHECK-NEXT:   %4 = arith.select %2, %0, %3 : f32
-// CHECK-NEXT:   %5 = loop.predicate [58 - %t * 2] : i1
-// CHECK-NEXT:   %6 = arith.select %5, %1, %3 : f32
-// CHECK-NEXT:   %7 = arith.maximumf %4, %6 : f32
-// CHECK-NEXT:   %other = kernel.shuffle xor %7, 16 width 32 : f32
-// CHECK-NEXT:   %8 = arith.maximumf %7, %other : f32
-// CHECK-NEXT:   %other_1 = kernel.shuffle xor %8, 8 width 32 : f32
-// CHECK-NEXT:   %9 = arith.maximumf %8, %other_1 : f32
-// CHECK-NEXT:   %other_2 = kernel.shuffle xor %9, 4 width 32 : f32
-// CHECK-NEXT:   %10 = arith.maximumf %9, %other_2 : f32
-// CHECK-NEXT:   %other_3 = kernel.shuffle xor %10, 2 width 32 : f32
-// CHECK-NEXT:   %11 = arith.maximumf %10, %other_3 : f32
-// CHECK-NEXT:   %other_4 = kernel.shuffle xor %11, 1 width 32 : f32
-// CHECK-NEXT:   %m = arith.maximumf %11, %other_4 : f32
-// CHECK-NEXT:   %12 = arith.subf %0, %m : f32
-// CHECK-NEXT:   %13 = arith.subf %1, %m : f32
-// CHECK-NEXT:   loop.store %12, %out[%rb, %t * 2] where [59 - %t * 2] : memref<3x60xf32>
-// CHECK-NEXT:   loop.store %13, %out[%rb, %t * 2 + 1] where [58 - %t * 2] : memref<3x60xf32>
+// CHECK-NEXT:   %x_1 = kernel.registers : memref<2xf32, 5 : i64>
+// CHECK-NEXT:   kernel.unroll %v in 2 {
+// CHECK-NEXT:     %0 = loop.load %x[%rb, %t * 2 + %v] where [59 - %t * 2 - %v] : memref<3x60xf32>
+// CHECK-NEXT:     loop.store %0, %x_1[%v] : memref<2xf32, 5 : i64>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   %1 = arith.constant 0xff800000 : f32
+// CHECK-NEXT:   %2 = arith.constant 0 : index
+// CHECK-NEXT:   %3 = arith.constant 2 : index
+// CHECK-NEXT:   %4 = arith.constant 1 : index
+// CHECK-NEXT:   %m = scf.for %v_1 = %2 to %3 step %4 iter_args(%m_1 = %1) -> (f32) {
+// CHECK-NEXT:     %5 = loop.load %x_1[%v_1] : memref<2xf32, 5 : i64>
+// CHECK-NEXT:     %6 = loop.predicate [59 - %t * 2 - %v_1] : i1
+// CHECK-NEXT:     %7 = arith.select %6, %5, %1 : f32
+// CHECK-NEXT:     %m_2 = arith.maximumf %m_1, %7 : f32
+// CHECK-NEXT:     scf.yield %m_2 : f32
+// CHECK-NEXT:   } {unroll}
+// CHECK-NEXT:   %other = kernel.shuffle xor %m, 16 width 32 : f32
+// CHECK-NEXT:   %m_3 = arith.maximumf %m, %other : f32
+// CHECK-NEXT:   %other_1 = kernel.shuffle xor %m_3, 8 width 32 : f32
+// CHECK-NEXT:   %m_4 = arith.maximumf %m_3, %other_1 : f32
+// CHECK-NEXT:   %other_2 = kernel.shuffle xor %m_4, 4 width 32 : f32
+// CHECK-NEXT:   %m_5 = arith.maximumf %m_4, %other_2 : f32
+// CHECK-NEXT:   %other_3 = kernel.shuffle xor %m_5, 2 width 32 : f32
+// CHECK-NEXT:   %m_6 = arith.maximumf %m_5, %other_3 : f32
+// CHECK-NEXT:   %other_4 = kernel.shuffle xor %m_6, 1 width 32 : f32
+// CHECK-NEXT:   %m_7 = arith.maximumf %m_6, %other_4 : f32
+// CHECK-NEXT:   kernel.unroll %v_2 in 2 {
+// CHECK-NEXT:     %8 = loop.load %x_1[%v_2] : memref<2xf32, 5 : i64>
+// CHECK-NEXT:     %9 = arith.subf %8, %m_7 : f32
+// CHECK-NEXT:     loop.store %9, %out[%rb, %t * 2 + %v_2] where [59 - %t * 2 - %v_2] : memref<3x60xf32>
+// CHECK-NEXT:   }
 // CHECK-NEXT: }
 loop.kernel @registers(%x: memref<3x60xf32>) -> (%out: memref<3x60xf32>) {
   tile.launch (%rb = block 3 row, %t = thread 32 k, %v = register 2 k) {
@@ -248,29 +257,38 @@ loop.kernel @registers(%x: memref<3x60xf32>) -> (%out: memref<3x60xf32>) {
 // CHECK:      kernel.func grid 4 block 32 @register_tile(%x: memref<8x5xf32>, %w: memref<5x64xf32>) -> (%out: memref<8x64xf32>) {
 // CHECK-NEXT:   %b = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
-// CHECK-NEXT:   %0 = arith.constant 0.000000e+00 : f32
-// CHECK-NEXT:   %1 = arith.constant 0 : index
-// CHECK-NEXT:   %2 = arith.constant 5 : index
-// CHECK-NEXT:   %3 = arith.constant 1 : index
-// CHECK-NEXT:   %s, %s_1, %s_2, %s_3 = scf.for %k = %1 to %2 step %3 iter_args(%s_4 = %0, %s_5 = %0, %s_6 = %0, %s_7 = %0) -> (f32, f32, f32, f32) {
-// CHECK-NEXT:     %4 = loop.load %x[%b * 2, %k] : memref<8x5xf32>
-// CHECK-NEXT:     %5 = loop.load %x[%b * 2 + 1, %k] : memref<8x5xf32>
-// CHECK-NEXT:     %6 = loop.load %w[%k, %t * 2] : memref<5x64xf32>
-// CHECK-NEXT:     %7 = loop.load %w[%k, %t * 2 + 1] : memref<5x64xf32>
-// CHECK-NEXT:     %8 = arith.mulf %4, %6 : f32
-// CHECK-NEXT:     %9 = arith.mulf %4, %7 : f32
-// CHECK-NEXT:     %10 = arith.mulf %5, %6 : f32
-// CHECK-NEXT:     %11 = arith.mulf %5, %7 : f32
-// CHECK-NEXT:     %s_8 = arith.addf %s_4, %8 : f32
-// CHECK-NEXT:     %s_9 = arith.addf %s_5, %9 : f32
-// CHECK-NEXT:     %s_10 = arith.addf %s_6, %10 : f32
-// CHECK-NEXT:     %s_11 = arith.addf %s_7, %11 : f32
-// CHECK-NEXT:     scf.yield %s_8, %s_9, %s_10, %s_11 : f32, f32, f32, f32
+// CHECK-NEXT:   %s = kernel.registers : memref<2x2xf32, 5 : i64>
+// CHECK-NEXT:   kernel.unroll %i in 2, %j in 2 {
+// CHECK-NEXT:     %s_1 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:     loop.store %s_1, %s[%i, %j] : memref<2x2xf32, 5 : i64>
 // CHECK-NEXT:   }
-// CHECK-NEXT:   loop.store %s, %out[%b * 2, %t * 2] : memref<8x64xf32>
-// CHECK-NEXT:   loop.store %s_1, %out[%b * 2, %t * 2 + 1] : memref<8x64xf32>
-// CHECK-NEXT:   loop.store %s_2, %out[%b * 2 + 1, %t * 2] : memref<8x64xf32>
-// CHECK-NEXT:   loop.store %s_3, %out[%b * 2 + 1, %t * 2 + 1] : memref<8x64xf32>
+// CHECK-NEXT:   %0 = arith.constant 0 : index
+// CHECK-NEXT:   %1 = arith.constant 5 : index
+// CHECK-NEXT:   %2 = arith.constant 1 : index
+// CHECK-NEXT:   scf.for %k = %0 to %1 step %2 {
+// CHECK-NEXT:     %x_1 = kernel.registers : memref<2xf32, 5 : i64>
+// CHECK-NEXT:     kernel.unroll %i_1 in 2 {
+// CHECK-NEXT:       %3 = loop.load %x[%b * 2 + %i_1, %k] : memref<8x5xf32>
+// CHECK-NEXT:       loop.store %3, %x_1[%i_1] : memref<2xf32, 5 : i64>
+// CHECK-NEXT:     }
+// CHECK-NEXT:     %w_1 = kernel.registers : memref<2xf32, 5 : i64>
+// CHECK-NEXT:     kernel.unroll %j_1 in 2 {
+// CHECK-NEXT:       %4 = loop.load %w[%k, %t * 2 + %j_1] : memref<5x64xf32>
+// CHECK-NEXT:       loop.store %4, %w_1[%j_1] : memref<2xf32, 5 : i64>
+// CHECK-NEXT:     }
+// CHECK-NEXT:     kernel.unroll %i_2 in 2, %j_2 in 2 {
+// CHECK-NEXT:       %5 = loop.load %x_1[%i_2] : memref<2xf32, 5 : i64>
+// CHECK-NEXT:       %6 = loop.load %w_1[%j_2] : memref<2xf32, 5 : i64>
+// CHECK-NEXT:       %7 = arith.mulf %5, %6 : f32
+// CHECK-NEXT:       %s_2 = loop.load %s[%i_2, %j_2] : memref<2x2xf32, 5 : i64>
+// CHECK-NEXT:       %s_3 = arith.addf %s_2, %7 : f32
+// CHECK-NEXT:       loop.store %s_3, %s[%i_2, %j_2] : memref<2x2xf32, 5 : i64>
+// CHECK-NEXT:     }
+// CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.unroll %i_3 in 2, %j_3 in 2 {
+// CHECK-NEXT:     %s_4 = loop.load %s[%i_3, %j_3] : memref<2x2xf32, 5 : i64>
+// CHECK-NEXT:     loop.store %s_4, %out[%b * 2 + %i_3, %t * 2 + %j_3] : memref<8x64xf32>
+// CHECK-NEXT:   }
 // CHECK-NEXT: }
 loop.kernel @register_tile(%x: memref<8x5xf32>, %w: memref<5x64xf32>) -> (%out: memref<8x64xf32>) {
   tile.launch (%b = block 4 m, %t = thread 32 n, %i = register 2 m, %j = register 2 n) {
@@ -301,22 +319,22 @@ loop.kernel @register_tile(%x: memref<8x5xf32>, %w: memref<5x64xf32>) -> (%out: 
 // CHECK-NEXT:     %other_3 = kernel.shuffle xor %6, 2 width 32 : f32
 // CHECK-NEXT:     %7 = arith.addf %6, %other_3 : f32
 // CHECK-NEXT:     %other_4 = kernel.shuffle xor %7, 1 width 32 : f32
-// CHECK-NEXT:     %8 = arith.addf %7, %other_4 : f32
+// CHECK-NEXT:     %s = arith.addf %7, %other_4 : f32
 // CHECK-NEXT:     %partial = kernel.shared : memref<2xf32, 3 : i64>
-// CHECK-NEXT:     %9 = loop.predicate [0 - %t mod 32] : i1
-// CHECK-NEXT:     scf.if %9 {
-// CHECK-NEXT:       loop.store %8, %partial[%t floordiv 32] : memref<2xf32, 3 : i64>
+// CHECK-NEXT:     %8 = loop.predicate [0 - %t mod 32] : i1
+// CHECK-NEXT:     scf.if %8 {
+// CHECK-NEXT:       loop.store %s, %partial[%t floordiv 32] : memref<2xf32, 3 : i64>
 // CHECK-NEXT:     }
 // CHECK-NEXT:     kernel.barrier
-// CHECK-NEXT:     %10 = arith.constant 0.000000e+00 : f32
-// CHECK-NEXT:     %11 = arith.constant 2 : index
-// CHECK-NEXT:     %s = scf.for %w = %0 to %11 step %2 iter_args(%12 = %10) -> (f32) {
-// CHECK-NEXT:       %13 = loop.load %partial[%w] : memref<2xf32, 3 : i64>
-// CHECK-NEXT:       %14 = arith.addf %12, %13 : f32
-// CHECK-NEXT:       scf.yield %14 : f32
+// CHECK-NEXT:     %9 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:     %10 = arith.constant 2 : index
+// CHECK-NEXT:     %s_1 = scf.for %w = %0 to %10 step %2 iter_args(%11 = %9) -> (f32) {
+// CHECK-NEXT:       %12 = loop.load %partial[%w] : memref<2xf32, 3 : i64>
+// CHECK-NEXT:       %13 = arith.addf %11, %12 : f32
+// CHECK-NEXT:       scf.yield %13 : f32
 // CHECK-NEXT:     }
 // CHECK-NEXT:     kernel.barrier
-// CHECK-NEXT:     loop.store %s, %out[%i] where [0 - %t] : memref<3xf32>
+// CHECK-NEXT:     loop.store %s_1, %out[%i] where [0 - %t] : memref<3xf32>
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
 loop.kernel @in_a_loop(%x: memref<3x64xf32>) -> (%out: memref<3xf32>) {
@@ -507,33 +525,38 @@ loop.kernel @ids(%x: memref<2x3x4x8xf32>) -> (%out: memref<2x3x4x8xf32>) {
 // CHECK:      kernel.func grid 3 block 16 @staged_tile(%x: memref<6x24xf32>, %w: memref<24x16xf32>) -> (%out: memref<6x16xf32>) {
 // CHECK-NEXT:   %b = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
-// CHECK-NEXT:   %0 = arith.constant 0.000000e+00 : f32
-// CHECK-NEXT:   %1 = arith.constant 0 : index
-// CHECK-NEXT:   %2 = arith.constant 3 : index
-// CHECK-NEXT:   %3 = arith.constant 1 : index
-// CHECK-NEXT:   %s, %s_1 = scf.for %ko = %1 to %2 step %3 iter_args(%s_2 = %0, %s_3 = %0) -> (f32, f32) {
+// CHECK-NEXT:   %s = kernel.registers : memref<2xf32, 5 : i64>
+// CHECK-NEXT:   kernel.unroll %i in 2 {
+// CHECK-NEXT:     %s_1 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:     loop.store %s_1, %s[%i] : memref<2xf32, 5 : i64>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   %0 = arith.constant 0 : index
+// CHECK-NEXT:   %1 = arith.constant 3 : index
+// CHECK-NEXT:   %2 = arith.constant 1 : index
+// CHECK-NEXT:   scf.for %ko = %0 to %1 step %2 {
 // CHECK-NEXT:     %xs = kernel.shared : memref<2x8xf32, 3 : i64>
 // CHECK-NEXT:     kernel.barrier
-// CHECK-NEXT:     scf.for %e = %1 to %3 step %3 {
-// CHECK-NEXT:       %4 = loop.load %x[%b * 2 + %t floordiv 8, %ko * 8 + %t mod 8] : memref<6x24xf32>
-// CHECK-NEXT:       loop.store %4, %xs[%t floordiv 8, %t mod 8] : memref<2x8xf32, 3 : i64>
+// CHECK-NEXT:     scf.for %e = %0 to %2 step %2 {
+// CHECK-NEXT:       %3 = loop.load %x[%b * 2 + %t floordiv 8, %ko * 8 + %t mod 8] : memref<6x24xf32>
+// CHECK-NEXT:       loop.store %3, %xs[%t floordiv 8, %t mod 8] : memref<2x8xf32, 3 : i64>
 // CHECK-NEXT:     }
 // CHECK-NEXT:     kernel.barrier
-// CHECK-NEXT:     %5 = arith.constant 8 : index
-// CHECK-NEXT:     %p, %p_1 = scf.for %ki = %1 to %5 step %3 iter_args(%p_2 = %s_2, %p_3 = %s_3) -> (f32, f32) {
-// CHECK-NEXT:       %6 = loop.load %xs[0, %ki] : memref<2x8xf32, 3 : i64>
-// CHECK-NEXT:       %7 = loop.load %xs[1, %ki] : memref<2x8xf32, 3 : i64>
-// CHECK-NEXT:       %8 = loop.load %w[%ko * 8 + %ki, %t] : memref<24x16xf32>
-// CHECK-NEXT:       %9 = arith.mulf %6, %8 : f32
-// CHECK-NEXT:       %10 = arith.mulf %7, %8 : f32
-// CHECK-NEXT:       %p_4 = arith.addf %p_2, %9 : f32
-// CHECK-NEXT:       %p_5 = arith.addf %p_3, %10 : f32
-// CHECK-NEXT:       scf.yield %p_4, %p_5 : f32, f32
+// CHECK-NEXT:     %4 = arith.constant 8 : index
+// CHECK-NEXT:     scf.for %ki = %0 to %4 step %2 {
+// CHECK-NEXT:       %5 = loop.load %w[%ko * 8 + %ki, %t] : memref<24x16xf32>
+// CHECK-NEXT:       kernel.unroll %i_1 in 2 {
+// CHECK-NEXT:         %6 = loop.load %xs[%i_1, %ki] : memref<2x8xf32, 3 : i64>
+// CHECK-NEXT:         %7 = arith.mulf %6, %5 : f32
+// CHECK-NEXT:         %p = loop.load %s[%i_1] : memref<2xf32, 5 : i64>
+// CHECK-NEXT:         %p_1 = arith.addf %p, %7 : f32
+// CHECK-NEXT:         loop.store %p_1, %s[%i_1] : memref<2xf32, 5 : i64>
+// CHECK-NEXT:       }
 // CHECK-NEXT:     }
-// CHECK-NEXT:     scf.yield %p, %p_1 : f32, f32
 // CHECK-NEXT:   }
-// CHECK-NEXT:   loop.store %s, %out[%b * 2, %t] : memref<6x16xf32>
-// CHECK-NEXT:   loop.store %s_1, %out[%b * 2 + 1, %t] : memref<6x16xf32>
+// CHECK-NEXT:   kernel.unroll %i_2 in 2 {
+// CHECK-NEXT:     %s_2 = loop.load %s[%i_2] : memref<2xf32, 5 : i64>
+// CHECK-NEXT:     loop.store %s_2, %out[%b * 2 + %i_2, %t] : memref<6x16xf32>
+// CHECK-NEXT:   }
 // CHECK-NEXT: }
 loop.kernel @staged_tile(%x: memref<6x24xf32>, %w: memref<24x16xf32>) -> (%out: memref<6x16xf32>) {
   tile.launch (%b = block 3 m, %t = thread 16 n, %i = register 2 m) {

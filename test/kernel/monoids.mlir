@@ -188,19 +188,25 @@ loop.kernel @all_and_any(%x: memref<50xi1>) -> (%all: memref<i1>, %any: memref<i
   }
 }
 
-// 64-bit integers over registers: each copy joins where its mask holds.
+// 64-bit integers over registers: each joins where its mask holds.
 // CHECK:      kernel.func grid 1 block 32 @largest(%x: memref<32x3xi64>) -> (%out: memref<32xi64>) {
 // CHECK-NEXT:   %t = kernel.thread_id
-// CHECK-NEXT:   %0 = loop.load %x[%t, 0] : memref<32x3xi64>
-// CHECK-NEXT:   %1 = loop.load %x[%t, 1] : memref<32x3xi64>
-// CHECK-NEXT:   %2 = loop.load %x[%t, 2] : memref<32x3xi64>
-// CHECK-NEXT:   %3 = loop.predicate [%t - 1] : i1
-// CHECK-NEXT:   %4 = arith.constant -9223372036854775808 : i64
-// CHECK-NEXT:   %5 = arith.select %3, %1, %4 : i64
-// CHECK-NEXT:   %6 = arith.maxsi %0, %5 : i64
-// CHECK-NEXT:   %7 = loop.predicate [%t - 2] : i1
-// CHECK-NEXT:   %8 = arith.select %7, %2, %4 : i64
-// CHECK-NEXT:   %m = arith.maxsi %6, %8 : i64
+// CHECK-NEXT:   %x_1 = kernel.registers : memref<3xi64, 5 : i64>
+// CHECK-NEXT:   kernel.unroll %r in 3 {
+// CHECK-NEXT:     %0 = loop.load %x[%t, %r] : memref<32x3xi64>
+// CHECK-NEXT:     loop.store %0, %x_1[%r] : memref<3xi64, 5 : i64>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   %1 = arith.constant -9223372036854775808 : i64
+// CHECK-NEXT:   %2 = arith.constant 0 : index
+// CHECK-NEXT:   %3 = arith.constant 3 : index
+// CHECK-NEXT:   %4 = arith.constant 1 : index
+// CHECK-NEXT:   %m = scf.for %r_1 = %2 to %3 step %4 iter_args(%m_1 = %1) -> (i64) {
+// CHECK-NEXT:     %5 = loop.load %x_1[%r_1] : memref<3xi64, 5 : i64>
+// CHECK-NEXT:     %6 = loop.predicate [%t - %r_1] : i1
+// CHECK-NEXT:     %7 = arith.select %6, %5, %1 : i64
+// CHECK-NEXT:     %m_2 = arith.maxsi %m_1, %7 : i64
+// CHECK-NEXT:     scf.yield %m_2 : i64
+// CHECK-NEXT:   } {unroll}
 // CHECK-NEXT:   loop.store %m, %out[%t] : memref<32xi64>
 loop.kernel @largest(%x: memref<32x3xi64>) -> (%out: memref<32xi64>) {
   tile.launch (%t = thread 32, %r = register 3) {

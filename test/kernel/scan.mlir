@@ -44,26 +44,30 @@ loop.kernel @mean_and_best(%x: memref<40x64xf32>) -> (%sum: memref<40x64xf32>, %
   }
 }
 
-// Two rows a thread: the loop carries a sum of each, and one of what does not depend on the row.
+// Two rows a thread: an array holds a sum of each, and the loop carries what does not depend on the row.
 // CHECK:      kernel.func grid 1 block 20 @registers(%x: memref<40x64xi32>, %w: memref<64xi32>) -> (%out: memref<40x64xi32>) {
 // CHECK-NEXT:   %t = kernel.thread_id
-// CHECK-NEXT:   %0 = arith.constant 0 : i32
-// CHECK-NEXT:   %1 = arith.constant 1 : i32
-// CHECK-NEXT:   %2 = arith.constant 0 : index
-// CHECK-NEXT:   %3 = arith.constant 64 : index
-// CHECK-NEXT:   %4 = arith.constant 1 : index
-// CHECK-NEXT:   %5, %6, %7 = scf.for %k = %2 to %3 step %4 iter_args(%s = %0, %s_1 = %0, %u = %1) -> (i32, i32, i32) {
-// CHECK-NEXT:     %8 = loop.load %x[%t * 2, %k] : memref<40x64xi32>
-// CHECK-NEXT:     %9 = loop.load %x[%t * 2 + 1, %k] : memref<40x64xi32>
-// CHECK-NEXT:     %10 = loop.load %w[%k] : memref<64xi32>
-// CHECK-NEXT:     %s_2 = arith.addi %s, %8 : i32
-// CHECK-NEXT:     %s_3 = arith.addi %s_1, %9 : i32
-// CHECK-NEXT:     %u_1 = arith.muli %u, %10 : i32
-// CHECK-NEXT:     %11 = arith.addi %s_2, %u_1 : i32
-// CHECK-NEXT:     %12 = arith.addi %s_3, %u_1 : i32
-// CHECK-NEXT:     loop.store %11, %out[%t * 2, %k] : memref<40x64xi32>
-// CHECK-NEXT:     loop.store %12, %out[%t * 2 + 1, %k] : memref<40x64xi32>
-// CHECK-NEXT:     scf.yield %s_2, %s_3, %u_1 : i32, i32, i32
+// CHECK-NEXT:   %s = kernel.registers : memref<2xi32, 5 : i64>
+// CHECK-NEXT:   kernel.unroll %r in 2 {
+// CHECK-NEXT:     %s_1 = arith.constant 0 : i32
+// CHECK-NEXT:     loop.store %s_1, %s[%r] : memref<2xi32, 5 : i64>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   %0 = arith.constant 1 : i32
+// CHECK-NEXT:   %1 = arith.constant 0 : index
+// CHECK-NEXT:   %2 = arith.constant 64 : index
+// CHECK-NEXT:   %3 = arith.constant 1 : index
+// CHECK-NEXT:   %4 = scf.for %k = %1 to %2 step %3 iter_args(%u = %0) -> (i32) {
+// CHECK-NEXT:     %5 = loop.load %w[%k] : memref<64xi32>
+// CHECK-NEXT:     %u_1 = arith.muli %u, %5 : i32
+// CHECK-NEXT:     kernel.unroll %r_1 in 2 {
+// CHECK-NEXT:       %6 = loop.load %x[%t * 2 + %r_1, %k] : memref<40x64xi32>
+// CHECK-NEXT:       %s_2 = loop.load %s[%r_1] : memref<2xi32, 5 : i64>
+// CHECK-NEXT:       %s_3 = arith.addi %s_2, %6 : i32
+// CHECK-NEXT:       loop.store %s_3, %s[%r_1] : memref<2xi32, 5 : i64>
+// CHECK-NEXT:       %7 = arith.addi %s_3, %u_1 : i32
+// CHECK-NEXT:       loop.store %7, %out[%t * 2 + %r_1, %k] : memref<40x64xi32>
+// CHECK-NEXT:     }
+// CHECK-NEXT:     scf.yield %u_1 : i32
 // CHECK-NEXT:   }
 loop.kernel @registers(%x: memref<40x64xi32>, %w: memref<64xi32>) -> (%out: memref<40x64xi32>) {
   tile.launch (%t = thread 20, %r = register 2) {
