@@ -37,6 +37,7 @@ kernel then says which of its arguments may be one buffer:
         -> (%out: memref<64xf32> {plan.in_place = array<i64: 0>}) {
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -135,6 +136,7 @@ def _reuses(
     kernels: Kernels,
 ) -> Iterator[Reuse]:
     """For each output that may lie where an input does, the first such input."""
+    names = _names(main)
     for step, launch in enumerate(launches):
         ending = [v for v in dict.fromkeys(launch.inputs) if v in alive and alive[v].last == step]
         for output in launch.outputs:
@@ -148,7 +150,7 @@ def _reuses(
                 yield reuse
                 continue
             for reuse, reason in zip(tried, reasons, strict=True):
-                text = f"{_name(output)} is not written in the place of {_name(reuse.read)}"
+                text = f"{names[output]} is not written in the place of {names[reuse.read]}"
                 skipped(RULE, main, f"{text}: in {launch.kernel.string_value()} {reason}")
 
 
@@ -170,8 +172,14 @@ def _allow(reused: Sequence[Reuse], kernels: Kernels) -> None:
         function.set_in_place(output, sorted({*function.in_place(output), *reuse.inputs}))
 
 
-def _name(buffer: SSAValue) -> str:
-    return f"%{buffer.name_hint or 'memref'}"
+def _names(main: func.FuncOp) -> dict[SSAValue, str]:
+    """The names of arguments and buffers, no two alike, as they are printed."""
+    block, names, taken = main.body.block, dict[SSAValue, str](), Counter[str]()
+    for value in (*block.args, *(result for op in block.ops for result in op.results)):
+        stem = value.name_hint or "memref"
+        names[value] = f"%{stem}_{taken[stem]}" if taken[stem] else f"%{stem}"
+        taken[stem] += 1
+    return names
 
 
 class PlanBuffersPass(ModulePass):
