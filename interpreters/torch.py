@@ -6,7 +6,8 @@ This is the one interpreter that needs PyTorch. It runs Torch IR that was edited
 that capture translated a graph faithfully.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
@@ -43,7 +44,21 @@ def interpret(
     callee = SymbolTable.lookup_symbol(module, function)
     assert isinstance(callee, FuncOp)
     inputs = loaded_arguments(callee, arrays, ElementTypes(dtype))
-    return [array_of(tensor) for tensor in _run(callee, list(map(tensor_of, inputs)), dtype)]
+    with _default_dtype(dtype or np.float32):
+        return [array_of(tensor) for tensor in _run(callee, list(map(tensor_of, inputs)), dtype)]
+
+
+@contextmanager
+def _default_dtype(dtype: type[np.floating[Any]]) -> Generator[None]:
+    """What the sine of an integer and the quotient of two have for a dtype."""
+    import torch
+
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(getattr(torch, np.dtype(dtype).name))
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 def _run(

@@ -44,6 +44,7 @@ def parse(text: str) -> ModuleOp:
         "y, x[:, None].squeeze(1).flatten(1), x.transpose(-1, 0).clone(), "
         "F.linear(x, torch.rand(5, 4), torch.rand(5)), torch.bmm(x, x.mT), x @ torch.rand(4)",
         "torch.rand(9, 99).sum(1, dtype=torch.float32).softmax(0)",
+        "F.linear(torch.arange(3).sin(), torch.rand(2, 3)) + torch.arange(2).logsumexp(0)",
     ],
 )
 def test_captured_ir_computes_what_the_graph_does(text: str):

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What random graphs are made of: PyTorch programs of a few ATen calls each.
+
+Each is given `run`, which calls an overload, a small number that picks an axis or the like, and one
+or two tensors. It need not care which tensors fit: what PyTorch refuses is not drawn. No two floats
+are compared that may be equal but for the order of a sum, and what may be zero but for that has
+something added.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+Tensor = torch.Tensor
+Run = Callable[..., Any]
+"""`run(overload, *args, **kwargs)` gives what the overload gives."""
+
+Unary = Callable[[Run, int, Tensor], Tensor]
+Binary = Callable[[Run, int, Tensor, Tensor], Tensor]
+
+aten: Any = torch.ops.aten
+
+_EDGE = 35 / 256
+"""No result of a simple program. It is a bfloat16, as all numbers here that PyTorch would round."""
+
+
+def _axis(x: Tensor, number: int) -> int:
+    return number % x.dim()
+
+
+def _ramp(run: Run, x: Tensor) -> Tensor:
+    """Along the last axis, of steps that no values are apart."""
+    positions = run(aten.arange, x.shape[-1], device="cpu")
+    return run(aten.mul.Scalar, positions, 0.0271)
+
+
+def _halves(run: Run, n: int, x: Tensor) -> Tensor:
+    """Both halves, exchanged."""
+    axis = _axis(x, n)
+    size = x.shape[axis] // 2
+    parts = run(aten.split_with_sizes, x, [size, x.shape[axis] - size], axis)
+    return run(aten.cat, [parts[1], parts[0]], axis)
+
+
+def _rms_norm(run: Run, n: int, x: Tensor) -> Tensor:
+    squares = run(aten.mean.dim, run(aten.mul.Tensor, x, x), [_axis(x, n)], True)
+    return run(aten.mul.Tensor, x, run(aten.rsqrt, run(aten.add.Scalar, squares, 0.125)))
+
+
+def _layer_norm(run: Run, n: int, x: Tensor) -> Tensor:
+    return run(aten.layer_norm, x, [x.shape[-1]], None, _ramp(run, x), 0.125)
+
+
+def _variance(run: Run, n: int, x: Tensor) -> Tensor:
+    found = run(aten.var.correction, x, [_axis(x, n)], correction=0, keepdim=n % 2 == 0)
+    return run(aten.add.Scalar, found, 0.125)
+
+
+def _position_of_largest(run: Run, n: int, x: Tensor) -> Tensor:
+    return run(aten.argmax, run(aten.add.Tensor, x, _ramp(run, x)), -1, n % 2 == 0)
+
+
+def _largest_and_position(run: Run, n: int, x: Tensor) -> Tensor:
+    value, position = run(aten.max.dim, run(aten.add.Tensor, x, _ramp(run, x)), -1, True)
+    return run(aten.add.Tensor, value, position)
+
+
+def _product(run: Run, n: int, x: Tensor, y: Tensor) -> Tensor:
+    return run(aten.mul.Scalar, run(aten.matmul, x, y), 0.5)
+
+
+def _product_of_rows(run: Run, n: int, x: Tensor, y: Tensor) -> Tensor:
+    return run(aten.matmul, x, run(aten.transpose.int, y, -1, -2))
+
+
+def _gated(run: Run, n: int, x: Tensor, y: Tensor) -> Tensor:
+    return run(aten.mul.Tensor, run(aten.silu, x), y)
+
+
+def _attention(run: Run, n: int, x: Tensor, y: Tensor) -> Tensor:
+    return run(aten.scaled_dot_product_attention, x, y, y, None, 0.0, n % 2 == 0)
+
+
+def _quotient(run: Run, n: int, x: Tensor, y: Tensor) -> Tensor:
+    return run(aten.div.Tensor, x, run(aten.add.Scalar, run(aten.abs, y), 1.0))
+
+
+def _chosen(run: Run, n: int, x: Tensor, y: Tensor) -> Tensor:
+    return run(aten.where.self, run(aten.gt.Scalar, x, _EDGE), x, y)
+
+
+def _masked(run: Run, n: int, x: Tensor, mask: Tensor) -> Tensor:
+    return run(aten.masked_fill.Scalar, x, mask, n - 1.5)
+
+
+def _named_rows(run: Run, n: int, x: Tensor, at: Tensor) -> Tensor:
+    return run(aten.embedding, x, run(aten.remainder.Scalar, at, x.shape[0]))
+
+
+def _selected(run: Run, n: int, x: Tensor, at: Tensor) -> Tensor:
+    axis = _axis(x, n)
+    return run(aten.index_select, x, axis, run(aten.remainder.Scalar, at, x.shape[axis]))
+
+
+LAYOUT: dict[str, Unary] = {
+    "transposed": lambda run, n, x: run(aten.transpose.int, x, _axis(x, n), -1),
+    "permuted": lambda run, n, x: run(aten.permute, x, [*range(1, x.dim()), 0]),
+    "flipped": lambda run, n, x: run(aten.flip, x, [_axis(x, n)]),
+    "rolled": lambda run, n, x: run(aten.roll, x, [n + 1], [_axis(x, n)]),
+    "front": lambda run, n, x: run(aten.slice.Tensor, x, _axis(x, n), 0, 2),
+    "rest": lambda run, n, x: run(aten.slice.Tensor, x, _axis(x, n), 1, 99),
+    "every second": lambda run, n, x: run(aten.slice.Tensor, x, _axis(x, n), n % 2, 99, 2),
+    "last": lambda run, n, x: run(aten.select.int, x, _axis(x, n), -1),
+    "halves exchanged": _halves,
+    "flat": lambda run, n, x: run(aten.reshape, x, [-1]),
+    "other shape": lambda run, n, x: run(aten.reshape, x, [x.shape[-1], -1]),
+    "with an axis": lambda run, n, x: run(aten.unsqueeze, x, n % (x.dim() + 1)),
+    "without ones": lambda run, n, x: run(aten.squeeze.dim, x, _axis(x, n)),
+    "expanded": lambda run, n, x: run(aten.expand, x, [n + 1, *x.shape]),
+    "repeated": lambda run, n, x: run(aten.repeat, x, [2] * x.dim()),
+    "padded": lambda run, n, x: run(aten.constant_pad_nd, x, [1, n], 0),
+    "lower triangle": lambda run, n, x: run(aten.tril, x, n - 1),
+    "windows": lambda run, n, x: run(aten.unfold, x, _axis(x, n), 2, 1),
+}
+
+POINTWISE: dict[str, Unary] = {
+    "sin": lambda run, n, x: run(aten.sin, x),
+    "tanh": lambda run, n, x: run(aten.tanh, x),
+    "sigmoid": lambda run, n, x: run(aten.sigmoid, x),
+    "gelu": lambda run, n, x: run(aten.gelu, x),
+    "relu": lambda run, n, x: run(aten.relu, x),
+    "decay": lambda run, n, x: run(aten.exp, run(aten.neg, run(aten.abs, x))),
+    "scaled": lambda run, n, x: run(aten.mul.Scalar, x, n - 1.3),
+    "clamped": lambda run, n, x: run(aten.clamp, x, -0.75, 0.875),
+    "is large": lambda run, n, x: run(aten.gt.Scalar, x, _EDGE),
+    "plus positions": lambda run, n, x: run(aten.add.Tensor, x, _ramp(run, x)),
+    "remainder": lambda run, n, x: run(aten.remainder.Scalar, run(aten.mul.Tensor, x, x), 7),
+    "not": lambda run, n, x: run(aten.logical_not, x),
+    "as bfloat16": lambda run, n, x: run(aten._to_copy, x, dtype=torch.bfloat16),
+    "as float32": lambda run, n, x: run(aten._to_copy, x, dtype=torch.float32),
+}
+
+REDUCING: dict[str, Unary] = {
+    "mean": lambda run, n, x: run(aten.mean.dim, x, [_axis(x, n)], n < 2),
+    "sum": lambda run, n, x: run(aten.sum.dim_IntList, x, [_axis(x, n)], n < 2),
+    "total": lambda run, n, x: run(aten.mean.dim, x, [*range(x.dim())], True),
+    "largest": lambda run, n, x: run(aten.amax, x, [_axis(x, n)], n < 2),
+    "any": lambda run, n, x: run(aten.any.dim, x, _axis(x, n), n < 2),
+    "variance": _variance,
+    "softmax": lambda run, n, x: run(aten.softmax.int, x, -1),
+    "softmax of columns": lambda run, n, x: run(aten.softmax.int, x, 0),
+    "log of sums": lambda run, n, x: run(aten.logsumexp, x, [_axis(x, n)], n < 2),
+    "rms norm": _rms_norm,
+    "layer norm": _layer_norm,
+    "sums so far": lambda run, n, x: run(aten.cumsum, x, _axis(x, n)),
+    "position of largest": _position_of_largest,
+    "largest and position": _largest_and_position,
+}
+
+BINARY: dict[str, Binary] = {
+    "add": lambda run, n, x, y: run(aten.add.Tensor, x, y),
+    "sub": lambda run, n, x, y: run(aten.sub.Tensor, x, y),
+    "mul": lambda run, n, x, y: run(aten.mul.Tensor, x, y),
+    "quotient": _quotient,
+    "maximum": lambda run, n, x, y: run(aten.maximum, x, y),
+    "and": lambda run, n, x, y: run(aten.logical_and, x, y),
+    "chosen": _chosen,
+    "masked": _masked,
+    "gated": _gated,
+    "joined": lambda run, n, x, y: run(aten.cat, [x, y], _axis(x, n)),
+    "joined three": lambda run, n, x, y: run(aten.cat, [y, x, y], _axis(x, n)),
+    "stacked": lambda run, n, x, y: run(aten.stack, [x, y], n % (x.dim() + 1)),
+    "named rows": _named_rows,
+    "selected": _selected,
+}
+
+PRODUCTS: dict[str, Binary] = {
+    "product": _product,
+    "product of rows": _product_of_rows,
+    "linear": lambda run, n, x, y: run(aten.linear, x, y),
+    "attention": _attention,
+}
+
+OPS: dict[str, Callable[..., Tensor]] = {**LAYOUT, **POINTWISE, **REDUCING, **BINARY, **PRODUCTS}
