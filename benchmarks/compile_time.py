@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How long the compiler takes, and how much memory its plans need:
+
+    python benchmarks/compile_time.py                       # suite84 and decoder layers, to Loop IR
+    python benchmarks/compile_time.py --to cuda --json results.json
+    python benchmarks/compile_time.py --only rmsnorm
+
+Seconds are CPU seconds of one process, without NVRTC; what is imported on the way is imported
+before. Nothing is allocated: tensors are on the device `meta`.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from decoder_layers import MODELS, decoder_layers
+from measure import Measured, environment, measure
+from rich.console import Console
+from rich.table import Table
+from suite84 import cases
+from torch import empty
+from torch.nn import Softmax
+
+import tilewright
+
+TOKENS = 512
+LAYERS = 28
+"""As many as Qwen2.5-7B has."""
+
+
+def suite(only: str, level: str, repeat: int) -> Iterator[Measured]:
+    """The cases of suite84."""
+    for case in cases(only):
+        yield measure(case.name, case.function, case.inputs(), level, repeat)
+
+
+def layers(only: str, level: str, repeat: int) -> Iterator[Measured]:
+    """One decoder layer, and many that are equal."""
+    for model in MODELS:
+        for number in (1, LAYERS):
+            if only in (name := f"decoder.{model}.x{number}.s{TOKENS}"):
+                yield measure(name, *decoder_layers(model, number, TOKENS), level, repeat)
+
+
+def table(title: str, rows: Sequence[Measured]) -> Table:
+    """One line a program, and the sum of their seconds."""
+    shown = Table(title=title)
+    shown.add_column("program", no_wrap=True)
+    for column in ("capture", "lower", "kernels", "launches", "peak KiB", "sum KiB"):
+        shown.add_column(column, justify="right")
+    for row in rows:
+        shown.add_row(
+            row.name,
+            f"{row.capture_s:.2f}",
+            f"{row.lower_s:.3f}",
+            str(row.kernels),
+            str(row.launches),
+            f"{row.peak_bytes / 1024:.0f}",
+            f"{row.sum_bytes / 1024:.0f}",
+        )
+    shown.add_section()
+    seconds = (sum(row.capture_s for row in rows), sum(row.lower_s for row in rows))
+    shown.add_row(f"{len(rows)} programs", f"{seconds[0]:.2f}", f"{seconds[1]:.3f}")
+    return shown
+
+
+def ratios(rows: Sequence[Measured]) -> dict[str, float]:
+    """What many equal layers take to lower, in times of what one takes."""
+    seconds = {row.name: row.lower_s for row in rows}
+    found: dict[str, float] = {}
+    for model in MODELS:
+        one, many = (f"decoder.{model}.x{number}.s{TOKENS}" for number in (1, LAYERS))
+        if one in seconds and many in seconds:
+            found[model] = seconds[many] / seconds[one]
+    return found
+
+
+def report(rows: dict[str, list[Measured]], level: str) -> dict[str, object]:
+    """All that was measured, for a file."""
+    return {
+        "environment": environment(),
+        "level": level,
+        "ratio_of_layers": ratios(rows["layers"]),
+        **{
+            part: {
+                "lower_s": sum(row.lower_s for row in measured),
+                "programs": [asdict(row) for row in measured],
+            }
+            for part, measured in rows.items()
+        },
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure, print, and write what `--json` asks for."""
+    parser = argparse.ArgumentParser(description="Measure how long the compiler takes.")
+    parser.add_argument("--to", default="loop", metavar="LEVEL", help="loop (default) ... cuda")
+    parser.add_argument("--only", default="", metavar="TEXT", help="programs with TEXT in the name")
+    parser.add_argument("--repeat", type=int, default=3, help="take the fastest of so many (3)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
+    args = parser.parse_args(argv)
+
+    tilewright.lower(tilewright.capture(Softmax(-1), empty(4, 8)), "cuda")  # import
+    given = args.only, args.to, args.repeat
+    rows = {"suite84": [*suite(*given)], "layers": [*layers(*given)]}
+    console = Console(width=100)
+    for part, measured in rows.items():
+        if measured:
+            console.print(table(f"{part}: Torch IR to {args.to}", measured))
+    for model, ratio in ratios(rows["layers"]).items():
+        console.print(f"{LAYERS} layers of {model} take {ratio:.2f}x the time of one")
+    if args.json is not None:
+        args.json.write_text(json.dumps(report(rows, args.to), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What it takes to compile a program, and what has become of it."""
+
+import gc
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from time import process_time
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
+
+import tilewright
+from tilewright.dialects import loop
+from tilewright.passes.pipelines import TO_LOOP, TO_TENSOR, TO_TILE
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One program."""
+
+    name: str
+    capture_s: float
+    """CPU seconds that PyTorch's export and the translation to Torch IR took."""
+    lower_s: float
+    """CPU seconds from Torch IR to the level measured."""
+    kernels: int
+    launches: int
+    peak_bytes: int
+    """Of all intermediate buffers, as planned."""
+    sum_bytes: int
+    """Of the same buffers, if no two shared memory."""
+
+
+def measure(name: str, function: Any, inputs: tuple[Any, ...], level: str, repeat: int) -> Measured:
+    """Compile a function down to `level`: the fastest of `repeat` times, captured once."""
+    captured, capture_s = timed(lambda: tilewright.capture(function, *inputs))
+    lower_s = min(timed(lambda: tilewright.lower(captured, level))[1] for _ in range(repeat))
+    planned = tilewright.lower(captured, "kernel")
+    return Measured(name, capture_s, lower_s, *_plan(planned))
+
+
+def timed(action: Callable[[], Any]) -> tuple[Any, float]:
+    """The result, and the CPU seconds of this process; what earlier actions left is not in them."""
+    gc.collect()
+    start = process_time()
+    result = action()
+    return result, process_time() - start
+
+
+def _plan(module: ModuleOp) -> tuple[int, int, int, int]:
+    """Kernels, launches, peak bytes and their sum of the program at Kernel IR."""
+    main = next(op for op in module.ops if isinstance(op, FuncOp))
+    launches = [op for op in main.walk() if isinstance(op, loop.LaunchOp)]
+    kernels = {launch.kernel.string_value() for launch in launches}
+    totals = [main.attributes.get(f"plan.{key}_bytes") for key in ("peak", "sum")]
+    peak, total = (t.value.data if isinstance(t, IntegerAttr) else 0 for t in totals)
+    return len(kernels), len(launches), peak, total
+
+
+def environment() -> dict[str, str]:
+    """What the seconds depend on, apart from how fast the machine is."""
+    packages = [name for name in ("torch", "xdsl", "transformers") if find_spec(name)]
+    return {
+        "tilewright": tilewright.__version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in packages},
+        "pipeline": ",".join((TO_TENSOR, TO_LOOP, TO_TILE)),
+    }

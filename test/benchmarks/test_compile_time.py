@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmark of the compiler runs and says what it measured; how long it takes is no test."""
+
+import json
+from pathlib import Path
+
+import compile_time
+import pytest
+from compile_time import Measured, ratios
+
+
+def test_one_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "results.json"
+    compile_time.main(["--only", "naive_attn.tinyllama.s32", "--repeat", "1", "--json", str(file)])
+    assert "naive_attn.tinyllama.s32" in capsys.readouterr().out
+    results = json.loads(file.read_text())
+    assert results["level"] == "loop"
+    assert {"tilewright", "python", "torch", "xdsl"} <= results["environment"].keys()
+    (program,) = results["suite84"]["programs"]
+    assert program["lower_s"] == results["suite84"]["lower_s"] > 0
+    assert program["kernels"] == program["launches"] == 2
+    assert program["peak_bytes"] == program["sum_bytes"] == 32 * 32 * 32 * 4  # the weights
+    assert results["layers"]["programs"] == []
+
+
+def test_a_decoder_layer(capsys: pytest.CaptureFixture[str]):
+    compile_time.main(["--only", "decoder.qwen.x1.", "--repeat", "1"])
+    assert "decoder.qwen.x1.s512" in capsys.readouterr().out
+
+
+def test_many_layers_are_compared_with_one():
+    def measured(layers: int, seconds: float) -> Measured:
+        return Measured(f"decoder.qwen.x{layers}.s512", 1.0, seconds, 1, 1, 0, 0)
+
+    assert ratios([measured(1, 0.5), measured(28, 0.75)]) == {"qwen": 1.5}
+    assert ratios([measured(1, 0.5)]) == {}

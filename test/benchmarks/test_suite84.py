@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cases of suite84 are what its file says."""
+
+import json
+
+import pytest
+import torch
+from suite84 import DATA, Case, cases
+
+CASES = list(cases())
+
+
+def test_there_are_84():
+    assert len(CASES) == len({case.name for case in CASES}) == 84
+    assert [case.op for case in cases("rmsnorm")] == ["rmsnorm"] * 6
+
+
+def expected_shapes() -> dict[str, list[int]]:
+    """The shape of each case's output."""
+    return {entry["name"]: entry["output_shape"] for entry in json.loads(DATA.read_text())["cases"]}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_shapes_and_bytes(case: Case):
+    inputs = case.inputs()
+    result = case.function(*inputs)
+    assert list(result.shape) == expected_shapes()[case.name]
+    assert sum(4 * tensor.numel() for tensor in (*inputs, result)) == case.min_bytes
+
+
+def test_inputs_are_drawn_but_for_masks():
+    (case,) = cases("naive_attn.tinyllama.s32")
+    *drawn, mask = case.inputs("cpu")
+    again = case.inputs("cpu", seed=0)
+    assert all(torch.equal(one, other) for one, other in zip(drawn, again))
+    assert not torch.equal(drawn[0], case.inputs("cpu", seed=1)[0])
+    assert torch.equal(mask, torch.full((32, 32), -1e9).triu(1))
