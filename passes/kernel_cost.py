@@ -161,13 +161,15 @@ class _Count:
     def _count_access(self, op: loop.LoadOp | loop.StoreOp, runs: float) -> None:
         if is_shared(op):
             taken = wavefronts(op, self.cost.threads)
-            self.cost.wavefronts += runs / WARP_SIZE * taken.actual
-            self.cost.ideal_wavefronts += runs / WARP_SIZE * taken.ideal
+            requests = runs / max(1, taken.lanes)
+            self.cost.wavefronts += requests * taken.actual
+            self.cost.ideal_wavefronts += requests * taken.ideal
             return
         self.cost.accessed_bytes += runs * element_bytes(op.memref)
         touched = sectors(op, self.cost.threads)
-        self.cost.sectors += runs / WARP_SIZE * touched.actual
-        self.cost.ideal_sectors += runs / WARP_SIZE * touched.ideal
+        requests = runs / max(1, touched.lanes)
+        self.cost.sectors += requests * touched.actual
+        self.cost.ideal_sectors += requests * touched.ideal
         accesses = self.writes if isinstance(op, loop.StoreOp) else self.reads
         accesses[op.memref][op.map, tuple(op.indices)] = elements_touched(op)
 

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sectors and wavefronts that the IR tells, against those that the simulator counts."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, randn
+from torch.nn import functional as F
+
+import tilewright
+from tilewright.arrays import array_of
+from tilewright.codegen.execution import SimulatorBackend
+from tilewright.codegen.launch_plan import plan_of
+from tilewright.codegen.report import kernel_costs
+from tilewright.passes.levels import Level
+from tilewright.passes.lowering import lower
+
+Counts = list[tuple[float, float]]
+
+
+def _product(a: Tensor, b: Tensor) -> Tensor:
+    return torch.relu(a @ b)
+
+
+def _column(a: Tensor) -> Tensor:
+    return a.t() + 1
+
+
+def _running_sum(a: Tensor) -> Tensor:
+    return a.cumsum(-1)
+
+
+def _rows(a: Tensor) -> Tensor:
+    return torch.softmax(a, -1)
+
+
+def _attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def _counts(function: Callable[..., Any], shapes: list[tuple[int, ...]]) -> tuple[Counts, Counts]:
+    """Sectors and wavefronts of each kernel: those of the IR, those of a run."""
+    inputs = [randn(shape) for shape in shapes]
+    kernel_ir = lower(tilewright.capture(function, *inputs).module, Level.KERNEL)
+    cuda_ir = lower(kernel_ir, Level.CUDA)
+    costs = kernel_costs(kernel_ir, cuda_ir)
+    run = SimulatorBackend("sm_90a").run(plan_of(cuda_ir), [array_of(x) for x in inputs])
+    told = [costs[kernel.launch.kernel] for kernel in run.kernels]
+    counted = [kernel.counters for kernel in run.kernels]
+    return (
+        [(cost.sectors, cost.wavefronts) for cost in told],
+        [(counter.global_sectors, counter.shared_wavefronts) for counter in counted],
+    )
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (_product, [(64, 64), (64, 64)]),
+        (_column, [(100, 70)]),
+        (_running_sum, [(10, 70)]),
+    ],
+)
+def test_the_ir_tells_what_a_run_counts(
+    function: Callable[..., Any], shapes: list[tuple[int, ...]]
+):
+    told, counted = _counts(function, shapes)
+    assert told == counted
+
+
+def test_compilers_may_merge_accesses_and_never_add_any():
+    told, counted = _counts(_attention, [(1, 2, 32, 16)] * 3)
+    for (told_sectors, told_wavefronts), (sectors, wavefronts) in zip(told, counted, strict=True):
+        assert 0.5 * told_sectors <= sectors <= told_sectors
+        assert 0.25 * told_wavefronts <= wavefronts <= told_wavefronts
+
+
+# Rows that begin anywhere in a sector: the IR's model looks at the first one, which begins with it.
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [(_product, [(33, 65), (65, 17)]), (_rows, [(33, 100)])],
+)
+def test_odd_rows_touch_somewhat_more_sectors_than_the_ir_tells(
+    function: Callable[..., Any], shapes: list[tuple[int, ...]]
+):
+    told, counted = _counts(function, shapes)
+    for (told_sectors, _), (sectors, _) in zip(told, counted, strict=True):
+        assert told_sectors <= sectors <= 1.25 * told_sectors
