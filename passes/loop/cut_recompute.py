@@ -116,7 +116,8 @@ def _decision(kernel: loop.KernelOp, launch: loop.LaunchOp, part: Part, target: 
         whole.steps,
     )
     often = f"{part.runs / max(part.elements, 1):.1f}".removesuffix(".0")
-    name = max((op for op in of_part), key=cost_of).name.partition(".")[2]
+    costliest = max(part.ops, key=lambda op: (cost_of(op), not isinstance(op, loop.LoadOp)))
+    name = costliest.name.partition(".")[2]
     what = f"recompute {often}x of {name} over {part.elements} elements"
     return decide(what, [cut, rest], [whole], target, margin=MARGIN)
 

@@ -28,7 +28,7 @@ those after it read it.
 It pays when that takes less time than the kernels apart (`fusion_cost`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
@@ -133,7 +133,8 @@ class FuseOutputs(RewritePattern):
             return None
         block = nest_block(kernel)
         axes = () if block is kernel.body.block else block.args
-        rows = next(filter(None, (_rows(load, axes) for load in loads)), None)
+        found = (rows for load in loads if (rows := _rows(load, axes)) is not None)
+        rows = next(found, None)
         return None if rows is None else Keeper(launch, kernel, None, rows)
 
 
@@ -148,7 +149,12 @@ def _reads_each_once(load: loop.LoadOp) -> bool:
         return False
     dims = subscripted_dims(load.map.data.results, load.indices)
     steps = prod(extent_of(axis) or 1 for axis in axes)
-    return dims.keys() == axes and steps == prod(memref_type(load.memref).get_shape())
+    covers = _of_several_steps(axes) <= dims.keys() <= axes
+    return covers and steps == prod(memref_type(load.memref).get_shape())
+
+
+def _of_several_steps(axes: Iterable[SSAValue]) -> set[SSAValue]:
+    return {axis for axis in axes if extent_of(axis) != 1}
 
 
 def _rows(load: loop.LoadOp, axes: Sequence[SSAValue]) -> dict[int, SSAValue] | None:
@@ -159,7 +165,8 @@ def _rows(load: loop.LoadOp, axes: Sequence[SSAValue]) -> dict[int, SSAValue] | 
             rows[dim] = axis
     shape = memref_type(load.memref).get_shape()
     whole = all(extent_of(axis) == shape[dim] for dim, axis in rows.items())
-    return rows if whole and sorted(map(axes.index, rows.values())) == [*range(len(axes))] else None
+    each_once = len(set(rows.values())) == len(rows)
+    return rows if whole and each_once and _of_several_steps(axes) <= {*rows.values()} else None
 
 
 def _illegal(keeper: Keeper) -> str | None:

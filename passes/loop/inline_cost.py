@@ -92,7 +92,8 @@ def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
 
 def costliest(nest: FlatNest) -> str:
     """The instructions of an element, by the name of the op that needs the most."""
-    op = max(nest.body, key=instructions, default=nest.store)
+    computing = [op for op in nest.body if not isinstance(op, loop.LoadOp)]
+    op = max(computing or nest.body, key=instructions, default=nest.store)
     return f"{op.name.partition('.')[2]} ({cost_per_element(nest)} instructions)"
 
 

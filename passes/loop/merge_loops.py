@@ -43,10 +43,11 @@ from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
-from tilewright.passes.loop.fusion_cost import MOST_ACCUMULATORS
+from tilewright.passes.footprint import element_bytes, elements_touched
+from tilewright.passes.loop.fusion_cost import MOST_ACCUMULATORS, size
 from tilewright.passes.loop.shared_loads import Reading, reading, readings
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, enclosing_symbol, rewriting, skipped
+from tilewright.passes.trace import Rule, decided, enclosing_symbol, rewriting, skipped
 
 RULE = Rule("f", 6, "merge_loops")
 
@@ -62,9 +63,15 @@ class MergeLoops(RewritePattern):
             place = _common_place(op, other)
             if kernel is None or place is None or not take_same_steps(op, other):
                 continue
-            if (reason := _not_worth(op, other)) is not None:
-                skipped(RULE, kernel, reason)
+            if not (shared := _bytes_shared(op, other)):
+                skipped(RULE, kernel, "its reductions read no element in common")
                 continue
+            values = len(op.results) + len(other.results)
+            if values > MOST_ACCUMULATORS:
+                registers = f"{values} values take too many registers in a matrix product"
+                skipped(RULE, kernel, f"{registers}: reads {size(shared)} twice")
+                continue
+            decided(RULE, kernel, f"reduces {values} values at once: reads {size(shared)} once")
             with rewriting(RULE, kernel):
                 _merge(rewriter, op, other, place)
             return
@@ -112,12 +119,11 @@ def _is_known_before(value: SSAValue, op: Operation) -> bool:
     return owner.is_before_in_block(op)
 
 
-def _not_worth(op: loop.ReduceOp, other: loop.ReduceOp) -> str | None:
-    if not _loads(op).keys() & _loads(other, op.axis).keys():
-        return "its reductions read no element in common"
-    if (values := len(op.results) + len(other.results)) > MOST_ACCUMULATORS:
-        return f"one reduction of {values} values takes too many registers in a matrix product"
-    return None
+def _bytes_shared(op: loop.ReduceOp, other: loop.ReduceOp) -> int:
+    """Bytes that both read, at subscripts that are the same step by step."""
+    theirs = _loads(other, op.axis)
+    shared = [load for what, load in _loads(op).items() if what in theirs]
+    return sum(elements_touched(load) * element_bytes(load.memref) for load in shared)
 
 
 def _loads(op: loop.ReduceOp, axis: SSAValue | None = None) -> dict[Reading, loop.LoadOp]:
