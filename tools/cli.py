@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright compile | run | ops | doctor`: the options of each command, and how it ends.
+`tilewright compile | run | ops | simcheck | doctor`: the options of each command, and how it ends.
 
 Exit code 0: done, and right. 1: something failed, or a result is wrong. 2: the command line, the
 expression or the file cannot be understood. 130: interrupted.
@@ -97,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_compile(add_parser)
     _add_run(add_parser)
     _add_ops(add_parser)
+    _add_simcheck(add_parser)
     _add_doctor(add_parser)
     return parser
 
@@ -220,6 +221,19 @@ def _add_ops(add_parser: AddParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="as JSON")
     form.add_argument("--markdown", action="store_true", help="as the page docs/ops.md")
+
+
+def _add_simcheck(add_parser: AddParser) -> None:
+    help = "plant bugs in kernels, and see that the simulator finds them"
+    parser = _command(add_parser, "simcheck", "simcheck", help)
+    parser.add_argument(
+        "folder",
+        metavar="FOLDER",
+        nargs="?",
+        default="test/codegen/simulator/kernels",
+        help="of NAME.cu and NAME.toml; default: the kernels of a checkout",
+    )
+    parser.add_argument("--quick", action="store_true", help="some bugs of each kernel only")
 
 
 def _add_doctor(add_parser: AddParser) -> None:

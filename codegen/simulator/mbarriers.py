@@ -51,6 +51,10 @@ class MBarrier:
         """The time of copies of this phase."""
         return COPY_TIME + self.phase + 1
 
+    def number(self, parity: bool) -> int:
+        """The phase, or its parity."""
+        return self.phase & 1 if parity else self.phase
+
     def missing(self) -> str:
         return f"{self.pending} arrivals and {self.bytes} bytes are missing"
 
@@ -133,9 +137,10 @@ class MBarriers:
                 complete[mine] = True
                 continue
             asked = phases[mine]
-            self._land(barrier, int(lanes[mine][0]), line)
-            current = barrier.phase & 1 if parity else barrier.phase
-            done = asked != current
+            done = asked != barrier.number(parity)
+            if not done.all():
+                self._land(barrier, int(lanes[mine][0]), line)
+                done |= asked != barrier.number(parity)
             complete[mine] = done
             if barrier.done is not None and done.any():
                 self._order.acquire(lanes[mine][done], barrier.done)
@@ -154,7 +159,6 @@ class MBarriers:
                 f"a bulk copy of {self._geometry.name(lane)} completes on an mbarrier that was "
                 "initialised with no fence.mbarrier_init or fence.proxy.async after it",
             )
-        self._settle(barrier, who, copy.line)
         barrier.copies.append(copy)
         return barrier
 

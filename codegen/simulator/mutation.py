@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Mutation tests of the simulator: kernels that are right, and the bugs that may be planted in them.
+
+A *case* is a kernel's source, its launch, its arguments and what it should give; a *mutant* is one
+change of the source and how the simulator finds it. The case itself must be right and clean. Cases
+are TOML files beside the kernels, see `test/codegen/simulator/kernels/`.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.simulator.arguments import Argument
+from tilewright.codegen.simulator.findings import SimulationTooLarge
+from tilewright.codegen.simulator.simulator import Report, simulate
+from tilewright.codegen.simulator.tensor_map import TensorMap
+from tilewright.errors import UsageError
+
+WRONG = "wrong"
+"""How a mutant is found whose results differ, and nothing else."""
+ENDLESS = "endless"
+"""How a mutant is found that takes more than `BUDGET` thread-instructions."""
+BUDGET = 20_000_000
+
+_UNWRITTEN = np.uint32(0x7FC0FEED)
+"""What outputs start as: a NaN that is not the result of anything."""
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """`old` becomes `new` where it stands first, or in its place `which` from 0, or everywhere."""
+
+    what: str
+    old: str
+    new: str
+    finds: str
+    """A finding's kind, or `wrong` or `endless`."""
+    which: int = 0
+    everywhere: bool = False
+    quick: bool = False
+    """Whether it belongs to the part of the suite that runs always."""
+
+    def planted(self, source: str) -> str:
+        parts = source.split(self.old)
+        if len(parts) < self.which + 2:
+            raise UsageError(f"the mutant '{self.what}' does not fit its kernel")
+        if self.everywhere:
+            return source.replace(self.old, self.new)
+        before, after = parts[: self.which + 1], parts[self.which + 1 :]
+        return self.old.join(before) + self.new + self.old.join(after)
+
+
+@dataclass(frozen=True)
+class Case:
+    """
+    A kernel, how it is launched, and what it gives.
+
+    `arguments` are tables with one of `input` (a shape of normal random numbers), `output`,
+    `scratch` (a shape, filled with `fill`, else unwritten), `value`, or `tensor_map` (the name of
+    an input that stands before, with `box` and `swizzle`). `reference` is a NumPy expression of the
+    inputs in float64, by name.
+    """
+
+    name: str
+    source: str
+    kernel: str
+    grid: int
+    block: int
+    shared_bytes: int
+    target: str
+    arguments: tuple[Mapping[str, Any], ...]
+    reference: str
+    tolerance: float
+    mutants: tuple[Mutant, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run found: kinds of findings, or `wrong`, or `endless`; nothing if all is right."""
+
+    found: frozenset[str]
+    report: Report | None
+    error: float
+    """The largest difference from the reference."""
+
+
+def load_case(path: Path) -> Case:
+    """Reads `NAME.toml` and the `NAME.cu` beside it."""
+    table = tomllib.loads(path.read_text())
+    return Case(
+        name=path.stem,
+        source=path.with_suffix(".cu").read_text(),
+        kernel=table["kernel"],
+        grid=table["grid"],
+        block=table["block"],
+        shared_bytes=table.get("shared_bytes", 0),
+        target=table.get("target", nvrtc.DEFAULT_TARGET),
+        arguments=tuple(table["argument"]),
+        reference=table["reference"],
+        tolerance=table.get("tolerance", 1e-5),
+        mutants=tuple(Mutant(**mutant) for mutant in table["mutant"]),
+    )
+
+
+def run_case(case: Case, mutant: Mutant | None = None) -> Outcome:
+    """Runs a case, or a mutant of it. Raises `CudaCompileError` for what does not compile."""
+    source = case.source if mutant is None else mutant.planted(case.source)
+    ptx = nvrtc.compile(source, case.target, name=f"{case.name}.cu").ptx
+    arrays, arguments, read_only = _arguments(case)
+    try:
+        report = simulate(
+            ptx,
+            case.kernel,
+            grid=case.grid,
+            block=case.block,
+            shared_bytes=case.shared_bytes,
+            arguments=arguments,
+            read_only=read_only,
+            budget=BUDGET,
+        )
+    except SimulationTooLarge:
+        return Outcome(frozenset({ENDLESS}), None, np.inf)
+    error = _error(case, arrays)
+    found = {str(finding.kind) for finding in report.errors}
+    if not error <= case.tolerance:
+        found.add(WRONG)
+    return Outcome(frozenset(found), report, error)
+
+
+def _arguments(case: Case) -> tuple[Arrays, list[Argument], list[int]]:
+    """Arrays by name, what is passed, and which of it is only read."""
+    random = np.random.default_rng(0)
+    arrays: Arrays = {}
+    passed: list[Argument] = []
+    read_only: list[int] = []
+    for number, table in enumerate(case.arguments):
+        match table:
+            case {"name": name, "input": shape}:
+                arrays[name] = _normal(random, shape)
+                read_only.append(number)
+                passed.append(arrays[name])
+            case {"name": name, "output": shape} | {"name": name, "scratch": shape}:
+                dtype = np.dtype(table.get("dtype", "float32"))
+                poison = np.full(shape, _UNWRITTEN).view(dtype)
+                arrays[name] = np.full(shape, table["fill"], dtype) if "fill" in table else poison
+                passed.append(arrays[name])
+            case {"name": name, "tensor_map": shape, "box": box}:
+                arrays[name] = _normal(random, shape)
+                swizzle = table.get("swizzle", 0)
+                passed.append(TensorMap(arrays[name], tuple(box), swizzle=swizzle))
+            case {"value": value}:
+                passed.append(value)
+            case _:
+                raise UsageError(f"{case.name}: cannot understand the argument {dict(table)}")
+    return arrays, passed, read_only
+
+
+def _normal(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    return random.standard_normal(tuple(shape)).astype(np.float32)
+
+
+def _error(case: Case, arrays: Arrays) -> float:
+    """The largest difference from the reference; infinite where nothing was written."""
+    (output,) = (table["name"] for table in case.arguments if "output" in table)
+    names = {name: array.astype(np.float64) for name, array in arrays.items() if name != output}
+    expected = eval(case.reference, {"np": np, **names})  # a case's file is a program of ours
+    difference = np.abs(arrays[output] - expected)
+    return float(np.where(np.isnan(difference), np.inf, difference).max())

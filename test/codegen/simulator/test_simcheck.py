@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Bugs planted in whole kernels are found, and nothing is found in the kernels themselves.
+
+What `tilewright simcheck` runs. Here each kernel's quick bugs, with --every-case all.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tilewright.codegen.simulator.mutation import Mutant, load_case, run_case
+from tilewright.errors import UsageError
+from tilewright.tools.cli import main
+
+KERNELS = Path(__file__).parent / "kernels"
+CASES = {path.stem: load_case(path) for path in sorted(KERNELS.glob("*.toml"))}
+PLANTED = [(name, mutant) for name, case in CASES.items() for mutant in case.mutants]
+
+
+def test_there_are_enough_bugs_and_each_has_a_name_of_its_own():
+    assert len(PLANTED) >= 120
+    assert len({(name, mutant.what) for name, mutant in PLANTED}) == len(PLANTED)
+    assert all(any(mutant.quick for mutant in case.mutants) for case in CASES.values())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_kernel_is_right_and_clean(name: str):
+    outcome = run_case(CASES[name])
+    assert not outcome.found, outcome.report
+    assert outcome.error <= CASES[name].tolerance
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant"), PLANTED, ids=[f"{name}: {mutant.what}" for name, mutant in PLANTED]
+)
+def test_the_bug_is_found(name: str, mutant: Mutant, request: pytest.FixtureRequest):
+    if not mutant.quick and not request.config.getoption("--every-case"):
+        pytest.skip("with --every-case")
+    outcome = run_case(CASES[name], mutant)
+    assert mutant.finds in outcome.found, outcome
+
+
+def test_a_mutant_that_does_not_fit_is_named():
+    with pytest.raises(UsageError, match="the mutant 'none' does not fit its kernel"):
+        Mutant("none", "no such text", "", "race").planted("void k() {}")
+
+
+_CASE = """
+kernel = "k"
+grid = 1
+block = 32
+reference = "x * 2"
+argument = [ { name = "x", input = [32] }, { name = "y", output = [32] } ]
+[[mutant]]
+what = "too far"
+old = "[i]"
+new = "[i + 1]"
+finds = "out-of-bounds"
+quick = true
+[[mutant]]
+what = "a factor"
+old = "2"
+new = "FACTOR"
+finds = "race"
+"""
+
+
+def _folder(tmp_path: Path, factor: str) -> str:
+    (tmp_path / "double.toml").write_text(_CASE.replace("FACTOR", factor))
+    (tmp_path / "double.cu").write_text(
+        'extern "C" __global__ void k(const float* x, float* y) {\n'
+        "  int i = threadIdx.x;\n  y[i] = 2 * x[i];\n}\n"
+    )
+    return str(tmp_path)
+
+
+def test_the_command_reports_what_it_missed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["simcheck", _folder(tmp_path, "3")]) == 1
+    out, err = capsys.readouterr()
+    assert "2 bugs planted, 1 problems" in out
+    assert err == "error: double: 'a factor' should be found as race, not as wrong\n"
+
+
+def test_the_quick_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["simcheck", "--quick", _folder(tmp_path, "3")]) == 0
+    assert "1 bugs planted, 0 problems" in capsys.readouterr().out
+
+
+def test_a_folder_without_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["simcheck", str(tmp_path)]) == 2
+    assert "there are no kernels to check" in capsys.readouterr().err
