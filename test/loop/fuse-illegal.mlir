@@ -1,6 +1,9 @@
 // RUN: opt-tool %s -p inline-elementwise --check=each | filecheck %s
 // RUN: opt-tool %s -p fuse-epilogue --check=each | filecheck %s
 // RUN: opt-tool %s -p fuse-reduction --check=each | filecheck %s
+// RUN: opt-tool %s -p fuse-outputs --check=each | filecheck %s
+// RUN: opt-tool %s -p fuse-epilogue{keep=true} --check=each | filecheck %s
+// RUN: opt-tool %s -p fuse-reduction{keep=true} --check=each | filecheck %s
 
 // Plans in which a producer must not move into its reader, whichever pass would like it to.
 
