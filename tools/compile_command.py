@@ -5,6 +5,8 @@ import argparse
 import sys
 from contextlib import AbstractContextManager, nullcontext
 
+from xdsl.dialects.builtin import ModuleOp
+
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.launch_plan import plan_of
 from tilewright.codegen.printer import cuda_source
@@ -14,7 +16,6 @@ from tilewright.passes.trace import listening
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.model_source import module_of
 from tilewright.tools.plan_file import form_of, write_plan
-from tilewright.tools.static_report import static_report_of, write_report
 from tilewright.tools.terminal import colored_diff, is_colored
 from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
@@ -35,12 +36,19 @@ def run(args: argparse.Namespace) -> int:
     if args.plan is not None:
         write_plan(plan_of(lower(lowered, Level.CUDA)), args.plan)
     if wants_report:
-        write_report(static_report_of(module, target), args.json, args.color, args.report)
+        _report(module, target, args)
     if args.output is not None:
         write_text(args.output, text)
     elif not (args.report or "-" in (args.plan, args.json)):
         sys.stdout.write(text)
     return 0
+
+
+def _report(module: ModuleOp, target: str, args: argparse.Namespace) -> None:
+    # The simulator and the interpreters come with it, which to load takes longer than to compile.
+    from tilewright.tools.static_report import static_report_of, write_report
+
+    write_report(static_report_of(module, target), args.json, args.color, args.report)
 
 
 def _listening(verbosity: int, target: str, color: str) -> AbstractContextManager[None]:
