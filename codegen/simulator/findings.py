@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a simulation finds wrong with a kernel, and the errors that stop one."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tilewright.errors import TilewrightError
@@ -60,14 +61,20 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing wrong; `line` is a line of the CUDA text, 0 where the PTX names none."""
+    """
+    One thing wrong; `line` is a line of the CUDA text, 0 where the PTX names none.
+
+    `note` says what the line comes from, where the launch was told: an operation of Tile IR.
+    """
 
     kind: Kind
     line: int
     message: str
+    note: str = ""
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.kind}: {self.message}"
+        note = f" ({self.note})" if self.note else ""
+        return f"line {self.line}: {self.kind}: {self.message}{note}"
 
 
 class Findings:
@@ -79,6 +86,7 @@ class Findings:
     def add(self, kind: Kind, line: int, message: str) -> None:
         self._found.setdefault((kind, line), Finding(kind, line, message))
 
-    def sorted(self) -> list[Finding]:
-        """All findings by line, then kind."""
-        return sorted(self._found.values(), key=lambda found: (found.line, found.kind))
+    def sorted(self, notes: Mapping[int, str]) -> list[Finding]:
+        """All findings by line, then kind; `notes` has what lines come from."""
+        found = sorted(self._found.values(), key=lambda found: (found.line, found.kind))
+        return [replace(each, note=notes.get(each.line, "")) for each in found]

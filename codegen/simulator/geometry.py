@@ -20,7 +20,7 @@ class Geometry:
 
     A block takes `width` lanes: its threads, filled up to whole warps. Lanes that are no thread
     (`exists` is false) never run. Blocks are numbered cluster by cluster, and a batch has whole
-    clusters.
+    clusters. Of a `sample` only about so many blocks run: `chosen` has their numbers.
     """
 
     grid: Dim3
@@ -28,6 +28,8 @@ class Geometry:
     at_once: int = LANES_AT_ONCE
     cluster: Dim3 = (1, 1, 1)
     first_block: int = 0
+    """Of the batch, as a place in `chosen`."""
+    sample: int | None = None
     lane: Integers = field(init=False)
     block_of: Integers = field(init=False)
     warp_of: Integers = field(init=False)
@@ -40,8 +42,9 @@ class Geometry:
         self.width = -(-self.threads // WARP) * WARP
         self.total_blocks = int(np.prod(self.grid))
         self.cluster_blocks = int(np.prod(self.cluster))
+        self.chosen = self._choose()
         clusters = self.at_once // (self.width * self.cluster_blocks)
-        self.blocks = max(1, min(self.total_blocks // self.cluster_blocks, clusters))
+        self.blocks = max(1, min(len(self.chosen) // self.cluster_blocks, clusters))
         self.blocks *= self.cluster_blocks
         self.lanes = self.blocks * self.width
         self.lane = np.arange(self.lanes)
@@ -51,6 +54,14 @@ class Geometry:
         self.thread = self.lane % self.width
         self.exists = self.thread < self.threads
 
+    def _choose(self) -> Integers:
+        """The numbers of the blocks that run: those of whole clusters, evenly spread."""
+        size = self.cluster_blocks
+        clusters = -(-self.total_blocks // size)
+        count = clusters if self.sample is None else min(clusters, -(-self.sample // size))
+        first = np.unique(np.linspace(0, clusters - 1, max(1, count)).round().astype(np.int64))
+        return (first[:, None] * size + np.arange(size)).ravel()
+
     @property
     def clusters(self) -> Dim3:
         """How many clusters the grid has in each direction."""
@@ -59,7 +70,7 @@ class Geometry:
 
     def live(self) -> Booleans:
         """The lanes that are threads of the launch, in the batch that starts at `first_block`."""
-        return self.exists & (self.block_of + self.first_block < self.total_blocks)
+        return self.exists & (self.block_of + self.first_block < len(self.chosen))
 
     def rank(self) -> Integers:
         """The number of each lane's block in its cluster."""
@@ -67,7 +78,8 @@ class Geometry:
 
     def special_registers(self) -> dict[str, Integers]:
         """The special registers' values in this batch, per lane."""
-        cluster = (self.block_of + self.first_block) // self.cluster_blocks
+        place = np.minimum(self.block_of + self.first_block, len(self.chosen) - 1)
+        cluster = self.chosen[place] // self.cluster_blocks
         values: dict[str, Integers] = {
             "%laneid": self.lane_in_warp,
             "%warpid": self.thread // WARP,
@@ -84,8 +96,9 @@ class Geometry:
             values[f"%nctaid.{name}"] = np.full_like(self.lane, self.grid[axis])
         return values
 
-    def block_name(self, block: int) -> int:
-        """The number that CUDA gives a block: x runs fastest over the whole grid."""
+    def block_name(self, place: int) -> int:
+        """The number that CUDA gives a chosen block: x runs fastest over the whole grid."""
+        block = int(self.chosen[place])
         number, x = 0, block % self.cluster_blocks
         cluster, scale = block // self.cluster_blocks, 1
         for size, count, extent in zip(self.cluster, self.clusters, self.grid, strict=True):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches: a kernel's PTX on NumPy arrays, batch of blocks by batch of blocks."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.codegen.simulator.arguments import Argument, Arguments
@@ -30,12 +30,14 @@ class Report:
     """
     What a launch did.
 
-    `instructions` counts thread-instructions. Counters are empty when checks are off.
+    `instructions` counts thread-instructions. Counters are empty when checks are off. `blocks` is
+    how many blocks ran: all, or a sample.
     """
 
     errors: list[Finding]
     instructions: int
     counters: Counters
+    blocks: int
 
     @property
     def ok(self) -> bool:
@@ -53,6 +55,8 @@ def simulate(
     checks: bool = True,
     read_only: Collection[int] = (),
     budget: int | None = None,
+    notes: Mapping[int, str] | None = None,
+    blocks: int | None = None,
 ) -> Report:
     """
     Run `kernel<<<grid, block, shared_bytes>>>(*arguments)`.
@@ -62,13 +66,18 @@ def simulate(
     `checks=False` is faster and reports only what would otherwise crash: bounds and alignment,
     barriers and masks.
 
-    A thread that spins until another one acts may spin forever: set a `budget` for such kernels.
+    A thread that spins until another one acts lets all others run first. `notes` says what lines of
+    the CUDA text come from: findings repeat it. `blocks` runs about that many blocks only, evenly
+    spread over the grid, in whole clusters.
 
     Raises `SimulationTooLarge` when the launch needs more than `budget` thread-instructions (as
     soon as that shows: arrays may then be half written), `SimulatorError` for PTX that the
     simulator does not know and for arguments that do not fit the kernel.
     """
-    launch = _Launch(ptx, kernel, grid, block, shared_bytes, arguments, checks, read_only)
+    launch = _Launch(
+        ptx, kernel, grid, block, shared_bytes, arguments, checks, read_only, sample=blocks
+    )
+    launch.notes = notes or {}
     return launch.run(NO_LIMIT if budget is None else budget)
 
 
@@ -102,6 +111,8 @@ def _dim3(shape: Shape, what: str) -> Dim3:
 class _Launch:
     """One launch: memory laid out, the kernel compiled against it."""
 
+    notes: Mapping[int, str] = {}
+
     def __init__(
         self,
         ptx: str,
@@ -113,10 +124,11 @@ class _Launch:
         checks: bool,
         read_only: Collection[int],
         lanes_at_once: int = LANES_AT_ONCE,
+        sample: int | None = None,
     ):
         kernel = parse(ptx, name)
         shape = _dim3(grid, "grid"), _dim3(block, "block")
-        geometry = Geometry(*shape, lanes_at_once, cluster=kernel.cluster)
+        geometry = Geometry(*shape, lanes_at_once, cluster=kernel.cluster, sample=sample)
         _check_block(kernel, geometry)
         self.unit = assemble(kernel, geometry, shared_bytes, checks)
         self._bind(arguments, read_only)
@@ -138,23 +150,25 @@ class _Launch:
                 self.unit.tensor_maps[where] = map, bound.array_of(number, arguments)
 
     def run(self, budget: int, blocks: int | None = None) -> Report:
-        """Run the first `blocks` blocks, by default all."""
+        """Run the first `blocks` of the chosen blocks, by default all."""
         unit, machine = self.unit, self.machine
         geometry = unit.geometry
-        for first in range(0, blocks or geometry.total_blocks, geometry.blocks):
+        chosen = len(geometry.chosen)
+        for first in range(0, blocks or chosen, geometry.blocks):
             self._start_batch(first)
             try:
                 machine.run(budget)
             except OutOfBudget:
                 raise self._too_large(first, budget) from None
             self._end_batch()
-            done = min(first + geometry.blocks, geometry.total_blocks)
-            if machine.executed / done * geometry.total_blocks > budget:
+            done = min(first + geometry.blocks, chosen)
+            if machine.executed / done * chosen > budget:
                 raise self._too_large(done, budget)
         return Report(
-            unit.findings.sorted(),
+            unit.findings.sorted(self.notes),
             machine.executed,
             unit.meters.counters(unit.global_memory.minimum_bytes()),
+            chosen,
         )
 
     def _start_batch(self, first: int) -> None:
@@ -181,7 +195,7 @@ class _Launch:
             )
 
     def _too_large(self, blocks: int, budget: int) -> SimulationTooLarge:
-        total = self.unit.geometry.total_blocks
+        total = len(self.unit.geometry.chosen)
         needed = self.machine.executed * total // max(1, blocks)
         return SimulationTooLarge(self.unit.kernel.name, budget, needed)
 
