@@ -32,3 +32,16 @@ C_TYPES: dict[Attribute, str] = {
     f64: "double",
 }
 """`half` and `bfloat16` are structs of the prelude: 16 bits that only conversions look into."""
+
+C_VECTORS: dict[tuple[str, int], str] = {
+    ("float", 2): "float2",
+    ("float", 4): "float4",
+    ("double", 2): "double2",
+    ("int", 2): "int2",
+    ("int", 4): "int4",
+    ("long long", 2): "longlong2",
+}
+"""CUDA's vectors of so many elements, which one instruction loads or stores."""
+
+C_BYTES = {4: "unsigned", 8: "uint2", 16: "uint4"}
+"""Types by whose size elements that have no vectors are moved."""

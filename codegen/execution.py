@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.codegen import nvrtc
-from tilewright.codegen.launch_plan import ArrayType, Launch, Plan
+from tilewright.codegen.launch_plan import ArrayType, Launch, MapOf, Plan
 from tilewright.codegen.loading import loaded_array
 from tilewright.codegen.simulator import Counters, Report, SimulationTooLarge, simulate
+from tilewright.codegen.simulator.tensor_map import TensorMap
+from tilewright.codegen.target_limits import check_launches
 from tilewright.errors import TilewrightError, UsageError
 
 Array = NDArray[Any]
@@ -116,6 +118,7 @@ class SimulatorBackend:
         and `NvrtcUnavailable`.
         """
         plan.check_inputs(list(inputs))
+        check_launches(plan.launches, self.target)
         loaded = [
             loaded_array(array, plan.permuted.get(n), plan.alignments[n])
             for n, array in enumerate(inputs)
@@ -160,6 +163,7 @@ class SimulatorBackend:
         budget: int | None,
         checks: bool = True,
     ) -> Report:
+        maps = [_tensor_map(map, buffers) for map in launch.tensor_maps]
         inputs = [buffers[number] for number in launch.inputs]
         outputs = [buffers[number] for number in launch.outputs]
         return simulate(
@@ -167,8 +171,11 @@ class SimulatorBackend:
             launch.kernel,
             grid=launch.grid,
             block=launch.block,
-            arguments=[*inputs, *outputs],
-            read_only=[n for n, array in enumerate(inputs) if not _is_written(array, outputs)],
+            shared_bytes=launch.dynamic_shared_bytes,
+            arguments=[*maps, *inputs, *outputs],
+            read_only=[
+                n for n, array in enumerate(inputs, len(maps)) if not _is_written(array, outputs)
+            ],
             budget=budget,
             checks=checks,
         )
@@ -188,6 +195,11 @@ class SimulatorBackend:
         if source not in self._ptx:
             self._ptx[source] = nvrtc.compile(source, self.target, name=SOURCE_NAME).ptx
         return self._ptx[source]
+
+
+def _tensor_map(map: MapOf, buffers: Sequence[Array]) -> TensorMap:
+    """What the host would encode for the driver."""
+    return TensorMap(buffers[map.buffer].reshape(map.shape), map.box, swizzle=map.swizzle)
 
 
 def _is_written(array: Array, outputs: Sequence[Array]) -> bool:

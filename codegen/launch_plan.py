@@ -52,18 +52,38 @@ class ArrayType:
 
 
 @dataclass(frozen=True)
+class MapOf:
+    """A tensor map of a buffer (driver API, `cuTensorMapEncodeTiled`), outermost axis first."""
+
+    buffer: int
+    shape: tuple[int, ...]
+    box: tuple[int, ...]
+    swizzle: int
+    """Bytes within which chunks of 16 are permuted; 0 for none."""
+
+
+@dataclass(frozen=True)
 class Launch:
-    """`kernel<<<grid, block>>>(inputs..., outputs...)`; buffers by number in the plan."""
+    """
+    `kernel<<<grid, block, dynamic_shared_bytes>>>(tensor_maps..., inputs..., outputs...)`; buffers
+    by number in the plan.
+    """
 
     kernel: str
     grid: int
     block: int
     shared_bytes: int
-    """Static shared memory of a block."""
+    """Shared memory of a block."""
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     in_place: tuple[tuple[int, int], ...] = ()
     """An output and an input that are one piece of memory, as the kernel allows; for all such."""
+    dynamic_shared_bytes: int = 0
+    """The part of the shared memory whose size the launch gives, not the kernel's text."""
+    tensor_maps: tuple[MapOf, ...] = ()
+    """What is passed before the buffers."""
+    cluster: int = 1
+    """Blocks of a cluster."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +231,7 @@ class _Reader:
             raise UsageError(f"@main launches {op.kernel}, which is no CUDA kernel")
         inputs = tuple(self.numbers[value] for value in op.inputs)
         outputs = tuple(self.numbers[value] for value in op.outputs)
-        for number, argument in zip((*inputs, *outputs), kernel.body.block.args, strict=True):
+        for number, argument in zip((*inputs, *outputs), kernel.buffers, strict=True):
             needed = kernel.alignment_of(argument)
             self.alignments[number] = max(needed, self.alignments.get(number, 1))
         return Launch(
@@ -222,6 +242,12 @@ class _Reader:
             inputs,
             outputs,
             tuple(self._in_place(kernel, inputs, outputs)),
+            kernel.dynamic_shared_bytes,
+            tuple(
+                MapOf(inputs[m.input.data], m.extents, m.box_extents, m.swizzle.data)
+                for m in kernel.tensor_maps
+            ),
+            kernel.blocks_in_cluster,
         )
 
     def _in_place(

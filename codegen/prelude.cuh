@@ -9,6 +9,9 @@ struct half { unsigned short bits; };
 // The upper half of a float, which is only loaded, stored, moved and converted.
 struct bfloat16 { unsigned short bits; };
 
+// A CUtensorMap of the driver's: what the hardware that copies boxes knows of an array.
+struct alignas(64) TensorMap { unsigned long long words[16]; };
+
 __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
 
 __device__ __forceinline__ float quiet_nan() { return __int_as_float(0x7fc00000); }
@@ -196,4 +199,132 @@ template <typename T>
 __device__ __forceinline__ T checked_index(T value, T size) {
   if (value < 0 || value >= size) __trap();
   return value;
+}
+
+// Begins a copy of 4, 8 or 16 bytes from global to shared memory. PTX ISA, cp.async (sm_80).
+template <int bytes>
+__device__ __forceinline__ void copy_async(void *to, const void *from) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+  if constexpr (bytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+                 : : "r"(shared), "l"(from), "n"(bytes) : "memory");
+  }
+}
+
+// The same, but where the condition fails nothing is read, and zeros are written.
+template <int bytes>
+__device__ __forceinline__ void copy_async_or_zero(void *to, const void *from, bool in) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+  const int read = in ? bytes : 0;
+  if constexpr (bytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 : : "r"(shared), "l"(from), "r"(read) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+                 : : "r"(shared), "l"(from), "n"(bytes), "r"(read) : "memory");
+  }
+}
+
+// The copies that the thread has begun since the last commit are a group.
+__device__ __forceinline__ void copy_async_commit() {
+  asm volatile("cp.async.commit_group;" : : : "memory");
+}
+
+// Until at most so many of the thread's latest groups are under way.
+template <int pending>
+__device__ __forceinline__ void copy_async_wait() {
+  asm volatile("cp.async.wait_group %0;" : : "n"(pending) : "memory");
+}
+
+// Makes a barrier in shared memory whose phases are complete after so many arrivals, and after the
+// bytes that they expect. PTX ISA, mbarrier (sm_90).
+__device__ __forceinline__ void mbarrier_init(unsigned long long *barrier, int arrivals) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(barrier);
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(shared), "r"(arrivals) : "memory");
+}
+
+// Lets the hardware that copies see the barriers that the thread has made.
+__device__ __forceinline__ void mbarrier_init_fence() {
+  asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+}
+
+__device__ __forceinline__ void mbarrier_arrive(unsigned long long *barrier) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(barrier);
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(shared) : "memory");
+}
+
+// Arrives, and lets the phase wait for so many bytes too.
+__device__ __forceinline__ void mbarrier_expect(unsigned long long *barrier, int bytes) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(barrier);
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+               : : "r"(shared), "r"(bytes) : "memory");
+}
+
+// Until the phase of that parity is complete; of a new barrier, the one before the first is.
+__device__ __forceinline__ void mbarrier_wait(unsigned long long *barrier, int parity) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(barrier);
+  bool complete = false;
+  while (!complete) {
+    int found;
+    asm volatile("{\n"
+                 "  .reg .pred complete;\n"
+                 "  mbarrier.try_wait.parity.shared::cta.b64 complete, [%1], %2;\n"
+                 "  selp.b32 %0, 1, 0, complete;\n"
+                 "}"
+                 : "=r"(found) : "r"(shared), "r"(parity) : "memory");
+    complete = found != 0;
+  }
+}
+
+// Begins a copy of the box at x, of the array that the map is of, to shared memory; the barrier
+// learns of its bytes. PTX ISA, cp.async.bulk.tensor (sm_90).
+__device__ __forceinline__ void tma_copy_1d(
+    void *to, const TensorMap &map, int x, unsigned long long *barrier) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+  const unsigned full = (unsigned)__cvta_generic_to_shared(barrier);
+  asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.tile"
+               ".mbarrier::complete_tx::bytes [%0], [%1, {%2}], [%3];"
+               : : "r"(shared), "l"(&map), "r"(x), "r"(full) : "memory");
+}
+
+// Of the box at x, y, the innermost axis first.
+__device__ __forceinline__ void tma_copy_2d(
+    void *to, const TensorMap &map, int x, int y, unsigned long long *barrier) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+  const unsigned full = (unsigned)__cvta_generic_to_shared(barrier);
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile"
+               ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
+               : : "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(full) : "memory");
+}
+
+// Of the box at x, y, z, the innermost axis first.
+__device__ __forceinline__ void tma_copy_3d(
+    void *to, const TensorMap &map, int x, int y, int z, unsigned long long *barrier) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+  const unsigned full = (unsigned)__cvta_generic_to_shared(barrier);
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile"
+               ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];"
+               : : "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(full) : "memory");
+}
+
+// Of the box at x, y, z, u, the innermost axis first.
+__device__ __forceinline__ void tma_copy_4d(
+    void *to, const TensorMap &map, int x, int y, int z, int u, unsigned long long *barrier) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+  const unsigned full = (unsigned)__cvta_generic_to_shared(barrier);
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile"
+               ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
+               : : "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(u), "r"(full) : "memory");
+}
+
+// Of the box at x, y, z, u, v, the innermost axis first.
+__device__ __forceinline__ void tma_copy_5d(
+    void *to, const TensorMap &map, int x, int y, int z, int u, int v, unsigned long long *barrier) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+  const unsigned full = (unsigned)__cvta_generic_to_shared(barrier);
+  asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile"
+               ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5, %6}], [%7];"
+               : : "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(u), "r"(v), "r"(full) : "memory");
 }

@@ -46,8 +46,8 @@ def _entries() -> tuple[_Entry, ...]:
     return tuple(_parsed(entry) for entry in entries)
 
 
-_STRUCT = re.compile(r"^struct (\w+) ", re.MULTILINE)
-_FUNCTION = re.compile(r"__forceinline__ [\w ]+? (\w+)\((?:([\w ]+) \w+)?[,)]")
+_STRUCT = re.compile(r"^struct (?:alignas\(\d+\) )?(\w+) ", re.MULTILINE)
+_FUNCTION = re.compile(r"__forceinline__ [\w ]+? (\w+)\(\s*(?:([\w ]+) \w+|([\w ]+ \*)\w+)?[,)]")
 
 
 def _parsed(entry: str) -> _Entry:
@@ -55,5 +55,5 @@ def _parsed(entry: str) -> _Entry:
         return _Entry(struct[1], None, entry)
     function = _FUNCTION.search(entry)
     assert function is not None, f"neither a type nor a function of the prelude: {entry}"
-    type = function[2] or ""
-    return _Entry(function[1], None if type == _ANY else type, entry)
+    type = function[2] or function[3] or ""
+    return _Entry(function[1], None if type == _ANY or type.endswith("*") else type, entry)

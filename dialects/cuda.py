@@ -6,17 +6,25 @@ A statement (`dialects/cuda_statements.py`) is one line or block of the text; it
 expressions (`dialects/cuda_expressions.py`) or names. The names of values become those of the text.
 """
 
-from xdsl.ir import Dialect
+from collections.abc import Sequence
+
+from xdsl.ir import BlockArgument, Dialect
 from xdsl.irdl import (
     irdl_op_definition,
 )
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
+from tilewright.dialects.cuda_copies import COPY_EXPRESSIONS, COPY_STATEMENTS
 from tilewright.dialects.cuda_expressions import EXPRESSIONS
+from tilewright.dialects.cuda_memory import MEMORY_STATEMENTS, PoolOp, SharedOp
 from tilewright.dialects.cuda_names import is_identifier
 from tilewright.dialects.cuda_placement import verify_placement
-from tilewright.dialects.cuda_statements import STATEMENTS, SharedOp
+from tilewright.dialects.cuda_statements import STATEMENTS
+from tilewright.dialects.cuda_tensor_map import TensorMapType
+from tilewright.dialects.cuda_threads import THREAD_STATEMENTS
 from tilewright.dialects.cuda_types import (
+    ArrayType,
     BinaryOperatorAttr,
     BuiltinAttr,
     ComparisonAttr,
@@ -36,7 +44,7 @@ specifications). ptxas lets more pass on some targets, and the launch fails.
 class FuncOp(ThreadFuncOp):
     """
     `extern "C" __global__ void __launch_bounds__(block) name(...)`, for a launch of `grid` blocks
-    of `block` threads. Its symbol is its name in the text.
+    of `block` threads. Its symbol is its name in the text. Tensor maps come before the pointers.
 
     ```mlir
     cuda.func grid 8 block 128 @copy(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
@@ -51,27 +59,69 @@ class FuncOp(ThreadFuncOp):
     name = "cuda.func"
 
     @property
-    def shared_bytes(self) -> int:
-        """The shared memory that a block declares."""
+    def tensor_maps(self) -> Sequence[TensorMapType]:
+        """What the host has to say of arrays that are copied by boxes."""
+        return [t for t in self.body.block.arg_types if isa(t, TensorMapType)]
+
+    @property
+    def buffers(self) -> Sequence[BlockArgument]:
+        return self.body.block.args[len(self.tensor_maps) :]
+
+    @property
+    def static_shared_bytes(self) -> int:
+        """The shared memory that the text declares the size of."""
         return sum(op.num_bytes for op in self.body.walk() if isinstance(op, SharedOp))
+
+    @property
+    def dynamic_shared_bytes(self) -> int:
+        """The shared memory whose size the launch gives."""
+        return sum(op.size.value.data for op in self.body.walk() if isinstance(op, PoolOp))
+
+    @property
+    def shared_bytes(self) -> int:
+        """The shared memory of a block."""
+        return self.static_shared_bytes + self.dynamic_shared_bytes
 
     def verify_(self) -> None:
         if not is_identifier(self.sym_name.data):
             raise VerifyException(f"'{self.sym_name.data}' cannot be the name of a CUDA kernel")
         self.verify_launch()
-        for argument in self.body.block.args:
-            if not isinstance(argument.type, PointerType):
-                raise VerifyException(f"kernel parameters are pointers, not {argument.type}")
-        if self.shared_bytes > MAX_STATIC_SHARED:
+        for buffer in self.buffers:
+            if not isinstance(buffer.type, PointerType):
+                raise VerifyException(
+                    f"kernel parameters are tensor maps, then pointers, not {buffer.type}"
+                )
+        for map in self.tensor_maps:
+            if map.input.data >= len(self.inputs):
+                raise VerifyException(f"{map} is of an input that is not there")
+        if self.static_shared_bytes > MAX_STATIC_SHARED:
             raise VerifyException(
-                f"{self.shared_bytes} bytes of shared memory; "
+                f"{self.static_shared_bytes} bytes of shared memory; "
                 f"a kernel may declare {MAX_STATIC_SHARED}"
             )
+        if sum(isinstance(op, PoolOp) for op in self.body.walk()) > 1:
+            raise VerifyException("a kernel has one pool")
         verify_placement(self.body.block)
 
 
 Cuda = Dialect(
     "cuda",
-    [FuncOp, *STATEMENTS, *EXPRESSIONS],
-    [PointerType, VariableType, BinaryOperatorAttr, BuiltinAttr, ComparisonAttr],
+    [
+        FuncOp,
+        *STATEMENTS,
+        *MEMORY_STATEMENTS,
+        *THREAD_STATEMENTS,
+        *COPY_STATEMENTS,
+        *EXPRESSIONS,
+        *COPY_EXPRESSIONS,
+    ],
+    [
+        ArrayType,
+        PointerType,
+        VariableType,
+        TensorMapType,
+        BinaryOperatorAttr,
+        BuiltinAttr,
+        ComparisonAttr,
+    ],
 )

@@ -25,6 +25,7 @@ from xdsl.ir import (
 )
 from xdsl.irdl import (
     AnyAttr,
+    AttrConstraint,
     IRDLOperation,
     ParamAttrConstraint,
     VarConstraint,
@@ -44,6 +45,7 @@ from tilewright.dialects.cuda_names import FUNCTIONS
 from tilewright.dialects.cuda_types import (
     COMPUTED,
     HALVES,
+    ArrayType,
     BinaryOperator,
     BinaryOperatorAttr,
     Builtin,
@@ -53,6 +55,19 @@ from tilewright.dialects.cuda_types import (
     PointerType,
     VariableType,
 )
+
+
+def elements_of(element: AttrConstraint) -> AttrConstraint:
+    """A pointer to elements that are as `element` says, or an array of such."""
+    pointer = ParamAttrConstraint(PointerType, (element, AnyAttr()))
+    return pointer | ParamAttrConstraint(ArrayType, (AnyAttr(), element))
+
+
+def verify_indices(type: Attribute, given: int) -> None:
+    """A pointer takes one index, an array one for each of its axes."""
+    expected = len(type.extents) if isinstance(type, ArrayType) else 1
+    if given != expected:
+        raise VerifyException(f"{type} takes {expected} indices, got {given}")
 
 
 class ExpressionOp(IRDLOperation, ABC):
@@ -336,7 +351,7 @@ class CastOp(ExpressionOp):
 @irdl_op_definition
 class SubscriptOp(ExpressionOp):
     """
-    Reads `p[i]`.
+    Reads `p[i]`, or of an array `a[i][j]`.
 
     ```mlir
     %0 = cuda.subscript %p[%i] : !cuda.ptr<f32, const>, i32
@@ -347,19 +362,22 @@ class SubscriptOp(ExpressionOp):
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
-    pointer = operand_def(ParamAttrConstraint(PointerType, (T, AnyAttr())))
-    index = operand_def(eq(i32) | eq(i64))
+    pointer = operand_def(elements_of(T))
+    indices = var_operand_def(eq(i32) | eq(i64))
     result = result_def(T)
 
     traits = traits_def(MemoryReadEffect())
-    assembly_format = "$pointer `[` $index `]` attr-dict `:` type($pointer) `,` type($index)"
+    assembly_format = "$pointer `[` $indices `]` attr-dict `:` type($pointer) `,` type($indices)"
 
-    def __init__(self, pointer: SSAValue, index: SSAValue):
-        assert isinstance(pointer.type, PointerType)
-        super().__init__(operands=[pointer, index], result_types=[pointer.type.element])
+    def __init__(self, pointer: SSAValue, indices: Sequence[SSAValue]):
+        assert isinstance(pointer.type, PointerType | ArrayType)
+        super().__init__(operands=[pointer, indices], result_types=[pointer.type.element])
 
     def reads(self) -> SSAValue | None:
         return self.pointer
+
+    def verify_(self) -> None:
+        verify_indices(self.pointer.type, len(self.indices))
 
 
 @irdl_op_definition

@@ -60,7 +60,22 @@ PRELUDE = frozenset(
     wrapping_add wrapping_mul wrapping_sub
     """.split()
 )
-"""The functions of `codegen/prelude.cuh`."""
+"""The functions of `codegen/prelude.cuh` that give a value."""
+
+_ACTIONS = frozenset(
+    """
+    copy_async copy_async_commit copy_async_or_zero copy_async_wait mbarrier_arrive
+    mbarrier_expect mbarrier_init mbarrier_init_fence mbarrier_wait
+    tma_copy_1d tma_copy_2d tma_copy_3d tma_copy_4d tma_copy_5d
+    """.split()
+)
+"""Those that do something."""
+
+_TYPES = frozenset(["TensorMap"])
+"""Types of the prelude, beside the half types."""
+
+EFFECTS = _ACTIONS | {"__syncwarp"}
+"""What a statement may call."""
 
 _CONVERSIONS = frozenset(
     """
@@ -74,7 +89,7 @@ _CONVERSIONS = frozenset(
 FUNCTIONS = _MATH | PRELUDE | _CONVERSIONS
 """What an expression may call."""
 
-RESERVED = KEYWORDS | _CUDA | _VECTORS | _MATH | PRELUDE
+RESERVED = KEYWORDS | _CUDA | _VECTORS | _MATH | PRELUDE | _ACTIONS | _TYPES
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

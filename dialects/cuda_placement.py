@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_expressions import ExpressionOp
 from tilewright.dialects.cuda_statements import ForOp, StatementOp
-from tilewright.dialects.cuda_types import VariableType
+from tilewright.dialects.cuda_types import ArrayType, VariableType
 
 
 def verify_placement(block: Block) -> None:
@@ -62,7 +62,8 @@ class _Changes:
 
     def since(self, source: SSAValue, position: int) -> bool:
         """Whether `source` has changed after `position`."""
-        memory = -1 if isinstance(source.type, VariableType) else self.memory
+        is_own = isinstance(source.type, VariableType | ArrayType)
+        memory = -1 if is_own else self.memory
         return max(self.positions.get(source, -1), memory) > position
 
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The statements of CUDA IR: one line or block of the text each, in the order of the text."""
+"""
+The statements of CUDA IR: one line or block of the text each, in the order of the text. Here those
+of any C++; what is CUDA's own is in `cuda_memory.py`, `cuda_copies.py` and `cuda_threads.py`.
+"""
 
 from abc import ABC
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, UnitAttr, i1, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -13,7 +16,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParamAttrConstraint,
     VarConstraint,
-    base,
     eq,
     irdl_op_definition,
     operand_def,
@@ -24,6 +26,7 @@ from xdsl.irdl import (
     region_def,
     result_def,
     traits_def,
+    var_operand_def,
 )
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -38,7 +41,6 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
-    MemoryReadEffect,
     MemoryWriteEffect,
     NoTerminator,
     Pure,
@@ -46,8 +48,8 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cuda_types import HALVES, PointerType, VariableType
-from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode, ShuffleModeAttr
+from tilewright.dialects.cuda_expressions import elements_of, verify_indices
+from tilewright.dialects.cuda_types import PointerType, VariableType
 
 
 class StatementOp(IRDLOperation, ABC):
@@ -142,7 +144,7 @@ class AssignOp(StatementOp):
 @irdl_op_definition
 class StoreOp(StatementOp):
     """
-    `p[i] = e;`.
+    `p[i] = e;`, or in an array `a[i][j] = e;`.
 
     ```mlir
     cuda.store %v, %p[%i] : !cuda.ptr<f32>, i32
@@ -154,25 +156,25 @@ class StoreOp(StatementOp):
     T: ClassVar = VarConstraint("T", AnyAttr())
 
     value = operand_def(T)
-    pointer = operand_def(ParamAttrConstraint(PointerType, (T, AnyAttr())))
-    index = operand_def(eq(i32) | eq(i64))
+    pointer = operand_def(elements_of(T))
+    indices = var_operand_def(eq(i32) | eq(i64))
 
     traits = traits_def(MemoryWriteEffect())
     assembly_format = (
-        "$value `,` $pointer `[` $index `]` attr-dict `:` type($pointer) `,` type($index)"
+        "$value `,` $pointer `[` $indices `]` attr-dict `:` type($pointer) `,` type($indices)"
     )
 
-    def __init__(self, value: SSAValue, pointer: SSAValue, index: SSAValue):
-        super().__init__(operands=[value, pointer, index])
+    def __init__(self, value: SSAValue, pointer: SSAValue, indices: Sequence[SSAValue]):
+        super().__init__(operands=[value, pointer, indices])
 
     def writes(self) -> Iterator[SSAValue]:
         yield self.pointer
 
     def verify_(self) -> None:
         type = self.pointer.type
-        assert isinstance(type, PointerType)
-        if type.is_const:
+        if isinstance(type, PointerType) and type.is_const:
             raise VerifyException(f"nothing can be stored through {type}")
+        verify_indices(type, len(self.indices))
 
 
 @irdl_op_definition
@@ -289,121 +291,4 @@ class ForOp(StatementOp):
             raise VerifyException("the body takes one counter of the bounds' type")
 
 
-@irdl_op_definition
-class SharedOp(StatementOp):
-    """
-    `__shared__ float s[8];`.
-
-    ```mlir
-    %s = cuda.shared 8 : !cuda.ptr<f32>
-    ```
-    """
-
-    name = "cuda.shared"
-
-    size = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
-    pointer = result_def(base(PointerType))
-
-    traits = traits_def(MemoryWriteEffect())
-    assembly_format = "$size attr-dict `:` type($pointer)"
-
-    def __init__(self, size: int, element: Attribute, name: str | None = None):
-        super().__init__(
-            properties={"size": IntegerAttr(size, i64)}, result_types=[PointerType.get(element)]
-        )
-        self.pointer.name_hint = name
-
-    @property
-    def num_bytes(self) -> int:
-        """The size of the array."""
-        type = self.pointer.type
-        assert isinstance(type, PointerType)
-        assert isinstance(type.element, FixedBitwidthType)
-        return self.size.value.data * type.element.size
-
-    def verify_(self) -> None:
-        type = self.pointer.type
-        assert isinstance(type, PointerType)
-        if type.is_const:
-            raise VerifyException("shared memory is written before it is read: not const")
-        if not isinstance(type.element, FixedBitwidthType):
-            raise VerifyException(f"an array of {type.element} has no size")
-
-
-@irdl_op_definition
-class SyncthreadsOp(StatementOp):
-    """
-    `__syncthreads();`.
-
-    ```mlir
-    cuda.syncthreads
-    ```
-    """
-
-    name = "cuda.syncthreads"
-
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    assembly_format = "attr-dict"
-
-    def writes_all_memory(self) -> bool:
-        return True
-
-
-@irdl_op_definition
-class ShuffleOp(StatementOp):
-    """
-    Names what another lane holds: `const float o = __shfl_xor_sync(0xffffffff, v, 16);`.
-
-    ```mlir
-    %o = cuda.shuffle xor %v, 16 width 32 : f32
-    ```
-    """
-
-    name = "cuda.shuffle"
-
-    T: ClassVar = VarConstraint("T", AnyAttr())
-
-    mode = prop_def(ShuffleModeAttr)
-    value = operand_def(T)
-    offset = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(0)))
-    width = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
-    result = result_def(T)
-
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    assembly_format = "$mode $value `,` $offset `width` $width attr-dict `:` type($value)"
-
-    def __init__(
-        self, mode: ShuffleMode, value: SSAValue, offset: int, width: int, name: str | None = None
-    ):
-        super().__init__(
-            operands=[value],
-            properties={
-                "mode": ShuffleModeAttr(mode),
-                "offset": IntegerAttr(offset, i64),
-                "width": IntegerAttr(width, i64),
-            },
-            result_types=[value.type],
-        )
-        self.result.name_hint = name
-
-    def verify_(self) -> None:
-        if self.value.type in HALVES:
-            raise VerifyException(f"lanes do not exchange {self.value.type}; cast it to f32 first")
-        width, offset = self.width.value.data, self.offset.value.data
-        if width not in (1, 2, 4, 8, 16, 32):
-            raise VerifyException(f"the width {width} must be a power of two up to {WARP_SIZE}")
-        if offset >= width:
-            raise VerifyException(f"the offset {offset} leaves the segment of {width} lanes")
-
-
-STATEMENTS: list[type[StatementOp]] = [
-    LetOp,
-    VarOp,
-    AssignOp,
-    StoreOp,
-    IfOp,
-    ForOp,
-    SharedOp,
-    SyncthreadsOp,
-    ShuffleOp,
-]
+STATEMENTS: list[type[StatementOp]] = [LetOp, VarOp, AssignOp, StoreOp, IfOp, ForOp]

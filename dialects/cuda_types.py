@@ -10,7 +10,9 @@ has `ui16`, `ui32` or `ui64`: they are bits seen as unsigned on the way from one
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     ContainerType,
+    IntAttr,
     IntegerType,
     NoneAttr,
     Signedness,
@@ -35,6 +37,7 @@ from xdsl.ir import (
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 STORED: tuple[Attribute, ...] = (
@@ -89,6 +92,44 @@ class PointerType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]
             printer.print_attribute(self.element)
             if self.is_const:
                 printer.print_string(", const")
+
+
+@irdl_attr_definition
+class ArrayType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]):
+    """An array of one thread's: `!cuda.array<4x8xf32>` is `float a[4][8]`."""
+
+    name = "cuda.array"
+
+    shape: ArrayAttr[IntAttr]
+    element: Attribute
+
+    @staticmethod
+    def get(shape: Sequence[int], element: Attribute) -> "ArrayType":
+        """The array of that shape."""
+        return ArrayType(ArrayAttr(map(IntAttr, shape)), element)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Its shape."""
+        return tuple(extent.data for extent in self.shape)
+
+    def get_element_type(self) -> Attribute:
+        return self.element
+
+    def verify(self) -> None:
+        if not self.extents or min(self.extents) < 1:
+            raise VerifyException("an array has at least one axis, and elements along each")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return cls.get(*parser.parse_ranked_shape()).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_dimension_list(self.extents)
+            printer.print_string("x")
+            printer.print_attribute(self.element)
 
 
 @irdl_attr_definition

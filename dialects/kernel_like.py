@@ -30,6 +30,9 @@ from tilewright.dialects.signature import Signature
 MAX_THREADS = 1024
 """Threads in a block, on every target (CUDA C++ Programming Guide, technical specifications)."""
 
+MAX_CLUSTER = 8
+"""Blocks in a cluster, on every target that has them (Programming Guide, thread block clusters)."""
+
 
 class KernelLikeOp(IRDLOperation, ABC):
     """A kernel: its arguments are first the buffers that it reads, then those that it writes."""
@@ -43,14 +46,19 @@ class KernelLikeOp(IRDLOperation, ABC):
     custom_directives = (Signature,)
 
     @property
+    def buffers(self) -> Sequence[BlockArgument]:
+        """The arguments that launches pass buffers as, in their order."""
+        return self.body.block.args
+
+    @property
     def inputs(self) -> Sequence[BlockArgument]:
         """What the kernel reads."""
-        return self.body.block.args[: -self.num_outputs.value.data]
+        return self.buffers[: -self.num_outputs.value.data]
 
     @property
     def outputs(self) -> Sequence[BlockArgument]:
         """What the kernel writes."""
-        return self.body.block.args[-self.num_outputs.value.data :]
+        return self.buffers[-self.num_outputs.value.data :]
 
     @property
     def facts(self) -> Sequence[Facts]:
@@ -88,36 +96,69 @@ class KernelLikeOp(IRDLOperation, ABC):
 
     def verify_signature(self) -> None:
         """At least one argument is written, and what is said of arguments can be."""
-        if not 1 <= self.num_outputs.value.data <= len(self.body.block.args):
+        if not 1 <= self.num_outputs.value.data <= len(self.buffers):
             raise VerifyException("a kernel writes at least one output")
         if self.arg_attrs is not None:
-            verify_facts(self.facts, self.body.block.arg_types, len(self.inputs))
+            others = len(self.body.block.args) - len(self.buffers)
+            types = [buffer.type for buffer in self.buffers]
+            verify_facts(self.facts[others:], types, len(self.inputs))
 
 
 class ThreadFuncOp(KernelLikeOp, ABC):
-    """One thread's program, with the launch it is made for: `grid` blocks of `block` threads."""
+    """
+    One thread's program, with the launch it is made for: `grid` blocks of `block` threads.
+
+    `min_blocks` asks the compiler for so few registers that as many blocks are resident at once.
+    Blocks in a row make a `cluster`: they run at the same time.
+    """
 
     grid = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
     block = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
+    min_blocks = opt_prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
+    cluster = opt_prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
 
     assembly_format = (
-        "`grid` $grid `block` $block "
+        "`grid` $grid `block` $block (`min_blocks` $min_blocks^)? (`cluster` $cluster^)? "
         "custom<Signature>($sym_name, $num_outputs, $arg_attrs, $body) attr-dict"
     )
 
-    def __init__(self, name: str, body: Region, num_outputs: int, *, grid: int, block: int):
+    def __init__(
+        self,
+        name: str,
+        body: Region,
+        num_outputs: int,
+        *,
+        grid: int,
+        block: int,
+        min_blocks: int | None = None,
+        cluster: int | None = None,
+    ):
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
                 "num_outputs": IntegerAttr(num_outputs, i64),
                 "grid": IntegerAttr(grid, i64),
                 "block": IntegerAttr(block, i64),
+                "min_blocks": None if min_blocks is None else IntegerAttr(min_blocks, i64),
+                "cluster": None if cluster is None else IntegerAttr(cluster, i64),
             },
             regions=[body],
         )
 
+    @property
+    def blocks_in_cluster(self) -> int:
+        """The blocks of a cluster, at least one."""
+        return 1 if self.cluster is None else self.cluster.value.data
+
     def verify_launch(self) -> None:
-        """The block is one that a GPU can have, and something is written."""
+        """The block and the clusters are ones that a GPU can have, and something is written."""
         if self.block.value.data > MAX_THREADS:
             raise VerifyException(f"a block has at most {MAX_THREADS} threads")
+        if self.blocks_in_cluster > MAX_CLUSTER:
+            raise VerifyException(f"a cluster has at most {MAX_CLUSTER} blocks")
+        if self.grid.value.data % self.blocks_in_cluster:
+            raise VerifyException(
+                f"clusters of {self.blocks_in_cluster} do not divide a grid of "
+                f"{self.grid.value.data} blocks"
+            )
         self.verify_signature()

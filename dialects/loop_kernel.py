@@ -107,7 +107,9 @@ class LaunchCallsKernel(SymbolUserOpInterface):
         callee = _callee(op)
         if callee is None:
             raise VerifyException(f"no kernel {op.kernel} in this module")
-        expected = [argument.type for argument in callee.regions[0].block.args]
+        is_kernel = isinstance(callee, KernelLikeOp)
+        buffers = callee.buffers if is_kernel else callee.regions[0].block.args
+        expected = [buffer.type for buffer in buffers]
         if len(expected) != len(op.operands) or not all(map(_takes, expected, op.operands)):
             raise VerifyException(
                 f"kernel {op.kernel} takes ({', '.join(str(t) for t in expected)}), "

@@ -34,7 +34,7 @@ SWIZZLES = (32, 64, 128)
 CHUNK_BYTES = 16
 """What a swizzle moves as a whole (CUDA driver API, `CUtensorMapSwizzle`)."""
 
-_ROW_BYTES = 128
+ROW_BYTES = 128
 """All banks, once."""
 
 
@@ -120,10 +120,15 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         """The axes of a slab from the outermost to the innermost in memory."""
         return [axis.data for axis in self.order] or range(rank)
 
+    def innermost(self, rank: int) -> int:
+        """The axis, of `rank` with that of the slots, along which elements lie side by side."""
+        slots = int(self.has_slots)
+        return slots + self.axes(rank - slots)[-1]
+
     @property
     def alignment(self) -> int:
         """The bytes at a multiple of which each slot begins: swizzles count from there."""
-        return 8 * _ROW_BYTES if self.swizzle_bytes.data else _ROW_BYTES
+        return 8 * ROW_BYTES if self.swizzle_bytes.data else ROW_BYTES
 
     @property
     def has_slots(self) -> bool:
@@ -147,7 +152,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         """Where the byte at an offset from the start of memory, as `offset` has it, lies."""
         if not (span := self.swizzle_bytes.data):
             return byte
-        return byte ^ (byte // _ROW_BYTES % (span // CHUNK_BYTES) * CHUNK_BYTES)
+        return byte ^ (byte // ROW_BYTES % (span // CHUNK_BYTES) * CHUNK_BYTES)
 
     def _slab(self, parts: Sequence[T]) -> Sequence[T]:
         return parts[1:] if self.has_slots else parts

@@ -7,13 +7,12 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Region, SSAValue
 
+from tilewright.dialects import kernel
 from tilewright.dialects.cuda_expressions import ExpressionOp, ReadOp
 from tilewright.dialects.cuda_statements import AssignOp, ForOp, IfOp, VarOp
+from tilewright.dialects.kernel_registers import UNROLL
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.writer import is_pending
-
-UNROLL = "unroll"
-"""The attribute by which an `scf.for` asks to be unrolled."""
 
 
 def _if(to: Conversion, op: scf.IfOp) -> None:
@@ -116,4 +115,28 @@ def _carried(to: Conversion, argument: SSAValue, initial: SSAValue, result: SSAV
     return variable.variable
 
 
-CONTROL_FLOW: Handlers = {scf.IfOp: _if, scf.ForOp: _for}
+def _unroll(to: Conversion, op: kernel.UnrollOp) -> None:
+    _unroll_axes(to, op, [*zip(op.body.block.args, op.axis_extents(), strict=True)])
+
+
+def _unroll_axes(to: Conversion, op: kernel.UnrollOp, axes: Sequence[tuple[SSAValue, int]]) -> None:
+    """One loop for each axis, outermost first; none for one that takes a single step."""
+    if not axes:
+        with to.indices.scope(op.body.block):
+            to.convert_all(op.body.block.ops)
+        return
+    (axis, extent), *inner = axes
+    if extent == 1:
+        to.writer.constants[axis] = IntegerAttr(0, to.writer.index_type)
+        _unroll_axes(to, op, inner)
+        return
+    body = Block(arg_types=[to.writer.index_type])
+    body.args[0].name_hint = axis.name_hint or "i"
+    to.writer.values[axis] = body.args[0]
+    with to.writer.inside(body):
+        _unroll_axes(to, op, inner)
+    ends = to.writer.index(0), to.writer.index(extent)
+    to.writer.statement(ForOp(*ends, 1, Region(body), unroll=True))
+
+
+CONTROL_FLOW: Handlers = {scf.IfOp: _if, scf.ForOp: _for, kernel.UnrollOp: _unroll}

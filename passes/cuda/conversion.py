@@ -4,21 +4,23 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from xdsl.dialects.builtin import (
-    IndexType,
-    MemRefType,
-    NoneAttr,
-)
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, NoneAttr
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from tilewright.dialects import cuda, kernel
-from tilewright.dialects.cuda_types import PointerType
+from tilewright.dialects.cuda_expressions import BuiltinOp
+from tilewright.dialects.cuda_tensor_map import TensorMapType
+from tilewright.dialects.cuda_types import Builtin, PointerType
+from tilewright.dialects.kernel_copy import CopyingOp
+from tilewright.dialects.tile_layout import SlabLayoutAttr
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.erase_unused import erase_unused
 from tilewright.passes.cuda.index_type import index_type
 from tilewright.passes.cuda.indices import Indices
 from tilewright.passes.cuda.scalars import scalar_expression
+from tilewright.passes.cuda.shared_memory import SharedMemory
+from tilewright.passes.cuda.tensor_maps import ADDRESS_ALIGNMENT, tensor_maps
 from tilewright.passes.cuda.writer import Writer
 
 Handler = Callable[["Conversion", Any], None]
@@ -36,50 +38,85 @@ class Conversion:
         self.body = Block()
         self.writer = Writer(self.body, source.sym_name.data, index_type(source, self.accesses))
         self.indices = Indices(self.writer, self.accesses)
+        self.shared = SharedMemory(source, self.writer)
+        self.tensor_maps: dict[TensorMapType, SSAValue] = {}
+        self.barriers: dict[SSAValue, tuple[SSAValue, ...]] = {}
+        """The mbarriers of rings."""
+        self.done: set[Operation] = set()
+        """Ops that were converted together with one before them."""
+        self._thread: SSAValue | None = None
 
     def run(self) -> cuda.FuncOp:
         """The CUDA function that does what the kernel does."""
+        maps = tensor_maps(self.source)
+        for type, buffer in maps.items():
+            self.tensor_maps[type] = self._parameter(type, f"{buffer.name_hint or 'x'}_map")
         for argument in self.source.body.block.args:
-            element = self.element(argument)
-            is_const = argument in self.source.inputs
-            pointer = self.body.insert_arg(
-                PointerType.get(element, const=is_const), len(self.body.args)
-            )
-            pointer.name_hint = argument.name_hint
-            self.writer.values[argument] = pointer
+            type = PointerType.get(self.element(argument), const=argument in self.source.inputs)
+            self.writer.values[argument] = self._parameter(type, argument.name_hint)
         with self.indices.scope(self.source.body.block):
+            self.shared.begin()
             self.convert_all(self.source.body.block.ops)
         erase_unused(self.body)
-        function = cuda.FuncOp(
-            self.source.sym_name.data,
-            Region(self.body),
-            self.source.num_outputs.value.data,
-            grid=self.source.grid.value.data,
-            block=self.source.block.value.data,
-        )
-        function.set_facts(self.source.facts)
-        if function.shared_bytes > cuda.MAX_STATIC_SHARED:
-            raise self.writer.unsupported(
-                f"{function.shared_bytes} bytes of shared memory; it may declare "
-                f"{cuda.MAX_STATIC_SHARED}"
-            )
+        function = self._function()
+        function.set_facts([*({} for _ in maps), *self.source.facts])
+        for buffer, bytes in self._alignments(maps.values()):
+            function.require_alignment(function.buffers[buffer.index], bytes)
         return function
+
+    def _parameter(self, type: Attribute, name: str | None) -> SSAValue:
+        parameter = self.body.insert_arg(type, len(self.body.args))
+        parameter.name_hint = name
+        return parameter
+
+    def _function(self) -> cuda.FuncOp:
+        source = self.source
+        return cuda.FuncOp(
+            source.sym_name.data,
+            Region(self.body),
+            source.num_outputs.value.data,
+            grid=source.grid.value.data,
+            block=source.block.value.data,
+            min_blocks=_optional(source.min_blocks),
+            cluster=_optional(source.cluster),
+        )
+
+    def _alignments(self, mapped: Iterable[BlockArgument]) -> Iterable[tuple[BlockArgument, int]]:
+        """What copies ask of the addresses of the kernel's arguments."""
+        yield from ((buffer, ADDRESS_ALIGNMENT) for buffer in mapped)
+        walk = self.source.body.block.walk()
+        for op in (op for op in walk if isinstance(op, CopyingOp)):
+            for side in (op.source, op.target):
+                if isinstance(side, BlockArgument):
+                    yield side, op.num_bytes
 
     def element(self, memref: SSAValue) -> Attribute:
         """The type of the elements of a memref."""
         if not isinstance(memref.type, MemRefType):
             raise self.writer.unsupported(f"a parameter of type {memref.type}")
         type = memref_type(memref)
-        is_plain = isinstance(type.layout, NoneAttr) and type.has_static_shape()
+        is_plain = isinstance(type.layout, NoneAttr | SlabLayoutAttr) and type.has_static_shape()
         if not is_plain or isinstance(type.element_type, IndexType):
             raise self.writer.unsupported(f"memory of type {type}")
         return self.writer.type(type.element_type)
 
+    def thread(self) -> SSAValue:
+        """The thread's number under its name."""
+        for op in self.source.body.block.ops:
+            if isinstance(op, kernel.ThreadIdOp) and op.result in self.writer.values:
+                return self.writer.values[op.result]
+        if self._thread is None:
+            value = BuiltinOp(Builtin.THREAD, self.writer.index_type).result
+            with self.writer.inside(self.body):
+                self._thread = self.writer.let(value, "t")
+        return self._thread
+
     def convert_all(self, ops: Iterable[Operation]) -> None:
         """Convert ops of one block, in order."""
         for op in ops:
-            if op in self.accesses.filled.gone:
+            if op in self.accesses.filled.gone or op in self.done:
                 continue
+            self.done.add(op)
             if (handler := self.handlers.get(type(op))) is not None:
                 handler(self, op)
             else:
@@ -92,3 +129,7 @@ class Conversion:
             types = ", ".join(str(v.type) for v in op.operands)
             raise self.writer.unsupported(f"'{op.name}' on ({types})")
         self.writer.bind(op.results[0], value)
+
+
+def _optional(property: IntegerAttr | None) -> int | None:
+    return None if property is None else property.value.data

@@ -33,15 +33,17 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import kernel
 from tilewright.passes.cuda.control_flow import CONTROL_FLOW
 from tilewright.passes.cuda.conversion import Conversion, Handlers
+from tilewright.passes.cuda.copies import COPIES
 from tilewright.passes.cuda.index_values import INDEX_VALUES
 from tilewright.passes.cuda.kernel_names import rename_kernels
 from tilewright.passes.cuda.memory import MEMORY
+from tilewright.passes.cuda.rings import RINGS
 from tilewright.passes.cuda.threads import THREADS
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("c", 1, "convert_kernel_to_cuda")
 
-_HANDLERS: Handlers = {**INDEX_VALUES, **THREADS, **MEMORY, **CONTROL_FLOW}
+_HANDLERS: Handlers = {**INDEX_VALUES, **THREADS, **MEMORY, **COPIES, **RINGS, **CONTROL_FLOW}
 
 
 class ConvertKernelToCudaPass(ModulePass):

@@ -4,15 +4,11 @@
 from xdsl.ir import Block, Operation
 
 from tilewright.dialects.cuda_expressions import ExpressionOp
-from tilewright.dialects.cuda_statements import (
-    AssignOp,
-    ForOp,
-    IfOp,
-    LetOp,
-    SharedOp,
-    ShuffleOp,
-    VarOp,
-)
+from tilewright.dialects.cuda_memory import LocalOp, PooledOp, PoolOp, SharedOp
+from tilewright.dialects.cuda_statements import AssignOp, ForOp, IfOp, LetOp, VarOp
+from tilewright.dialects.cuda_threads import ShuffleOp
+
+_NAMES = (LetOp, VarOp, LocalOp, SharedOp, PoolOp, PooledOp, ShuffleOp, ExpressionOp)
 
 
 def erase_unused(block: Block) -> None:
@@ -38,8 +34,7 @@ def _erase_some(block: Block) -> bool:
 def _is_unused(op: Operation) -> bool:
     if isinstance(op, IfOp | ForOp):
         return not any(block.ops for region in op.regions for block in region.blocks)
-    is_name = isinstance(op, LetOp | VarOp | SharedOp | ShuffleOp | ExpressionOp)
-    return is_name and not op.results[0].uses
+    return isinstance(op, _NAMES) and not op.results[0].uses
 
 
 def _erase_assignments(op: VarOp) -> bool:

@@ -11,7 +11,8 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineExpr
 from tilewright.dialects import kernel
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import Ranges, range_of, sum_of
-from tilewright.passes.cuda.accesses import Accesses, is_division, steps_below_zero
+from tilewright.passes.cuda.accesses import Accesses
+from tilewright.passes.cuda.index import is_division, steps_below_zero
 
 _LARGEST_INT = 2**31 - 1
 
@@ -33,8 +34,9 @@ def _value_reaches(function: kernel.FuncOp) -> Iterator[float]:
 
 
 def _access_reaches(accesses: Accesses) -> Iterator[float]:
-    largest = dict.fromkeys((i.without_constant() for i in accesses.offsets.values()), 0)
-    for index in accesses.offsets.values():
+    indices = list(accesses.indices())
+    largest = dict.fromkeys((i.without_constant() for i in indices), 0)
+    for index in indices:
         variable = index.without_constant()
         largest[variable] = max(largest[variable], abs(index.constant))
     for index, constant in largest.items():

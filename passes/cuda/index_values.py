@@ -32,7 +32,7 @@ def _index(to: Conversion, op: loop.IndexOp) -> None:
     if (known := to.indices.known(op)) is not None:
         to.writer.constants[op.result] = IntegerAttr(known, type, truncate_bits=True)
         return
-    index = to.indices.offset(op)
+    (index,) = to.indices.subscripts(*to.accesses.places[op])
     if index.type == type or stays_inline(op.result, index):
         to.writer.bind(op.result, cast(index, type))
         return

@@ -18,13 +18,10 @@ from tilewright.dialects import kernel, loop
 from tilewright.dialects.cuda_expressions import BinaryOp, CallOp, CompareOp, NegOp
 from tilewright.dialects.cuda_types import BinaryOperator
 from tilewright.dialects.index import signed_terms
-from tilewright.passes.cuda.accesses import (
-    Accesses,
-    Index,
-    Mask,
-    is_division,
-    steps_below_zero,
-)
+from tilewright.passes.cuda.accesses import Accesses
+from tilewright.passes.cuda.index import Index, is_division, steps_below_zero
+from tilewright.passes.cuda.masks import Mask
+from tilewright.passes.cuda.places import Place, Swizzle
 from tilewright.passes.cuda.writer import Writer, block_of, is_pending
 
 # C++ division rounds to zero: right where the dividend cannot be negative. Where nothing is known
@@ -60,24 +57,44 @@ class Indices:
         yield
         self._scopes.pop()
 
-    def offset(self, op: Operation) -> SSAValue:
-        """The linear offset that a load or store accesses."""
-        return self._sum(self.accesses.offsets[op], "i")
+    def subscripts(self, place: Place) -> list[SSAValue]:
+        """What stands in the brackets of an access: one value, or one for each axis of an array."""
+        if place.swizzle is None:
+            return [self.value(term) for term in place.terms]
+        (offset,) = place.terms
+        permuted = self._permuted(place.swizzle)
+        if not offset.operands and not offset.constant:
+            return [permuted]
+        return [BinaryOp(BinaryOperator.ADD, self.value(offset), permuted).result]
+
+    def _permuted(self, swizzle: Swizzle) -> SSAValue:
+        key = self._scaled(self._sum(swizzle.key, "swizzle"), swizzle.chunk)
+        if not swizzle.low.operands and not swizzle.low.constant:
+            return key
+        return BinaryOp(BinaryOperator.BIT_XOR, self.value(swizzle.low), key).result
+
+    def value(self, index: Index) -> SSAValue:
+        """The one expression of `index`, or its name."""
+        return self._sum(index, "i")
 
     def known(self, op: loop.IndexOp) -> int | None:
         """What the index is wherever it is; None if that varies."""
-        index = self.accesses.offsets[op]
+        index = self._of(op)
         return None if index.operands else index.constant
 
     def named(self, op: kernel.IndexOp) -> SSAValue:
         """The index under its name, which from now on stands wherever its sum occurs."""
-        index, hint = self.accesses.offsets[op], op.result.name_hint or "i"
+        index, hint = self._of(op), op.result.name_hint or "i"
         value = self._sum(index, hint)
         if is_pending(value):
             value = self.writer.let(value, hint)
         if index.operands and index.constant == 0:
             self._scopes[-1].names.setdefault(index, value)
         return value
+
+    def _of(self, op: kernel.IndexOp | loop.IndexOp) -> Index:
+        ((index, *_), _), *_ = self.accesses.places[op]
+        return index
 
     def condition(self, op: Operation) -> SSAValue | None:
         """Where the mask of `op` holds; None where it always does."""

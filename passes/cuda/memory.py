@@ -1,48 +1,88 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory that a kernel declares, loads of one element and stores of one."""
 
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.cuda_expressions import LiteralOp, SubscriptOp, TernaryOp
-from tilewright.dialects.cuda_statements import IfOp, SharedOp, StoreOp
+from tilewright.dialects.cuda_memory import LocalOp
+from tilewright.dialects.cuda_statements import IfOp, StoreOp
+from tilewright.dialects.kernel_copy import CopyOp
+from tilewright.dialects.kernel_registers import LOCAL
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.filled_loads import fill_of
+from tilewright.passes.cuda.shared_memory import array_alignment
+
+
+def _registers(to: Conversion, op: kernel.RegistersOp) -> None:
+    element, type = to.element(op.memref), memref_type(op.memref)
+    name, align = op.memref.name_hint or "r", array_alignment(op.memref)
+    local = LocalOp(type.get_shape(), element, name, align=align)
+    to.writer.statement(local)
+    to.writer.values[op.memref] = local.array
 
 
 def _shared(to: Conversion, op: kernel.SharedOp) -> None:
-    element = to.element(op.memref)
-    size = 1
-    for extent in memref_type(op.memref).get_shape():
-        size *= extent
-    shared = SharedOp(size, element, op.memref.name_hint or "shared")
-    to.writer.statement(shared)
-    to.writer.values[op.memref] = shared.pointer
+    name = op.memref.name_hint or "shared"
+    to.writer.values[op.memref] = to.shared.declare(op.memref, to.element(op.memref), name)
 
 
 def _load(to: Conversion, op: loop.LoadOp) -> None:
-    condition, offset = to.indices.condition(op), to.indices.offset(op)
+    condition, subscripts = to.indices.condition(op), to.indices.subscripts(*to.accesses.places[op])
     if condition is not None:
-        condition = to.writer.name_if_long(condition, offset, "in")
-        offset = to.writer.name_if_long(offset, condition, "i")
-    value: SSAValue = SubscriptOp(to.writer.use(op.memref), offset).result
+        condition = to.writer.name_if_long(condition, subscripts[-1], "in")
+        subscripts = [to.writer.name_if_long(s, condition, "i") for s in subscripts]
+    value: SSAValue = SubscriptOp(to.writer.use(op.memref), subscripts).result
     select = to.accesses.filled.selects.get(op)
     if condition is not None:
         fill = None if select is None else fill_of(select)
         zero = to.writer.zero(value.type) if fill is None else LiteralOp(fill).result
         value = TernaryOp(condition, value, zero).result
+    if condition is None and _is_read_in_place(op):
+        to.writer.bind(op.result, value)
+        return
     hint = op.result.name_hint or op.memref.name_hint
     result = op.result if select is None else select.result
     to.writer.values[result] = to.writer.let(value, hint)
 
 
+def _is_read_in_place(load: loop.LoadOp) -> bool:
+    """Whether nothing is written to the array between a load of registers and its one use."""
+    if memref_type(load.memref).memory_space != LOCAL:
+        return False
+    op: Operation | None = load.next_op
+    last = _last_use(load)
+    while op is not None and op is not last:
+        if _may_write(op, load.memref):
+            return False
+        op = op.next_op
+    return op is not None
+
+
+def _last_use(load: loop.LoadOp) -> Operation | None:
+    """Where the expression is written that the load becomes part of."""
+    op: Operation = load
+    while len(op.results) == 1 and (use := op.results[0].get_user_of_unique_use()) is not None:
+        if use.parent is not load.parent:
+            return None
+        op = use
+    return None if op is load else op
+
+
+def _may_write(op: Operation, memref: SSAValue) -> bool:
+    written = (inner.memref for inner in op.walk() if isinstance(inner, loop.StoreOp))
+    copied = (inner.target for inner in op.walk() if isinstance(inner, CopyOp))
+    return memref in (*written, *copied)
+
+
 def _store(to: Conversion, op: loop.StoreOp) -> None:
     joins = to.accesses.joins_previous_store(op)
     condition = None if joins else to.indices.condition(op)
-    offset, value = to.indices.offset(op), to.writer.use(op.value)
-    offset = to.writer.name_if_long(offset, value, "i")
-    store = StoreOp(value, to.writer.use(op.memref), offset)
+    subscripts = to.indices.subscripts(*to.accesses.places[op])
+    value = to.writer.use(op.value)
+    subscripts = [to.writer.name_if_long(s, value, "i") for s in subscripts]
+    store = StoreOp(value, to.writer.use(op.memref), subscripts)
     if joins and isinstance(guard := to.writer.block.last_op, IfOp):
         with to.writer.inside(guard.then_body.block):
             to.writer.statement(store)
@@ -58,4 +98,9 @@ def _store(to: Conversion, op: loop.StoreOp) -> None:
     to.writer.statement(IfOp(condition, Region(body)))
 
 
-MEMORY: Handlers = {kernel.SharedOp: _shared, loop.LoadOp: _load, loop.StoreOp: _store}
+MEMORY: Handlers = {
+    kernel.RegistersOp: _registers,
+    kernel.SharedOp: _shared,
+    loop.LoadOp: _load,
+    loop.StoreOp: _store,
+}

@@ -3,7 +3,7 @@
 
 from tilewright.dialects import kernel
 from tilewright.dialects.cuda_expressions import BuiltinOp
-from tilewright.dialects.cuda_statements import ShuffleOp, SyncthreadsOp
+from tilewright.dialects.cuda_threads import ShuffleOp, SyncthreadsOp
 from tilewright.dialects.cuda_types import Builtin
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 

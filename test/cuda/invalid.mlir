@@ -20,7 +20,7 @@ cuda.func grid 1 block 1025 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f3
 
 // -----
 
-// CHECK: kernel parameters are pointers, not memref<8xf32>
+// CHECK: kernel parameters are tensor maps, then pointers, not memref<8xf32>
 cuda.func grid 1 block 32 @k(%x: memref<8xf32>) -> (%out: !cuda.ptr<f32>) {
 }
 

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The text of CUDA IR's expressions, with as few parentheses as C++ needs and readers want."""
+
+from collections.abc import Sequence
+from functools import singledispatchmethod
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.literals import literal
+from tilewright.codegen.names import ScopedNames
+from tilewright.dialects import cuda_expressions as expr
+from tilewright.dialects.cuda_copies import AddressOp
+from tilewright.dialects.cuda_types import BinaryOperator, Builtin, Comparison
+
+# How tightly operators bind, as in C++; what binds no tighter than its surroundings needs parens.
+_TERNARY, _OR, _AND, _BIT_OR, _BIT_XOR, _BIT_AND = range(6)
+_EQUALITY, _RELATION, _SUM, _PRODUCT, _PREFIX, _POSTFIX = range(6, 12)
+
+_BINARY = {
+    BinaryOperator.ADD: ("+", _SUM),
+    BinaryOperator.SUB: ("-", _SUM),
+    BinaryOperator.MUL: ("*", _PRODUCT),
+    BinaryOperator.DIV: ("/", _PRODUCT),
+    BinaryOperator.REM: ("%", _PRODUCT),
+    BinaryOperator.AND: ("&&", _AND),
+    BinaryOperator.OR: ("||", _OR),
+    BinaryOperator.BIT_AND: ("&", _BIT_AND),
+    BinaryOperator.BIT_OR: ("|", _BIT_OR),
+    BinaryOperator.BIT_XOR: ("^", _BIT_XOR),
+}
+
+_BITWISE = (_BIT_OR, _BIT_XOR, _BIT_AND)
+"""Operators that bind otherwise than readers think: their operands stand in parentheses."""
+
+_COMPARISON = {
+    Comparison.LT: ("<", _RELATION),
+    Comparison.LE: ("<=", _RELATION),
+    Comparison.GT: (">", _RELATION),
+    Comparison.GE: (">=", _RELATION),
+    Comparison.EQ: ("==", _EQUALITY),
+    Comparison.NE: ("!=", _EQUALITY),
+}
+
+_BUILTIN = {Builtin.BLOCK: "blockIdx.x", Builtin.THREAD: "threadIdx.x"}
+
+
+class Text(NamedTuple):
+    """An expression's text, and how tightly its outermost operator binds."""
+
+    text: str
+    binding: int
+
+    def within(self, binding: int) -> str:
+        """The text where something that binds like `binding` surrounds it."""
+        return self.text if self.binding > binding else f"({self.text})"
+
+
+class Expressions:
+    """Writes expressions over values that have names."""
+
+    def __init__(self, names: ScopedNames):
+        self.names = names
+
+    def text(self, value: SSAValue) -> str:
+        """An expression where nothing surrounds it."""
+        return self.expression(value).text
+
+    def expression(self, value: SSAValue) -> Text:
+        """A name, or the expression that makes `value`."""
+        if isinstance(owner := value.owner, expr.ExpressionOp):
+            return self.made_by(owner)
+        return Text(self.names[value], _POSTFIX)
+
+    def bound(self, value: SSAValue) -> str:
+        """What a comparison has on its right: `k < a + b`."""
+        return self.expression(value).within(_RELATION)
+
+    @singledispatchmethod
+    def made_by(self, op: expr.ExpressionOp) -> Text:
+        """The text of an expression."""
+        raise NotImplementedError(f"'{op.name}' has no C++ text")
+
+    @made_by.register
+    def _(self, op: expr.LiteralOp) -> Text:
+        text = literal(op.value)
+        return Text(text, _PREFIX if text.startswith("-") else _POSTFIX)
+
+    @made_by.register
+    def _(self, op: expr.BuiltinOp) -> Text:
+        return Text(_BUILTIN[op.variable.data], _POSTFIX)
+
+    @made_by.register
+    def _(self, op: expr.BinaryOp) -> Text:
+        symbol, binding = _BINARY[op.operator.data]
+        lhs = self.expression(op.lhs)
+        if binding in _BITWISE:
+            rhs = self.expression(op.rhs)
+            return Text(f"{lhs.within(_PRODUCT)} {symbol} {rhs.within(_PRODUCT)}", binding)
+        # `a && b || c` means what it seems to, but compilers warn of it.
+        is_mixed = binding == _OR and lhs.binding == _AND
+        left = f"({lhs.text})" if is_mixed else lhs.within(binding - 1)
+        return Text(f"{left} {symbol} {self._right(op.rhs, binding)}", binding)
+
+    @made_by.register
+    def _(self, op: expr.CompareOp) -> Text:
+        symbol, binding = _COMPARISON[op.comparison.data]
+        left, right = self.expression(op.lhs), self.expression(op.rhs)
+        return Text(f"{left.within(_RELATION)} {symbol} {right.within(_RELATION)}", binding)
+
+    def _right(self, value: SSAValue, binding: int) -> str:
+        """The right operand of an operator: `a - (b - c)`, `a - (-b)`."""
+        operand = self.expression(value)
+        is_signed = operand.text.startswith("-")
+        is_mixed = binding == _OR and operand.binding == _AND
+        return f"({operand.text})" if is_signed or is_mixed else operand.within(binding)
+
+    @made_by.register
+    def _(self, op: expr.NegOp) -> Text:
+        return self._prefixed("-", op.value)
+
+    @made_by.register
+    def _(self, op: expr.NotOp) -> Text:
+        return self._prefixed("!", op.value)
+
+    @made_by.register
+    def _(self, op: expr.CastOp) -> Text:
+        return self._prefixed(f"({C_TYPES[op.result.type]})", op.value)
+
+    def _prefixed(self, operator: str, value: SSAValue) -> Text:
+        return Text(f"{operator}{self.expression(value).within(_PREFIX)}", _PREFIX)
+
+    @made_by.register
+    def _(self, op: expr.CallOp) -> Text:
+        arguments = ", ".join(self.text(a) for a in op.arguments)
+        return Text(f"{op.callee.string_value()}({arguments})", _POSTFIX)
+
+    @made_by.register
+    def _(self, op: expr.TernaryOp) -> Text:
+        condition = self.expression(op.condition).within(_TERNARY)
+        then_text = self.expression(op.then_value).within(_TERNARY)
+        else_text = self.expression(op.else_value).within(_TERNARY)
+        return Text(f"{condition} ? {then_text} : {else_text}", _TERNARY)
+
+    @made_by.register
+    def _(self, op: expr.SubscriptOp) -> Text:
+        return Text(self.element(op.pointer, op.indices), _POSTFIX)
+
+    @made_by.register
+    def _(self, op: AddressOp) -> Text:
+        return Text(f"&{self.element(op.pointer, op.indices)}", _PREFIX)
+
+    def element(self, pointer: SSAValue, indices: Sequence[SSAValue]) -> str:
+        """An element of memory: `p[i]`, `a[i][j]`."""
+        subscripts = "".join(f"[{self.text(index)}]" for index in indices)
+        return f"{self.expression(pointer).within(_PREFIX)}{subscripts}"
+
+    @made_by.register
+    def _(self, op: expr.ReadOp) -> Text:
+        return self.expression(op.variable)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The text of CUDA IR's statements, one line or block each."""
+
+from dataclasses import dataclass, field
+from functools import singledispatchmethod
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.base_printer import BasePrinter
+
+from tilewright.codegen.c_types import C_BYTES, C_TYPES, C_VECTORS
+from tilewright.codegen.expressions import Expressions
+from tilewright.codegen.names import ScopedNames
+from tilewright.dialects import cuda_memory as memory
+from tilewright.dialects import cuda_statements as stmt
+from tilewright.dialects import cuda_threads as threads
+from tilewright.dialects.cuda_copies import CopyOp
+from tilewright.dialects.cuda_expressions import ExpressionOp
+from tilewright.dialects.cuda_types import ArrayType, PointerType, VariableType
+from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
+
+_SHUFFLE = {ShuffleMode.XOR: "__shfl_xor_sync", ShuffleMode.IDX: "__shfl_sync"}
+
+
+@dataclass(eq=False, repr=False)
+class StatementPrinter(BasePrinter):
+    """Prints statement by statement, and remembers the names of what they declare."""
+
+    names: ScopedNames = field(default_factory=ScopedNames, init=False)
+
+    def __post_init__(self) -> None:
+        self.expressions = Expressions(self.names)
+
+    def line(self, text: str) -> None:
+        """One line, indented."""
+        self.print_string(f"\n{text}")
+
+    def body(self, block: Block) -> None:
+        """The statements of a block, between its braces."""
+        with self.indented(), self.names.scope():
+            for op in block.ops:
+                self.statement(op)
+
+    @singledispatchmethod
+    def statement(self, op: Operation) -> None:
+        """A statement; expressions print nothing of their own."""
+        assert isinstance(op, ExpressionOp), f"'{op.name}' has no C++ text"
+
+    @statement.register
+    def _(self, op: stmt.LetOp) -> None:
+        value = self.text(op.value)
+        self.line(f"const {C_TYPES[op.result.type]} {self.names.declare(op.result)} = {value};")
+
+    @statement.register
+    def _(self, op: stmt.VarOp) -> None:
+        initial = "" if op.initial is None else f" = {self.text(op.initial)}"
+        type = op.variable.type
+        assert isinstance(type, VariableType)
+        self.line(f"{C_TYPES[type.element]} {self.names.declare(op.variable)}{initial};")
+
+    @statement.register
+    def _(self, op: stmt.AssignOp) -> None:
+        self.line(f"{self.text(op.variable)} = {self.text(op.value)};")
+
+    @statement.register
+    def _(self, op: stmt.StoreOp) -> None:
+        target = self.expressions.element(op.pointer, op.indices)
+        self.line(f"{target} = {self.text(op.value)};")
+
+    @statement.register
+    def _(self, op: stmt.IfOp) -> None:
+        self.line(f"if ({self.text(op.condition)}) {{")
+        self.body(op.then_body.block)
+        if op.else_body is not None:
+            self.line("} else {")
+            self.body(op.else_body.block)
+        self.line("}")
+
+    @statement.register
+    def _(self, op: stmt.ForOp) -> None:
+        low, high = self.text(op.low), self.expressions.bound(op.high)
+        step = op.step.value.data
+        with self.names.scope():
+            k = self.names.declare(op.counter)
+            advance = f"++{k}" if step == 1 else f"{k} += {step}"
+            if op.unroll is not None:
+                self.line("#pragma unroll")
+            type = C_TYPES[op.counter.type]
+            self.line(f"for ({type} {k} = {low}; {k} < {high}; {advance}) {{")
+            self.body(op.body.block)
+        self.line("}")
+
+    @statement.register
+    def _(self, op: memory.LocalOp) -> None:
+        type = op.array.type
+        assert isinstance(type, ArrayType)
+        extents = "".join(f"[{extent}]" for extent in type.extents)
+        element = f"{_aligned(op.align)}{C_TYPES[type.element]}"
+        self.line(f"{element} {self.names.declare(op.array)}{extents};")
+
+    @statement.register
+    def _(self, op: memory.SharedOp) -> None:
+        element = f"{_aligned(op.align)}{c_element(op.pointer.type)}"
+        self.line(f"__shared__ {element} {self.names.declare(op.pointer)}[{op.size.value.data}];")
+
+    @statement.register
+    def _(self, op: memory.PoolOp) -> None:
+        type = f"__align__({memory.POOL_ALIGNMENT}) {c_element(op.pointer.type)}"
+        self.line(f"extern __shared__ {type} {self.names.declare(op.pointer)}[];")
+
+    @statement.register
+    def _(self, op: memory.PooledOp) -> None:
+        type, offset = c_element(op.pointer.type), op.offset.value.data
+        start = f"{self.text(op.pool)} + {offset}" if offset else self.text(op.pool)
+        name = self.names.declare(op.pointer)
+        self.line(f"{type} *const {name} = reinterpret_cast<{type} *>({start});")
+
+    @statement.register
+    def _(self, op: CopyOp) -> None:
+        type = _vector(op)
+        source = f"*reinterpret_cast<const {type} *>({self.text(op.source)})"
+        if op.condition is not None:
+            source = f"{self.text(op.condition)} ? {source} : {type}()"
+        self.line(f"*reinterpret_cast<{type} *>({self.text(op.target)}) = {source};")
+
+    @statement.register
+    def _(self, op: threads.SyncthreadsOp) -> None:
+        self.line("__syncthreads();")
+
+    @statement.register
+    def _(self, op: threads.PerformOp) -> None:
+        constants = ", ".join(map(str, op.template_arguments()))
+        name = op.callee.string_value() + (f"<{constants}>" if constants else "")
+        self.line(f"{name}({', '.join(self.text(a) for a in op.arguments)});")
+
+    @statement.register
+    def _(self, op: threads.ShuffleOp) -> None:
+        width = op.width.value.data
+        arguments = f"0xffffffff, {self.text(op.value)}, {op.offset.value.data}"
+        if width != WARP_SIZE:
+            arguments += f", {width}"
+        call = f"{_SHUFFLE[op.mode.data]}({arguments})"
+        self.line(f"const {C_TYPES[op.result.type]} {self.names.declare(op.result)} = {call};")
+
+    def text(self, value: SSAValue) -> str:
+        """A name, or the expression that makes `value`."""
+        return self.expressions.text(value)
+
+
+def c_element(type: Attribute) -> str:
+    """The type of what a pointer points to."""
+    assert isinstance(type, PointerType)
+    return C_TYPES[type.element]
+
+
+def _aligned(align: IntegerAttr | None) -> str:
+    return "" if align is None else f"__align__({align.value.data}) "
+
+
+def _vector(op: CopyOp) -> str:
+    """The type of as many bytes as are moved, of the elements' own kind if there is one."""
+    type = op.source.type
+    assert isinstance(type, PointerType)
+    name = C_TYPES[type.element]
+    width = op.width.value.data
+    return name if width == 1 else C_VECTORS.get((name, width), C_BYTES[op.num_bytes])

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies of several elements, by the thread itself or behind its back."""
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Region, SSAValue
+
+from tilewright.dialects import kernel
+from tilewright.dialects.cuda_copies import AddressOp, CopyOp
+from tilewright.dialects.cuda_expressions import SubscriptOp, TernaryOp
+from tilewright.dialects.cuda_statements import IfOp, StatementOp, StoreOp
+from tilewright.dialects.cuda_threads import PerformOp
+from tilewright.dialects.kernel_copy import CopyingOp
+from tilewright.dialects.kernel_registers import LOCAL
+from tilewright.dialects.tile import SHARED
+from tilewright.dialects.types import memref_type
+from tilewright.passes.cuda.conversion import Conversion, Handlers
+
+
+def _copy(to: Conversion, op: kernel.CopyOp) -> None:
+    condition = to.indices.condition(op)
+    source, target = _sides(to, op)
+    is_kept = memref_type(op.target).memory_space not in (SHARED, LOCAL)
+    if condition is None or not is_kept:
+        to.writer.statement(_moved(to, op, source, target, condition))
+        return
+    body = Block()
+    with to.writer.inside(body):
+        to.writer.statement(_moved(to, op, source, target, None))
+    to.writer.statement(IfOp(condition, Region(body)))
+
+
+def _moved(
+    to: Conversion,
+    op: kernel.CopyOp,
+    source: Sequence[SSAValue],
+    target: Sequence[SSAValue],
+    condition: SSAValue | None,
+) -> StatementOp:
+    """The statement; zeros are stored where the condition fails."""
+    read, written = to.writer.use(op.source), to.writer.use(op.target)
+    width = op.width.value.data
+    if width > 1:
+        addresses = AddressOp(read, source).result, AddressOp(written, target).result
+        return CopyOp(*addresses, width, condition)
+    value: SSAValue = SubscriptOp(read, source).result
+    if condition is not None:
+        value = TernaryOp(condition, value, to.writer.zero(value.type)).result
+    return StoreOp(value, written, target)
+
+
+def _copy_async(to: Conversion, op: kernel.CopyAsyncOp) -> None:
+    condition = to.indices.condition(op)
+    source, target = _sides(to, op)
+    read, written = to.writer.use(op.source), to.writer.use(op.target)
+    arguments = [AddressOp(written, target).result, AddressOp(read, source).result]
+    if condition is None:
+        to.writer.statement(PerformOp("copy_async", arguments, [op.num_bytes]))
+        return
+    to.writer.statement(PerformOp("copy_async_or_zero", [*arguments, condition], [op.num_bytes]))
+
+
+def _sides(to: Conversion, op: CopyingOp) -> tuple[list[SSAValue], list[SSAValue]]:
+    """The subscripts of either side; those that would fill a line get names."""
+    source, target = (to.indices.subscripts(place) for place in to.accesses.places[op])
+    target = [to.writer.name_if_long(t, source[-1], "i") for t in target]
+    return [to.writer.name_if_long(s, target[-1], "i") for s in source], target
+
+
+COPIES: Handlers = {kernel.CopyOp: _copy, kernel.CopyAsyncOp: _copy_async}

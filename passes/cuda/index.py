@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Affine expressions of a kernel's indices, in the form in which they are compared and written."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineExpr,
+)
+
+from tilewright.dialects.axes import canonical_access, range_of_value
+from tilewright.dialects.index import Ranges, range_of, signed_terms
+
+_ZERO = AffineExpr.constant(0)
+
+
+class Index(NamedTuple):
+    """An affine expression of index values, canonical: equal ones compare equal."""
+
+    variable: AffineExpr
+    """What varies: the expression without its constant."""
+    operands: tuple[SSAValue, ...]
+    constant: int = 0
+
+    @staticmethod
+    def of(expr: AffineExpr, operands: Sequence[SSAValue]) -> "Index":
+        """The canonical form, simplified with the ranges of the operands."""
+        map, used = canonical_access([expr], operands)
+        variable, constant = split_constant(map.results[0])
+        return Index(variable, tuple(used), constant)
+
+    @property
+    def ranges(self) -> Ranges:
+        """The values that the operands can take."""
+        return [range_of_value(v) for v in self.operands]
+
+    def without_constant(self) -> "Index":
+        """What varies alone."""
+        return self._replace(constant=0)
+
+    def num_terms(self) -> int:
+        """How many terms vary."""
+        added, subtracted = signed_terms(self.variable)
+        return len(added) + len(subtracted) if self.operands else 0
+
+    def num_divisions(self) -> int:
+        """How many divisions it takes."""
+        return sum(map(is_division, self.variable.dfs()))
+
+    def is_worth_a_name(self) -> bool:
+        """Whether it is more than a multiple of what has a name, or may have one."""
+        return self.num_terms() > 1 or (bool(self.operands) and is_division(self.variable))
+
+    def parts(self) -> "list[Index]":
+        """The quotients and rests that are added up in it; of one alone what it divides."""
+        if isinstance(self.variable, AffineBinaryOpExpr) and is_division(self.variable):
+            return [Index.of(self.variable.lhs, self.operands).without_constant()]
+        terms = [atom for terms in signed_terms(self.variable) for atom, _ in terms]
+        return [Index.of(atom, self.operands) for atom in terms if is_division(atom)]
+
+
+_DIVISIONS = (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod)
+
+
+def is_division(expr: AffineExpr) -> bool:
+    """Whether `expr` is a quotient or a rest."""
+    return isinstance(expr, AffineBinaryOpExpr) and expr.kind in _DIVISIONS
+
+
+def steps_below_zero(dividend: AffineExpr, divisor: int, ranges: Ranges) -> int | None:
+    """By how many divisors the dividend may be below 0, rounded up; None if that is unknown."""
+    known = range_of(dividend, ranges)
+    return None if known is None else max(0, -(known.low // divisor))
+
+
+def split_constant(expr: AffineExpr) -> tuple[AffineExpr, int]:
+    """A canonical expression, whose constant comes last, in two."""
+    match expr:
+        case AffineConstantExpr(value):
+            return _ZERO, value
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Add, variable, AffineConstantExpr(value)):
+            return variable, value
+        case _:
+            return expr, 0

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Where in memory an access goes: the subscripts of a thread's array, or the offset in a buffer or in
+shared memory, whose layout has its part in it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+
+from tilewright.dialects.index import Range, Sum, range_of_sum, simplify, sum_of
+from tilewright.dialects.tile_layout import CHUNK_BYTES, ROW_BYTES, layout_of
+from tilewright.dialects.types import size_of
+from tilewright.passes.cuda.index import Index
+
+
+class Swizzle(NamedTuple):
+    """
+    What is permuted of an offset: `low ^ (key * chunk)`. The rest of the offset is a multiple of
+    what either of them stays below.
+    """
+
+    low: Index
+    key: Index
+    chunk: int
+    """The elements that are moved as a whole."""
+
+
+class Place(NamedTuple):
+    """One index for each subscript in the text; the swizzle is added to the last."""
+
+    terms: tuple[Index, ...]
+    swizzle: Swizzle | None = None
+
+    def indices(self) -> Iterator[Index]:
+        """All that is written of it."""
+        yield from self.terms
+        if self.swizzle is not None:
+            yield from (self.swizzle.low, self.swizzle.key)
+
+
+class Strided(NamedTuple):
+    """A subscript, less its constant, and what it is multiplied by."""
+
+    subscript: Index
+    stride: int
+
+
+class Subscripts(NamedTuple):
+    """Subscripts, less their constants, and their strides."""
+
+    exprs: tuple[AffineExpr, ...]
+    operands: tuple[SSAValue, ...]
+    strides: tuple[int, ...]
+
+    def linear(self) -> Index:
+        """The offset that they come to."""
+        offset: AffineExpr = AffineExpr.constant(0)
+        for expr, stride in zip(self.exprs, self.strides, strict=True):
+            offset = offset + expr * stride
+        return Index.of(offset, self.operands)
+
+    def apart(self) -> list[Strided]:
+        """Each subscript with its stride."""
+        subscripts = [Index.of(expr, self.operands).without_constant() for expr in self.exprs]
+        return [Strided(*pair) for pair in zip(subscripts, self.strides, strict=True)]
+
+
+def strided_axes(
+    type: MemRefType[Attribute], subscripts: Sequence[AffineExpr]
+) -> list[tuple[AffineExpr, int]]:
+    """The subscripts as they lie in memory, each with the elements from one step to the next."""
+    axes = [*zip(subscripts, _strides(type), strict=True)]
+    if inner := layout_of(type).inner.data:
+        last = _innermost(type)
+        whole, rest = subscripts[last] // inner, subscripts[last] % inner
+        axes[last : last + 1] = [(whole, piece_stride(type)), (rest, 1)]
+    return axes
+
+
+def piece_stride(type: MemRefType[Attribute]) -> int:
+    """The elements from one piece of the innermost axis to the next."""
+    return _offset_of(type, {_innermost(type): layout_of(type).inner.data})
+
+
+@cache
+def _strides(type: MemRefType[Attribute]) -> tuple[int, ...]:
+    return tuple(_offset_of(type, {axis: 1}) for axis in range(type.get_num_dims()))
+
+
+def _innermost(type: MemRefType[Attribute]) -> int:
+    """The axis whose elements lie side by side."""
+    layout, rank = layout_of(type), type.get_num_dims()
+    return 1 + layout.axes(rank - 1)[-1] if layout.has_slots else layout.axes(rank)[-1]
+
+
+def _offset_of(type: MemRefType[Attribute], point: Mapping[int, int]) -> int:
+    """The offset of the element that is at 0 along all axes but those of `point`."""
+    exprs = [AffineExpr.constant(point.get(axis, 0)) for axis in range(type.get_num_dims())]
+    offset = simplify(layout_of(type).offset(exprs, type))
+    assert isinstance(offset, AffineConstantExpr)
+    return offset.value
+
+
+def swizzled(offset: Index, type: MemRefType[Attribute]) -> Place:
+    """The place of the element at `offset`, as the layout has it before the swizzle."""
+    layout, size = layout_of(type), size_of(type.element_type)
+    if not layout.swizzle_bytes.data:
+        return Place((offset,))
+    chunk, row, span = (n // size for n in (CHUNK_BYTES, ROW_BYTES, layout.swizzle_bytes.data))
+    whole = offset.variable + offset.constant
+    key = Index.of((whole // row) % (span // chunk), offset.operands)
+    if not key.operands and not key.constant:
+        return Place((offset,))
+    high, low = _split(whole, offset, span)
+    return Place((high,), Swizzle(low, key, chunk))
+
+
+def _split(whole: AffineExpr, offset: Index, span: int) -> tuple[Index, Index]:
+    """`whole = high + low`: `high` a multiple of `span`, and `low` below it; else all is low."""
+    value = sum_of(whole)
+    high = Sum({a: c for a, c in value.terms.items() if c % span == 0})
+    low = Sum({a: c for a, c in value.terms.items() if c % span}, value.constant % span)
+    high = Sum(high.terms, value.constant - low.constant)
+    known = range_of_sum(low, offset.ranges)
+    if known is None or known not in Range(0, span - 1):
+        high, low = Sum({}), value
+    return Index.of(high.expr(), offset.operands), Index.of(low.expr(), offset.operands)

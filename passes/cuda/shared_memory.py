@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Shared memory: arrays as long as a kernel may declare as much, else one pool that the launch gives
+the size of, and pointers into it.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import IntegerType, Signedness
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects import cuda, kernel
+from tilewright.dialects.cuda_memory import PooledOp, PoolOp, SharedOp
+from tilewright.dialects.kernel_copy import CopyingOp
+from tilewright.dialects.kernel_ring import RingOp, RingType, TmaCopyOp
+from tilewright.dialects.tile import Transport, layout_of
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.cuda.writer import Writer
+
+MBARRIER = IntegerType(64, Signedness.UNSIGNED)
+"""What an mbarrier is to C++ (PTX ISA, `mbarrier`): 64 bits that nobody looks into."""
+
+_BARRIERS_OF_RING = 2
+
+
+class _Array(NamedTuple):
+    key: SSAValue
+    part: int
+    size: int
+    """Elements."""
+    element: Attribute
+    align: int | None
+    """Bytes, where it is more than the elements' own."""
+
+    @property
+    def num_bytes(self) -> int:
+        return self.size * size_of(self.element)
+
+    @property
+    def unit(self) -> int:
+        return self.align or size_of(self.element)
+
+
+class SharedMemory:
+    """Declares the shared memory of a kernel as its ops come."""
+
+    def __init__(self, source: kernel.FuncOp, writer: Writer):
+        self.writer = writer
+        found = [*_arrays(source)]
+        self.arrays = {(array.key, array.part): array for array in found}
+        self.offsets: dict[tuple[SSAValue, int], int] = {}
+        end = 0
+        for array in sorted(found, key=lambda a: -a.unit):
+            start = -(-end // array.unit) * array.unit
+            self.offsets[array.key, array.part] = start
+            end = start + array.num_bytes
+        self.num_bytes = end
+        self.pool: SSAValue | None = None
+
+    def begin(self) -> None:
+        """Declare the pool if one is needed."""
+        if self.num_bytes <= cuda.MAX_STATIC_SHARED:
+            return
+        pool = PoolOp(self.num_bytes)
+        self.writer.statement(pool)
+        self.pool = pool.pointer
+
+    def declare(self, key: SSAValue, element: Attribute, name: str, part: int = 0) -> SSAValue:
+        """The memory of an array, or of one part of what a ring takes."""
+        array = self.arrays[key, part]
+        if self.pool is not None:
+            pooled = PooledOp(self.pool, self.offsets[key, part], element, name)
+            self.writer.statement(pooled)
+            return pooled.pointer
+        shared = SharedOp(array.size, element, name, align=array.align)
+        self.writer.statement(shared)
+        return shared.pointer
+
+
+def _arrays(source: kernel.FuncOp) -> Iterator[_Array]:
+    for op in source.body.block.walk():
+        if isinstance(op, kernel.SharedOp):
+            type = memref_type(op.memref)
+            size, align = layout_of(type).size(type), array_alignment(op.memref)
+            yield _Array(op.memref, 0, size, type.element_type, align)
+        if isinstance(op, RingOp) and has_mbarriers(op.ring):
+            assert isinstance(op.ring.type, RingType)
+            depth = op.ring.type.depth.data
+            for part in range(_BARRIERS_OF_RING):
+                yield _Array(op.ring, part, depth, MBARRIER, None)
+
+
+def has_mbarriers(ring: SSAValue) -> bool:
+    """Whether the hardware fills the ring."""
+    assert isinstance(ring.type, RingType)
+    return ring.type.transport.data is Transport.TMA
+
+
+def array_alignment(memref: SSAValue) -> int | None:
+    """The bytes that an array has to be aligned to; None if its elements' own size does."""
+    type = memref_type(memref)
+    users = [use.operation for use in memref.uses]
+    needed = [user.num_bytes for user in users if isinstance(user, CopyingOp)]
+    layout = layout_of(type)
+    if layout.swizzle_bytes.data or any(isinstance(user, TmaCopyOp) for user in users):
+        needed.append(layout.alignment)
+    largest = max(needed, default=0)
+    return largest if largest > size_of(type.element_type) else None
