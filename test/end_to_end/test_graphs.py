@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dangling_uses import assert_no_dangling_uses
 from hypothesis import HealthCheck, Phase, given, settings
 from xdsl.dialects.builtin import ModuleOp
 
@@ -49,6 +50,7 @@ def check_module(graph: Graph, module: ModuleOp, inputs: Sequence[Any]) -> None:
 
 def _check_pass(before: ModuleOp, after: ModuleOp, name: str) -> None:
     assert not check_pass(before, after, name).notes
+    assert_no_dangling_uses(after, name)
 
 
 @given(graphs(5, 11))
