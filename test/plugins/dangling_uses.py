@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Uses that a pass left behind: by ops that it built or detached, and neither inserted nor erased."""
+"""Uses that a pass left behind: by ops that it built or detached, and did not insert or erase."""
 
 from collections.abc import Iterator
 
