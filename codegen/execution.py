@@ -63,6 +63,13 @@ class KernelReport:
     """Thread-instructions executed."""
     counters: Counters
     problems: tuple[Problem, ...]
+    blocks: int
+    """How many blocks ran: all of the grid, or a sample."""
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether some blocks did not run."""
+        return self.blocks < self.launch.grid
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,15 @@ class Execution:
 
     results: list[Array]
     kernels: list[KernelReport]
+    missing: list[NDArray[np.bool_]] | None = None
+    """Of samples: the elements of each result that no block wrote."""
+    is_built_on_samples: bool = False
+    """Whether a kernel has read what blocks that did not run should have written."""
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether some kernels ran in a part of their blocks."""
+        return any(kernel.is_sample for kernel in self.kernels)
 
     @property
     def problems(self) -> list[Problem]:
@@ -91,23 +107,32 @@ class Backend(Protocol):
         ...
 
 
-def backend_for(device: str, target: str) -> Backend:
-    """The backend that `device` (auto, gpu or sim) names, for code made for `target`."""
+def backend_for(device: str, target: str, blocks: int | None = None) -> Backend:
+    """
+    The backend that `device` (auto, gpu or sim) names, for code made for `target`.
+
+    The simulator runs at most about `blocks` blocks of a kernel.
+    """
     if device not in ("auto", "gpu", "sim"):
         raise UsageError(f"unknown device '{device}'", remedy="devices: auto, gpu, sim")
     if device == "gpu":
         raise TilewrightError("this version cannot run on a GPU yet", remedy="use the device sim")
-    return SimulatorBackend(target)
+    return SimulatorBackend(target, blocks=blocks)
 
 
 class SimulatorBackend:
-    """Runs a plan's kernels in the PTX simulator, with all its checks."""
+    """
+    Runs a plan's kernels in the PTX simulator, with all its checks.
+
+    Of a grid with more than `blocks` blocks it runs about so many, evenly spread.
+    """
 
     name = "sim"
 
-    def __init__(self, target: str, budget: int = DEFAULT_BUDGET):
+    def __init__(self, target: str, budget: int = DEFAULT_BUDGET, blocks: int | None = None):
         self.target = target
         self.budget = budget
+        self.blocks = blocks
         self._ptx: dict[str, str] = {}
 
     def run(self, plan: Plan, inputs: Sequence[Array]) -> Execution:
@@ -133,7 +158,11 @@ class SimulatorBackend:
             started |= set(launch.outputs)
             used = sum(report.instructions for report in reports)
             reports.append(self._run_launch(plan, launch, buffers, self.budget - used))
-        return Execution([np.array(buffers[number]) for number in plan.results], reports)
+        results = [np.array(buffers[number]) for number in plan.results]
+        if not any(report.is_sample for report in reports):
+            return Execution(results, reports)
+        missing = [_left(result, _POISON) for result in results]
+        return Execution(results, reports, missing, _reads_samples(reports))
 
     def _run_launch(
         self, plan: Plan, launch: Launch, buffers: list[Array], budget: int
@@ -145,7 +174,9 @@ class SimulatorBackend:
             raise SimulationTooLarge(launch.kernel, self.budget, err.needed) from None
         found = [Problem(launch.kernel, f.line, f"{f.kind}: {f.message}") for f in report.errors]
         left = [_left(buffers[number], _POISON) for number in launch.outputs]
-        if any(mask.any() for mask in left):
+        if report.blocks < launch.grid:
+            left = []
+        elif any(mask.any() for mask in left):
             before = [kept.get(number, buffer) for number, buffer in enumerate(buffers)]
             left = self._surely_left(plan, launch, before, left)
         unwritten = (
@@ -153,7 +184,8 @@ class SimulatorBackend:
             for position, mask in enumerate(left)
             if mask.any()
         )
-        return KernelReport(launch, report.instructions, report.counters, (*found, *unwritten))
+        problems = (*found, *unwritten)
+        return KernelReport(launch, report.instructions, report.counters, problems, report.blocks)
 
     def _simulate(
         self,
@@ -178,6 +210,7 @@ class SimulatorBackend:
             ],
             budget=budget,
             checks=checks,
+            blocks=self.blocks,
         )
 
     def _surely_left(
@@ -217,6 +250,18 @@ def _allocated(plan: Plan) -> list[Array]:
         else:
             allocated.append(slab[slot.start : slot.stop].view(type.dtype).reshape(type.shape))
     return allocated
+
+
+def _reads_samples(reports: Sequence[KernelReport]) -> bool:
+    """Whether a launch reads, or partly overwrites, what an earlier one should have written."""
+    sampled: set[int] = set()
+    for report in reports:
+        launch = report.launch
+        if sampled & set(launch.inputs) or (report.is_sample and launch.in_place):
+            return True
+        if report.is_sample:
+            sampled |= set(launch.outputs)
+    return False
 
 
 def _poison(array: Array, poison: Mapping[int, Unsigned]) -> None:

@@ -18,7 +18,7 @@ from xdsl.utils.target import Target
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.literals import literal
 from tilewright.codegen.prelude import Call, prelude
-from tilewright.codegen.statements import StatementPrinter
+from tilewright.codegen.statements import MAX_COLUMNS, StatementPrinter
 from tilewright.dialects import cuda, loop
 from tilewright.dialects import cuda_expressions as expr
 from tilewright.dialects.cuda_tensor_map import TensorMapType
@@ -28,8 +28,6 @@ from tilewright.dialects.parameter_layout import load_axes
 from tilewright.dialects.types import memref_type
 from tilewright.errors import UsageError
 from tilewright.passes.levels import Level, level_of, pipeline_between
-
-MAX_COLUMNS = 100
 
 _TENSOR_MAP = "TensorMap"
 

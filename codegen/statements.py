@@ -19,6 +19,8 @@ from tilewright.dialects.cuda_expressions import ExpressionOp
 from tilewright.dialects.cuda_types import ArrayType, PointerType, VariableType
 from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
 
+MAX_COLUMNS = 100
+
 _SHUFFLE = {ShuffleMode.XOR: "__shfl_xor_sync", ShuffleMode.IDX: "__shfl_sync"}
 
 
@@ -96,7 +98,8 @@ class StatementPrinter(BasePrinter):
         assert isinstance(type, ArrayType)
         extents = "".join(f"[{extent}]" for extent in type.extents)
         element = f"{_aligned(op.align)}{C_TYPES[type.element]}"
-        self.line(f"{element} {self.names.declare(op.array)}{extents};")
+        zeros = "" if op.zeroed is None else " = {}"
+        self.line(f"{element} {self.names.declare(op.array)}{extents}{zeros};")
 
     @statement.register
     def _(self, op: memory.SharedOp) -> None:
@@ -121,7 +124,17 @@ class StatementPrinter(BasePrinter):
         source = f"*reinterpret_cast<const {type} *>({self.text(op.source)})"
         if op.condition is not None:
             source = f"{self.text(op.condition)} ? {source} : {type}()"
-        self.line(f"*reinterpret_cast<{type} *>({self.text(op.target)}) = {source};")
+        self._assignment(f"*reinterpret_cast<{type} *>({self.text(op.target)})", source)
+
+    def _assignment(self, target: str, value: str) -> None:
+        """In two lines if one is too long."""
+        whole = f"{target} = {value};"
+        if len(whole) + self.indent_num_spaces * self._indent <= MAX_COLUMNS:
+            self.line(whole)
+            return
+        self.line(f"{target} =")
+        with self.indented(2):
+            self.line(f"{value};")
 
     @statement.register
     def _(self, op: threads.SyncthreadsOp) -> None:

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     Signedness,
+    UnitAttr,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -50,26 +51,35 @@ def _verify_alignment(alignment: IntegerAttr | None) -> None:
 @irdl_op_definition
 class LocalOp(StatementOp):
     """
-    An array of the thread's own: `float acc[4][8];`, with `align 16` `__align__(16) float r[4];`.
+    An array of the thread's own: `float acc[4][8];`, with `align 16` `__align__(16) float r[4];`,
+    with `zeroed` `float acc[4][8] = {};`.
 
     ```mlir
-    %acc = cuda.local : !cuda.array<4x8xf32>
+    %acc = cuda.local zeroed : !cuda.array<4x8xf32>
     ```
     """
 
     name = "cuda.local"
 
     align = opt_prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
+    zeroed = opt_prop_def(UnitAttr)
     array = result_def(base(ArrayType))
 
     traits = traits_def(MemoryWriteEffect())
-    assembly_format = "(`align` $align^)? attr-dict `:` type($array)"
+    assembly_format = "(`align` $align^)? (`zeroed` $zeroed^)? attr-dict `:` type($array)"
 
     def __init__(
-        self, shape: Sequence[int], element: Attribute, name: str, *, align: int | None = None
+        self,
+        shape: Sequence[int],
+        element: Attribute,
+        name: str,
+        *,
+        align: int | None = None,
+        zeroed: bool = False,
     ):
         super().__init__(
-            properties={"align": _alignment(align)}, result_types=[ArrayType.get(shape, element)]
+            properties={"align": _alignment(align), "zeroed": UnitAttr() if zeroed else None},
+            result_types=[ArrayType.get(shape, element)],
         )
         self.array.name_hint = name
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`loop.load` and `loop.store` on the vector machine, and every way in which they can be wrong: out
-of bounds, unwritten memory, two steps that store different values, races between threads.
+Memory access on the vector machine, and every way in which it can be wrong: out of bounds,
+unwritten memory, two steps that store different values, races between threads.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineMap
 
 from tilewright.dialects.loop import LoadOp, StoreOp
 from tilewright.interpreters.buffer import Buffer
@@ -17,29 +19,57 @@ from tilewright.interpreters.race import Who
 from tilewright.interpreters.types import Array
 
 
-def _subscripts(machine: Machine, op: LoadOp | StoreOp, mask: Array | None) -> list[Array]:
-    """The subscripts, all within bounds; those that the mask switches off are moved there."""
-    buffer: Buffer = machine.values[op.memref]
-    subscripts = machine.indices(op.map.data, op.indices)
+class Place(NamedTuple):
+    """What an op accesses: `width` elements along `axis`, from the one at the subscripts on."""
+
+    memref: SSAValue
+    map: AffineMap
+    indices: Sequence[SSAValue]
+    axis: int = 0
+    width: int = 1
+
+    @property
+    def name(self) -> str:
+        """The memref, for messages."""
+        return f"%{self.memref.name_hint or 'memref'}"
+
+
+def offsets(machine: Machine, op: Operation, place: Place, mask: Array | None) -> Array:
+    """
+    Where the elements of `place` lie in its buffer, all within bounds; those that the mask switches
+    off are moved there. More than one element are a dimension of their own, the first.
+    """
+    buffer: Buffer = machine.values[place.memref]
+    subscripts = machine.indices(place.map, place.indices)
     for axis, (index, size) in enumerate(zip(subscripts, buffer.shape, strict=True)):
-        if _within(index, size):
+        width = place.width if axis == place.axis else 1
+        if _within(index, size - width + 1):
             continue
-        bad = (index < 0) | (index >= size)
+        bad = (index < 0) | (index > size - width)
         bad = bad if mask is None else bad & mask
         if bad.any():
-            value = np.broadcast_to(index, bad.shape)[bad][0]
-            name = op.memref.name_hint or "memref"
-            raise fail(
-                op,
-                f"subscript {axis} of %{name} is {value}, out of bounds for an axis of size {size}",
-                remedy="mask the access with 'where [...]' if it may leave the axis",
-            )
-        subscripts[axis] = np.clip(index, 0, size - 1)
-    return subscripts
+            raise _out_of_bounds(op, place, axis, np.broadcast_to(index, bad.shape)[bad][0], size)
+        subscripts[axis] = np.clip(index, 0, max(size - width, 0))
+    first = buffer.offset(subscripts)
+    if place.width == 1:
+        return first
+    steps = np.arange(place.width) * int(np.prod(buffer.shape[place.axis + 1 :]))
+    return np.minimum(first + steps.reshape(-1, *[1] * machine.rank), buffer.data.size - 1)
 
 
 def _within(index: Array, size: int) -> bool:
     return index.size == 0 or (int(index.min()) >= 0 and int(index.max()) < size)
+
+
+def _out_of_bounds(op: Operation, place: Place, axis: int, value: int, size: int) -> Exception:
+    which = f"subscript {axis} of {place.name} is {value}"
+    if axis == place.axis and place.width > 1:
+        which = f"subscript {axis} of {place.name} is {value} to {value + place.width - 1}"
+    return fail(
+        op,
+        f"{which}, out of bounds for an axis of size {size}",
+        remedy="mask the access with 'where [...]' if it may leave the axis",
+    )
 
 
 def _load(machine: Machine, op: LoadOp) -> None:
@@ -48,29 +78,33 @@ def _load(machine: Machine, op: LoadOp) -> None:
     if mask is not None and not mask.any():
         machine.define(op, np.zeros((), buffer.data.dtype))
         return
-    offset = buffer.offset(_subscripts(machine, op, mask))
-    _check_read(machine, op, buffer, offset, mask)
+    offset = offsets(machine, op, Place(op.memref, op.map.data, op.indices), mask)
+    machine.define(op, read(op, buffer, offset, mask, machine.who()))
+
+
+def read(
+    op: Operation, buffer: Buffer, offset: Array, mask: Array | None, who: Who | None
+) -> Array:
+    """The elements at `offset`, which all must be there to be read; zero where the mask fails."""
+    _check_read(op, buffer, offset, mask, who)
     value = buffer.data[offset]
-    zero = buffer.data.dtype.type(0)
-    machine.define(op, value if mask is None else np.where(mask, value, zero))
+    return value if mask is None else np.where(mask, value, buffer.data.dtype.type(0))
 
 
 def _check_read(
-    machine: Machine, op: LoadOp, buffer: Buffer, offset: Array, mask: Array | None
+    op: Operation, buffer: Buffer, offset: Array, mask: Array | None, who: Who | None
 ) -> None:
     if buffer.written is not None:
         unwritten = ~buffer.written[offset]
         unwritten = unwritten if mask is None else unwritten & mask
         if unwritten.any():
-            where = _element(buffer, np.broadcast_to(offset, unwritten.shape)[unwritten][0])
-            raise fail(op, f"reads element {where}, which nothing has written")
-    who = machine.who()
+            raise _unwritten(op, buffer, np.broadcast_to(offset, unwritten.shape)[unwritten])
     if who is None or buffer.accesses is None:
         return
-    elements, *ids = _active_points(mask, offset, *who)
+    elements, *ids = active_points(mask, offset, *who)
     races = buffer.accesses.read(elements, Who(*ids))
     if races.any():
-        where, thread = _element(buffer, elements[races][0]), ids[0][races][0]
+        where, thread = buffer.element(elements[races][0]), ids[0][races][0]
         raise fail(
             op,
             f"thread {thread} reads element {where} while another thread writes it",
@@ -78,21 +112,40 @@ def _check_read(
         )
 
 
+def _unwritten(op: Operation, buffer: Buffer, elements: Array) -> Exception:
+    where = buffer.element(elements[0])
+    if not buffer.on_its_way(elements[:1]).any():
+        return fail(op, f"reads element {where}, which nothing has written")
+    return fail(
+        op,
+        f"reads element {where}, to which a copy is under way",
+        remedy="wait for its fill with kernel.ring_wait",
+    )
+
+
 def _store(machine: Machine, op: StoreOp) -> None:
-    buffer: Buffer = machine.values[op.memref]
-    if not buffer.writable:
-        raise fail(op, f"stores to %{op.memref.name_hint or 'memref'}, which is an input")
+    place = Place(op.memref, op.map.data, op.indices)
     mask = machine.mask_of(op)
+    write(machine, op, place, machine.array(op.value), mask)
+
+
+def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Array | None) -> None:
+    """Stores `value` where the mask holds."""
+    buffer: Buffer = machine.values[place.memref]
+    if not buffer.writable:
+        raise fail(op, f"stores to {place.name}, which is an input")
     if mask is not None and not mask.any():
         return
-    offset = buffer.offset(_subscripts(machine, op, mask))
+    offset = offsets(machine, op, place, mask)
     ids = machine.who() or ()
-    elements, values, *ids = _active_points(mask, offset, machine.array(op.value), *ids)
+    elements, values, *ids = active_points(mask, offset, value, *ids)
     assert buffer.written is not None
     before = buffer.data[elements]
     changes = buffer.written[elements] & ~_same(before, values)
     if not ids and changes.any():
         raise _two_values(op, buffer, elements, changes, before, values)
+    if (busy := buffer.on_its_way(elements)).any():
+        raise _overtaken(op, buffer, elements[busy])
     buffer.data[elements] = values
     buffer.written[elements] = True
     after = buffer.data[elements]
@@ -103,10 +156,18 @@ def _store(machine: Machine, op: StoreOp) -> None:
         _check_write(op, buffer, elements, Who(*ids), ~_same(before, values))
 
 
+def _overtaken(op: Operation, buffer: Buffer, elements: Array) -> Exception:
+    return fail(
+        op,
+        f"stores to element {buffer.element(elements[0])}, to which a copy is under way",
+        remedy="wait for its fill with kernel.ring_wait",
+    )
+
+
 def _two_values(
-    op: StoreOp, buffer: Buffer, elements: Array, where: Array, kept: Array, values: Array
+    op: Operation, buffer: Buffer, elements: Array, where: Array, kept: Array, values: Array
 ) -> Exception:
-    element = _element(buffer, elements[where][0])
+    element = buffer.element(elements[where][0])
     return fail(
         op,
         f"element {element} is stored twice, as {kept[where][0]} and as {values[where][0]}",
@@ -114,11 +175,11 @@ def _two_values(
     )
 
 
-def _check_write(op: StoreOp, buffer: Buffer, elements: Array, who: Who, changes: Array) -> None:
+def _check_write(op: Operation, buffer: Buffer, elements: Array, who: Who, changes: Array) -> None:
     assert buffer.accesses is not None
     races = buffer.accesses.write(elements, who, changes)
     if races.any():
-        where, thread = _element(buffer, elements[races][0]), who.thread[races][0]
+        where, thread = buffer.element(elements[races][0]), who.thread[races][0]
         raise fail(
             op,
             f"thread {thread} writes element {where} while another thread uses it",
@@ -126,7 +187,7 @@ def _check_write(op: StoreOp, buffer: Buffer, elements: Array, who: Who, changes
         )
 
 
-def _active_points(mask: Array | None, *arrays: Array) -> Sequence[Array]:
+def active_points(mask: Array | None, *arrays: Array) -> Sequence[Array]:
     """The arrays at the points where the mask holds, broadcast together and flat."""
     if mask is None:
         return [a.reshape(-1) for a in np.broadcast_arrays(*arrays)]
@@ -136,11 +197,6 @@ def _active_points(mask: Array | None, *arrays: Array) -> Sequence[Array]:
 
 def _same(a: Array, b: Array) -> Array:
     return (a == b) | ((a != a) & (b != b))
-
-
-def _element(buffer: Buffer, offset: Any) -> list[int]:
-    """The subscripts of the element at `offset`."""
-    return [int(i) for i in np.unravel_index(int(offset) % buffer.size, buffer.shape)]
 
 
 ACCESS: Handlers = {LoadOp: _load, StoreOp: _store}

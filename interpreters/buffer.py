@@ -29,6 +29,8 @@ class Buffer:
         self.data = data.reshape(-1)
         self.slot = slot
         self.written: Array | None = None
+        self.expected: Array | None = None
+        """Which elements a copy is under way to, once there has been one."""
         self.writable = False
         self.accesses: Accesses | None = None
         self.place: range | None = None
@@ -70,6 +72,35 @@ class Buffer:
         for index, size in zip(subscripts, self.shape, strict=True):
             offset = offset * size + index
         return np.asarray(self.slot + offset)
+
+    def element(self, offset: Any) -> list[int]:
+        """The subscripts of the element at `offset` in `data`."""
+        return [int(i) for i in np.unravel_index(int(offset) % self.size, self.shape)]
+
+    def on_its_way(self, elements: Array) -> Array:
+        """To which of `elements` a copy is under way."""
+        if self.expected is None:
+            return np.zeros(elements.shape, bool)
+        return self.expected[elements]
+
+    def set_on_its_way(self, elements: Array) -> None:
+        """A copy to `elements` begins: what they held is lost."""
+        if self.expected is None:
+            self.expected = np.zeros(self.data.size, bool)
+        self.set_unwritten(elements)
+        self.expected[elements] = True
+
+    def set_written(self, elements: Array) -> None:
+        """Something is in `elements` now."""
+        assert self.written is not None
+        self.written[elements] = True
+        if self.expected is not None:
+            self.expected[elements] = False
+
+    def set_unwritten(self, elements: Array) -> None:
+        """Nothing is in `elements` any more."""
+        assert self.written is not None
+        self.written[elements] = False
 
     def write(self, data: Array) -> None:
         """Replace all contents."""

@@ -27,34 +27,18 @@ from tilewright.dialects.types import memref_type
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.control import CONTROL
 from tilewright.interpreters.errors import fail
+from tilewright.interpreters.kernel_copy import COPIES
 from tilewright.interpreters.kernel_registers import REGISTERS
+from tilewright.interpreters.kernel_ring import RINGS, check_finished
+from tilewright.interpreters.kernel_tma import TMA
 from tilewright.interpreters.loop import LOOP
-from tilewright.interpreters.machine import Handlers, Machine
-from tilewright.interpreters.race import Accesses, Who
-from tilewright.interpreters.types import Array, ElementTypes
+from tilewright.interpreters.machine import Handlers
+from tilewright.interpreters.race import Accesses
+from tilewright.interpreters.threads import Threads
+from tilewright.interpreters.types import ElementTypes
 
 _LANES = 1 << 17
 """Threads run at a time."""
-
-
-class Threads(Machine):
-    """Some blocks of a launch: axes (block, thread), outermost first."""
-
-    def __init__(self, blocks: range, threads: int, types: ElementTypes):
-        super().__init__(KERNEL, types)
-        self.shape = (len(blocks), threads)
-        self.block_id = np.arange(blocks.start, blocks.stop)[:, None]
-        self.thread_id = np.arange(threads)
-        self.epoch = np.zeros((len(blocks), 1), int)  # barriers that each block has passed
-
-    def who(self) -> Who:
-        return Who(self.thread_id, self.block_id, self.epoch)
-
-    def active_threads(self) -> Array | None:
-        """Which threads are active, by (block, thread); None: all."""
-        if self.active is None:
-            return None
-        return np.broadcast_to(self.active, self.shape)
 
 
 def run_threads(op: FuncOp, buffers: Mapping[SSAValue, Buffer], types: ElementTypes) -> None:
@@ -67,9 +51,10 @@ def run_threads(op: FuncOp, buffers: Mapping[SSAValue, Buffer], types: ElementTy
                 buffers[read].accesses = accesses
     step = max(1, _LANES // threads)
     for first in range(0, grid, step):
-        machine = Threads(range(first, min(first + step, grid)), threads, types)
+        machine = Threads(KERNEL, range(first, min(first + step, grid)), threads, types)
         machine.values.update(buffers)
         machine.run(op.body.block)
+        check_finished(machine)
 
 
 def _block_id(machine: Threads, op: BlockIdOp) -> None:
@@ -89,6 +74,8 @@ def _shared(machine: Threads, op: SharedOp) -> None:
     buffer = _memory(machine, op.memref, machine.shape[0])
     buffer.slot = buffer.slot[:, None]
     before: Buffer | None = machine.values.get(op.memref)
+    if before is not None and before.expected is not None and before.expected.any():
+        raise fail(op, "is made again while a copy to it is under way")
     buffer.accesses = Accesses(buffer.data.size) if before is None else before.accesses
     machine.define(op, buffer)
 
@@ -108,16 +95,7 @@ def _memory(machine: Threads, value: SSAValue, copies: int) -> Buffer:
 
 
 def _barrier(machine: Threads, op: BarrierOp) -> None:
-    active = machine.active_threads()
-    if active is None:
-        machine.epoch = machine.epoch + 1
-        return
-    arrived = active.any(axis=1, keepdims=True)
-    divergent = (arrived & ~active).any(axis=1)
-    if divergent.any():
-        block = machine.block_id[divergent][0, 0]
-        raise fail(op, f"only some threads of block {block} reach this barrier")
-    machine.epoch = machine.epoch + arrived
+    machine.pass_barrier(machine.arriving(op, "barrier"))
 
 
 def _shuffle(machine: Threads, op: ShuffleOp) -> None:
@@ -154,6 +132,9 @@ KERNEL: Handlers = {
     **LOOP,
     **CONTROL,
     **REGISTERS,
+    **COPIES,
+    **TMA,
+    **RINGS,
     BlockIdOp: _block_id,
     ThreadIdOp: _thread_id,
     IndexOp: _index,

@@ -16,6 +16,9 @@ from tilewright.interpreters.types import Array
 _NOBODY = -1
 _SEVERAL = -2
 
+ENGINE = -3
+"""Stands for the thread, where hardware that no barrier knows accesses memory by itself."""
+
 
 class Who(NamedTuple):
     """Thread, block and epoch of each of a list of accesses."""
@@ -57,6 +60,10 @@ class _Last:
         self.thread[elements[several]] = _SEVERAL
         self.block[elements[blocks]] = _SEVERAL
 
+    def forget(self, elements: Array) -> None:
+        """As if nobody had accessed these."""
+        self.thread[elements] = _NOBODY
+
 
 class Accesses:
     """The last writes and reads of every element of a buffer."""
@@ -82,3 +89,8 @@ class Accesses:
         )
         self.writes.record(elements, who)
         return races
+
+    def forget(self, elements: Array) -> None:
+        """All accesses to these so far are ordered before all that follow."""
+        self.writes.forget(elements)
+        self.reads.forget(elements)

@@ -177,6 +177,12 @@ def _add_run(add_parser: AddParser) -> None:
         default="auto",
         help="a GPU or the simulator; auto takes what there is",
     )
+    parser.add_argument(
+        "--blocks",
+        type=_blocks,
+        metavar="N",
+        help="simulate at most about N blocks of each kernel, spread over its grid",
+    )
     inputs = parser.add_mutually_exclusive_group()
     inputs.add_argument(
         "--seed", type=_seed, default=0, metavar="N", help="of the random inputs; default: 0"
@@ -203,6 +209,12 @@ def _add_run(add_parser: AddParser) -> None:
         action="store_true",
         help="also say what the machine code tells of each kernel, as compile --report does",
     )
+
+
+def _blocks(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no positive number of blocks")
+    return int(text)
 
 
 def _seed(text: str) -> int:

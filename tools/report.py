@@ -77,9 +77,17 @@ def print_report(report: Report, console: Console) -> None:
     if report.static is not None:
         console.print()
         print_static_report(report.static, console)
-    right = "right" if report.compared else "not compared: name a program with --against"
-    style, verdict = ("bold green", right) if report.ok else ("bold red", "wrong")
+    style, verdict = ("bold green", _right(report)) if report.ok else ("bold red", "wrong")
     console.print(f"\n[{style}]{verdict}[/]")
+
+
+def _right(report: Report) -> str:
+    execution = report.execution
+    if execution.is_built_on_samples:
+        return "not compared: kernels read what blocks that did not run should have written"
+    if not report.compared:
+        return "not compared: name a program with --against"
+    return "right in the blocks that ran" if execution.is_sample else "right"
 
 
 def _outputs_table(report: Report) -> Table:
@@ -109,7 +117,7 @@ def _kernels_table(report: Report) -> Table:
         launch, counters = kernel.launch, kernel.counters
         rows.add_row(
             launch.kernel,
-            f"{launch.grid}",
+            f"{kernel.blocks} of {launch.grid}" if kernel.is_sample else f"{launch.grid}",
             f"{launch.block}",
             f"{launch.shared_bytes} B",
             f"{kernel.instructions}",
@@ -176,6 +184,7 @@ def _kernel(kernel: KernelReport) -> dict[str, Any]:
     return {
         "name": launch.kernel,
         "grid": launch.grid,
+        "blocks": kernel.blocks,
         "block": launch.block,
         "smem_bytes": launch.shared_bytes,
         "instructions": kernel.instructions,

@@ -3,10 +3,12 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.codegen.execution import Backend, Execution, backend_for
+from tilewright.codegen.execution import Array, Backend, Execution, backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.launch_plan import plan_of
 from tilewright.codegen.report import StaticReport, report_of
@@ -15,7 +17,7 @@ from tilewright.errors import UsageError
 from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import context, lower
 from tilewright.tools.checks import checking_manager
-from tilewright.tools.comparison import compare
+from tilewright.tools.comparison import Comparison, compare, uncompared
 from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import read_module
 from tilewright.tools.model_source import captured, is_ir
@@ -36,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     use_cuda_home()
     target_name = target_for(args.target)
     try:
-        backend = backend_for(args.device, target_name)
+        backend = backend_for(args.device, target_name, args.blocks)
         report = _report(_program(args), backend, target_name, args)
     except Exception as err:
         if args.json:
@@ -70,6 +72,19 @@ def _kernel_ir(module: ModuleOp, check: str) -> ModuleOp | None:
     return lower(module, Level.KERNEL, checking_manager(context(), check))
 
 
+def _compared(
+    program: Program, inputs: Sequence[Array], execution: Execution, kernel_ir: ModuleOp | None
+) -> list[Comparison]:
+    """Of samples, what was written is compared, unless it was made of what was not."""
+    if execution.missing is None:
+        return compare(program, inputs, execution.results, kernel_ir)
+    if program.exact is None or execution.is_built_on_samples:
+        return uncompared(execution.results)
+    expected = program.rounded(inputs)
+    rows = zip(execution.missing, expected, execution.results, strict=True)
+    return compare(program, inputs, [np.where(*row) for row in rows])
+
+
 def _report(
     program: Program, backend: Backend, target_name: str, args: argparse.Namespace
 ) -> Report:
@@ -81,7 +96,7 @@ def _report(
     if inputs is None:
         inputs = random_inputs(plan.inputs, args.seed)
     execution = backend.run(plan, inputs)
-    comparisons = compare(program, inputs, execution.results, kernel_ir)
+    comparisons = _compared(program, inputs, execution, kernel_ir)
     return Report(
         backend.name,
         target_name,

@@ -37,13 +37,22 @@ from tilewright.passes.cuda.copies import COPIES
 from tilewright.passes.cuda.index_values import INDEX_VALUES
 from tilewright.passes.cuda.kernel_names import rename_kernels
 from tilewright.passes.cuda.memory import MEMORY
+from tilewright.passes.cuda.registers import REGISTERS
 from tilewright.passes.cuda.rings import RINGS
 from tilewright.passes.cuda.threads import THREADS
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("c", 1, "convert_kernel_to_cuda")
 
-_HANDLERS: Handlers = {**INDEX_VALUES, **THREADS, **MEMORY, **COPIES, **RINGS, **CONTROL_FLOW}
+_HANDLERS: Handlers = {
+    **INDEX_VALUES,
+    **THREADS,
+    **REGISTERS,
+    **MEMORY,
+    **COPIES,
+    **RINGS,
+    **CONTROL_FLOW,
+}
 
 
 class ConvertKernelToCudaPass(ModulePass):

@@ -16,6 +16,9 @@ from tilewright.dialects.tile import SHARED
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 
+_MOST_COLUMNS = 40
+"""Beyond which a subscript is given a name."""
+
 
 def _copy(to: Conversion, op: kernel.CopyOp) -> None:
     condition = to.indices.condition(op)
@@ -63,8 +66,8 @@ def _copy_async(to: Conversion, op: kernel.CopyAsyncOp) -> None:
 def _sides(to: Conversion, op: CopyingOp) -> tuple[list[SSAValue], list[SSAValue]]:
     """The subscripts of either side; those that would fill a line get names."""
     source, target = (to.indices.subscripts(place) for place in to.accesses.places[op])
-    target = [to.writer.name_if_long(t, source[-1], "i") for t in target]
-    return [to.writer.name_if_long(s, target[-1], "i") for s in source], target
+    target = [to.writer.name_if_longer(t, _MOST_COLUMNS, "i") for t in target]
+    return [to.writer.name_if_longer(s, _MOST_COLUMNS, "i") for s in source], target
 
 
 COPIES: Handlers = {kernel.CopyOp: _copy, kernel.CopyAsyncOp: _copy_async}

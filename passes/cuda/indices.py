@@ -68,14 +68,21 @@ class Indices:
         return [BinaryOp(BinaryOperator.ADD, self.value(offset), permuted).result]
 
     def _permuted(self, swizzle: Swizzle) -> SSAValue:
-        key = self._scaled(self._sum(swizzle.key, "swizzle"), swizzle.chunk)
+        key = self._scaled(self._early(swizzle.key, "swizzle"), swizzle.chunk)
         if not swizzle.low.operands and not swizzle.low.constant:
             return key
         return BinaryOp(BinaryOperator.BIT_XOR, self.value(swizzle.low), key).result
 
-    def value(self, index: Index) -> SSAValue:
+    def _early(self, index: Index, hint: str) -> SSAValue:
+        """What varies in `index` under a name, made as early as its operands are known."""
+        part = index.without_constant()
+        if part.is_worth_a_name() and self._known(part) is None:
+            self._make_name(part, self._first_level(part), hint, lambda: self._written(part))
+        return self._sum(index, hint)
+
+    def value(self, index: Index, hint: str = "i") -> SSAValue:
         """The one expression of `index`, or its name."""
-        return self._sum(index, "i")
+        return self._sum(index, hint)
 
     def known(self, op: loop.IndexOp) -> int | None:
         """What the index is wherever it is; None if that varies."""
@@ -126,6 +133,12 @@ class Indices:
         is_trivial = isinstance(what, Index) and not what.is_worth_a_name()
         if is_trivial or (level := self._level(what)) is None:
             return None
+        return self._make_name(what, level, hint, write)
+
+    def _make_name(
+        self, what: Index | Mask, level: int, hint: str, write: Callable[[], SSAValue]
+    ) -> SSAValue:
+        """A name in the scope of that level."""
         inner = self._scopes[level + 1 :]
         del self._scopes[level + 1 :]
         with self.writer.inside(self._scopes[level].target):
@@ -141,12 +154,15 @@ class Indices:
 
     def _level(self, what: Index | Mask) -> int | None:
         """The outermost scope where `what` occurs more than once and its operands are known."""
-        pending = {block_of(v) for v in what.operands}
-        for level, scope in enumerate(self._scopes):
-            pending.discard(scope.source)
-            if not pending and self.accesses.count(what, scope.source) > 1:
-                return level
-        return None
+        levels = range(self._first_level(what), len(self._scopes))
+        occurs = (self.accesses.count(what, self._scopes[level].source) for level in levels)
+        return next((level for level, count in zip(levels, occurs, strict=True) if count > 1), None)
+
+    def _first_level(self, what: Index | Mask) -> int:
+        """The outermost scope where the operands of `what` are known."""
+        blocks = {block_of(v) for v in what.operands}
+        known = (level for level, scope in enumerate(self._scopes) if scope.source in blocks)
+        return max(known, default=0)
 
     def _written(self, index: Index) -> SSAValue:
         """The one expression of `index`, by its subscripts if one of them has a name."""

@@ -1,26 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory that a kernel declares, loads of one element and stores of one."""
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.cuda_expressions import LiteralOp, SubscriptOp, TernaryOp
-from tilewright.dialects.cuda_memory import LocalOp
 from tilewright.dialects.cuda_statements import IfOp, StoreOp
-from tilewright.dialects.kernel_copy import CopyOp
-from tilewright.dialects.kernel_registers import LOCAL
-from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.filled_loads import fill_of
-from tilewright.passes.cuda.shared_memory import array_alignment
-
-
-def _registers(to: Conversion, op: kernel.RegistersOp) -> None:
-    element, type = to.element(op.memref), memref_type(op.memref)
-    name, align = op.memref.name_hint or "r", array_alignment(op.memref)
-    local = LocalOp(type.get_shape(), element, name, align=align)
-    to.writer.statement(local)
-    to.writer.values[op.memref] = local.array
+from tilewright.passes.cuda.registers import is_read_in_place
 
 
 def _shared(to: Conversion, op: kernel.SharedOp) -> None:
@@ -39,41 +27,12 @@ def _load(to: Conversion, op: loop.LoadOp) -> None:
         fill = None if select is None else fill_of(select)
         zero = to.writer.zero(value.type) if fill is None else LiteralOp(fill).result
         value = TernaryOp(condition, value, zero).result
-    if condition is None and _is_read_in_place(op):
+    if select is None and is_read_in_place(op):
         to.writer.bind(op.result, value)
         return
     hint = op.result.name_hint or op.memref.name_hint
     result = op.result if select is None else select.result
     to.writer.values[result] = to.writer.let(value, hint)
-
-
-def _is_read_in_place(load: loop.LoadOp) -> bool:
-    """Whether nothing is written to the array between a load of registers and its one use."""
-    if memref_type(load.memref).memory_space != LOCAL:
-        return False
-    op: Operation | None = load.next_op
-    last = _last_use(load)
-    while op is not None and op is not last:
-        if _may_write(op, load.memref):
-            return False
-        op = op.next_op
-    return op is not None
-
-
-def _last_use(load: loop.LoadOp) -> Operation | None:
-    """Where the expression is written that the load becomes part of."""
-    op: Operation = load
-    while len(op.results) == 1 and (use := op.results[0].get_user_of_unique_use()) is not None:
-        if use.parent is not load.parent:
-            return None
-        op = use
-    return None if op is load else op
-
-
-def _may_write(op: Operation, memref: SSAValue) -> bool:
-    written = (inner.memref for inner in op.walk() if isinstance(inner, loop.StoreOp))
-    copied = (inner.target for inner in op.walk() if isinstance(inner, CopyOp))
-    return memref in (*written, *copied)
 
 
 def _store(to: Conversion, op: loop.StoreOp) -> None:
@@ -99,7 +58,6 @@ def _store(to: Conversion, op: loop.StoreOp) -> None:
 
 
 MEMORY: Handlers = {
-    kernel.RegistersOp: _registers,
     kernel.SharedOp: _shared,
     loop.LoadOp: _load,
     loop.StoreOp: _store,

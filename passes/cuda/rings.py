@@ -131,13 +131,13 @@ def _perform(to: Conversion, name: str, *arguments: SSAValue) -> None:
 def _barrier(to: Conversion, op: FillOp, which: int) -> SSAValue:
     """`&full[slot]`."""
     slot, _ = to.accesses.places[op][0].terms
-    return AddressOp(to.barriers[op.ring][which], [to.indices.value(slot)]).result
+    return AddressOp(to.barriers[op.ring][which], [to.indices.value(slot, "slot")]).result
 
 
 def _phase(to: Conversion, op: FillOp) -> SSAValue:
     """The parity of the phase that ends when the fill has arrived."""
     _, phase = to.accesses.places[op][0].terms
-    return to.indices.value(phase)
+    return to.indices.value(phase, "phase")
 
 
 def _phase_before(to: Conversion, op: FillOp) -> SSAValue:

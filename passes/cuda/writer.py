@@ -110,6 +110,10 @@ class Writer:
         is_long = columns(value) + columns(beside) > MAX_INLINE
         return self.let(value, hint) if is_pending(value) and is_long else value
 
+    def name_if_longer(self, value: SSAValue, most: int, hint: str) -> SSAValue:
+        """`value`, with a name if it takes more columns than `most`."""
+        return self.let(value, hint) if is_pending(value) and columns(value) > most else value
+
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
         """Append to `block` meanwhile."""

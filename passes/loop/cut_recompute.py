@@ -22,6 +22,7 @@ it and depends on loads, scalars and whole reductions only. Costs are those of f
 (`fusion_cost`); a cut must be faster by a margin, so that what was fused is not cut again.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -73,8 +74,12 @@ class CutRecompute(RewritePattern):
         kernel = self.plan.kernel_of(op)
         if kernel is None or self.plan.times_launched(kernel) > 1 or not _is_loop_ir(kernel):
             return
-        for part in parts(kernel):
-            decision = _decision(kernel, op, part, self.target)
+        times = runs(kernel)
+        if not (found := list(parts(kernel, times))):
+            return
+        whole = work_of(kernel, op)
+        for part in found:
+            decision = _decision(kernel, op, part, whole, times, self.target)
             if decision.pays:
                 skipped(RULE, kernel, decision.reason)
                 continue
@@ -88,9 +93,15 @@ def _is_loop_ir(kernel: loop.KernelOp) -> bool:
     return all(inner.name.partition(".")[0] != "tile" for inner in kernel.walk())
 
 
-def _decision(kernel: loop.KernelOp, launch: loop.LaunchOp, part: Part, target: Target) -> Decision:
+def _decision(
+    kernel: loop.KernelOp,
+    launch: loop.LaunchOp,
+    part: Part,
+    whole: Work,
+    times: Mapping[Operation, float],
+    target: Target,
+) -> Decision:
     """Whether the part should stay; its instructions and what only it reads go."""
-    whole, times = work_of(kernel, launch), runs(kernel)
     gone = {inner for op in _dead_without(part) for inner in op.walk()}
     instructions_gone = sum(times.get(op, 0.0) * cost_of(op) for op in gone)
     buffers = dict[SSAValue, SSAValue](zip(kernel.inputs, launch.inputs, strict=True))

@@ -17,6 +17,9 @@ VECTOR = 4
 """Elements that a thread loads by one instruction, where nothing is reused: 128 bits of float32."""
 
 
+_NONE = frozenset[SSAValue]()
+
+
 def runs(kernel: loop.KernelOp, rows: Collection[SSAValue] = ()) -> dict[Operation, float]:
     """
     How often each op of `kernel` runs in a launch; a loop, as often as all its steps. A block that
@@ -38,7 +41,7 @@ def varying(kernel: loop.KernelOp) -> dict[Operation, frozenset[SSAValue]]:
 
 def _find_varying(block: Block, varies: dict[Operation, frozenset[SSAValue]]) -> None:
     for op in block.ops:
-        found = frozenset[SSAValue]().union(*(_axes_of(value, varies) for value in op.operands))
+        found = _NONE.union(*(_axes_of(value, varies) for value in op.operands))
         for region in op.regions:
             _find_varying(region.block, varies)
             found = found.union(*(varies[inner] for inner in region.block.ops))
@@ -49,9 +52,10 @@ def _find_varying(block: Block, varies: dict[Operation, frozenset[SSAValue]]) ->
 def _axes_of(
     value: SSAValue, varies: Mapping[Operation, frozenset[SSAValue]]
 ) -> frozenset[SSAValue]:
-    if isinstance(value.owner, Operation):
-        return varies[value.owner]
-    return frozenset((value,)) if extent_of(value) is not None else frozenset()
+    owner = value.owner
+    if isinstance(owner, Operation):
+        return varies[owner]
+    return frozenset((value,)) if isinstance(owner.parent_op(), AxesOp) else _NONE
 
 
 def _runs(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values that a kernel computes anew for axes with which they do not vary."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from xdsl.traits import is_side_effect_free
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
-from tilewright.passes.loop.op_runs import runs, varying
+from tilewright.passes.loop.op_runs import varying
 
 
 class Part(NamedTuple):
@@ -31,9 +31,12 @@ class Part(NamedTuple):
         return prod(extent_of(axis) or 1 for axis in self.axes)
 
 
-def parts(kernel: loop.KernelOp) -> Iterator[Part]:
-    """The values of `kernel` that could be cut out: the last ones before more axes come in."""
-    varies, times = varying(kernel), runs(kernel)
+def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[Part]:
+    """
+    The values of `kernel` that could be cut out: the last ones before more axes come in; `times`
+    says how often each op runs.
+    """
+    varies = varying(kernel)
     for op in times:
         if len(op.results) != 1 or isinstance(op, loop.LoadOp | arith.ConstantOp):
             continue

@@ -87,11 +87,14 @@ def split(nest: loop.ForOp, quotient: Quotient) -> loop.ForOp:
 
 def contraction_of(nest: loop.ForOp) -> loop.ForOp | None:
     """A copy of the nest that is a contraction, as some of its axes are split; None if none is."""
-    while (groups := largest_groups(nest)) is not None:
-        nest = split(nest, groups)
-        if is_contraction(nest.body.block):
-            return nest
-    return None
+    if (groups := largest_groups(nest)) is None:
+        return None
+    copy = split(nest, groups)
+    if is_contraction(copy.body.block):
+        return copy
+    contraction = contraction_of(copy)
+    copy.erase()  # else it would still count as a reader of what it reads
+    return contraction
 
 
 class SplitAxesPass(ModulePass):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dangling_uses import assert_no_dangling_uses
 from hypothesis import HealthCheck, Phase, given, settings
 from xdsl.dialects.builtin import ModuleOp
 
@@ -20,6 +21,9 @@ from tilewright.passes.manager import PassManager
 from .graphs import Graph, graphs
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
+
+_PHASES = [Phase.generate, Phase.shrink]
+"""What else hypothesis says of a failure takes longer than all the rest."""
 
 _TOLERANCE = 1e-6
 """Relative to the largest element: all is float64 but numbers in the IR, whose eps is 6e-8."""
@@ -49,28 +53,29 @@ def check_module(graph: Graph, module: ModuleOp, inputs: Sequence[Any]) -> None:
 
 def _check_pass(before: ModuleOp, after: ModuleOp, name: str) -> None:
     assert not check_pass(before, after, name).notes
+    assert_no_dangling_uses(after, name)
 
 
 @given(graphs(5, 11))
-@settings(max_examples=200, suppress_health_check=_SLOW)
+@settings(max_examples=200, suppress_health_check=_SLOW, phases=_PHASES)
 def test_small_graphs(graph: Graph):
     check(graph)
 
 
 @given(graphs(3, 6))
-@settings(max_examples=8, suppress_health_check=_SLOW, phases=[Phase.generate])
+@settings(max_examples=8, suppress_health_check=_SLOW, phases=_PHASES)
 def test_captured_graphs(graph: Graph):
     captured = api.capture(graph, *graph.inputs())
     check_module(graph, captured.module, [input.tensor for input in captured.inputs])
 
 
 @given(graphs(3, 15))
-@settings(max_examples=3000, suppress_health_check=_SLOW)
+@settings(max_examples=3000, suppress_health_check=_SLOW, phases=_PHASES)
 def test_many_small_graphs(every_case: None, graph: Graph):
     check(graph)
 
 
 @given(graphs(30, 60))
-@settings(max_examples=160, suppress_health_check=_SLOW)
+@settings(max_examples=160, suppress_health_check=_SLOW, phases=_PHASES)
 def test_large_graphs(every_case: None, graph: Graph):
     check(graph)

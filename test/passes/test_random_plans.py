@@ -4,6 +4,7 @@ Kernels that no frontend would write, through every pass down to Kernel IR: each
 by running the program before and after it.
 """
 
+from dangling_uses import assert_no_dangling_uses
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -15,15 +16,14 @@ from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import context
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes, expanded
+from tilewright.passes.pipelines import TO_LOOP, available_passes, expanded
 
 from .launches import tile_kernels
 from .plans import plans
 
-FUSION = (
-    "inline-elementwise,fuse-epilogue,fuse-reduction,fuse-epilogue,inline-elementwise,"
-    "simplify-accesses,hoist-invariants,share-values,normalize-kernels,dedupe-kernels,"
-)
+FUSION = TO_LOOP.removeprefix("lift,") + ","
+"""All that is done to kernels once they are there."""
+
 CLEANUP = "simplify-accesses,canonicalize,share-values,"
 
 
@@ -50,6 +50,7 @@ def lower_checked(text: str, pipeline: str, symbol: str) -> None:
     def check(before: ModuleOp, after: ModuleOp, name: str) -> None:
         report = check_pass(before, after, name)
         assert (report.compared, report.notes) == ((symbol,), ())
+        assert_no_dangling_uses(after, name)
 
     passes = expanded(parse_pipeline(pipeline, available_passes()))
     PassManager(ctx, check_each=check).run(module, passes)

@@ -5,8 +5,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tilewright.codegen.simulator import Report
+from tilewright.codegen.simulator.counters import Meters
+from tilewright.codegen.simulator.lanes import all_lanes
+from tilewright.passes.banks import lanes_per_phase, phase_wavefronts
 
 Run = Callable[..., Report]
 
@@ -80,3 +85,40 @@ def test_costs_add_up_over_loops_blocks_and_batches(run: Run):
     assert report.ok, report.errors
     assert report.counters.global_sectors == 4 * n * 4 // 32
     assert report.counters.ideal_global_sectors == 4 * n * 4 // 32
+
+
+def test_lines_count_instructions_and_active_lanes(run: Run):
+    source = """(float* y) {
+      int t = threadIdx.x;
+      if (t % 4 == 0)
+        y[t] = t * 0.5f;
+    }"""
+    report = run(source, np.zeros(64, np.float32), block=64)
+    lines = {line.line: line for line in report.counters.lines}
+    assert sum(line.thread_instructions for line in lines.values()) == report.instructions
+    assert lines[3].active_lanes == 32
+    assert lines[4].active_lanes == 8
+
+
+def test_bytes_moved_against_those_that_must_be(run: Run):
+    """Two blocks read the same: half of what is read need not be."""
+    source = "(const float* x, float* y) { int t = threadIdx.x; y[blockIdx.x * 64 + t] = x[t]; }"
+    report = run(source, np.zeros(64, np.float32), np.zeros(128, np.float32), grid=2, block=64)
+    assert report.counters.global_bytes == 4 * 256
+    assert report.counters.minimum_global_bytes == 3 * 256
+
+
+@given(
+    size=st.sampled_from([1, 2, 4, 8, 16]),
+    items=st.lists(st.integers(0, 255), min_size=32, max_size=32),
+)
+@settings(max_examples=60)
+def test_the_counters_follow_the_model_that_passes_use(size: int, items: list[int]):
+    addresses = [item * size for item in items]
+    count = lanes_per_phase(size)
+    phases = [addresses[first : first + count] for first in range(0, 32, count)]
+    expected = sum(phase_wavefronts(phase, size) for phase in phases)
+    meter = Meters(True, [0]).meter(1, "shared", "ld", size)
+    assert meter is not None
+    meter.add(all_lanes(32), np.array(addresses))
+    assert (meter.count.transactions, meter.count.ideal) == (expected, len(phases))

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Boxes that the tensor memory accelerator copies. The engine is no thread: what it writes is ordered
+against what threads read by the ring alone, and by barriers between their reads and its start.
+"""
+
+import numpy as np
+
+from tilewright.dialects.kernel import TmaCopyOp
+from tilewright.dialects.tile import layout_of
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.interpreters.access import read
+from tilewright.interpreters.async_copies import Flight, begin
+from tilewright.interpreters.buffer import Buffer
+from tilewright.interpreters.errors import fail
+from tilewright.interpreters.kernel_copy import base_alignment
+from tilewright.interpreters.machine import Handlers
+from tilewright.interpreters.race import ENGINE, Who
+from tilewright.interpreters.ring import Fill, coming
+from tilewright.interpreters.threads import Threads
+from tilewright.interpreters.types import Array
+
+_GLOBAL_BYTES = 16
+"""What the tensor's address and the distance of its rows are multiples of (CUDA driver API)."""
+
+_SHARED_BYTES = 128
+"""What the address of a box in shared memory is a multiple of (PTX ISA, tensors)."""
+
+
+def _tma_copy(machine: Threads, op: TmaCopyOp) -> None:
+    _check_addresses(op)
+    fill = coming(machine, op, op.ring, op.count)
+    rows = np.flatnonzero(fill.blocks)
+    fill.check_copy(_slots(machine, op, fill), _bytes(op))
+    values = _box(machine, op, fill)
+    elements = _elements(machine, op, fill)
+    block = np.repeat(rows, elements.shape[1])
+    flight = Flight(
+        op, machine.values[op.target], elements.reshape(-1), values.reshape(-1), block, block
+    ).of_fill(fill.count)
+    ids = machine.block_id[block, 0], machine.epoch[block, 0]
+    begin(flight, Who(np.full_like(block, ENGINE), *ids))
+    fill.ring.under_way.append(flight)
+
+
+def _check_addresses(op: TmaCopyOp) -> None:
+    source, target = memref_type(op.source), memref_type(op.target)
+    name, size = f"%{op.source.name_hint or 'memref'}", size_of(source.element_type)
+    if (base := base_alignment(op.source)) < _GLOBAL_BYTES:
+        raise fail(
+            op,
+            f"{name} begins at a multiple of {base} bytes, a tensor at one of {_GLOBAL_BYTES}",
+            remedy=f"say that it is aligned: {{plan.align = {_GLOBAL_BYTES} : i64}}",
+        )
+    if source.get_num_dims() > 1 and (row := source.get_shape()[-1] * size) % _GLOBAL_BYTES:
+        raise fail(
+            op,
+            f"rows of {name} are {row} bytes apart, not a multiple of {_GLOBAL_BYTES}",
+            remedy="fill the slot by cp.async or by stores",
+        )
+    slot = layout_of(target).size(target) // target.get_shape()[0] * size
+    if target.get_shape()[0] > 1 and slot % _SHARED_BYTES:
+        raise fail(
+            op,
+            f"slots are {slot} bytes apart, not a multiple of {_SHARED_BYTES}",
+            remedy="give the slab the layout '#tile.layout<slots>'",
+        )
+
+
+def _slots(machine: Threads, op: TmaCopyOp, fill: Fill) -> Array:
+    return machine.by_block(op, op.slot, fill.blocks, "the slot")
+
+
+def _bytes(op: TmaCopyOp) -> int:
+    """What the copy brings; zeros outside of the tensor count."""
+    return int(np.prod([*op.box.get_values()])) * size_of(memref_type(op.source).element_type)
+
+
+def _box(machine: Threads, op: TmaCopyOp, fill: Fill) -> Array:
+    """What is copied, flat, for each block that comes to the op; zero outside of the tensor."""
+    source: Buffer = machine.values[op.source]
+    rank, rows = len(source.shape), np.flatnonzero(fill.blocks)
+    starts = [
+        machine.by_block(op, index, fill.blocks, f"subscript {axis}")[rows]
+        for axis, index in enumerate(machine.indices(op.map.data, op.indices))
+    ]
+    inside, offset = np.ones((), bool), np.zeros((), int)
+    for axis, (start, extent) in enumerate(zip(starts, op.box.get_values(), strict=True)):
+        steps = np.arange(extent).reshape(-1, *[1] * (rank - axis - 1))
+        index = start.reshape(-1, *[1] * rank) + steps
+        size = source.shape[axis]
+        inside = inside & (index >= 0) & (index < size)
+        offset = offset * size + np.clip(index, 0, size - 1)
+    offset, inside = (np.reshape(a, (len(rows), -1)) for a in (offset, inside))
+    return read(op, source, offset, inside, _engine(machine, rows))
+
+
+def _engine(machine: Threads, rows: Array) -> Who:
+    """The engine, acting for some blocks: by (block, element)."""
+    return Who(np.asarray(ENGINE), machine.block_id[rows], machine.epoch[rows])
+
+
+def _elements(machine: Threads, op: TmaCopyOp, fill: Fill) -> Array:
+    """Where the box goes, for each block that comes to the op."""
+    target: Buffer = machine.values[op.target]
+    size = target.size // target.shape[0]
+    rows = np.flatnonzero(fill.blocks)
+    slots = _slots(machine, op, fill)[rows, None]
+    return target.slot[rows] + slots * size + np.arange(size)
+
+
+TMA: Handlers = {TmaCopyOp: _tma_copy}

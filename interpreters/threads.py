@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The threads of Kernel IR: a vector machine with a dimension for blocks and one for threads."""
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.interpreters.async_copies import Flight
+from tilewright.interpreters.errors import fail
+from tilewright.interpreters.machine import Handlers, Machine
+from tilewright.interpreters.race import Who
+from tilewright.interpreters.types import Array, ElementTypes
+
+
+class Threads(Machine):
+    """Some blocks of a launch: axes (block, thread), outermost first."""
+
+    def __init__(self, handlers: Handlers, blocks: range, threads: int, types: ElementTypes):
+        super().__init__(handlers, types)
+        self.shape = (len(blocks), threads)
+        self.block_id = np.arange(blocks.start, blocks.stop)[:, None]
+        self.thread_id = np.arange(threads)
+        self.epoch = np.zeros((len(blocks), 1), int)
+        """Barriers that each block has passed."""
+        self.uncommitted: list[Flight] = []
+        """Copies of `cp.async` that belong to no fill yet."""
+        self.groups = np.zeros(len(blocks), int)
+        """Groups of copies that the threads of each block have committed, whatever the ring."""
+
+    def who(self) -> Who:
+        return Who(self.thread_id, self.block_id, self.epoch)
+
+    def active_threads(self) -> Array | None:
+        """Which threads are active, by (block, thread); None: all."""
+        if self.active is None:
+            return None
+        return np.broadcast_to(self.active, self.shape)
+
+    def arriving(self, op: Operation, what: str) -> Array:
+        """Which blocks come to `op`, called `what`: all of their threads, or it is an error."""
+        active = self.active_threads()
+        if active is None:
+            return np.ones(len(self.block_id), bool)
+        some: Array = np.any(active, axis=1)
+        divergent = some & ~np.all(active, axis=1)
+        if divergent.any():
+            block = self.block_id[divergent][0, 0]
+            raise fail(op, f"only some threads of block {block} reach this {what}")
+        return some
+
+    def pass_barrier(self, blocks: Array) -> None:
+        """The threads of `blocks` have waited for each other."""
+        self.epoch = self.epoch + blocks[:, None]
+
+    def by_block(self, op: Operation, value: SSAValue | Array, blocks: Array, what: str) -> Array:
+        """A value that is the same for all threads of each of `blocks`, by block."""
+        array = self.array(value) if isinstance(value, SSAValue) else value
+        whole = np.broadcast_to(array, self.shape)
+        differ = blocks & (whole != whole[:, :1]).any(axis=1)
+        if differ.any():
+            block = self.block_id[differ][0, 0]
+            raise fail(op, f"{what} differs between the threads of block {block}")
+        return whole[:, 0]
