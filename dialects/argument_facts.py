@@ -12,6 +12,12 @@ it, whatever buffer is passed. Where nothing is said the elements' own size is a
 `plan.in_place` is what the kernel allows: launches may pass one buffer as this output and as input
 0. So no thread reads an element of that input after it or another thread has written it.
 
+`plan.initial` is what the kernel finds in each element of an output: the plan fills the buffer with
+it before the launch.
+
+`plan.scratch` is said of an output that is no result: what it holds after the launch is of no use.
+With `plan.initial` it is filled once only, for the kernel leaves it as it found it.
+
 That elements lie in row-major order without gaps is not said here: the argument's type says so.
 """
 
@@ -21,9 +27,11 @@ from typing import cast
 from xdsl.dialects.builtin import (
     ContainerType,
     DenseArrayBase,
+    FloatAttr,
     IntegerAttr,
     IntegerType,
     ShapedType,
+    UnitAttr,
     i64,
 )
 from xdsl.ir import Attribute
@@ -35,6 +43,11 @@ from tilewright.dialects.types import size_of
 
 ALIGN = "plan.align"
 IN_PLACE = "plan.in_place"
+INITIAL = "plan.initial"
+SCRATCH = "plan.scratch"
+
+Initial = IntegerAttr | FloatAttr
+"""What every element of a buffer is."""
 
 Facts = Mapping[str, Attribute]
 """What is said of one argument."""
@@ -51,6 +64,17 @@ def inputs_in_place(facts: Facts) -> tuple[int, ...]:
     """The inputs, by position, that may be passed as this output too."""
     attribute = facts.get(IN_PLACE)
     return tuple(attribute.get_values()) if isa(attribute, DenseArrayBase[IntegerType]) else ()
+
+
+def initial_in(facts: Facts) -> Initial | None:
+    """What the plan fills the buffer with; None if it may hold anything."""
+    attribute = facts.get(INITIAL)
+    return attribute if isinstance(attribute, IntegerAttr | FloatAttr) else None
+
+
+def scratch(initial: Initial | None = None) -> Facts:
+    """What is said of an output that is no result, but room that the kernel needs."""
+    return {SCRATCH: UnitAttr(), **({} if initial is None else {INITIAL: initial})}
 
 
 def with_alignment(facts: Facts, bytes: int) -> Facts:
@@ -75,6 +99,13 @@ def verify_facts(everything: Sequence[Facts], types: Sequence[Attribute], num_in
             _verify_alignment(facts[ALIGN])
         if IN_PLACE in facts:
             _verify_in_place(facts[IN_PLACE], position, types, num_inputs)
+        if INITIAL in facts:
+            _verify_initial(facts[INITIAL], types[position])
+        for name in (INITIAL, SCRATCH):
+            if name in facts and position < num_inputs:
+                raise VerifyException(f"{name} is said of input {position}; outputs are written")
+    if all(SCRATCH in facts for facts in everything[num_inputs:]):
+        raise VerifyException(f"all outputs are {SCRATCH}: nothing that the kernel does is of use")
 
 
 def _verify_alignment(attribute: Attribute) -> None:
@@ -99,6 +130,12 @@ def _verify_in_place(
             raise VerifyException(
                 f"{IN_PLACE} names input {given}, a {types[given]}, for a {types[position]}"
             )
+
+
+def _verify_initial(attribute: Attribute, type: Attribute) -> None:
+    element = _element(type)
+    if not isinstance(attribute, IntegerAttr | FloatAttr) or attribute.type != element:
+        raise VerifyException(f"{INITIAL} is {attribute}, but has to be a constant of {element}")
 
 
 def _what_is_passed(type: Attribute) -> Attribute:

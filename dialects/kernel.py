@@ -52,6 +52,7 @@ from tilewright.dialects.axes import (
 )
 from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.kernel_copy import CopyAsyncOp, CopyOp
+from tilewright.dialects.kernel_grid import ArriveOp, AtomicOp, ClusterBarrierOp, RemoteOp
 from tilewright.dialects.kernel_like import ThreadFuncOp
 from tilewright.dialects.kernel_registers import RegistersOp, UnrollOp
 from tilewright.dialects.kernel_ring import (
@@ -310,6 +311,10 @@ Kernel = Dialect(
         RingReleaseOp,
         BarrierOp,
         ShuffleOp,
+        ClusterBarrierOp,
+        RemoteOp,
+        ArriveOp,
+        AtomicOp,
     ],
     [ShuffleModeAttr, RingType],
 )

@@ -12,15 +12,19 @@ from xdsl.dialects.builtin import (
     SymbolNameConstraint,
     i64,
 )
-from xdsl.ir import BlockArgument, Region
+from xdsl.ir import Attribute, BlockArgument, Region
 from xdsl.irdl import AtLeast, IRDLOperation, eq, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.argument_facts import (
+    SCRATCH,
     Facts,
+    Initial,
     alignment_in,
+    initial_in,
     inputs_in_place,
+    scratch,
     verify_facts,
     with_alignment,
     with_in_place,
@@ -61,6 +65,11 @@ class KernelLikeOp(IRDLOperation, ABC):
         return self.buffers[-self.num_outputs.value.data :]
 
     @property
+    def result_buffers(self) -> Sequence[BlockArgument]:
+        """The outputs that are of use after a launch."""
+        return [output for output in self.outputs if not self.is_scratch(output)]
+
+    @property
     def facts(self) -> Sequence[Facts]:
         """What is said of each argument."""
         if self.arg_attrs is None:
@@ -93,6 +102,29 @@ class KernelLikeOp(IRDLOperation, ABC):
     def set_in_place(self, output: BlockArgument, inputs: Sequence[int]) -> None:
         """Say which inputs launches may pass as `output` too."""
         self._set_fact(output, with_in_place(self.facts[output.index], inputs))
+
+    def initial(self, output: BlockArgument) -> Initial | None:
+        """What every element of `output` is when the kernel starts; None if that may be anything."""
+        return initial_in(self.facts[output.index])
+
+    def is_scratch(self, output: BlockArgument) -> bool:
+        """Whether `output` is no result, but room that the kernel needs."""
+        return SCRATCH in self.facts[output.index]
+
+    def is_kept(self, output: BlockArgument) -> bool:
+        """Whether the kernel leaves `output` as it found it, for the next launch to find."""
+        return self.is_scratch(output) and self.initial(output) is not None
+
+    def add_scratch(
+        self, type: Attribute, name: str, initial: Initial | None = None
+    ) -> BlockArgument:
+        """A new last output that is no result; launches have to pass it."""
+        facts = [*self.facts, scratch(initial)]
+        argument = self.body.block.insert_arg(type, len(self.body.block.args))
+        argument.name_hint = name
+        self.num_outputs = IntegerAttr(self.num_outputs.value.data + 1, i64)
+        self.set_facts(facts)
+        return argument
 
     def verify_signature(self) -> None:
         """At least one argument is written, and what is said of arguments can be."""

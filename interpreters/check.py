@@ -126,7 +126,7 @@ def _signature(op: Operation) -> tuple[list[Attribute], list[Attribute]]:
     if isinstance(op, func.FuncOp):
         return given_types(op), list(op.function_type.outputs)
     assert isinstance(op, KernelOp | FuncOp)
-    return [v.type for v in op.inputs], [v.type for v in op.outputs]
+    return [v.type for v in op.inputs], [v.type for v in op.result_buffers]
 
 
 def _difference(

@@ -28,11 +28,13 @@ from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.control import CONTROL
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.kernel_copy import COPIES
+from tilewright.interpreters.kernel_grid import GRID, check_left
 from tilewright.interpreters.kernel_registers import REGISTERS
 from tilewright.interpreters.kernel_ring import RINGS, check_finished
 from tilewright.interpreters.kernel_tma import TMA
 from tilewright.interpreters.loop import LOOP
 from tilewright.interpreters.machine import Handlers
+from tilewright.interpreters.meetings import Meetings
 from tilewright.interpreters.race import Accesses
 from tilewright.interpreters.threads import Threads
 from tilewright.interpreters.types import ElementTypes
@@ -43,18 +45,21 @@ _LANES = 1 << 17
 
 def run_threads(op: FuncOp, buffers: Mapping[SSAValue, Buffer], types: ElementTypes) -> None:
     """Runs the whole launch over `buffers`, which are the function's arguments."""
-    grid, threads = op.grid.value.data, op.block.value.data
+    grid, threads, cluster = op.grid.value.data, op.block.value.data, op.blocks_in_cluster
+    meetings = Meetings(grid, cluster)
     for output in op.outputs:
-        accesses = buffers[output].accesses = Accesses(buffers[output].size)
+        accesses = buffers[output].accesses = Accesses(buffers[output].size, meetings)
         for read in op.inputs:
             if np.may_share_memory(buffers[read].data, buffers[output].data):
                 buffers[read].accesses = accesses
-    step = max(1, _LANES // threads)
+    step = max(1, _LANES // (threads * cluster)) * cluster
     for first in range(0, grid, step):
-        machine = Threads(KERNEL, range(first, min(first + step, grid)), threads, types)
+        blocks = range(first, min(first + step, grid))
+        machine = Threads(KERNEL, blocks, threads, types, meetings)
         machine.values.update(buffers)
         machine.run(op.body.block)
         check_finished(machine)
+        check_left(machine)
 
 
 def _block_id(machine: Threads, op: BlockIdOp) -> None:
@@ -76,7 +81,9 @@ def _shared(machine: Threads, op: SharedOp) -> None:
     before: Buffer | None = machine.values.get(op.memref)
     if before is not None and before.expected is not None and before.expected.any():
         raise fail(op, "is made again while a copy to it is under way")
-    buffer.accesses = Accesses(buffer.data.size) if before is None else before.accesses
+    buffer.accesses = (
+        Accesses(buffer.data.size, machine.meetings) if before is None else before.accesses
+    )
     machine.define(op, buffer)
 
 
@@ -135,6 +142,7 @@ KERNEL: Handlers = {
     **COPIES,
     **TMA,
     **RINGS,
+    **GRID,
     BlockIdOp: _block_id,
     ThreadIdOp: _thread_id,
     IndexOp: _index,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.kernel import FuncOp
 from tilewright.dialects.loop import KernelOp
@@ -34,7 +34,9 @@ def interpret_kernel(
     types, name = ElementTypes(dtype), op.sym_name.data
     arrays = checked_arguments(name, [v.type for v in op.inputs], inputs, types)
     with np.errstate(all="ignore"):
-        return run_kernel(op, arrays, types)
+        outputs = run_kernel(op, arrays, types)
+    pairs = zip(op.outputs, outputs, strict=True)
+    return [array for output, array in pairs if not op.is_scratch(output)]
 
 
 def run_kernel(
@@ -48,20 +50,37 @@ def run_kernel(
     an input is written there: that array changes.
     """
     read = [Buffer.of(array) for array in inputs]
-    outputs = [_output(value.type, types) for value in op.outputs]
+    outputs = [_output(op, value, types) for value in op.outputs]
     for output, position in (in_place or {}).items():
         outputs[output] = Buffer.in_place_of(read[position])
     _run(op, read, outputs, types)
     for value, buffer in zip(op.outputs, outputs, strict=True):
-        if (element := buffer.unwritten()) is not None:
-            label = value.name_hint or f"output {value.index - len(op.inputs)}"
-            raise fail(op, f"nothing writes element {list(element)} of %{label}")
+        _check_output(op, value, buffer)
     return [buffer.array() for buffer in outputs]
 
 
-def _output(type: Any, types: ElementTypes) -> Buffer:
-    shape, element_type = shape_and_element(type)
-    return Buffer.poisoned(shape, types[element_type])
+def _output(op: KernelOp | FuncOp, value: BlockArgument, types: ElementTypes) -> Buffer:
+    shape, element_type = shape_and_element(value.type)
+    buffer = Buffer.poisoned(shape, types[element_type])
+    if (initial := op.initial(value)) is not None:
+        buffer.data[:] = initial.value.data
+        buffer.set_written(np.arange(buffer.size))
+    return buffer
+
+
+def _check_output(op: KernelOp | FuncOp, value: BlockArgument, buffer: Buffer) -> None:
+    """Results are written as a whole; what the next launch is to find as it was is so."""
+    label = value.name_hint or f"output {value.index - len(op.inputs)}"
+    element = buffer.unwritten()
+    if element is not None and not op.is_scratch(value):
+        raise fail(op, f"nothing writes element {list(element)} of %{label}")
+    initial = op.initial(value)
+    if initial is None or not op.is_kept(value):
+        return
+    changed = np.flatnonzero(buffer.data != initial.value.data)
+    if changed.size:
+        where, left = buffer.element(changed[0]), buffer.data[changed[0]]
+        raise fail(op, f"leaves {left} in element {where} of %{label}, which it finds {initial}")
 
 
 def _run(

@@ -4,13 +4,14 @@ Races: two threads touch one element, one of them writes, and no barrier stands 
 
 Lockstep execution would hide a missing barrier, so every element remembers who wrote and who read
 it last, and in which epoch: the number of barriers its block had passed. Threads of other blocks
-are never ordered. Two threads that write the same value do no harm.
+are ordered where these have met (`meetings`). Two threads that write the same value do no harm.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from tilewright.interpreters.meetings import Meetings
 from tilewright.interpreters.types import Array
 
 _NOBODY = -1
@@ -31,15 +32,19 @@ class Who(NamedTuple):
 class _Last:
     """For each element, who accessed it last."""
 
-    def __init__(self, size: int):
+    def __init__(self, size: int, meetings: Meetings):
+        self.meetings = meetings
         self.thread = np.full(size, _NOBODY)
         self.block = np.full(size, _NOBODY)
         self.epoch = np.full(size, _NOBODY)
 
     def conflicts(self, elements: Array, who: Who) -> Array:
         """Which accesses meet an unordered earlier one by another thread."""
-        thread, block = self.thread[elements], self.block[elements]
-        unordered = (block != who.block) | (self.epoch[elements] == who.epoch)
+        thread, block, epoch = self.thread[elements], self.block[elements], self.epoch[elements]
+        apart = block != who.block
+        if apart.any():
+            apart &= ~self.meetings.has_told(block, epoch, who.block)
+        unordered = apart | ((block == who.block) & (epoch == who.epoch))
         other = (thread != who.thread) | (block != who.block)
         return (thread != _NOBODY) & other & unordered
 
@@ -68,9 +73,9 @@ class _Last:
 class Accesses:
     """The last writes and reads of every element of a buffer."""
 
-    def __init__(self, size: int):
-        self.writes = _Last(size)
-        self.reads = _Last(size)
+    def __init__(self, size: int, meetings: Meetings):
+        self.writes = _Last(size, meetings)
+        self.reads = _Last(size, meetings)
 
     def read(self, elements: Array, who: Who) -> Array:
         """Records reads; which of them race with an earlier write."""
@@ -89,6 +94,10 @@ class Accesses:
         )
         self.writes.record(elements, who)
         return races
+
+    def races_with_update(self, elements: Array, who: Who) -> Array:
+        """Which atomic updates meet an unordered load or store; updates do not race."""
+        return self.writes.conflicts(elements, who) | self.reads.conflicts(elements, who)
 
     def forget(self, elements: Array) -> None:
         """All accesses to these so far are ordered before all that follow."""

@@ -7,6 +7,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.interpreters.async_copies import Flight
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.machine import Handlers, Machine
+from tilewright.interpreters.meetings import Meetings
 from tilewright.interpreters.race import Who
 from tilewright.interpreters.types import Array, ElementTypes
 
@@ -14,8 +15,16 @@ from tilewright.interpreters.types import Array, ElementTypes
 class Threads(Machine):
     """Some blocks of a launch: axes (block, thread), outermost first."""
 
-    def __init__(self, handlers: Handlers, blocks: range, threads: int, types: ElementTypes):
+    def __init__(
+        self,
+        handlers: Handlers,
+        blocks: range,
+        threads: int,
+        types: ElementTypes,
+        meetings: Meetings,
+    ):
         super().__init__(handlers, types)
+        self.meetings = meetings
         self.shape = (len(blocks), threads)
         self.block_id = np.arange(blocks.start, blocks.stop)[:, None]
         self.thread_id = np.arange(threads)

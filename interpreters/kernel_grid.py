@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Blocks that meet: in clusters, which run in one piece; at counters, in an order that changes; and in
+atomic updates.
+"""
+
+import numpy as np
+
+from tilewright.dialects.kernel import ArriveOp, AtomicOp, ClusterBarrierOp, RemoteOp
+from tilewright.dialects.monoid import Monoid
+from tilewright.interpreters.access import Place, active_points, offsets
+from tilewright.interpreters.buffer import Buffer
+from tilewright.interpreters.errors import fail
+from tilewright.interpreters.machine import Handlers
+from tilewright.interpreters.race import Who
+from tilewright.interpreters.threads import Threads
+from tilewright.interpreters.types import Array
+
+_UPDATE: dict[Monoid, np.ufunc] = {
+    Monoid.ADD: np.add,
+    Monoid.MAX: np.maximum,
+    Monoid.MIN: np.minimum,
+}
+
+
+def _cluster_barrier(machine: Threads, op: ClusterBarrierOp) -> None:
+    cluster = machine.meetings.cluster
+    arriving = machine.arriving(op, "barrier of the cluster").reshape(-1, cluster)
+    some, every = arriving.any(axis=1), arriving.all(axis=1)
+    if (some & ~every).any():
+        first = machine.block_id[::cluster][some & ~every][0, 0]
+        raise fail(op, f"only some blocks of the cluster from block {first} on reach this barrier")
+    epochs = machine.epoch.reshape(-1, cluster)
+    met = np.where(some[:, None], epochs.max(axis=1, keepdims=True) + 1, epochs)
+    machine.epoch = met.reshape(-1, 1)
+    rows = np.repeat(some, cluster)
+    machine.meetings.meet(machine.block_id[rows, 0], machine.epoch[rows, 0])
+
+
+def _remote(machine: Threads, op: RemoteOp) -> None:
+    source: Buffer = machine.values[op.source]
+    cluster, rank = machine.meetings.cluster, machine.array(op.rank)
+    (active,) = active_points(machine.active, rank)
+    if ((active < 0) | (active >= cluster)).any():
+        raise fail(op, f"rank {active.max()} of a cluster of {cluster} blocks")
+    rank = np.clip(rank, 0, cluster - 1)
+    first = np.arange(machine.shape[0])[:, None] // cluster * cluster
+    theirs = Buffer(source.shape, source.data, slot=(first + rank) * source.size)
+    theirs.written, theirs.expected = source.written, source.expected
+    theirs.accesses = source.accesses
+    running = machine.active_threads()
+    visiting = slice(None) if running is None else running.any(axis=1)
+    machine.meetings.visiting[machine.block_id[visiting, 0]] = True
+    machine.define(op, theirs)
+
+
+def check_left(machine: Threads) -> None:
+    """No block may end while another may still read its shared memory."""
+    visiting = machine.meetings.visiting[machine.block_id[:, 0]]
+    if not visiting.any():
+        return
+    remotes = [op for value in machine.values if isinstance(op := value.owner, RemoteOp)]
+    block = machine.block_id[visiting][0, 0]
+    raise fail(
+        remotes[-1],
+        f"others of its cluster may have ended while block {block} reads this",
+        remedy="put a kernel.cluster_barrier after the last read",
+    )
+
+
+def _arrive(machine: Threads, op: ArriveOp) -> None:
+    """The threads of a block wait for each other; blocks arrive in a random order."""
+    rows = machine.arriving(op, "'kernel.arrive'")
+    buffer: Buffer = machine.values[op.counter]
+    offset = offsets(machine, op, Place(op.counter, op.map.data, op.indices), machine.active)
+    counters = machine.by_block(op, offset, rows, "the counter")
+    machine.pass_barrier(rows)
+    is_last, of = np.zeros(len(rows), bool), op.blocks.value.data
+    order = np.random.default_rng(0).permutation(np.flatnonzero(rows))
+    for row in order.tolist():
+        counter = counters[row]
+        before = int(buffer.data[counter])
+        if not 0 <= before < of:
+            raise fail(op, f"counter {buffer.element(counter)} is {before}, not below {of}")
+        is_last[row] = before == of - 1
+        buffer.data[counter] = 0 if is_last[row] else before + 1
+        block, epoch = int(machine.block_id[row, 0]), int(machine.epoch[row, 0])
+        machine.meetings.arrive(block, int(counter), epoch, bool(is_last[row]))
+    machine.define(op, is_last[:, None])
+
+
+def _atomic(machine: Threads, op: AtomicOp) -> None:
+    buffer: Buffer = machine.values[op.memref]
+    mask = machine.mask_of(op)
+    if mask is not None and not mask.any():
+        return
+    place = Place(op.memref, op.map.data, op.indices)
+    if not buffer.writable:
+        raise fail(op, f"updates {place.name}, which is an input")
+    offset = offsets(machine, op, place, mask)
+    every_point = np.zeros(machine.shape, bool)
+    points = active_points(mask, every_point, offset, machine.array(op.value), *machine.who())
+    _, elements, values, *ids = points
+    _check_update(op, buffer, elements, Who(*ids))
+    _UPDATE[op.monoid.data].at(buffer.data, elements, values)
+
+
+def _check_update(op: AtomicOp, buffer: Buffer, elements: Array, who: Who) -> None:
+    assert buffer.written is not None
+    unwritten = ~buffer.written[elements]
+    if unwritten.any():
+        where = buffer.element(elements[unwritten][0])
+        raise fail(op, f"updates element {where}, which nothing has written")
+    if buffer.accesses is None:
+        return
+    races = buffer.accesses.races_with_update(elements, who)
+    if races.any():
+        where = buffer.element(elements[races][0])
+        raise fail(op, f"updates element {where} while a thread loads or stores it")
+
+
+GRID: Handlers = {
+    ClusterBarrierOp: _cluster_barrier,
+    RemoteOp: _remote,
+    ArriveOp: _arrive,
+    AtomicOp: _atomic,
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What the blocks of a launch know of each other.
+
+Those of a cluster meet at its barriers, and then know all that the others did before. The last block
+to arrive at a counter knows what the others did before they arrived. An epoch is the number of
+barriers that a block has passed.
+"""
+
+import numpy as np
+
+from tilewright.interpreters.types import Array
+
+
+class Meetings:
+    """Of all blocks of a launch, by their numbers."""
+
+    def __init__(self, blocks: int, cluster: int):
+        self.cluster = cluster
+        self._met = np.zeros(blocks, int)
+        """The epoch that began with the last barrier of the block's cluster."""
+        self._counter = np.full(blocks, -1)
+        """The counter at which the block has arrived last."""
+        self._arrived = np.zeros(blocks, int)
+        """The epoch that began then."""
+        self._is_last = np.zeros(blocks, bool)
+        self.visiting = np.zeros(blocks, bool)
+        """Which may be reading the shared memory of others, which then must not end."""
+
+    def has_told(self, block: Array, epoch: Array, to: Array) -> Array:
+        """Whether block `to` knows what another block did in an epoch; of no block it does not."""
+        known = np.maximum(block, 0)
+        in_cluster = (known // self.cluster == to // self.cluster) & (epoch < self._met[to])
+        at_counter = self._is_last[to] & (self._counter[known] == self._counter[to])
+        return (block >= 0) & (in_cluster | (at_counter & (epoch < self._arrived[known])))
+
+    def meet(self, blocks: Array, epoch: Array) -> None:
+        """`blocks`, which are whole clusters, pass a barrier: an epoch begins."""
+        self._met[blocks], self.visiting[blocks] = epoch, False
+
+    def arrive(self, block: int, counter: int, epoch: int, is_last: bool) -> None:
+        """A block arrives at a counter; an epoch begins."""
+        self._counter[block], self._arrived[block] = counter, epoch
+        self._is_last[block] = is_last
