@@ -69,7 +69,7 @@ def inputs_in_place(facts: Facts) -> tuple[int, ...]:
 def initial_in(facts: Facts) -> Initial | None:
     """What the plan fills the buffer with; None if it may hold anything."""
     attribute = facts.get(INITIAL)
-    return attribute if isinstance(attribute, IntegerAttr | FloatAttr) else None
+    return attribute if isa(attribute, IntegerAttr) or isa(attribute, FloatAttr) else None
 
 
 def scratch(initial: Initial | None = None) -> Facts:
@@ -134,7 +134,8 @@ def _verify_in_place(
 
 def _verify_initial(attribute: Attribute, type: Attribute) -> None:
     element = _element(type)
-    if not isinstance(attribute, IntegerAttr | FloatAttr) or attribute.type != element:
+    constant = initial_in({INITIAL: attribute})
+    if constant is None or constant.type != element:
         raise VerifyException(f"{INITIAL} is {attribute}, but has to be a constant of {element}")
 
 

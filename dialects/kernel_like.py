@@ -18,6 +18,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.argument_facts import (
+    INITIAL,
     SCRATCH,
     Facts,
     Initial,
@@ -104,8 +105,12 @@ class KernelLikeOp(IRDLOperation, ABC):
         self._set_fact(output, with_in_place(self.facts[output.index], inputs))
 
     def initial(self, output: BlockArgument) -> Initial | None:
-        """What every element of `output` is when the kernel starts; None if that may be anything."""
+        """What every element of `output` is when the kernel starts; None: anything."""
         return initial_in(self.facts[output.index])
+
+    def set_initial(self, output: BlockArgument, initial: Initial) -> None:
+        """From now on rely on it that every element of `output` is that when the kernel starts."""
+        self._set_fact(output, {**self.facts[output.index], INITIAL: initial})
 
     def is_scratch(self, output: BlockArgument) -> bool:
         """Whether `output` is no result, but room that the kernel needs."""

@@ -26,7 +26,8 @@ _UPDATE: dict[Monoid, np.ufunc] = {
 def _cluster_barrier(machine: Threads, op: ClusterBarrierOp) -> None:
     cluster = machine.meetings.cluster
     arriving = machine.arriving(op, "barrier of the cluster").reshape(-1, cluster)
-    some, every = arriving.any(axis=1), arriving.all(axis=1)
+    some: Array = np.any(arriving, axis=1)
+    every = np.all(arriving, axis=1)
     if (some & ~every).any():
         first = machine.block_id[::cluster][some & ~every][0, 0]
         raise fail(op, f"only some blocks of the cluster from block {first} on reach this barrier")

@@ -2,9 +2,9 @@
 """
 What the blocks of a launch know of each other.
 
-Those of a cluster meet at its barriers, and then know all that the others did before. The last block
-to arrive at a counter knows what the others did before they arrived. An epoch is the number of
-barriers that a block has passed.
+Those of a cluster meet at its barriers, and then know all that the others did before. The last
+block to arrive at a counter knows what the others did before they arrived. An epoch is the number
+of barriers that a block has passed.
 """
 
 import numpy as np

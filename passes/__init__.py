@@ -42,6 +42,7 @@ _PASSES: dict[str, str] = {
     "cooperative-reduce": "tile.cooperative_reduce:CooperativeReducePass",
     "blockify-launch": "tile.blockify_launch:BlockifyLaunchPass",
     "stage-rows": "tile.stage_rows:StageRowsPass",
+    "split-joins": "kernel.split_joins:SplitJoinsPass",
     "convert-tile-to-kernel": "kernel.convert_tile_to_kernel:ConvertTileToKernelPass",
     "load-ahead-of-unrolled": "kernel.load_ahead_of_unrolled:LoadAheadOfUnrolledPass",
     "vectorize": "kernel.vectorize:VectorizePass",

@@ -36,7 +36,7 @@ TO_LOOP = (
 TO_TILE = "tileify,blockify-launch,cooperative-reduce,stage-rows,simplify-accesses"
 
 TO_KERNEL = (
-    "convert-tile-to-kernel,load-ahead-of-unrolled,vectorize,canonicalize,share-values,"
+    "split-joins,convert-tile-to-kernel,load-ahead-of-unrolled,vectorize,canonicalize,share-values,"
     "inline-calls,plan-buffers"
 )
 

@@ -24,7 +24,7 @@ its load or store; where it guards a value it becomes a select.
 from collections.abc import Container, Sequence
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
@@ -32,13 +32,16 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.monoid import MonoidAttr
-from tilewright.dialects.tile import Transport
+from tilewright.dialects.tile import Join, Transport
 from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.types import memref_type
 from tilewright.passes.kernel.alignment import require_aligned_arguments
+from tilewright.passes.kernel.block_joins import block_joins
 from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.emitter import Emitter
+from tilewright.passes.kernel.join_blocks import JoiningBlocks
 from tilewright.passes.kernel.pipeline import Pipeline
+from tilewright.passes.kernel.scratch import pass_scratch
 from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.trace import Rule, rewriting
@@ -68,6 +71,14 @@ class _Lowering:
         )
         self.function.location = source.location
         self.function.set_facts(source.facts)
+        self.joins = block_joins(launch)
+        if self.joins is not None and self.joins.kind is Join.WORKSPACE:
+            raise PassFailedException(
+                f"convert-tile-to-kernel: cannot lower @{source.sym_name.data}: join(workspace) "
+                "takes two kernels; run split-joins first"
+            )
+        if self.joins is not None and self.joins.kind is Join.CLUSTER:
+            self.function.cluster = IntegerAttr(self.joins.blocks, i64)
         self.emit = Emitter(self.body)
         self.values = ThreadValues(launch, self.emit)
         self.registers = self.values.registers
@@ -79,15 +90,25 @@ class _Lowering:
             self.values.set(old, new)
         block = self.emit.value(kernel.BlockIdOp(), "block")
         self.thread = self.emit.value(kernel.ThreadIdOp(), "thread")
-        self.values.bind(self.launch.axes_at(Level.BLOCK), block)
+        joined = [] if self.joins is None else self.joins.axes
+        apart = [axis for axis in self.launch.axes_at(Level.BLOCK) if axis not in joined]
+        self.values.bind([*apart, *joined], block)  # those that join lie side by side
         self.values.bind(self.launch.thread_axes(), self.thread)
         self.combining = Combining(self.values, self.emit, self.thread, self.launch.thread_axes())
         self.staging = Staging(
             self.values, self.emit, self.thread, self.launch.num_threads, self._lower_block
         )
+        self.joining = None
+        if self.joins is not None:
+            threads, ids = self.launch.thread_axes(), (block, self.thread)
+            self.joining = JoiningBlocks(
+                self.joins, self.function, self.values, self.emit, ids, threads
+            )
         for op in self.launch.scalars():
             self._lower(op)
         self._lower_block(self.launch.body.block)
+        if self.joining is not None:
+            self.joining.rest.close()
         require_aligned_arguments(self.function)
         return self.function
 
@@ -120,6 +141,8 @@ class _Lowering:
                 self._lower_combine(op)
             case tile.StageOp():
                 self._lower_stage(op)
+            case loop.StoreOp() if self.joining is not None:
+                self._lower_store(op, self.joining)
             case _:
                 self._copy(op)
 
@@ -270,18 +293,19 @@ class _Lowering:
         return bool(self.registers.of([value]))
 
     def _lower_combine(self, op: tile.CombineOp) -> None:
-        between_blocks = [
-            axis
-            for axis in self.launch.axes_at(Level.BLOCK)
-            if axis.value in op.axes and axis.extent > 1
-        ]
-        if between_blocks:
-            name = between_blocks[0].value.name_hint
-            raise PassFailedException(
-                f"convert-tile-to-kernel: tile.combine across the block axis %{name} joins "
-                "different blocks; combine across thread and register axes"
-            )
         self.combining.lower(op)
+        if self.joining is None or op not in self.joining.joins.ops:
+            return
+        if self.joining.joins.kind is not Join.ATOMIC:
+            self.joining.lower(op)
+
+    def _lower_store(self, op: loop.StoreOp, joining: JoiningBlocks) -> None:
+        """By all blocks, or by one of those that join."""
+        is_atomic = joining.joins.kind is Join.ATOMIC
+        if is_atomic and op.value in joining.joins.ops[0].results:
+            joining.update(op)
+        else:
+            joining.store(op)
 
     def _lower_stage(self, op: tile.StageOp) -> None:
         """A slab of one slot; one with a ring has been filled by the pipeline of its loop."""
@@ -345,6 +369,7 @@ class ConvertTileToKernelPass(ModulePass):
             assert isinstance(launch, tile.LaunchOp)
             with rewriting(RULE, source, whole_module=True):
                 function = _Lowering(source, launch).run()
+                pass_scratch(op, function)
                 op.body.block.insert_op_before(function, source)
                 source.detach()
                 source.erase()

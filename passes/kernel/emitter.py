@@ -154,8 +154,14 @@ class Emitter:
         if predicate is None:
             yield
             return
+        with self.branch(predicate):
+            yield
+
+    @contextmanager
+    def branch(self, condition: SSAValue) -> Generator[None]:
+        """What is appended in the block goes into an `scf.if`."""
         body = Block()
-        self.op(scf.IfOp(predicate, (), Region(body)))
+        self.op(scf.IfOp(condition, (), Region(body)))
         with self.inside(body):
             yield
             self.op(scf.YieldOp())

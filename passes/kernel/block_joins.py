@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a launch says of joins between its blocks, and whether that can be done.
+
+All steps of the joined axes have the result. Blocks that do not wait for each other cannot all have
+it: with any join but `cluster` one of them goes on alone, which is right as long as nothing that
+follows differs along the joined axes.
+"""
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.kernel_grid import is_atomic
+from tilewright.dialects.kernel_like import MAX_CLUSTER
+from tilewright.dialects.tile import Join
+from tilewright.dialects.tile_axes import Axis, Level
+
+_OTHER = "; use join(last_block)"
+
+
+class BlockJoins(NamedTuple):
+    """The combines of a launch across block axes: all of one kind, across the same axes."""
+
+    kind: Join
+    axes: Sequence[Axis]
+    """The joined block axes, in the order of the launch."""
+    ops: Sequence[tile.CombineOp]
+    differing: frozenset[SSAValue]
+    """The values that may differ between blocks that join."""
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks join."""
+        return prod(axis.extent for axis in self.axes)
+
+    def goes_on_alone(self, op: tile.CombineOp) -> bool:
+        """Whether one of the blocks can do all that follows `op`."""
+        return not any(self._differs(later) for later in following(op))
+
+    def _differs(self, op: Operation) -> bool:
+        used = (value for inner in op.walk() for value in inner.operands)
+        return not self.differing.isdisjoint(used)
+
+
+def following(op: Operation) -> list[Operation]:
+    """What stands after `op` in its block, in order."""
+    found: list[Operation] = []
+    while (later := op.next_op) is not None:
+        found.append(later)
+        op = later
+    return found
+
+
+def joined_axes(launch: tile.LaunchOp, op: tile.CombineOp) -> list[Axis]:
+    """The block axes of more than one step among the axes of a combine."""
+    blocks = launch.axes_at(Level.BLOCK)
+    return [axis for axis in blocks if axis.extent > 1 and axis.value in op.axes]
+
+
+def block_joins(launch: tile.LaunchOp) -> BlockJoins | None:
+    """
+    The joins between blocks of a launch, None if there are none.
+
+    Raises `PassFailedException` for those that cannot be done.
+    """
+    combines = [op for op in launch.walk() if isinstance(op, tile.CombineOp)]
+    ops = [op for op in combines if joined_axes(launch, op)]
+    if not ops:
+        return None
+    axes, kind = joined_axes(launch, ops[0]), _kind(ops[0])
+    for op in ops:
+        if op.parent is not launch.body.block:
+            raise _refused(launch, op, "blocks cannot join in each step of a loop; join after it")
+        if joined_axes(launch, op) != axes or _kind(op) is not kind:
+            raise _refused(launch, op, "one kernel joins its blocks across the same axes, one way")
+    joins = BlockJoins(kind, axes, ops, _differing(launch, axes))
+    _verify(launch, joins)
+    return joins
+
+
+def _kind(op: tile.CombineOp) -> Join:
+    return Join.LAST_BLOCK if op.join is None else op.join.data
+
+
+def _differing(launch: tile.LaunchOp, axes: Sequence[Axis]) -> frozenset[SSAValue]:
+    """The joined axes, and what is computed of them but for what is joined."""
+    values = {axis.value for axis in axes}
+    for op in launch.body.block.ops:
+        if not isinstance(op, tile.CombineOp) or joined_axes(launch, op) != axes:
+            _spread(op, values)
+    return frozenset(values)
+
+
+def _spread(op: Operation, values: set[SSAValue]) -> None:
+    for inner in (inner for region in op.regions for block in region.blocks for inner in block.ops):
+        _spread(inner, values)
+    used = (value for inner in op.walk() for value in inner.operands)
+    if not values.isdisjoint(used):
+        values.update(op.results)
+
+
+def _verify(launch: tile.LaunchOp, joins: BlockJoins) -> None:
+    kind, last = joins.kind, joins.ops[-1]
+    if kind is Join.CLUSTER:
+        if joins.blocks > MAX_CLUSTER:
+            problem = f"{joins.blocks} blocks; a cluster has at most {MAX_CLUSTER}"
+            raise _refused(launch, last, problem + _OTHER)
+        return
+    if len(joins.ops) > 1:
+        problem = f"join({kind}) leaves one block, which cannot join again"
+        raise _refused(launch, last, f"{problem}; use join(cluster)")
+    if not joins.goes_on_alone(last):
+        problem = f"join({kind}) leaves one block, but what follows differs between blocks"
+        raise _refused(launch, last, f"{problem}; use join(cluster)")
+    if kind is Join.ATOMIC:
+        _verify_atomic(launch, last)
+
+
+def _verify_atomic(launch: tile.LaunchOp, op: tile.CombineOp) -> None:
+    later = following(op)
+    if not all(isinstance(store, loop.StoreOp) and store.value in op.results for store in later):
+        problem = "join(atomic) has no result to go on with: it may only be stored"
+        raise _refused(launch, op, problem + _OTHER)
+    stored = [store.memref for store in later if isinstance(store, loop.StoreOp)]
+    if len(set(stored)) != len(stored) or any(_is_stored_before(op, memref) for memref in stored):
+        raise _refused(launch, op, f"join(atomic) needs outputs of its own{_OTHER}")
+    for value in op.values:
+        if not is_atomic(op.monoid.data, value.type):
+            problem = f"there is no atomic {op.monoid.data} of {value.type}"
+            raise _refused(launch, op, problem + _OTHER)
+
+
+def _is_stored_before(op: tile.CombineOp, memref: SSAValue) -> bool:
+    stores = [u.operation for u in memref.uses if isinstance(u.operation, loop.StoreOp)]
+    return any(store not in following(op) for store in stores)
+
+
+def _refused(launch: tile.LaunchOp, op: tile.CombineOp, problem: str) -> PassFailedException:
+    name = joined_axes(launch, op)[0].value.name_hint
+    return PassFailedException(
+        f"convert-tile-to-kernel: cannot lower tile.combine across the block axis %{name}: "
+        f"{problem}"
+    )

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Where blocks leave what others are to join: an element for each value that a block holds, in the
+order in which its threads hold them.
+
+Threads lie side by side, so that a warp stores side by side; but where each holds 2 or 4 values of
+an innermost register axis, these do, and are moved at once.
+"""
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Access
+from tilewright.dialects.index import delinearize, linearize
+from tilewright.dialects.tile_axes import Axis
+from tilewright.passes.kernel.emitter import Emitter
+from tilewright.passes.kernel.thread_values import ThreadValues
+
+_VECTORS = (2, 4)
+
+_D0 = AffineExpr.dimension(0)
+
+
+def _outer(extents: Sequence[int]) -> int:
+    """How many register axes lie outside of the threads."""
+    rank = len(extents)
+    return rank - 1 if rank and extents[-1] in _VECTORS else rank
+
+
+def thread_order(registers: Sequence[Axis], threads: Sequence[Axis]) -> list[Axis]:
+    """The axes of an array of values that differ along these."""
+    split = _outer([axis.extent for axis in registers])
+    return [*registers[:split], *threads, *registers[split:]]
+
+
+class Layout(NamedTuple):
+    """Of the values that a combine has joined within each block."""
+
+    registers: Sequence[SSAValue]
+    """The register axes along which they differ, in the order of the launch."""
+    extents: Sequence[int]
+    """Their steps."""
+    threads: Sequence[Axis]
+    """All thread axes."""
+    is_joined: Sequence[bool]
+    """Along which of them the values are the same."""
+
+    @staticmethod
+    def of(op: tile.CombineOp, values: ThreadValues, threads: Sequence[Axis]) -> "Layout":
+        """Of the results of `op`."""
+        registers = values.registers.ordered(values.registers.of(op.results))
+        extents = [values.registers.extents[axis] for axis in registers]
+        return Layout(registers, extents, threads, [axis.value in op.axes for axis in threads])
+
+    @property
+    def num_threads(self) -> int:
+        """The threads that hold different values."""
+        axes = zip(self.threads, self.is_joined, strict=True)
+        return prod(axis.extent for axis, is_joined in axes if not is_joined)
+
+    @property
+    def shape(self) -> list[int]:
+        """The axes of an array of them."""
+        split = self._split
+        return [*self.extents[:split], self.num_threads, *self.extents[split:]]
+
+    @property
+    def _split(self) -> int:
+        return _outer(self.extents)
+
+    def type(self, element: Attribute, *leading: int, space: Attribute | None = None) -> MemRefType:
+        """An array of them, for each step of `leading`."""
+        shape = [*leading, *self.shape]
+        if space is None:
+            return MemRefType(element, shape)
+        return MemRefType(element, shape, memory_space=space)
+
+    def subscripts(
+        self, values: ThreadValues, thread: SSAValue, leading: Access = ((), ())
+    ) -> Access:
+        """Of the thread's value at this step of the nest over the register axes."""
+        exprs, operands = leading
+        first = len(operands)
+        axes = [AffineExpr.dimension(first + 1 + at) for at in range(len(self.registers))]
+        slot = self._slot.replace_dims_and_symbols([AffineExpr.dimension(first)], ())
+        split = self._split
+        steps = [values.at(axis) for axis in self.registers]
+        return [*exprs, *axes[:split], slot, *axes[split:]], [*operands, thread, *steps]
+
+    @property
+    def _slot(self) -> AffineExpr:
+        """The thread's number among those that hold different values."""
+        kept = [(e, c) for e, c, is_joined in self._coordinates() if not is_joined]
+        return linearize([c for _, c in kept], [e for e, _ in kept])
+
+    def holder(self, thread: SSAValue) -> Access:
+        """Whether the thread is the first of those that hold the same value."""
+        return [c * -1 for _, c, is_joined in self._coordinates() if is_joined], [thread]
+
+    def _coordinates(self) -> list[tuple[int, AffineExpr, bool]]:
+        extents = [axis.extent for axis in self.threads]
+        return [*zip(extents, delinearize(_D0, extents), self.is_joined, strict=True)]
+
+
+class Partials:
+    """The arrays of the values of one combine, and how threads use them."""
+
+    def __init__(
+        self,
+        op: tile.CombineOp,
+        layout: Layout,
+        values: ThreadValues,
+        emitter: Emitter,
+        thread: SSAValue,
+    ):
+        self.op, self.layout = op, layout
+        self.values, self.emit, self.thread = values, emitter, thread
+
+    def leave(self, arrays: Sequence[SSAValue], leading: Access = ((), ())) -> None:
+        """Store what the block has joined so far; of threads that hold the same one does."""
+        with self.emit.guarded(self.layout.holder(self.thread)):
+            with self.values.nest(self.layout.registers):
+                subscripts = self._subscripts(leading)
+                for result, array in zip(self.op.results, arrays, strict=True):
+                    self.emit.op(loop.StoreOp(self.values.at(result), array, subscripts))
+
+    def begin(self) -> list[SSAValue]:
+        """The results are the identity; those that a loop is to carry."""
+        if not self.layout.registers:
+            return self.emit.identities(self.op.monoid, self.op.results)
+        with self.values.nest(self.layout.registers):
+            identities = self.emit.identities(self.op.monoid, self.op.results)
+            self.values.define(self.op.results, identities)
+        return []
+
+    def carried(self) -> list[SSAValue]:
+        """The results so far, where a loop is to carry them."""
+        if self.layout.registers:
+            return []
+        return [self.values.at(result) for result in self.op.results]
+
+    def take(
+        self,
+        arrays: Sequence[SSAValue],
+        carried: Sequence[SSAValue],
+        leading: Access = ((), ()),
+    ) -> list[SSAValue]:
+        """Join what a block has left into the results; those that are carried."""
+        if not self.layout.registers:
+            return self._joined(arrays, carried, leading)
+        with self.values.nest(self.layout.registers):
+            results = [self.values.at(result) for result in self.op.results]
+            self.values.define(self.op.results, self._joined(arrays, results, leading))
+        return []
+
+    def end(self, carried: Sequence[SSAValue]) -> None:
+        """What the loop has carried is the results."""
+        if not self.layout.registers:
+            self.values.define(self.op.results, carried)
+
+    def _joined(
+        self, arrays: Sequence[SSAValue], values: Sequence[SSAValue], leading: Access
+    ) -> list[SSAValue]:
+        subscripts = self._subscripts(leading)
+        loads = [self.emit.value(loop.LoadOp(array, subscripts), "other") for array in arrays]
+        return self.emit.join(self.op.monoid, values, loads)
+
+    def _subscripts(self, leading: Access) -> Access:
+        return self.layout.subscripts(self.values, self.thread, leading)
