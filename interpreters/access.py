@@ -137,13 +137,14 @@ def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Arr
     if mask is not None and not mask.any():
         return
     offset = offsets(machine, op, place, mask)
-    ids = machine.who() or ()
+    who = machine.who()
+    ids = () if who is None or buffer.accesses is None else who
     elements, values, *ids = active_points(mask, offset, value, *ids)
     assert buffer.written is not None
     before = buffer.data[elements]
-    changes = buffer.written[elements] & ~_same(before, values)
-    if not ids and changes.any():
-        raise _two_values(op, buffer, elements, changes, before, values)
+    changes = ~_same(before, values)
+    if who is None and (twice := buffer.written[elements] & changes).any():
+        raise _two_values(op, buffer, elements, twice, before, values)
     if (busy := buffer.on_its_way(elements)).any():
         raise _overtaken(op, buffer, elements[busy])
     buffer.data[elements] = values
@@ -152,8 +153,8 @@ def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Arr
     lost = ~_same(after, values)
     if lost.any():
         raise _two_values(op, buffer, elements, lost, after, values)
-    if ids and buffer.accesses is not None:
-        _check_write(op, buffer, elements, Who(*ids), ~_same(before, values))
+    if ids:
+        _check_write(op, buffer, elements, Who(*ids), changes)
 
 
 def _overtaken(op: Operation, buffer: Buffer, elements: Array) -> Exception:

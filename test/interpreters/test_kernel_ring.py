@@ -456,3 +456,60 @@ def test_mistake(parse: Parse, text: str, mistake: Mistake) -> None:
     x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
     with pytest.raises(InterpreterError, match=message):
         interpret(parse(broken(text, changes)), x, function="k")
+
+
+def test_blocks_that_take_different_numbers_of_steps(parse: Parse, rand: Rand) -> None:
+    """Block 0 leaves the loop after three of the six chunks, with all of its own fills."""
+    trips = "%steps = kernel.index [%b * 3 + 3]\n scf.for %k = %c0 to %steps"
+    last = "[%b * 3 + 2 - %next]"
+    changes = [("scf.for %k = %c0 to %n", trips), ("[5 - %next]", last)]
+    x = rand(2, 6, 128)
+    module = parse(broken(ASYNC, changes))
+    (result,) = interpret(module, x, function="k", dtype=np.float64)
+    wide = x.astype(np.float64)
+    expected = np.stack([wide[0, :3].sum(0), wide[1].sum(0)])[:, ::-1]
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_a_mistake_that_only_one_block_makes(parse: Parse, rand: Rand) -> None:
+    """Block 1 alone leaves out the wait."""
+    changes = [(WAIT, f"%q = loop.predicate [0 - %b] : i1\nscf.if %q {{ {WAIT} }}")]
+    with pytest.raises(InterpreterError, match=r"reads element \[0, 127\], to which a copy is"):
+        interpret(parse(broken(ASYNC, changes)), rand(2, 6, 128), function="k")
+
+
+TWO = """
+kernel.func grid 1 block 32 @k(%x: memref<64xf32>) -> (%out: memref<32xf32>) {
+  %t = kernel.thread_id
+  %c0 = arith.constant 0 : index
+  %s = kernel.shared : memref<1x32xf32, #tile.layout<slots>, 3>
+  %u = kernel.shared : memref<1x32xf32, #tile.layout<slots>, 3>
+  %a = kernel.ring bytes 128 : !kernel.ring<1, cp_async>
+  %b = kernel.ring bytes 128 : !kernel.ring<1, cp_async>
+  kernel.copy_async %x[%t] to %s[0, %t] width 1
+    : memref<64xf32>, memref<1x32xf32, #tile.layout<slots>, 3>
+  kernel.ring_commit %a, %c0 : !kernel.ring<1, cp_async>
+  kernel.copy_async %x[%t + 32] to %u[0, %t] width 1
+    : memref<64xf32>, memref<1x32xf32, #tile.layout<slots>, 3>
+  kernel.ring_commit %b, %c0 : !kernel.ring<1, cp_async>
+  kernel.ring_wait %a, %c0 pending 0 : !kernel.ring<1, cp_async>
+  kernel.ring_wait %b, %c0 pending 0 : !kernel.ring<1, cp_async>
+  %0 = loop.load %s[0, 31 - %t] : memref<1x32xf32, #tile.layout<slots>, 3>
+  %1 = loop.load %u[0, 31 - %t] : memref<1x32xf32, #tile.layout<slots>, 3>
+  %r = arith.addf %0, %1 : f32
+  loop.store %r, %out[%t] : memref<32xf32>
+}"""
+
+SECOND_WAIT = "kernel.ring_wait %b, %c0 pending 0 : !kernel.ring<1, cp_async>"
+
+
+def test_two_rings(parse: Parse, rand: Rand) -> None:
+    x = rand(64)
+    (result,) = interpret(parse(TWO), x, function="k")
+    np.testing.assert_array_equal(result, (x[:32] + x[32:])[::-1])
+
+
+def test_each_ring_has_waits_of_its_own(parse: Parse, rand: Rand) -> None:
+    module = parse(broken(TWO, [(SECOND_WAIT, "")]))
+    with pytest.raises(InterpreterError, match=r"%u.* reads element \[0, 31\], to which a copy is"):
+        interpret(module, rand(64), function="k")
