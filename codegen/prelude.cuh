@@ -278,8 +278,8 @@ __device__ __forceinline__ void mbarrier_wait(unsigned long long *barrier, int p
   }
 }
 
-// Begins a copy of the box at x and counts its bytes on the barrier. PTX ISA,
-// cp.async.bulk.tensor (sm_90).
+// Begins a copy of the box at x and counts its bytes on the barrier.
+// PTX ISA, cp.async.bulk.tensor (sm_90).
 __device__ __forceinline__ void tma_copy_1d(
     void *to, const TensorMap &map, int x,
     unsigned long long *barrier) {
@@ -291,8 +291,8 @@ __device__ __forceinline__ void tma_copy_1d(
                    "r"(full) : "memory");
 }
 
-// Begins a copy of the box at x, y, innermost first, and counts its bytes on the barrier. PTX ISA,
-// cp.async.bulk.tensor (sm_90).
+// Begins a copy of the box at x, y, innermost first, and counts its bytes on the barrier.
+// PTX ISA, cp.async.bulk.tensor (sm_90).
 __device__ __forceinline__ void tma_copy_2d(
     void *to, const TensorMap &map, int x, int y,
     unsigned long long *barrier) {
@@ -304,8 +304,8 @@ __device__ __forceinline__ void tma_copy_2d(
                    "r"(full) : "memory");
 }
 
-// Begins a copy of the box at x, y, z, innermost first, and counts its bytes on the barrier. PTX ISA,
-// cp.async.bulk.tensor (sm_90).
+// Begins a copy of the box at x, y, z, innermost first, and counts its bytes on the barrier.
+// PTX ISA, cp.async.bulk.tensor (sm_90).
 __device__ __forceinline__ void tma_copy_3d(
     void *to, const TensorMap &map, int x, int y, int z,
     unsigned long long *barrier) {
@@ -317,8 +317,8 @@ __device__ __forceinline__ void tma_copy_3d(
                    "r"(full) : "memory");
 }
 
-// Begins a copy of the box at x, y, z, u, innermost first, and counts its bytes on the barrier. PTX ISA,
-// cp.async.bulk.tensor (sm_90).
+// Begins a copy of the box at x, y, z, u, innermost first, and counts its bytes on the barrier.
+// PTX ISA, cp.async.bulk.tensor (sm_90).
 __device__ __forceinline__ void tma_copy_4d(
     void *to, const TensorMap &map, int x, int y, int z, int u,
     unsigned long long *barrier) {
@@ -330,8 +330,8 @@ __device__ __forceinline__ void tma_copy_4d(
                    "r"(full) : "memory");
 }
 
-// Begins a copy of the box at x, y, z, u, v, innermost first, and counts its bytes on the barrier. PTX ISA,
-// cp.async.bulk.tensor (sm_90).
+// Begins a copy of the box at x, y, z, u, v, innermost first, and counts its bytes on the barrier.
+// PTX ISA, cp.async.bulk.tensor (sm_90).
 __device__ __forceinline__ void tma_copy_5d(
     void *to, const TensorMap &map, int x, int y, int z, int u, int v,
     unsigned long long *barrier) {
