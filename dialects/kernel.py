@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Dialect, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AtLeast,
@@ -88,6 +88,13 @@ class FuncOp(ThreadFuncOp):
 
     def verify_(self) -> None:
         self.verify_launch()
+
+
+def function_of(op: Operation) -> FuncOp:
+    """The function that `op` is part of."""
+    parent = op.parent_op()
+    assert parent is not None
+    return parent if isinstance(parent, FuncOp) else function_of(parent)
 
 
 class IdOp(RangedIndex, IRDLOperation):

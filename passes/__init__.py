@@ -43,6 +43,8 @@ _PASSES: dict[str, str] = {
     "blockify-launch": "tile.blockify_launch:BlockifyLaunchPass",
     "stage-rows": "tile.stage_rows:StageRowsPass",
     "convert-tile-to-kernel": "kernel.convert_tile_to_kernel:ConvertTileToKernelPass",
+    "load-ahead-of-unrolled": "kernel.load_ahead_of_unrolled:LoadAheadOfUnrolledPass",
+    "vectorize": "kernel.vectorize:VectorizePass",
     "inline-calls": "kernel.inline_calls:InlineCallsPass",
     "plan-buffers": "kernel.plan_buffers:PlanBuffersPass",
     "convert-kernel-to-cuda": "cuda.convert_kernel_to_cuda:ConvertKernelToCudaPass",

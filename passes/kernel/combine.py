@@ -216,7 +216,7 @@ class Combining:
         with self.values.nest(rest):
             start = self.emit.identities(op.monoid, op.results)
             self.values.define(op.results, self.emit.loop(steps, start, body, "w"))
-        if self.emit.depth:
+        if self.emit.loops:
             self.emit.op(kernel.BarrierOp())
 
     def _subscripts(

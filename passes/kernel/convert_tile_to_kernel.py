@@ -21,8 +21,7 @@ unrolled nests over them, and kept in arrays of registers as far as others need 
 its load or store; where it guards a value it becomes a select.
 """
 
-from collections.abc import Sequence
-from math import prod
+from collections.abc import Container, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -32,12 +31,15 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import kernel, loop, tile
-from tilewright.dialects.index import delinearize
-from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.dialects.monoid import MonoidAttr
+from tilewright.dialects.tile import Transport
 from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.types import memref_type
+from tilewright.passes.kernel.alignment import require_aligned_arguments
 from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.emitter import Emitter
+from tilewright.passes.kernel.pipeline import Pipeline
+from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.trace import Rule, rewriting
 
@@ -79,14 +81,19 @@ class _Lowering:
         self.values.bind(self.launch.axes_at(Level.BLOCK), block)
         self.values.bind(self.launch.thread_axes(), self.thread)
         self.combining = Combining(self.values, self.emit, self.thread, self.launch.thread_axes())
+        self.staging = Staging(
+            self.values, self.emit, self.thread, self.launch.num_threads, self._lower_block
+        )
         for op in self.launch.scalars():
             self._lower(op)
         self._lower_block(self.launch.body.block)
+        require_aligned_arguments(self.function)
         return self.function
 
-    def _lower_block(self, block: Block) -> None:
+    def _lower_block(self, block: Block, known: Container[Operation] = ()) -> None:
+        """All ops of a block, but those whose results are `known` already."""
         for axes, ops in self.registers.runs(block):
-            ops = [op for op in ops if not self._is_joined_already(op)]
+            ops = [op for op in ops if op not in known and not self._is_joined_already(op)]
             if not ops:
                 continue
             if axes:
@@ -118,8 +125,7 @@ class _Lowering:
     def _copy(self, op: Operation) -> None:
         if op.regions:
             raise PassFailedException(f"convert-tile-to-kernel: cannot lower '{op.name}'")
-        clone = self.emit.op(self.values.substitution(op.operands).clone(op))
-        self.values.define(op.results, clone.results)
+        self.values.define(op.results, self.emit.op(self.values.clone(op)).results)
 
     def _join(
         self, results: Sequence[SSAValue], monoid: MonoidAttr, values: Sequence[SSAValue]
@@ -158,11 +164,19 @@ class _Lowering:
         else:
             start = [self.values.at(result) for result in whole.results]
 
+        pipelines = self._pipelines(op)
+        for pipeline in pipelines:
+            pipeline.begin()
+
         def step(index: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
             with self.values.scope():
                 self.values.set(op.axis, index)
                 self._carry(op.results, carried)
+                for pipeline in pipelines:
+                    pipeline.before_step(index)
                 self._lower_block(op.body.block)
+                for pipeline in pipelines:
+                    pipeline.after_step(index)
                 return [] if in_arrays else [self.values.at(result) for result in op.results]
 
         below = None
@@ -174,6 +188,12 @@ class _Lowering:
         results = self.emit.loop(extent, start, step, hint, below=below, unroll=op.is_unrolled)
         if not in_arrays:
             self.values.define(op.results, results)
+
+    def _pipelines(self, op: loop.ReduceOp) -> list[Pipeline]:
+        """The rings of the stages in the body: one of what TMA fills, one of what threads do."""
+        stages = [s for s in op.body.block.ops if isinstance(s, tile.StageOp) and s.ring]
+        kinds = [[s for s in stages if _is_tma(s) is is_tma] for is_tma in (True, False)]
+        return [Pipeline(op, kind, self.values, self.emit, self.staging) for kind in kinds if kind]
 
     def _lower_single_step(self, op: loop.ReduceOp) -> None:
         """No loop: unless it goes on from a whole, the result is what the step yields."""
@@ -263,30 +283,19 @@ class _Lowering:
         self.combining.lower(op)
 
     def _lower_stage(self, op: tile.StageOp) -> None:
-        """Every thread computes each so-manieth element of the slab, in row-major order."""
+        """A slab of one slot; one with a ring has been filled by the pipeline of its loop."""
+        if op.ring is not None and isinstance(op.parent_op(), loop.ReduceOp):
+            return
         slab = self.emit.value(kernel.SharedOp(memref_type(op.slab)), op.slab.name_hint)
         self.values.set(op.slab, slab)
-        if self.emit.depth:
+        if self.emit.loops:
             self.emit.op(kernel.BarrierOp())
-        extents, threads = list(op.axis_extents()), self.launch.num_threads
-
-        def step(index: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
-            operands = [index, self.thread]
-            element = AffineExpr.dimension(0) * threads + AffineExpr.dimension(1)
-            coordinates = delinearize(element, extents)
-            for axis, coordinate in zip(op.body.block.args, coordinates, strict=True):
-                self.values.set_index(axis, coordinate, operands)
-            with (
-                self.values.scope(),
-                self.emit.guarded(([element * -1 + (prod(extents) - 1)], operands)),
-            ):
-                self._lower_block(op.body.block)
-                (value,) = self._yielded(op.yield_op, MonoidAttr(Monoid.ADD))
-                self.emit.op(loop.StoreOp(value, slab, (coordinates, operands)))
-            return ()
-
-        self.emit.loop(-(-prod(extents) // threads), (), step, "e")
+        self.staging.fill(op, slab)
         self.emit.op(kernel.BarrierOp())
+
+
+def _is_tma(op: tile.StageOp) -> bool:
+    return op.transport_kind is Transport.TMA
 
 
 def _is_used_outside(value: SSAValue, ops: Sequence[Operation]) -> bool:

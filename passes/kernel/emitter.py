@@ -29,8 +29,9 @@ class Emitter:
 
     def __init__(self, block: Block):
         self.block = block
-        self.depth = 0
-        """How many loops are open."""
+        self.loops: list[tuple[SSAValue, int]] = []
+        """The loops that are open, outermost first: their indices, and how many steps they take."""
+        self._outermost: Operation | None = None
         self.location: LocationAttr = UNKNOWN_LOC
         """Where what is appended comes from."""
 
@@ -108,12 +109,29 @@ class Emitter:
         if unroll:
             loop.attributes[UNROLL] = UnitAttr()
         self.op(loop)
-        self.depth += 1
+        self._outermost = self._outermost if self.loops else loop
+        self.loops.append((inner.args[0], extent))
         with self.inside(inner):
             results = body(inner.args[0], inner.args[1:])
             self.op(scf.YieldOp(*results))
-        self.depth -= 1
+        self.loops.pop()
         return list(loop.results)
+
+    @contextmanager
+    def outside_loops(self) -> Generator[None]:
+        """What is appended in the block is done once, ahead of all loops that are open."""
+        if not self.loops:
+            yield
+            return
+        ahead = Block()
+        with self.inside(ahead):
+            yield
+        assert self._outermost is not None
+        block = self._outermost.parent
+        assert block is not None
+        for op in tuple(ahead.ops):
+            op.detach()
+            block.insert_op_before(op, self._outermost)
 
     @contextmanager
     def at(self, source: Operation) -> Generator[None]:

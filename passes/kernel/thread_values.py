@@ -11,7 +11,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop, tile
@@ -36,6 +36,7 @@ class ThreadValues:
         self._arrays: dict[SSAValue, SSAValue] = {}
         self._indices: dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]] = {}
         """Axes with one step, and slab coordinates."""
+        self._slots: dict[SSAValue, SSAValue] = {}
         for axis in launch.axes_at(Level.REGISTER):
             if axis.extent == 1:
                 self.set_index(axis.value, _ZERO)
@@ -49,6 +50,10 @@ class ThreadValues:
     ) -> None:
         """An expression of `operands`, which are new values, stands for `axis`."""
         self._indices[axis] = (index, operands)
+
+    def set_slot(self, slab: SSAValue, memref: SSAValue, slot: SSAValue) -> None:
+        """`memref` at `slot`, which is its first subscript, stands for `slab`."""
+        self._values[slab], self._slots[slab] = memref, slot
 
     def bind(self, axes: Sequence[Axis], id: SSAValue) -> None:
         """Make the axes out of a linear id, the last axis fastest."""
@@ -126,6 +131,19 @@ class ThreadValues:
         """What clones an op with `operands`."""
         values = {v: self.at(v) for v in operands if v not in self._indices}
         return Substitution(values, dict(self._indices))
+
+    def clone(self, op: Operation) -> Operation:
+        """`op` as it is at this step of the nest."""
+        substitution = self.substitution(op.operands)
+        slot = self._slots.get(op.memref) if isinstance(op, loop.LoadOp) else None
+        if slot is None:
+            return substitution.clone(op)
+        assert isinstance(op, loop.LoadOp)
+        exprs, operands = substitution.access(op.map.data.results, op.indices)
+        subscripts = [AffineExpr.dimension(len(operands)), *exprs], [*operands, slot]
+        load = loop.LoadOp(self.at(op.memref), subscripts, substitution.mask(op))
+        load.location = op.location
+        return load
 
     def mask(self, op: MaskedOp) -> Access | None:
         """The mask of `op`."""

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Slabs that are boxes of a tensor, which the tensor memory accelerator can copy.
+
+    %x[%g, %bm * 128 + %i, %ko * 16 + %k]    is a box [1, 128, 16] for (%i, %k) in [128, 16]
+
+Each axis of the slab runs along an axis of the tensor of its own, in the tensor's order, and what
+is outside of the tensor is zero.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.utils.exceptions import PassFailedException
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.index import Sum, sum_of
+from tilewright.dialects.types import memref_type
+
+
+def box_of(op: tile.StageOp, load: loop.LoadOp) -> list[int]:
+    """The extents of the slab along the axes of the tensor; an error if it is no box of it."""
+    axes, extents = list(op.body.block.args), list(op.axis_extents())
+    operands = _operands(load)
+    order, box = list[SSAValue](), list[int]()
+    for subscript in _sums(load.map.data.results, load.indices, operands):
+        here = [axis for axis in axes if not _is_free_of(subscript, operands, axis)]
+        if len(here) > 1 or any(_factor(subscript, operands, axis) != 1 for axis in here):
+            raise _no_box("an axis of the tensor does not run with one of the slab's")
+        box.append(extents[axes.index(here[0])] if here else 1)
+        order += here
+    if order != axes:
+        raise _no_box("the slab's axes are not axes of the tensor, in its order")
+    if not _is_bounded_alone(load):
+        raise _no_box("it is masked otherwise than by the bounds of the tensor")
+    return box
+
+
+def _no_box(why: str) -> PassFailedException:
+    return PassFailedException(
+        f"convert-tile-to-kernel: transport(tma) copies boxes, and this is none: {why}; "
+        "use transport(cp_async)"
+    )
+
+
+def _operands(load: loop.LoadOp) -> list[SSAValue]:
+    return list(dict.fromkeys((*load.indices, *load.mask_operands)))
+
+
+def _sums(
+    exprs: Sequence[AffineExpr], of: Sequence[SSAValue], operands: Sequence[SSAValue]
+) -> list[Sum]:
+    """Expressions of the values `of` as sums over `operands`."""
+    dims = [AffineExpr.dimension(operands.index(value)) for value in of]
+    ranges = [range_of_value(value) for value in operands]
+    return [sum_of(expr.replace_dims_and_symbols(dims, ()), ranges) for expr in exprs]
+
+
+def _factor(value: Sum, operands: Sequence[SSAValue], axis: SSAValue) -> int:
+    return value.terms.get(AffineDimExpr(operands.index(axis)), 0)
+
+
+def _is_free_of(value: Sum, operands: Sequence[SSAValue], axis: SSAValue) -> bool:
+    if axis not in operands:
+        return True
+    dim = AffineDimExpr(operands.index(axis))
+    return all(inner != dim for atom in value.terms for inner in atom.dfs())
+
+
+def _is_bounded_alone(load: loop.LoadOp) -> bool:
+    """Whether the mask holds wherever the subscripts are in bounds."""
+    if load.mask is None:
+        return True
+    operands = _operands(load)
+    shape = memref_type(load.memref).get_shape()
+    subscripts = _sums(load.map.data.results, load.indices, operands)
+    bounds = [
+        subscript * -1 + Sum({}, size - 1)
+        for subscript, size in zip(subscripts, shape, strict=True)
+    ]
+    masks = _sums(load.mask.data.results, load.mask_operands, operands)
+    return all(mask in bounds for mask in masks)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Software pipelines: the stages of a loop are filled some steps ahead of their use.
+
+    ring_wait k           fill k is there for every thread
+    ring_acquire k + L    every thread has read what was in that slot
+    fill k + L            if there is such a step; by threads: what it loads goes into registers
+    ring_commit k + L
+    ...                   the step, which reads slot k mod D
+    store k + L           by threads: what was loaded
+    ring_release k
+
+It is free of races for L of up to D - 1 steps ahead: a wait is a barrier, so that all threads have
+done with step k - 1, whose slot is the one that k - 1 + D goes to.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.utils.exceptions import PassFailedException
+
+from tilewright.dialects import kernel, loop, tile
+from tilewright.dialects.axes import Access
+from tilewright.dialects.index import linearize
+from tilewright.dialects.kernel_ring import (
+    RingAcquireOp,
+    RingCommitOp,
+    RingOp,
+    RingReleaseOp,
+    RingWaitOp,
+)
+from tilewright.dialects.tile import Transport
+from tilewright.dialects.types import memref_type
+from tilewright.passes.footprint import bytes_of
+from tilewright.passes.kernel.emitter import Emitter
+from tilewright.passes.kernel.staging import Ahead, Slot, Staging
+from tilewright.passes.kernel.thread_values import ThreadValues
+
+_D0 = AffineExpr.dimension(0)
+
+
+class Pipeline:
+    """The ring of the stages of one loop that are filled by one kind of transport."""
+
+    def __init__(
+        self,
+        op: loop.ReduceOp,
+        stages: Sequence[tile.StageOp],
+        values: ThreadValues,
+        emitter: Emitter,
+        staging: Staging,
+    ):
+        self.op, self.stages = op, stages
+        self.values, self.emit, self.staging = values, emitter, staging
+        self.depth, self.lookahead = _common_ring(stages)
+        kinds = [staging.transport(stage) for stage in stages]
+        self.transport = max(kinds, key=[*Transport].index)
+        self.by_threads = [s for s in stages if staging.transport(s) is Transport.SYNC]
+        self.around = list(emitter.loops)
+        self.ahead: dict[tile.StageOp, Ahead] = {}
+        if emitter.loops and op.bound is not None and self.transport is Transport.TMA:
+            raise PassFailedException(
+                "convert-tile-to-kernel: transport(tma) counts its fills, and a loop within a loop "
+                "that is left early has no fixed number of them; use transport(cp_async)"
+            )
+        with emitter.outside_loops():
+            self.slabs = {stage: self._allocate(stage) for stage in stages}
+            bytes = sum(bytes_of(stage.slab) for stage in stages)
+            self.ring = emitter.value(RingOp(self.depth, self.transport, bytes), "ring")
+
+    def begin(self) -> None:
+        """The fills of the first steps."""
+        if self.emit.loops and self.transport is not Transport.TMA:
+            self.emit.op(kernel.BarrierOp())  # others may still read the last slots of before
+        for step in range(self.lookahead):
+            self._begin_fill(self.emit.constant(step))
+            self._end_fill()
+
+    def before_step(self, index: SSAValue) -> None:
+        """The slabs of step `index` are there to be read; a later fill is under way."""
+        count = self._count(index)
+        if not self.lookahead:
+            self._begin_fill(index)
+            self._end_fill()
+        self.emit.op(RingWaitOp(self.ring, count, max(self.lookahead - 1, 0)))
+        if self.lookahead:
+            later = kernel.IndexOp(([_D0 + self.lookahead], [index]))
+            self._begin_fill(self.emit.value(later, "next"))
+        slot = self._slot(count)
+        for stage, slab in self.slabs.items():
+            self.values.set_slot(stage.slab, slab, slot)
+
+    def after_step(self, index: SSAValue) -> None:
+        """The slabs of step `index` are read no more."""
+        if self.lookahead:
+            self._end_fill()
+        self.emit.op(RingReleaseOp(self.ring, self._count(index)))
+
+    def _begin_fill(self, index: SSAValue) -> None:
+        """Copies are begun, and what threads load is loaded; if there is such a step."""
+        count = self._count(index)
+        self.filled = index, self._slot(count)
+        self.ahead = {stage: self.staging.room_ahead(stage) for stage in self.by_threads}
+        with self.emit.guarded(self._is_step(index)), self.values.scope():
+            self.values.set(self.op.axis, index)
+            self.emit.op(RingAcquireOp(self.ring, count))
+            for stage, slab in self.slabs.items():
+                self._begin_stage(stage, Slot(slab, self.filled[1]), count)
+        self.emit.op(RingCommitOp(self.ring, count))
+
+    def _begin_stage(self, stage: tile.StageOp, slot: Slot, count: SSAValue) -> None:
+        match self.staging.transport(stage):
+            case Transport.SYNC:
+                self.staging.load_ahead(stage, self.ahead[stage])
+            case Transport.CP_ASYNC:
+                self.staging.begin_copies(stage, slot)
+            case Transport.TMA:
+                self.staging.copy_box(stage, slot, self.ring, count)
+
+    def _end_fill(self) -> None:
+        """What threads loaded is stored."""
+        if not self.by_threads:
+            return
+        index, slot = self.filled
+        with self.emit.guarded(self._is_step(index)), self.values.scope():
+            self.values.set(self.op.axis, index)
+            for stage in self.by_threads:
+                self.staging.finish(stage, Slot(self.slabs[stage], slot), self.ahead[stage])
+
+    def _allocate(self, stage: tile.StageOp) -> SSAValue:
+        slab = memref_type(stage.slab)
+        layout = stage.layout.with_slots()
+        type = MemRefType(slab.element_type, [self.depth, *slab.get_shape()], layout, tile.SHARED)
+        return self.emit.value(kernel.SharedOp(type), stage.slab.name_hint)
+
+    def _is_step(self, index: SSAValue) -> Access:
+        """Whether the loop has a step `index`."""
+        limits, operands = [AffineExpr.constant(self.op.axis_extents()[0])], list[SSAValue]()
+        if self.op.bound is not None:
+            bounds = self.values.substitution(self.op.bound_operands)
+            found, operands = bounds.access(self.op.bound.data.results, self.op.bound_operands)
+            limits += found
+        step = AffineExpr.dimension(len(operands))
+        return [limit - 1 - step for limit in limits], [*operands, index]
+
+    def _count(self, index: SSAValue) -> SSAValue:
+        """The number of the fill of step `index`: those of the loops around come before it."""
+        if not self.around:
+            return index
+        indices, extents = zip(*self.around, strict=True)
+        dims = [AffineExpr.dimension(at) for at in range(len(indices) + 1)]
+        count = linearize(dims, [*extents, self.op.axis_extents()[0]])
+        return self.emit.value(kernel.IndexOp(([count], [*indices, index])), "count")
+
+    def _slot(self, count: SSAValue) -> SSAValue:
+        return self.emit.value(kernel.IndexOp(([_D0 % self.depth], [count])), "slot")
+
+
+def _common_ring(stages: Sequence[tile.StageOp]) -> tuple[int, int]:
+    rings = {(stage.depth, stage.lookahead) for stage in stages}
+    if len(rings) > 1:
+        raise PassFailedException(
+            "convert-tile-to-kernel: the stages of one loop are filled together; give them rings "
+            "of the same depth and lookahead"
+        )
+    return rings.pop()

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How many elements along an axis one instruction can move.
+
+A vector access begins where the axis is a multiple of the width. It is right if its elements lie
+side by side, if its address is a multiple of its bytes whatever the other indices are, and if its
+mask holds for all of its elements or for none:
+
+    %x[%row * 64 + %t * 4 + %v]                    every coefficient but that of %v divides by 4
+    ... where [99 - %t * 4 - %v]                   100 divides by 4: all or none
+"""
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from tilewright.dialects import loop
+from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.index import Sum, sum_of
+from tilewright.dialects.tile import layout_of
+from tilewright.dialects.types import memref_type, size_of
+
+_BYTES = (16, 8, 4)
+"""What one instruction moves, the widest first."""
+
+
+def vector_width(op: loop.LoadOp | loop.StoreOp, axis: SSAValue, extent: int) -> int:
+    """The most elements along `axis`, of `extent` steps, that one instruction moves; 1 for none."""
+    element = size_of(memref_type(op.memref).element_type)
+    widths = [bytes // element for bytes in _BYTES if bytes > element and extent * element >= bytes]
+    return next((width for width in widths if extent % width == 0 and _fits(op, axis, width)), 1)
+
+
+def _fits(op: loop.LoadOp | loop.StoreOp, axis: SSAValue, width: int) -> bool:
+    type = memref_type(op.memref)
+    offset = layout_of(type).offset(op.map.data.results, type)
+    if not _begins_a_vector(offset, op.indices, axis, width):
+        return False
+    masks = () if op.mask is None else op.mask.data.results
+    return all(_holds_for_all_or_none(mask, op.mask_operands, axis, width) for mask in masks)
+
+
+def _begins_a_vector(
+    offset: AffineExpr, operands: Sequence[SSAValue], axis: SSAValue, width: int
+) -> bool:
+    rest = _without(offset, operands, axis)
+    return rest is not None and rest[0] == 1 and _divides(rest[1], width)
+
+
+def _holds_for_all_or_none(
+    mask: AffineExpr, operands: Sequence[SSAValue], axis: SSAValue, width: int
+) -> bool:
+    found = _without(mask, operands, axis)
+    if found is None:
+        return False
+    coefficient, rest = found
+    if coefficient == -1:
+        return _divides(rest + Sum({}, 1), width)
+    return coefficient == 0 or (coefficient == 1 and _divides(rest, width))
+
+
+def _divides(value: Sum, width: int) -> bool:
+    return all(number % width == 0 for number in (*value.terms.values(), value.constant))
+
+
+def _without(
+    expr: AffineExpr, operands: Sequence[SSAValue], axis: SSAValue
+) -> tuple[int, Sum] | None:
+    """The coefficient of `axis` and the rest; None if it occurs in a quotient or a rest."""
+    value = sum_of(expr, [range_of_value(operand) for operand in operands])
+    dims = [AffineDimExpr(at) for at, operand in enumerate(operands) if operand is axis]
+    rest = {atom: factor for atom, factor in value.terms.items() if atom not in dims}
+    if any(dim in dims for atom in rest for dim in atom.dfs()):
+        return None
+    return sum(value.terms.get(dim, 0) for dim in dims), Sum(rest, value.constant)

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Moves as many elements at a time as one instruction can.
+
+    kernel.unroll %i in 2, %v in 4 {
+      %0 = loop.load %x[%i * 128 + %t * 4 + %v] : memref<256xf32>
+      %1 = math.exp %0 : f32
+      loop.store %1, %e[%i, %v] : memref<2x4xf32, 5 : i64>
+    }
+
+becomes
+
+    %r = kernel.registers : memref<2x4xf32, 5 : i64>
+    kernel.unroll %i in 2 {
+      kernel.copy %x[%i * 128 + %t * 4] to %r[%i, 0] width 4 : ...
+    }
+    kernel.unroll %i in 2, %v in 4 {
+      %0 = loop.load %r[%i, %v] : memref<2x4xf32, 5 : i64>
+      %1 = math.exp %0 : f32
+      loop.store %1, %e[%i, %v] : memref<2x4xf32, 5 : i64>
+    }
+
+and likewise a store. `vector_width` proves that it is legal; the addresses of arguments become a
+need of the kernel (`plan.align`).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.rewriter import InsertPoint
+
+from tilewright.dialects import kernel, loop, tile
+from tilewright.dialects.axes import Access
+from tilewright.dialects.kernel_copy import CopyOp
+from tilewright.dialects.kernel_registers import LOCAL, RegistersOp, UnrollOp
+from tilewright.dialects.types import memref_type
+from tilewright.passes.kernel.alignment import require_aligned_arguments
+from tilewright.passes.kernel.vector_width import vector_width
+from tilewright.passes.substitution import Substitution
+from tilewright.passes.trace import Rule, rewriting
+
+RULE = Rule("k", 3, "vectorize")
+
+
+class Vector(NamedTuple):
+    """An access of a nest that can be done `width` elements at a time along `axis`."""
+
+    op: loop.LoadOp | loop.StoreOp
+    axis: BlockArgument
+    width: int
+
+    @property
+    def nest(self) -> UnrollOp:
+        """The nest that the access is in."""
+        nest = self.op.parent_op()
+        assert isinstance(nest, UnrollOp)
+        return nest
+
+    def extent(self, axis: BlockArgument) -> int:
+        """The steps of an axis of the nest."""
+        return self.nest.axis_extents()[axis.index]
+
+    @property
+    def axes(self) -> list[BlockArgument]:
+        """The axes that the access varies with, the vector's last."""
+        named = {*self.op.indices, *self.op.mask_operands}
+        others = [a for a in self.nest.body.block.args if a in named and a is not self.axis]
+        return [*others, self.axis]
+
+
+def found(op: loop.LoadOp | loop.StoreOp) -> Vector | None:
+    """The widest vectors in which the access can be done; None if they are single elements."""
+    nest, is_store = op.parent_op(), isinstance(op, loop.StoreOp)
+    space = memref_type(op.memref).memory_space
+    if not isinstance(nest, UnrollOp) or space == LOCAL:
+        return None
+    if is_store and op.mask is not None and space == tile.SHARED:
+        return None  # a copy that is masked off writes zeros there
+    if not _is_independent(op, nest):
+        return None
+    axes = zip(nest.body.block.args, nest.axis_extents(), strict=True)
+    widths = {axis: vector_width(op, axis, extent) for axis, extent in axes}
+    axis = max(widths, key=lambda axis: (widths[axis], axis.index))
+    return Vector(op, axis, widths[axis]) if widths[axis] > 1 else None
+
+
+def _is_independent(op: loop.LoadOp | loop.StoreOp, nest: UnrollOp) -> bool:
+    """Whether the access may be done ahead of all of the nest, or after it."""
+    inside = {result for inner in nest.body.block.ops for result in inner.results}
+    if not inside.isdisjoint((*op.indices, *op.mask_operands)):
+        return False
+    others = [inner for inner in nest.walk() if inner is not op and _accesses(inner, op.memref)]
+    return all(isinstance(op, loop.LoadOp) and isinstance(o, loop.LoadOp) for o in others)
+
+
+def _accesses(op: Operation, memref: SSAValue) -> bool:
+    return memref in op.operands
+
+
+class _VectorizeLoad(RewritePattern):
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: loop.LoadOp, rewriter: PatternRewriter) -> None:
+        if (vector := found(op)) is None:
+            return
+        with rewriting(RULE, kernel.function_of(op)):
+            use = op.result.get_user_of_unique_use()
+            if isinstance(use, loop.StoreOp) and _moves_alone(vector, use):
+                _copy(vector, rewriter, use.memref, InsertPoint.before(vector.nest))
+                rewriter.erase(vector.nest)
+                return
+            array = _array(vector, rewriter, op.result, op.memref.name_hint)
+            _copy(vector, rewriter, array, InsertPoint.before(vector.nest))
+            rewriter.replace(op, loop.LoadOp(array, _element(vector)))
+
+
+class _VectorizeStore(RewritePattern):
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: loop.StoreOp, rewriter: PatternRewriter) -> None:
+        if (vector := found(op)) is None:
+            return
+        with rewriting(RULE, kernel.function_of(op)):
+            value = op.value.owner
+            if isinstance(value, loop.LoadOp) and _moves_alone(vector, value):
+                _copy(vector, rewriter, value.memref, InsertPoint.after(vector.nest))
+                rewriter.erase(vector.nest)
+                return
+            array = _array(vector, rewriter, op.value, op.value.name_hint)
+            _copy(vector, rewriter, array, InsertPoint.after(vector.nest))
+            rewriter.replace(op, loop.StoreOp(op.value, array, _element(vector)), [])
+
+
+def _moves_alone(vector: Vector, other: loop.LoadOp | loop.StoreOp) -> bool:
+    """Whether all that the nest does is to move elements between memory and an array of its own."""
+    if {*vector.nest.body.block.ops} != {vector.op, other} or other.mask is not None:
+        return False
+    if memref_type(other.memref).memory_space != LOCAL:
+        return False
+    shape = tuple(vector.extent(axis) for axis in vector.axes)
+    dims, axes = _element(vector)
+    is_whole = memref_type(other.memref).get_shape() == shape
+    return is_whole and other.map.data.results == tuple(dims) and [*other.indices] == [*axes]
+
+
+def _array(
+    vector: Vector, rewriter: PatternRewriter, element: SSAValue, hint: str | None
+) -> SSAValue:
+    shape = [vector.extent(axis) for axis in vector.axes]
+    registers = RegistersOp(element.type, shape)
+    registers.memref.name_hint = hint
+    rewriter.insert(registers, InsertPoint.before(vector.nest))
+    return registers.memref
+
+
+def _element(vector: Vector) -> Access:
+    dims = [AffineExpr.dimension(position) for position in range(len(vector.axes))]
+    return dims, vector.axes
+
+
+def _copy(vector: Vector, rewriter: PatternRewriter, array: SSAValue, where: InsertPoint) -> None:
+    """Between memory and the array, in a nest over the vectors."""
+    *others, axis = vector.axes
+    vectors = vector.extent(axis) // vector.width
+    extents = [*(vector.extent(other) for other in others), vectors]
+    kept = [position for position, extent in enumerate(extents) if extent > 1]
+    body = Block(arg_types=[IndexType()] * len(kept))
+    indices: dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]] = {}
+    for position, old in enumerate(vector.axes):
+        factor = vector.width if old is axis else 1
+        if position not in kept:
+            indices[old] = AffineExpr.constant(0), ()
+            continue
+        new = body.args[kept.index(position)]
+        new.name_hint = old.name_hint
+        indices[old] = AffineDimExpr(0) * factor, (new,)
+    body.add_op(_copy_op(vector, array, Substitution({}, indices)))
+    if not kept:
+        copy = body.first_op
+        assert copy is not None
+        copy.detach()
+        rewriter.insert(copy, where)
+        return
+    rewriter.insert(UnrollOp([extents[position] for position in kept], Region(body)), where)
+
+
+def _copy_op(vector: Vector, array: SSAValue, substitution: Substitution) -> CopyOp:
+    op = vector.op
+    memory = substitution.access(op.map.data.results, op.indices)
+    registers = substitution.access(*_element(vector))
+    mask = substitution.mask(op)
+    if isinstance(op, loop.LoadOp):
+        return CopyOp(op.memref, memory, array, registers, vector.width, mask)
+    return CopyOp(array, registers, op.memref, memory, vector.width, mask)
+
+
+class VectorizePass(ModulePass):
+    """Load and store vectors."""
+
+    name = "vectorize"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Every nest of the module."""
+        for pattern in (_VectorizeLoad(), _VectorizeStore()):
+            PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)
+        for function in op.ops:
+            if isinstance(function, kernel.FuncOp):
+                require_aligned_arguments(function)
