@@ -35,7 +35,10 @@ TO_LOOP = (
 
 TO_TILE = "tileify,blockify-launch,cooperative-reduce,stage-rows,simplify-accesses"
 
-TO_KERNEL = "convert-tile-to-kernel,canonicalize,share-values,inline-calls,plan-buffers"
+TO_KERNEL = (
+    "convert-tile-to-kernel,load-ahead-of-unrolled,vectorize,canonicalize,share-values,"
+    "inline-calls,plan-buffers"
+)
 
 TO_CUDA = "convert-kernel-to-cuda"
 

@@ -64,6 +64,7 @@ class _Lowering:
             len(source.outputs),
             grid=launch.num_blocks,
             block=launch.num_threads,
+            min_blocks=None if launch.min_blocks is None else launch.min_blocks.value.data,
         )
         self.function.location = source.location
         self.function.set_facts(source.facts)

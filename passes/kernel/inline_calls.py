@@ -38,7 +38,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.passes.trace import Rule, rewriting
 
-RULE = Rule("k", 2, "inline_calls")
+RULE = Rule("k", 4, "inline_calls")
 
 Functions = Mapping[str, func.FuncOp]
 

@@ -49,7 +49,7 @@ from tilewright.dialects.kernel_registers import LOCAL, UNROLL, RegistersOp, Unr
 from tilewright.dialects.types import memref_type
 from tilewright.passes.kernel.vector_width import vector_width
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, rewriting
+from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 2, "load_ahead_of_unrolled")
 
@@ -121,7 +121,10 @@ class _LoadAhead(RewritePattern):
             loading = loading_of(nest)
             if loading is None or memref_type(loading.load.memref).memory_space == LOCAL:
                 continue
-            if vector_width(loading.load, index, steps) < 2 or legal(loading, op) is not None:
+            if vector_width(loading.load, index, steps) < 2:
+                continue
+            if (reason := legal(loading, op)) is not None:
+                skipped(RULE, kernel.function_of(op), reason)
                 continue
             with rewriting(RULE, kernel.function_of(op)):
                 _load_ahead(loading, op, steps, rewriter)

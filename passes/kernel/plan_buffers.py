@@ -60,7 +60,7 @@ from tilewright.passes.kernel.slots import (
 )
 from tilewright.passes.trace import Rule, rewriting, skipped
 
-RULE = Rule("k", 3, "plan_buffers")
+RULE = Rule("k", 5, "plan_buffers")
 
 _KNOWN = (memref.AllocOp, memref.DeallocOp, loop.LaunchOp, func.ReturnOp)
 

@@ -19,8 +19,8 @@ from tilewright.passes.kernel.vector_width import vector_width
 
 _STEP, _THREAD = AffineExpr.dimension(0), AffineExpr.dimension(1)
 
-_WIDEST = 16
-"""Bytes that one instruction stores."""
+_WIDEST, _SMALLEST = 16, 4
+"""Bytes that one instruction stores, at most; and `cp.async`, at least."""
 
 
 class SlabWalk(NamedTuple):
@@ -33,11 +33,17 @@ class SlabWalk(NamedTuple):
 
     @staticmethod
     def of(op: tile.StageOp, threads: int) -> "SlabWalk":
-        """The widest vectors that all of the stage's loads, and its slab, can do."""
+        """
+        The widest vectors that all of the stage's loads, and its slab, can do; but rather narrow
+        ones than threads that have none.
+        """
         extents = list(op.axis_extents())
         innermost = op.layout.axes(len(extents))[-1]
         along = next((at for at in _preferred(innermost, len(extents)) if _runs(op, at)), innermost)
         width = _width(op, along) if along == innermost else 1
+        smallest = max(1, _SMALLEST // size_of(memref_type(op.slab).element_type))
+        while width > smallest and prod(extents) // width < threads:
+            width //= 2
         return SlabWalk(extents, along, width, threads)
 
     @property

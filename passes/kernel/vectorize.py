@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IndexType, ModuleOp
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
@@ -48,7 +48,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.kernel.alignment import require_aligned_arguments
 from tilewright.passes.kernel.vector_width import vector_width
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, rewriting
+from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 3, "vectorize")
 
@@ -79,39 +79,53 @@ class Vector(NamedTuple):
         return [*others, self.axis]
 
 
-def found(op: loop.LoadOp | loop.StoreOp) -> Vector | None:
-    """The widest vectors in which the access can be done; None if they are single elements."""
-    nest, is_store = op.parent_op(), isinstance(op, loop.StoreOp)
-    space = memref_type(op.memref).memory_space
-    if not isinstance(nest, UnrollOp) or space == LOCAL:
-        return None
-    if is_store and op.mask is not None and space == tile.SHARED:
-        return None  # a copy that is masked off writes zeros there
-    if not _is_independent(op, nest):
-        return None
+def legal(op: loop.LoadOp | loop.StoreOp) -> str | None:
+    """Why the access has to stay in its nest as it is, or None."""
+    nest = op.parent_op()
+    assert isinstance(nest, UnrollOp)
+    if isinstance(op, loop.StoreOp) and op.mask is not None and _space(op) == tile.SHARED:
+        return "what is masked off must stay as it is, and a copy writes zeros to shared memory"
+    inside = {result for inner in nest.body.block.ops for result in inner.results}
+    if not inside.isdisjoint((*op.indices, *op.mask_operands)):
+        return "the nest computes where it is"
+    others = [inner for inner in nest.walk() if inner is not op and op.memref in inner.operands]
+    if isinstance(op, loop.StoreOp) or not all(isinstance(o, loop.LoadOp) for o in others):
+        return "the nest accesses the same memory otherwise" if others else None
+    return None
+
+
+def widest(op: loop.LoadOp | loop.StoreOp) -> Vector:
+    """The widest vectors in which the access can be done; of one element if there are none."""
+    nest = op.parent_op()
+    assert isinstance(nest, UnrollOp)
     axes = zip(nest.body.block.args, nest.axis_extents(), strict=True)
     widths = {axis: vector_width(op, axis, extent) for axis, extent in axes}
     axis = max(widths, key=lambda axis: (widths[axis], axis.index))
-    return Vector(op, axis, widths[axis]) if widths[axis] > 1 else None
+    return Vector(op, axis, widths[axis])
 
 
-def _is_independent(op: loop.LoadOp | loop.StoreOp, nest: UnrollOp) -> bool:
-    """Whether the access may be done ahead of all of the nest, or after it."""
-    inside = {result for inner in nest.body.block.ops for result in inner.results}
-    if not inside.isdisjoint((*op.indices, *op.mask_operands)):
-        return False
-    others = [inner for inner in nest.walk() if inner is not op and _accesses(inner, op.memref)]
-    return all(isinstance(op, loop.LoadOp) and isinstance(o, loop.LoadOp) for o in others)
+def _found(op: loop.LoadOp | loop.StoreOp) -> Vector | None:
+    if not isinstance(op.parent_op(), UnrollOp) or _space(op) == LOCAL:
+        return None
+    vector, reason = widest(op), legal(op)
+    if reason is None and vector.width == 1:
+        reason = "no axis of the nest steps from aligned elements to their neighbours"
+    if reason is None:
+        return vector
+    name = op.memref.name_hint or "memory"
+    verb = "loads from" if isinstance(op, loop.LoadOp) else "stores to"
+    skipped(RULE, kernel.function_of(op), f"{verb} %{name}: {reason}")
+    return None
 
 
-def _accesses(op: Operation, memref: SSAValue) -> bool:
-    return memref in op.operands
+def _space(op: loop.LoadOp | loop.StoreOp) -> Attribute:
+    return memref_type(op.memref).memory_space
 
 
 class _VectorizeLoad(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LoadOp, rewriter: PatternRewriter) -> None:
-        if (vector := found(op)) is None:
+        if (vector := _found(op)) is None:
             return
         with rewriting(RULE, kernel.function_of(op)):
             use = op.result.get_user_of_unique_use()
@@ -127,7 +141,7 @@ class _VectorizeLoad(RewritePattern):
 class _VectorizeStore(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.StoreOp, rewriter: PatternRewriter) -> None:
-        if (vector := found(op)) is None:
+        if (vector := _found(op)) is None:
             return
         with rewriting(RULE, kernel.function_of(op)):
             value = op.value.owner

@@ -399,7 +399,7 @@ loop.kernel @both(%x: memref<32xf32>) -> (%sum: memref<f32>, %squares: memref<f3
 // CHECK-NEXT:       %5 = math.exp %4 : f32
 // CHECK-NEXT:       loop.store %5, %slab[(%e * 64 + %t) floordiv 20, (%e * 64 + %t) mod 20] : memref<5x20xf32, 3 : i64>
 // CHECK-NEXT:     }
-// CHECK-NEXT:   }
+// CHECK-NEXT:   } {unroll}
 // CHECK-NEXT:   kernel.barrier
 // CHECK-NEXT:   %6 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:   %7 = arith.constant 5 : index
@@ -435,13 +435,11 @@ loop.kernel @stage(%x: memref<10x20xf32>) -> (%out: memref<64xf32>) {
 // CHECK-NEXT:   %s = scf.for %ko = %1 to %2 step %3 iter_args(%s_1 = %0) -> (f32) {
 // CHECK-NEXT:     %slab = kernel.shared : memref<32xf32, 3 : i64>
 // CHECK-NEXT:     kernel.barrier
-// CHECK-NEXT:     scf.for %e = %1 to %3 step %3 {
-// CHECK-NEXT:       %4 = loop.load %x[%ko * 32 + %t] where [99 - %ko * 32 - %t] : memref<100xf32>
-// CHECK-NEXT:       %5 = math.exp %4 : f32
-// CHECK-NEXT:       %6 = loop.predicate [99 - %ko * 32 - %t] : i1
-// CHECK-NEXT:       %7 = arith.select %6, %5, %0 : f32
-// CHECK-NEXT:       loop.store %7, %slab[%t] : memref<32xf32, 3 : i64>
-// CHECK-NEXT:     }
+// CHECK-NEXT:     %4 = loop.load %x[%ko * 32 + %t] where [99 - %ko * 32 - %t] : memref<100xf32>
+// CHECK-NEXT:     %5 = math.exp %4 : f32
+// CHECK-NEXT:     %6 = loop.predicate [99 - %ko * 32 - %t] : i1
+// CHECK-NEXT:     %7 = arith.select %6, %5, %0 : f32
+// CHECK-NEXT:     loop.store %7, %slab[%t] : memref<32xf32, 3 : i64>
 // CHECK-NEXT:     kernel.barrier
 // CHECK-NEXT:     %8 = loop.load %slab[31 - %t] : memref<32xf32, 3 : i64>
 // CHECK-NEXT:     %s_2 = arith.addf %s_1, %8 : f32
@@ -536,10 +534,8 @@ loop.kernel @ids(%x: memref<2x3x4x8xf32>) -> (%out: memref<2x3x4x8xf32>) {
 // CHECK-NEXT:   scf.for %ko = %0 to %1 step %2 {
 // CHECK-NEXT:     %xs = kernel.shared : memref<2x8xf32, 3 : i64>
 // CHECK-NEXT:     kernel.barrier
-// CHECK-NEXT:     scf.for %e = %0 to %2 step %2 {
-// CHECK-NEXT:       %3 = loop.load %x[%b * 2 + %t floordiv 8, %ko * 8 + %t mod 8] : memref<6x24xf32>
-// CHECK-NEXT:       loop.store %3, %xs[%t floordiv 8, %t mod 8] : memref<2x8xf32, 3 : i64>
-// CHECK-NEXT:     }
+// CHECK-NEXT:     %3 = loop.load %x[%b * 2 + %t floordiv 8, %ko * 8 + %t mod 8] : memref<6x24xf32>
+// CHECK-NEXT:     loop.store %3, %xs[%t floordiv 8, %t mod 8] : memref<2x8xf32, 3 : i64>
 // CHECK-NEXT:     kernel.barrier
 // CHECK-NEXT:     %4 = arith.constant 8 : index
 // CHECK-NEXT:     scf.for %ki = %0 to %4 step %2 {

@@ -2,7 +2,7 @@
 // RUN: opt-tool %s -p inline-calls,plan-buffers --check=each | filecheck %s --check-prefix=INLINED
 
 // A call may keep what it is given: only what is inlined is planned.
-// CHECK:     --- k:003_plan_buffers skipped at main: 'func.call' may use buffers in ways that are not known
+// CHECK:     --- k:005_plan_buffers skipped at main: 'func.call' may use buffers in ways that are not known
 // CHECK:     %a = memref.alloc() : memref<4xf32>
 // CHECK:     func.call @layer
 

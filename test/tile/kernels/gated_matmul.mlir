@@ -10,7 +10,7 @@
 // CHECK: tile.stage ({{.*}}, %j) in [16, 128] ring(depth 2, lookahead 1) transport(cp_async)
 
 loop.kernel @gated_mm(%g: memref<256x1024xf32>, %u: memref<256x1024xf32>, %w: memref<1024x256xf32>) -> (%out: memref<256x256xf32>) {
-  tile.launch (%bm = block 2 m, %bn = block 2 n, %tm = thread 16 m, %tn = thread 16 n, %sm = register 2 m, %vm = register 4 m, %sn = register 2 n, %vn = register 4 n) min_blocks 2 {
+  tile.launch (%bm = block 2 m, %bn = block 2 n, %tm = thread 16 m, %tn = thread 16 n, %sm = register 2 m, %vm = register 4 m, %sn = register 2 n, %vn = register 4 n) {
     %acc = loop.reduce %ko in 64 with add {
       %hs = tile.stage (%i, %k) in [128, 16] ring(depth 2, lookahead 1) {
         %0 = loop.load %g[%bm * 128 + %i, %ko * 16 + %k] : memref<256x1024xf32>
