@@ -16,7 +16,7 @@ from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.machine import Handlers, Machine
 from tilewright.interpreters.race import Who
-from tilewright.interpreters.types import Array
+from tilewright.interpreters.types import Array, is_same
 
 
 class Place(NamedTuple):
@@ -142,7 +142,7 @@ def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Arr
     elements, values, *ids = active_points(mask, offset, value, *ids)
     assert buffer.written is not None
     before = buffer.data[elements]
-    changes = ~_same(before, values)
+    changes = ~is_same(before, values)
     if who is None and (twice := buffer.written[elements] & changes).any():
         raise _two_values(op, buffer, elements, twice, before, values)
     if (busy := buffer.on_its_way(elements)).any():
@@ -150,7 +150,7 @@ def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Arr
     buffer.data[elements] = values
     buffer.written[elements] = True
     after = buffer.data[elements]
-    lost = ~_same(after, values)
+    lost = ~is_same(after, values)
     if lost.any():
         raise _two_values(op, buffer, elements, lost, after, values)
     if ids:
@@ -194,10 +194,6 @@ def active_points(mask: Array | None, *arrays: Array) -> Sequence[Array]:
         return [a.reshape(-1) for a in np.broadcast_arrays(*arrays)]
     *whole, mask = np.broadcast_arrays(*arrays, mask)
     return [a[mask] for a in whole]
-
-
-def _same(a: Array, b: Array) -> Array:
-    return (a == b) | ((a != a) & (b != b))
 
 
 ACCESS: Handlers = {LoadOp: _load, StoreOp: _store}
