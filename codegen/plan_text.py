@@ -9,7 +9,7 @@ A launch plan as text: tables of inputs, intermediate buffers, launches and resu
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tilewright.codegen.launch_plan import Launch, Plan
+from tilewright.codegen.launch_plan import Launch, MapOf, Plan
 
 
 def plan_text(plan: Plan) -> str:
@@ -82,8 +82,14 @@ def _intermediate(plan: Plan, number: int) -> list[str]:
 def _launch(plan: Plan, position: int, launch: Launch) -> list[str]:
     shared = f", {launch.shared_bytes} B" if launch.shared_bytes else ""
     outputs = ", ".join(written_text(plan, launch, number) for number in launch.outputs)
-    arguments = f"({_names(plan, launch.inputs)}) -> ({outputs})"
+    maps = "".join(f"{_map(plan, map)}, " for map in launch.tensor_maps)
+    arguments = f"({maps}{_names(plan, launch.inputs)}) -> ({outputs})"
     return [str(position), f"{launch.kernel}<<<{launch.grid}, {launch.block}{shared}>>>", arguments]
+
+
+def _map(plan: Plan, map: MapOf) -> str:
+    swizzle = f", swizzle {map.swizzle} B" if map.swizzle else ""
+    return f"map of %{plan.names[map.buffer]}: box {list(map.box)}{swizzle}"
 
 
 def _names(plan: Plan, numbers: Iterable[int]) -> str:

@@ -278,53 +278,67 @@ __device__ __forceinline__ void mbarrier_wait(unsigned long long *barrier, int p
   }
 }
 
-// Begins a copy of the box at x, of the array that the map is of, to shared memory; the barrier
-// learns of its bytes. PTX ISA, cp.async.bulk.tensor (sm_90).
+// Begins a copy of the box at x and counts its bytes on the barrier.
+// PTX ISA, cp.async.bulk.tensor (sm_90).
 __device__ __forceinline__ void tma_copy_1d(
-    void *to, const TensorMap &map, int x, unsigned long long *barrier) {
+    void *to, const TensorMap &map, int x,
+    unsigned long long *barrier) {
   const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
   const unsigned full = (unsigned)__cvta_generic_to_shared(barrier);
   asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.tile"
                ".mbarrier::complete_tx::bytes [%0], [%1, {%2}], [%3];"
-               : : "r"(shared), "l"(&map), "r"(x), "r"(full) : "memory");
+               : : "r"(shared), "l"(&map), "r"(x),
+                   "r"(full) : "memory");
 }
 
-// Of the box at x, y, the innermost axis first.
+// Begins a copy of the box at x, y, innermost first, and counts its bytes on the barrier.
+// PTX ISA, cp.async.bulk.tensor (sm_90).
 __device__ __forceinline__ void tma_copy_2d(
-    void *to, const TensorMap &map, int x, int y, unsigned long long *barrier) {
+    void *to, const TensorMap &map, int x, int y,
+    unsigned long long *barrier) {
   const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
   const unsigned full = (unsigned)__cvta_generic_to_shared(barrier);
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile"
                ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
-               : : "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(full) : "memory");
+               : : "r"(shared), "l"(&map), "r"(x), "r"(y),
+                   "r"(full) : "memory");
 }
 
-// Of the box at x, y, z, the innermost axis first.
+// Begins a copy of the box at x, y, z, innermost first, and counts its bytes on the barrier.
+// PTX ISA, cp.async.bulk.tensor (sm_90).
 __device__ __forceinline__ void tma_copy_3d(
-    void *to, const TensorMap &map, int x, int y, int z, unsigned long long *barrier) {
+    void *to, const TensorMap &map, int x, int y, int z,
+    unsigned long long *barrier) {
   const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
   const unsigned full = (unsigned)__cvta_generic_to_shared(barrier);
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile"
                ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];"
-               : : "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(full) : "memory");
+               : : "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(z),
+                   "r"(full) : "memory");
 }
 
-// Of the box at x, y, z, u, the innermost axis first.
+// Begins a copy of the box at x, y, z, u, innermost first, and counts its bytes on the barrier.
+// PTX ISA, cp.async.bulk.tensor (sm_90).
 __device__ __forceinline__ void tma_copy_4d(
-    void *to, const TensorMap &map, int x, int y, int z, int u, unsigned long long *barrier) {
+    void *to, const TensorMap &map, int x, int y, int z, int u,
+    unsigned long long *barrier) {
   const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
   const unsigned full = (unsigned)__cvta_generic_to_shared(barrier);
   asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile"
                ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
-               : : "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(u), "r"(full) : "memory");
+               : : "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(u),
+                   "r"(full) : "memory");
 }
 
-// Of the box at x, y, z, u, v, the innermost axis first.
+// Begins a copy of the box at x, y, z, u, v, innermost first, and counts its bytes on the barrier.
+// PTX ISA, cp.async.bulk.tensor (sm_90).
 __device__ __forceinline__ void tma_copy_5d(
-    void *to, const TensorMap &map, int x, int y, int z, int u, int v, unsigned long long *barrier) {
+    void *to, const TensorMap &map, int x, int y, int z, int u, int v,
+    unsigned long long *barrier) {
   const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
   const unsigned full = (unsigned)__cvta_generic_to_shared(barrier);
   asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile"
                ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5, %6}], [%7];"
-               : : "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(u), "r"(v), "r"(full) : "memory");
+               : : "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(u), "r"(v),
+                   "r"(full) : "memory");
 }

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a launch asks for that not every target has."""
+"""What kernels ask for that not every target has."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from tilewright.codegen.launch_plan import Launch
+from tilewright.dialects import cuda
 from tilewright.dialects.target import target
 from tilewright.errors import UnsupportedError
 
@@ -13,19 +15,33 @@ _HOPPER = 90
 
 def check_launches(launches: Iterable[Launch], name: str) -> None:
     """`UnsupportedError` for the first launch that the target called `name` cannot do."""
+    for launch in launches:
+        needs = _Needs(launch.shared_bytes, bool(launch.tensor_maps), launch.cluster)
+        _check(launch.kernel, needs, name)
+
+
+def check_kernels(kernels: Iterable[cuda.FuncOp], name: str) -> None:
+    """The same for kernels before anything launches them."""
+    for kernel in kernels:
+        needs = _Needs(kernel.shared_bytes, bool(kernel.tensor_maps), kernel.blocks_in_cluster)
+        _check(kernel.sym_name.data, needs, name)
+
+
+class _Needs(NamedTuple):
+    shared_bytes: int
+    copies_boxes: bool
+    cluster: int
+
+
+def _check(kernel: str, needs: _Needs, name: str) -> None:
     most = target(name).shared_per_block
     is_older = int("".join(filter(str.isdigit, name))) < _HOPPER
-    for launch in launches:
-        if launch.shared_bytes > most:
-            raise _unsupported(
-                launch,
-                f"its blocks take {launch.shared_bytes} bytes of shared memory; {name} has {most}",
-            )
-        if launch.tensor_maps and is_older:
-            raise _unsupported(launch, f"{name} has no tensor memory accelerator; sm_90a has")
-        if launch.cluster > 1 and is_older:
-            raise _unsupported(launch, f"{name} has no clusters of blocks; sm_90a has")
-
-
-def _unsupported(launch: Launch, message: str) -> UnsupportedError:
-    return UnsupportedError(message, where=f"kernel @{launch.kernel}")
+    message = ""
+    if needs.shared_bytes > most:
+        message = f"its blocks take {needs.shared_bytes} bytes of shared memory; {name} has {most}"
+    elif needs.copies_boxes and is_older:
+        message = f"{name} has no tensor memory accelerator; sm_90a has"
+    elif needs.cluster > 1 and is_older:
+        message = f"{name} has no clusters of blocks; sm_90a has"
+    if message:
+        raise UnsupportedError(message, where=f"kernel @{kernel}")

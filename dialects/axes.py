@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from xdsl.dialects import scf
-from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.arith import ConstantOp, MaxSIOp, MinSIOp
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import BlockArgument, SpacedOpaqueSyntaxAttribute, SSAValue
@@ -78,9 +78,20 @@ def range_of_value(value: SSAValue) -> Range | None:
         return owner.result_range()
     if isinstance(owner, ConstantOp) and isinstance(owner.value, IntegerAttr):
         return Range(owner.value.value.data, owner.value.value.data)
+    if isinstance(owner, MinSIOp | MaxSIOp):
+        return _range_of_choice(owner)
     if (extent := extent_of(value)) is not None:
         return Range.extent(extent)
     return _range_of_scf_index(value)
+
+
+def _range_of_choice(op: MinSIOp | MaxSIOp) -> Range | None:
+    """The smaller of two values, or the larger."""
+    lhs, rhs = range_of_value(op.lhs), range_of_value(op.rhs)
+    if lhs is None or rhs is None:
+        return None
+    choose = min if isinstance(op, MinSIOp) else max
+    return Range(choose(lhs.low, rhs.low), choose(lhs.high, rhs.high))
 
 
 def _range_of_scf_index(value: SSAValue) -> Range | None:

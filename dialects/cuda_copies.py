@@ -117,7 +117,9 @@ class CopyOp(StatementOp):
         if self.target.type.is_const:
             raise VerifyException(f"nothing can be stored through {self.target.type}")
         if self.num_bytes not in VECTOR_BYTES:
-            raise VerifyException(f"one instruction moves {VECTOR_BYTES} bytes")
+            raise VerifyException(
+                f"one instruction moves {VECTOR_BYTES} bytes, not {self.num_bytes}"
+            )
 
 
 COPY_STATEMENTS: list[type[StatementOp]] = [CopyOp]

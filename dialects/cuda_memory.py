@@ -183,7 +183,9 @@ class PooledOp(StatementOp):
         if not isinstance(self.pool.owner, PoolOp):
             raise VerifyException("what is pooled lies in a cuda.pool")
         if (size := size_of(_element(self.pointer))) and self.offset.value.data % size:
-            raise VerifyException(f"elements of {size} bytes do not begin at {self.offset.value}")
+            raise VerifyException(
+                f"elements of {size} bytes do not begin at {self.offset.value.data}"
+            )
 
 
 def _element(pointer: SSAValue) -> Attribute:

@@ -54,7 +54,7 @@ class PerformOp(StatementOp):
     A call of a function of the prelude that does something: `copy_async<16>(&s[i], &x[j]);`.
 
     ```mlir
-    cuda.perform @copy_async [16] (%0, %1) : !cuda.ptr<f32>, !cuda.ptr<f32, const>
+    cuda.perform @copy_async [16](%0, %1) : !cuda.ptr<f32>, !cuda.ptr<f32, const>
     ```
     """
 

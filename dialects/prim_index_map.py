@@ -130,13 +130,19 @@ def verify_subscripts_within(source: Source, shape: Sequence[int]) -> None:
     sizes = shape_of(source.tensor)
     if len(source.map.results) != len(sizes):
         raise VerifyException(f"the map must give {len(sizes)} subscripts, one an input axis")
-    if 0 in shape:
+    if 0 in shape or _never_holds(source.mask, shape):
         return
     ranges = _ranges_within(source.mask, shape)
     for axis, (expr, size) in enumerate(zip(source.map.results, sizes, strict=True)):
         holds = (_at_least_0(e, source.mask, ranges) for e in (expr, expr * -1 + (size - 1)))
         if not all(holds):
             raise VerifyException(f"subscript {axis}, {expr}, leaves the axis of size {size}")
+
+
+def _never_holds(mask: AffineMap, shape: Sequence[int]) -> bool:
+    """Whether a mask is known to hold nowhere within `shape`, so that nothing is read."""
+    bounds = (range_of(expr, [*map(Range.extent, shape)]) for expr in mask.results)
+    return any(bound is not None and bound.high < 0 for bound in bounds)
 
 
 def _ranges_within(mask: AffineMap, shape: Sequence[int]) -> list[Range]:

@@ -16,7 +16,7 @@ from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.machine import Handlers, Machine
 from tilewright.interpreters.race import Who
-from tilewright.interpreters.types import Array
+from tilewright.interpreters.types import Array, is_same
 
 
 class Place(NamedTuple):
@@ -137,23 +137,24 @@ def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Arr
     if mask is not None and not mask.any():
         return
     offset = offsets(machine, op, place, mask)
-    ids = machine.who() or ()
+    who = machine.who()
+    ids = () if who is None or buffer.accesses is None else who
     elements, values, *ids = active_points(mask, offset, value, *ids)
     assert buffer.written is not None
     before = buffer.data[elements]
-    changes = buffer.written[elements] & ~_same(before, values)
-    if not ids and changes.any():
-        raise _two_values(op, buffer, elements, changes, before, values)
+    changes = ~is_same(before, values)
+    if who is None and (twice := buffer.written[elements] & changes).any():
+        raise _two_values(op, buffer, elements, twice, before, values)
     if (busy := buffer.on_its_way(elements)).any():
         raise _overtaken(op, buffer, elements[busy])
     buffer.data[elements] = values
     buffer.written[elements] = True
     after = buffer.data[elements]
-    lost = ~_same(after, values)
+    lost = ~is_same(after, values)
     if lost.any():
         raise _two_values(op, buffer, elements, lost, after, values)
-    if ids and buffer.accesses is not None:
-        _check_write(op, buffer, elements, Who(*ids), ~_same(before, values))
+    if ids:
+        _check_write(op, buffer, elements, Who(*ids), changes)
 
 
 def _overtaken(op: Operation, buffer: Buffer, elements: Array) -> Exception:
@@ -193,10 +194,6 @@ def active_points(mask: Array | None, *arrays: Array) -> Sequence[Array]:
         return [a.reshape(-1) for a in np.broadcast_arrays(*arrays)]
     *whole, mask = np.broadcast_arrays(*arrays, mask)
     return [a[mask] for a in whole]
-
-
-def _same(a: Array, b: Array) -> Array:
-    return (a == b) | ((a != a) & (b != b))
 
 
 ACCESS: Handlers = {LoadOp: _load, StoreOp: _store}

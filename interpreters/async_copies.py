@@ -18,20 +18,23 @@ from xdsl.ir import Operation
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.race import Who
-from tilewright.interpreters.types import Array
+from tilewright.interpreters.types import Array, is_same
 
 
 @dataclass(frozen=True)
 class Flight:
     """
-    The elements that one op copies, as flat arrays: where to, what, and for which of the blocks
-    that run, counted from the first of them. `fill` is the number of the ring's fill, once known.
+    The elements that one op copies, as flat arrays: where to, what, where from (-1: nowhere, it is
+    zero), and for which of the blocks that run, counted from the first of them. `fill` is the
+    number of the ring's fill, once known.
     """
 
     op: Operation
+    source: Buffer
     buffer: Buffer
     elements: Array
     values: Array
+    origins: Array
     rows: Array
     fill: Array
 
@@ -39,17 +42,31 @@ class Flight:
         """Those elements that are `chosen`."""
         if chosen.all():
             return self
-        parts = [a[chosen] for a in (self.elements, self.values, self.rows, self.fill)]
-        return Flight(self.op, self.buffer, *parts)
+        arrays = self.elements, self.values, self.origins, self.rows, self.fill
+        return Flight(self.op, self.source, self.buffer, *(a[chosen] for a in arrays))
 
     def of_fill(self, counts: Array) -> "Flight":
         """The same, as part of the fill that `counts` has for each block."""
         return replace(self, fill=counts[self.rows])
 
     def land(self) -> None:
-        """The elements arrive."""
+        """The elements arrive; an error if others would have, had they been read only now."""
+        if self.source.accesses is not None:
+            self._check_source()
         self.buffer.data[self.elements] = self.values
         self.buffer.set_written(self.elements)
+
+    def _check_source(self) -> None:
+        is_read = self.origins >= 0
+        origins, before = self.origins[is_read], self.values[is_read]
+        changed = ~is_same(self.source.data[origins], before)
+        if changed.any():
+            where = self.source.element(origins[changed][0])
+            raise fail(
+                self.op,
+                f"element {where} of the source changed while it was copied",
+                remedy="wait for the copy before what it reads is written",
+            )
 
     def lose(self) -> None:
         """What has arrived is not there any more."""
@@ -99,7 +116,7 @@ def _check_distinct(flight: Flight) -> None:
     data, elements = flight.buffer.data, flight.elements
     data[elements] = flight.values
     kept = data[elements]
-    lost = (kept != flight.values) & ~((kept != kept) & (flight.values != flight.values))
+    lost = ~is_same(kept, flight.values)
     if lost.any():
         where = flight.buffer.element(elements[lost][0])
         raise fail(

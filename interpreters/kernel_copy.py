@@ -46,7 +46,7 @@ def _vector(
 
 def _copy(machine: Threads, op: CopyOp) -> None:
     target, mask = _target(op), machine.mask_of(op)
-    values = _values(machine, op)
+    values, _ = _values(machine, op)
     if memref_type(op.target).memory_space in (SHARED, LOCAL):
         mask = machine.active
     _check_alignment(machine, op, target, mask)
@@ -54,27 +54,29 @@ def _copy(machine: Threads, op: CopyOp) -> None:
 
 
 def _copy_async(machine: Threads, op: CopyAsyncOp) -> None:
-    values, target, buffer = _values(machine, op), _target(op), machine.values[op.target]
+    (values, origin), target = _values(machine, op), _target(op)
     offset = offsets(machine, op, target, machine.active)
     _check_alignment(machine, op, target, machine.active)
     rows = machine.block_id - machine.block_id[0]
-    elements, data, row, *who = active_points(
-        machine.active, offset, values, np.broadcast_to(rows, machine.shape), *machine.who()
+    elements, data, origins, row, *who = active_points(
+        machine.active, offset, values, origin, rows, *machine.who()
     )
-    flight = Flight(op, buffer, elements, data, row, np.zeros_like(row))
+    source, buffer = machine.read([op.source, op.target])
+    flight = Flight(op, source, buffer, elements, data, origins, row, np.zeros_like(row))
     begin(flight, Who(*who))
     machine.uncommitted.append(flight)
 
 
-def _values(machine: Threads, op: CopyingOp) -> Array:
-    """What is copied; zeros where the mask fails, and nothing is read."""
+def _values(machine: Threads, op: CopyingOp) -> tuple[Array, Array]:
+    """What is copied, and where from; zeros from -1 where the mask fails, and nothing is read."""
     source, mask = _source(op), machine.mask_of(op)
     buffer: Buffer = machine.values[op.source]
     if mask is not None and not mask.any():
-        return np.zeros((), buffer.data.dtype)
+        return np.zeros((), buffer.data.dtype), np.asarray(-1)
     offset = offsets(machine, op, source, mask)
     _check_alignment(machine, op, source, mask)
-    return read(op, buffer, offset, mask, machine.who())
+    values = read(op, buffer, offset, mask, machine.who())
+    return values, offset if mask is None else np.where(mask, offset, -1)
 
 
 def _check_alignment(machine: Threads, op: CopyingOp, place: Place, mask: Array | None) -> None:

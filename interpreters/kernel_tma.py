@@ -32,15 +32,15 @@ def _tma_copy(machine: Threads, op: TmaCopyOp) -> None:
     fill = coming(machine, op, op.ring, op.count)
     rows = np.flatnonzero(fill.blocks)
     fill.check_copy(_slots(machine, op, fill), _bytes(op))
-    values = _box(machine, op, fill)
+    values, origins = _box(machine, op, fill)
     elements = _elements(machine, op, fill)
     block = np.repeat(rows, elements.shape[1])
-    flight = Flight(
-        op, machine.values[op.target], elements.reshape(-1), values.reshape(-1), block, block
-    ).of_fill(fill.count)
+    elements, values, origins = (np.reshape(a, -1) for a in (elements, values, origins))
+    source, buffer = machine.read([op.source, op.target])
+    flight = Flight(op, source, buffer, elements, values, origins, block, block)
     ids = machine.block_id[block, 0], machine.epoch[block, 0]
     begin(flight, Who(np.full_like(block, ENGINE), *ids))
-    fill.ring.under_way.append(flight)
+    fill.ring.under_way.append(flight.of_fill(fill.count))
 
 
 def _check_addresses(op: TmaCopyOp) -> None:
@@ -76,8 +76,11 @@ def _bytes(op: TmaCopyOp) -> int:
     return int(np.prod([*op.box.get_values()])) * size_of(memref_type(op.source).element_type)
 
 
-def _box(machine: Threads, op: TmaCopyOp, fill: Fill) -> Array:
-    """What is copied, flat, for each block that comes to the op; zero outside of the tensor."""
+def _box(machine: Threads, op: TmaCopyOp, fill: Fill) -> tuple[Array, Array]:
+    """
+    What is copied and where from, flat, for each block that comes to the op; zeros from -1 outside
+    of the tensor.
+    """
     source: Buffer = machine.values[op.source]
     rank, rows = len(source.shape), np.flatnonzero(fill.blocks)
     starts = [
@@ -92,7 +95,8 @@ def _box(machine: Threads, op: TmaCopyOp, fill: Fill) -> Array:
         inside = inside & (index >= 0) & (index < size)
         offset = offset * size + np.clip(index, 0, size - 1)
     offset, inside = (np.reshape(a, (len(rows), -1)) for a in (offset, inside))
-    return read(op, source, offset, inside, _engine(machine, rows))
+    values = read(op, source, offset, inside, _engine(machine, rows))
+    return values, np.where(inside, offset, -1)
 
 
 def _engine(machine: Threads, rows: Array) -> Who:
@@ -105,8 +109,15 @@ def _elements(machine: Threads, op: TmaCopyOp, fill: Fill) -> Array:
     target: Buffer = machine.values[op.target]
     size = target.size // target.shape[0]
     rows = np.flatnonzero(fill.blocks)
-    slots = _slots(machine, op, fill)[rows, None]
-    return target.slot[rows] + slots * size + np.arange(size)
+    slots = _slots(machine, op, fill)
+    fill.check(
+        slots < target.shape[0],
+        "copies fill {0} to slot {1}, but there are {2}",
+        slots,
+        np.full_like(slots, target.shape[0]),
+        remedy="the memory of a ring has all of its slots",
+    )
+    return target.slot[rows] + slots[rows, None] * size + np.arange(size)
 
 
 TMA: Handlers = {TmaCopyOp: _tma_copy}

@@ -32,6 +32,11 @@ def is_bfloat16(dtype: DType) -> bool:
     return dtype.name == "bfloat16"
 
 
+def is_same(a: Array, b: Array) -> Array:
+    """Where two arrays have the same value; NaN is the same as NaN."""
+    return (a == b) | ((a != a) & (b != b))
+
+
 class ElementTypes:
     """The dtype of each element type; `floats`, when given, stands in for all floats."""
 

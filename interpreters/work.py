@@ -11,15 +11,16 @@ from xdsl.ir import Attribute, Block, Operation
 from xdsl.traits import SymbolTable
 
 from tilewright.dialects.axes import AxesOp, range_of_value
-from tilewright.dialects.kernel import FuncOp
+from tilewright.dialects.kernel import FuncOp, TmaCopyOp
+from tilewright.dialects.kernel_copy import CopyingOp
 from tilewright.dialects.loop import LaunchOp
 
 
 def scalar_operations(root: Operation) -> int:
     """
     Scalar operations done by running `root`, a function or kernel: each op counts once for every
-    point of the axes around it, or once for every element of its result. An upper estimate: the
-    interpreters compute what does not vary along an axis once.
+    point of the axes around it, or once for every element of its result or that it copies. An upper
+    estimate: the interpreters compute what does not vary along an axis once.
     """
     return sum(_of_block(block) for region in root.regions for block in region.blocks) * _points(
         root
@@ -37,7 +38,19 @@ def _of_op(op: Operation) -> int:
         return 0 if callee is None else scalar_operations(callee)
     if op.regions:
         return scalar_operations(op)
+    if isinstance(op, CopyingOp):
+        return op.width.value.data
+    if isinstance(op, TmaCopyOp):
+        return -(-prod(op.box.get_values()) // _threads_around(op))
     return max((_elements(result.type) for result in op.results), default=1)
+
+
+def _threads_around(op: Operation) -> int:
+    """The threads of the block that does `op` together."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, FuncOp):
+        parent = parent.parent_op()
+    return 1 if parent is None else parent.block.value.data
 
 
 def _elements(type: Attribute) -> int:

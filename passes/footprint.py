@@ -16,8 +16,11 @@ from xdsl.ir.affine import AffineMap
 from tilewright.dialects import loop
 from tilewright.dialects.axes import MaskedOp, range_of_value
 from tilewright.dialects.index import Range, range_of
+from tilewright.dialects.kernel_ring import TmaCopyOp
+from tilewright.dialects.tile_layout import layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.index_sources import index_sources
+from tilewright.passes.memory_access import Access
 
 _UNKNOWN = 1 << 62
 """More than anything has."""
@@ -29,21 +32,44 @@ def element_bytes(buffer: SSAValue) -> int:
 
 
 def bytes_of(buffer: SSAValue) -> int:
-    """Bytes of a memref."""
-    return prod(memref_type(buffer).get_shape()) * element_bytes(buffer)
+    """Bytes of a memref, padding included."""
+    type = memref_type(buffer)
+    return layout_of(type).size(type) * element_bytes(buffer)
 
 
-def elements_touched(op: loop.LoadOp | loop.StoreOp) -> int:
+def elements_touched(access: loop.LoadOp | loop.StoreOp | Access) -> int:
     """Distinct elements that an access touches in a whole launch; an upper estimate."""
-    shape = memref_type(op.memref).get_shape()
-    ranges = [range_of_value(index) for index in op.indices]
-    sources = [range_of_value(source) for source in index_sources(op.indices)]
+    type = memref_type(access.memref)
+    extents = [1] * type.get_num_dims()
+    if isinstance(access, Access) and access.width > 1:
+        extents[layout_of(type).innermost(len(extents))] = access.width
+    return _touched(access.memref, access.map.data, access.indices, extents)
+
+
+def elements_of_box(op: TmaCopyOp) -> int:
+    """Distinct elements that copies of boxes touch in a whole launch; an upper estimate."""
+    return _touched(op.source, op.map.data, op.indices, op.box.get_values())
+
+
+def box_within(op: TmaCopyOp) -> list[int]:
+    """The extents of a box, no longer than the axes that it is copied from."""
+    shape = memref_type(op.source).get_shape()
+    return [min(pair) for pair in zip(op.box.get_values(), shape, strict=True)]
+
+
+def _touched(
+    memref: SSAValue, map: AffineMap, indices: Sequence[SSAValue], extents: Sequence[int]
+) -> int:
+    """Distinct elements of boxes of `extents` at the subscripts."""
+    shape = memref_type(memref).get_shape()
+    ranges = [range_of_value(index) for index in indices]
+    sources = [range_of_value(source) for source in index_sources(indices)]
     points = prod(_width(known, _UNKNOWN) for known in sources)
     box = prod(
-        min(_width(range_of(expr, ranges), size), size)
-        for expr, size in zip(op.map.data.results, shape, strict=True)
+        min(_width(range_of(expr, ranges), size) + extent - 1, size)
+        for expr, size, extent in zip(map.results, shape, extents, strict=True)
     )
-    return min(points, box)
+    return min(points * prod(extents), box)
 
 
 def _width(known: Range | None, unknown: int) -> int:

@@ -9,8 +9,7 @@ begin at a sector's start, as allocations do.
 
 from typing import NamedTuple
 
-from tilewright.dialects import loop
-from tilewright.passes.footprint import element_bytes
+from tilewright.passes.memory_access import Access
 from tilewright.passes.warp_addresses import warp_addresses
 
 SECTOR_BYTES = 32
@@ -25,9 +24,14 @@ class Sectors(NamedTuple):
     """Lanes that take part."""
 
 
-def sectors(op: loop.LoadOp | loop.StoreOp, threads: int) -> Sectors:
+def sectors(access: Access, threads: int) -> Sectors:
     """The sectors of a global memory access by a block of `threads` threads."""
-    addresses = [address for address in warp_addresses(op, threads) if address is not None]
-    touched = {address // SECTOR_BYTES for address in addresses}
-    asked = len(set(addresses)) * element_bytes(op.memref)
+    size = access.num_bytes
+    addresses = [address for address in warp_addresses(access, threads) if address is not None]
+    touched = {
+        sector
+        for address in addresses
+        for sector in range(address // SECTOR_BYTES, (address + size - 1) // SECTOR_BYTES + 1)
+    }
+    asked = len(set(addresses)) * size
     return Sectors(len(touched), -(-asked // SECTOR_BYTES), len(addresses))

@@ -16,23 +16,29 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import kernel, loop, tile
-from tilewright.dialects.kernel_registers import LOCAL
 from tilewright.dialects.target import WARP_SIZE, Target
-from tilewright.dialects.types import memref_type, size_of
+from tilewright.dialects.tile import Transport
+from tilewright.dialects.types import size_of
 from tilewright.passes.footprint import (
+    box_within,
     bytes_of,
     element_bytes,
+    elements_of_box,
     elements_touched,
     share_of_condition,
     share_of_mask,
     trips,
 )
-from tilewright.passes.global_sectors import sectors
+from tilewright.passes.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.instruction_costs import flops
 from tilewright.passes.kernel.combine import Join, join_across
 from tilewright.passes.kernel.register_axes import RegisterAxes
 from tilewright.passes.live_registers import estimated_registers
-from tilewright.passes.shared_banks import is_shared, wavefronts
+from tilewright.passes.memory_access import Access, accesses_of
+from tilewright.passes.shared_banks import wavefronts
+
+MBARRIER_BYTES = 8
+"""One that says that a slot is full, one that it is empty, for each slot that TMA fills."""
 
 LAUNCH_SECONDS = 2e-6
 """What a launch takes when it does nothing."""
@@ -131,10 +137,11 @@ class _Count:
 
     def _count(self, op: Operation, runs: float) -> None:
         match op:
-            case loop.LoadOp() | loop.StoreOp() if memref_type(op.memref).memory_space == LOCAL:
-                pass
-            case loop.LoadOp() | loop.StoreOp():
-                self._count_access(op, runs * self._copies(op.operands) * share_of_mask(op))
+            case loop.LoadOp() | loop.StoreOp() | kernel.CopyOp() | kernel.CopyAsyncOp():
+                for access in accesses_of(op):
+                    self._count_access(access, runs * self._copies(op.operands))
+            case kernel.TmaCopyOp():
+                self._count_box(op, runs / self.cost.threads)
             case loop.ReduceOp():
                 steps = runs * op.axis_extents()[0]
                 self.cost.flops += steps * self._copies(op.yield_op.operands) * len(op.results)
@@ -155,23 +162,41 @@ class _Count:
                 self.cost.shared_bytes += bytes_of(op.memref)
             case kernel.BarrierOp():
                 self.cost.barriers += runs / self.runs
+            case kernel.RingOp():
+                self.cost.shared_bytes += _mbarrier_bytes(op.ring)
+            case kernel.RingWaitOp() if not _mbarrier_bytes(op.ring):
+                self.cost.barriers += runs / self.runs
             case _:
                 self.cost.flops += runs * self._copies(op.operands) * flops(op)
 
-    def _count_access(self, op: loop.LoadOp | loop.StoreOp, runs: float) -> None:
-        if is_shared(op):
-            taken = wavefronts(op, self.cost.threads)
+    def _count_access(self, access: Access, runs: float) -> None:
+        if access.is_in_registers:
+            return
+        runs *= share_of_mask(access.op) if access.heeds_mask else 1
+        if access.is_shared:
+            taken = wavefronts(access, self.cost.threads)
             requests = runs / max(1, taken.lanes)
             self.cost.wavefronts += requests * taken.actual
             self.cost.ideal_wavefronts += requests * taken.ideal
             return
-        self.cost.accessed_bytes += runs * element_bytes(op.memref)
-        touched = sectors(op, self.cost.threads)
+        self.cost.accessed_bytes += runs * access.num_bytes
+        touched = sectors(access, self.cost.threads)
         requests = runs / max(1, touched.lanes)
         self.cost.sectors += requests * touched.actual
         self.cost.ideal_sectors += requests * touched.ideal
-        accesses = self.writes if isinstance(op, loop.StoreOp) else self.reads
-        accesses[op.memref][op.map, tuple(op.indices)] = elements_touched(op)
+        accesses = self.writes if access.is_store else self.reads
+        where = access.map, tuple(access.indices), access.width
+        accesses[access.memref][where] = elements_touched(access)
+
+    def _count_box(self, op: kernel.TmaCopyOp, runs: float) -> None:
+        """One thread begins it, and whole rows arrive."""
+        *rows, row = box_within(op)
+        row_bytes = row * element_bytes(op.source)
+        self.cost.accessed_bytes += runs * prod(rows) * row_bytes
+        self.cost.sectors += runs * prod(rows) * -(-row_bytes // SECTOR_BYTES)
+        self.cost.ideal_sectors += runs * -(-prod(rows) * row_bytes // SECTOR_BYTES)
+        where = op.map, tuple(op.indices), tuple(op.box.get_values())
+        self.reads[op.source][where] = elements_of_box(op)
 
     def _count_combine(self, op: tile.CombineOp, runs: float) -> None:
         assert self.launch is not None
@@ -191,7 +216,7 @@ class _Count:
 
     def _count_stage(self, op: tile.StageOp, runs: float) -> None:
         """The threads of a block share the work of filling a slab."""
-        self.cost.shared_bytes += bytes_of(op.slab)
+        self.cost.shared_bytes += bytes_of(op.slab) * op.depth
         self.cost.barriers += self._barriers(runs)
         self._visit(op.body.block, runs / self.cost.threads * prod(op.axis_extents()))
 
@@ -202,3 +227,10 @@ class _Count:
 
     def _warps(self) -> int:
         return self.cost.threads // WARP_SIZE
+
+
+def _mbarrier_bytes(ring: SSAValue) -> int:
+    """What a ring takes for itself: nothing where a barrier of the block does its waiting."""
+    assert isinstance(ring.type, kernel.RingType)
+    is_tma = ring.type.transport.data is Transport.TMA
+    return 2 * MBARRIER_BYTES * ring.type.depth.data if is_tma else 0

@@ -7,10 +7,8 @@ The model (`banks.py`) is exact for the warp that `warp_addresses.py` looks at.
 
 from typing import NamedTuple
 
-from tilewright.dialects import loop, tile
-from tilewright.dialects.types import memref_type
 from tilewright.passes.banks import lanes_per_phase, phase_wavefronts
-from tilewright.passes.footprint import element_bytes
+from tilewright.passes.memory_access import Access
 from tilewright.passes.warp_addresses import warp_addresses
 
 
@@ -23,16 +21,11 @@ class Wavefronts(NamedTuple):
     """Lanes that take part."""
 
 
-def is_shared(op: loop.LoadOp | loop.StoreOp) -> bool:
-    """Whether the access is to shared memory."""
-    return memref_type(op.memref).memory_space == tile.SHARED
-
-
-def wavefronts(op: loop.LoadOp | loop.StoreOp, threads: int) -> Wavefronts:
+def wavefronts(access: Access, threads: int) -> Wavefronts:
     """The wavefronts of a shared memory access by a block of `threads` threads."""
-    size = element_bytes(op.memref)
+    size = access.num_bytes
     lanes_at_once = lanes_per_phase(size)
-    addresses = warp_addresses(op, threads)
+    addresses = warp_addresses(access, threads)
     actual = ideal = lanes = 0
     for first in range(0, len(addresses), lanes_at_once):
         phase = [a for a in addresses[first : first + lanes_at_once] if a is not None]

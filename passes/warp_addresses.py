@@ -3,11 +3,10 @@
 The addresses that the lanes of a warp access, from subscripts alone.
 
 They are those of warp 0 of block 0 in the first step of every loop. As subscripts are affine, other
-warps and steps shift them.
+warps and steps shift them. Layouts have their part in them: order, padding, swizzles.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
 
 from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp
@@ -16,38 +15,37 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from tilewright.dialects import kernel, loop, tile
-from tilewright.dialects.index import linearize
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.dialects.types import memref_type
-from tilewright.passes.footprint import element_bytes
+from tilewright.dialects.tile_layout import layout_of
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.memory_access import Access
 
-Access: TypeAlias = loop.LoadOp | loop.StoreOp
 
-
-def warp_addresses(op: Access, threads: int) -> list[int | None]:
+def warp_addresses(access: Access, threads: int) -> list[int | None]:
     """
-    For each lane the byte that it accesses, counted from the start of the memref; None for a lane
+    For each lane the first byte that it accesses, from the start of the memref; None for a lane
     that masks and conditions keep from it. Where they keep all lanes from it they do not count:
     another warp, or another step, gets there.
     """
-    shape = memref_type(op.memref).get_shape()
-    offset = AffineMap(op.map.data.num_dims, 0, (linearize(op.map.data.results, shape),))
-    guards = list(_guards(op))
+    type = memref_type(access.memref)
+    layout, size, map = layout_of(type), size_of(type.element_type), access.map.data
+    offset = AffineMap(map.num_dims, 0, (layout.offset(map.results, type),))
+    guards = list(_guards(access))
     lanes = range(min(threads, WARP_SIZE))
     acts = [all(_holds(*guard, lane, threads) for guard in guards) for lane in lanes]
     return [
-        next(_evaluate(offset, op.indices, lane, threads)) * element_bytes(op.memref)
+        layout.swizzled(next(_evaluate(offset, access.indices, lane, threads)) * size)
         if acts[lane] or not any(acts)
         else None
         for lane in lanes
     ]
 
 
-def _guards(op: Access) -> Iterator[tuple[AffineMap, Sequence[SSAValue]]]:
+def _guards(access: Access) -> Iterator[tuple[AffineMap, Sequence[SSAValue]]]:
     """The mask of an access and the conditions around it: expressions that must not be negative."""
-    if op.mask is not None:
-        yield op.mask.data, op.mask_operands
-    inner: Operation = op
+    if access.op.mask is not None and access.heeds_mask:
+        yield access.op.mask.data, access.op.mask_operands
+    inner: Operation = access.op
     while (outer := inner.parent_op()) is not None:
         if isinstance(outer, scf.IfOp) and inner.parent_region() is outer.true_region:
             if isinstance(predicate := outer.cond.owner, loop.PredicateOp):

@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.launch_plan import plan_of
-from tilewright.codegen.printer import cuda_source
+from tilewright.codegen.printer import cuda_source, kernels_of
+from tilewright.codegen.target_limits import check_kernels
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.trace import listening
@@ -32,6 +33,8 @@ def run(args: argparse.Namespace) -> int:
     module = module_of(args)
     with _listening(args.verbosity, target, args.color):
         lowered = lower(module, level)
+    if level is Level.CUDA:
+        check_kernels(kernels_of(lowered), target)
     text = cuda_source(lowered) if level is Level.CUDA else str(lowered) + "\n"
     if args.plan is not None:
         write_plan(plan_of(lower(lowered, Level.CUDA)), args.plan)

@@ -192,4 +192,6 @@ def _kernel(kernel: KernelReport) -> dict[str, Any]:
         "ideal_shared_wavefronts": counters.ideal_shared_wavefronts,
         "global_sectors": counters.global_sectors,
         "ideal_global_sectors": counters.ideal_global_sectors,
+        "global_bytes": counters.global_bytes,
+        "minimum_global_bytes": counters.minimum_global_bytes,
     }

@@ -23,6 +23,9 @@ from tilewright.codegen.simulator.tensor_map import TensorMap
 Shape = int | tuple[int, ...]
 
 NO_LIMIT = 1 << 62
+_MOST_STATIC = 48 * 1024
+_MOST_SHARED = 227 * 1024
+"""Per block, on any GPU that we know (CUDA C++ Programming Guide, technical specifications)."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,7 @@ class _Launch:
         shape = _dim3(grid, "grid"), _dim3(block, "block")
         geometry = Geometry(*shape, lanes_at_once, cluster=kernel.cluster, sample=sample)
         _check_block(kernel, geometry)
+        _check_shared(kernel, shared_bytes)
         self.unit = assemble(kernel, geometry, shared_bytes, checks)
         self._bind(arguments, read_only)
         self.machine: Machine = compile_kernel(self.unit)
@@ -198,6 +202,17 @@ class _Launch:
         total = len(self.unit.geometry.chosen)
         needed = self.machine.executed * total // max(1, blocks)
         return SimulationTooLarge(self.unit.kernel.name, budget, needed)
+
+
+def _check_shared(kernel: Kernel, dynamic: int) -> None:
+    """What a launch asks for must be there, though `ptxas` may accept more."""
+    static = sum(v.size for v in kernel.variables.values() if v.space == "shared")
+    for bytes, most, what in (
+        (static, _MOST_STATIC, "bytes in static shared arrays"),
+        (static + dynamic, _MOST_SHARED, "bytes of shared memory"),
+    ):
+        if bytes > most:
+            raise SimulatorError(f"{kernel.name} has {bytes} {what}, more than {most}")
 
 
 def _check_block(kernel: Kernel, geometry: Geometry) -> None:

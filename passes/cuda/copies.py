@@ -10,7 +10,6 @@ from tilewright.dialects.cuda_copies import AddressOp, CopyOp
 from tilewright.dialects.cuda_expressions import SubscriptOp, TernaryOp
 from tilewright.dialects.cuda_statements import IfOp, StatementOp, StoreOp
 from tilewright.dialects.cuda_threads import PerformOp
-from tilewright.dialects.kernel_copy import CopyingOp
 from tilewright.dialects.kernel_registers import LOCAL
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.types import memref_type
@@ -54,16 +53,16 @@ def _moved(
 
 def _copy_async(to: Conversion, op: kernel.CopyAsyncOp) -> None:
     condition = to.indices.condition(op)
-    source, target = _sides(to, op)
+    (source,), (target,) = (to.indices.subscripts(place) for place in to.accesses.places[op])
+    masked = [] if condition is None else [condition]
+    source, target, *masked = to.writer.fitting([source, target, *masked], ["i", "i", "in"])
     read, written = to.writer.use(op.source), to.writer.use(op.target)
-    arguments = [AddressOp(written, target).result, AddressOp(read, source).result]
-    if condition is None:
-        to.writer.statement(PerformOp("copy_async", arguments, [op.num_bytes]))
-        return
-    to.writer.statement(PerformOp("copy_async_or_zero", [*arguments, condition], [op.num_bytes]))
+    arguments = [AddressOp(written, [target]).result, AddressOp(read, [source]).result, *masked]
+    name = "copy_async_or_zero" if masked else "copy_async"
+    to.writer.statement(PerformOp(name, arguments, [op.num_bytes]))
 
 
-def _sides(to: Conversion, op: CopyingOp) -> tuple[list[SSAValue], list[SSAValue]]:
+def _sides(to: Conversion, op: kernel.CopyOp) -> tuple[list[SSAValue], list[SSAValue]]:
     """The subscripts of either side; those that would fill a line get names."""
     source, target = (to.indices.subscripts(place) for place in to.accesses.places[op])
     target = [to.writer.name_if_longer(t, _MOST_COLUMNS, "i") for t in target]

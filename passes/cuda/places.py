@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from tilewright.dialects.index import Range, Sum, range_of_sum, simplify, sum_of
+from tilewright.dialects.index import Sum, simplify, sum_of
 from tilewright.dialects.tile_layout import CHUNK_BYTES, ROW_BYTES, layout_of
 from tilewright.dialects.types import size_of
 from tilewright.passes.cuda.index import Index
@@ -21,7 +21,7 @@ from tilewright.passes.cuda.index import Index
 class Swizzle(NamedTuple):
     """
     What is permuted of an offset: `low ^ (key * chunk)`. The rest of the offset is a multiple of
-    what either of them stays below.
+    what the right side stays below.
     """
 
     low: Index
@@ -121,12 +121,8 @@ def swizzled(offset: Index, type: MemRefType[Attribute]) -> Place:
 
 
 def _split(whole: AffineExpr, offset: Index, span: int) -> tuple[Index, Index]:
-    """`whole = high + low`: `high` a multiple of `span`, and `low` below it; else all is low."""
+    """`whole = high + low`, where `high` is a multiple of `span`: permuting leaves it as it is."""
     value = sum_of(whole)
-    high = Sum({a: c for a, c in value.terms.items() if c % span == 0})
     low = Sum({a: c for a, c in value.terms.items() if c % span}, value.constant % span)
-    high = Sum(high.terms, value.constant - low.constant)
-    known = range_of_sum(low, offset.ranges)
-    if known is None or known not in Range(0, span - 1):
-        high, low = Sum({}), value
+    high = value + low * -1
     return Index.of(high.expr(), offset.operands), Index.of(low.expr(), offset.operands)

@@ -37,10 +37,14 @@ def _first_use(op: kernel.RegistersOp) -> Operation | None:
 
 def _makes_zero(op: Operation, memref: SSAValue) -> bool:
     """Whether `op` is a nest that stores 0 to every element, and does nothing else."""
-    if not isinstance(op, kernel.UnrollOp) or len(op.body.block.ops) != 1:
+    if not isinstance(op, kernel.UnrollOp):
         return False
-    store, axes = op.body.block.first_op, [*op.body.block.args]
+    store, axes = op.body.block.last_op, [*op.body.block.args]
     if not isinstance(store, loop.StoreOp) or store.mask is not None or store.memref is not memref:
+        return False
+    if not all(
+        other is store or isinstance(other, arith.ConstantOp) for other in op.body.block.ops
+    ):
         return False
     is_whole = [*op.axis_extents()] == [*memref_type(memref).get_shape()]
     is_identity = store.map.data == AffineMap.identity(len(axes)) and [*store.indices] == axes

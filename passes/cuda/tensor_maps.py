@@ -8,11 +8,11 @@ from xdsl.ir import BlockArgument
 from tilewright.dialects import kernel
 from tilewright.dialects.cuda_tensor_map import TensorMapType
 from tilewright.dialects.tile_layout import layout_of
-from tilewright.dialects.types import memref_type
+from tilewright.dialects.types import memref_type, size_of
 from tilewright.errors import UnsupportedError
 
 ADDRESS_ALIGNMENT = 16
-"""Bytes that an array's address is a multiple of (driver API, `cuTensorMapEncodeTiled`)."""
+"""Bytes that an array, and each of its rows, begins at a multiple of (`cuTensorMapEncodeTiled`)."""
 
 
 def tensor_maps(source: kernel.FuncOp) -> dict[TensorMapType, BlockArgument]:
@@ -23,15 +23,25 @@ def tensor_maps(source: kernel.FuncOp) -> dict[TensorMapType, BlockArgument]:
 
 def tensor_map_of(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> TensorMapType:
     """What the hardware has to know to copy `op`'s box, or a piece of it."""
-    if op.source not in source.inputs:
-        raise UnsupportedError(
-            "a box is copied from what is no input of the kernel",
-            where=f"kernel @{source.sym_name.data}",
-        )
     type, layout = memref_type(op.source), layout_of(memref_type(op.target))
+    _check(op, source)
     *rest, last = op.box.get_values()
     input = [*source.inputs].index(cast(BlockArgument, op.source))
     box = [*rest, layout.inner.data or last]
     return TensorMapType.get(
         type.get_shape(), type.element_type, box, layout.swizzle_bytes.data, input
     )
+
+
+def _check(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> None:
+    where = f"kernel @{source.sym_name.data}"
+    if op.source not in source.inputs:
+        raise UnsupportedError("a box is copied from what is no input of the kernel", where=where)
+    type = memref_type(op.source)
+    row = type.get_shape()[-1] * size_of(type.element_type)
+    if type.get_num_dims() > 1 and row % ADDRESS_ALIGNMENT:
+        raise UnsupportedError(
+            f"rows of {row} bytes in {type}; boxes are copied where each begins at a multiple of "
+            f"{ADDRESS_ALIGNMENT}",
+            where=where,
+        )

@@ -4,7 +4,7 @@ Appending CUDA IR: statements at the end of the open block, and expressions, whi
 with the statement that uses them.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import scf
@@ -113,6 +113,16 @@ class Writer:
     def name_if_longer(self, value: SSAValue, most: int, hint: str) -> SSAValue:
         """`value`, with a name if it takes more columns than `most`."""
         return self.let(value, hint) if is_pending(value) and columns(value) > most else value
+
+    def fitting(self, values: Sequence[SSAValue], hints: Sequence[str]) -> list[SSAValue]:
+        """`values`, the longest of them with names, so that the rest stands in one line."""
+        fitted = [*values]
+        while sum(map(columns, fitted)) > MAX_INLINE:
+            longest = max(range(len(fitted)), key=lambda n: columns(fitted[n]))
+            if not is_pending(fitted[longest]):
+                break
+            fitted[longest] = self.let(fitted[longest], hints[longest])
+        return fitted
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:

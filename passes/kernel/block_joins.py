@@ -143,6 +143,6 @@ def _is_stored_before(op: tile.CombineOp, memref: SSAValue) -> bool:
 def _refused(launch: tile.LaunchOp, op: tile.CombineOp, problem: str) -> PassFailedException:
     name = joined_axes(launch, op)[0].value.name_hint
     return PassFailedException(
-        f"convert-tile-to-kernel: cannot lower tile.combine across the block axis %{name}: "
+        f"cannot lower tile.combine across the block axis %{name}: "
         f"{problem}"
     )

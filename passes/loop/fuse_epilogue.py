@@ -120,7 +120,8 @@ class FuseEpilogue(RewritePattern):
             kernel = self.plan.kernel_of(launch)
             if kernel is None or (nest := flat_nest(kernel)) is None or nest.reduces:
                 continue
-            if any(read in op.outputs and read is not buffer for read in launch.inputs):
+            used = [value for value in (*launch.inputs, *launch.outputs) if value is not buffer]
+            if any(value in op.outputs for value in used):
                 continue
             if (place := common_place(op, launch)) is not None:
                 loads = loads_of(kernel, launch, buffer)

@@ -212,10 +212,12 @@ def _write_rows(
         axis.name_hint = AXIS_NAMES[position % len(AXIS_NAMES)]
     axes = keeper.rows | dict(zip(inside, body.args, strict=True))
     where = ([AffineExpr.dimension(d) for d in range(len(shape))], [axes[d] for d in sorted(axes)])
-    row = loop.ForOp([shape[dim] for dim in inside], Region(body))  # so that axes have extents
+    if inside:
+        row = loop.ForOp([shape[dim] for dim in inside], Region(body))
+        rewriter.insert(row, InsertPoint.at_end(block))
     load = loop.LoadOp(read, where)
-    body.add_ops([load, loop.StoreOp(load.result, written, where)])
-    rewriter.insert(row, InsertPoint.at_end(block))
+    copy = [load, loop.StoreOp(load.result, written, where)]
+    rewriter.insert(copy, InsertPoint.at_end(body if inside else block))
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from tilewright.dialects import loop, tile
 from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.trace import Rule, rewriting, skipped
 
-RULE = Rule("f", 11, "hoist_invariants")
+RULE = Rule("f", 9, "hoist_invariants")
 
 Loop = loop.ForOp | loop.ReduceOp | loop.ScanOp
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random graphs are fused without changing what they compute, pass by pass and in all."""
+"""Random graphs compute what they did, after every pass up to Loop IR, and on the simulator."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,17 @@ from hypothesis import HealthCheck, Phase, given, settings
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import api
-from tilewright.arrays import array_of
+from tilewright.arrays import array_of, tensor_of
+from tilewright.codegen import nvrtc
+from tilewright.codegen.execution import SimulatorBackend
+from tilewright.codegen.launch_plan import plan_of
 from tilewright.interpreters import interpret
 from tilewright.interpreters.check import check_pass
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import context, lower
 from tilewright.passes.manager import PassManager
+from tilewright.tools.comparison import compare
+from tilewright.tools.program import Program, disturbed_inputs
 
 from .graphs import Graph, graphs
 
@@ -67,6 +72,31 @@ def test_small_graphs(graph: Graph):
 def test_captured_graphs(graph: Graph):
     captured = api.capture(graph, *graph.inputs())
     check_module(graph, captured.module, [input.tensor for input in captured.inputs])
+
+
+@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@given(graphs(5, 12))
+@settings(max_examples=25, suppress_health_check=_SLOW, phases=_PHASES)
+def test_simulated_graphs(graph: Graph):
+    module, inputs = graph.torch_ir(), [array_of(x) for x in graph.inputs()]
+    kernel_ir = lower(module, Level.KERNEL)
+    execution = SimulatorBackend("sm_90a").run(plan_of(lower(kernel_ir, Level.CUDA)), inputs)
+    assert execution.problems == []
+    found = compare(_program(graph, module), inputs, execution.results, kernel_ir)
+    assert [comparison.reason for comparison in found if comparison.reason] == []
+
+
+def _program(graph: Graph, module: ModuleOp) -> Program:
+    def run(function: Callable[..., Sequence[Any]], arrays: Sequence[Any]) -> list[Any]:
+        return [array_of(result) for result in function(*map(tensor_of, arrays))]
+
+    return Program(
+        module,
+        exact=lambda arrays: run(graph.exact, arrays),
+        disturbed=lambda arrays, by: run(graph.exact, disturbed_inputs(arrays, by)),
+        rounded=lambda arrays: run(graph, arrays),
+        rounded_by="PyTorch",
+    )
 
 
 @given(graphs(3, 15))

@@ -456,3 +456,119 @@ def test_mistake(parse: Parse, text: str, mistake: Mistake) -> None:
     x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
     with pytest.raises(InterpreterError, match=message):
         interpret(parse(broken(text, changes)), x, function="k")
+
+
+# One row of one box, of a tensor and to a slab that TMA cannot copy.
+BOX = """
+kernel.func grid 1 block 32 @k(%x: memref<4x{row}xf32> {{plan.align = 16 : i64}})
+    -> (%out: memref<32xf32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 3 : index
+  %s = kernel.shared : memref<2x20xf32, {layout}3>
+  %ring = kernel.ring bytes 80 : !kernel.ring<3, tma>
+  scf.for %k = %c0 to %{fills} step %c1 {{
+    kernel.ring_acquire %ring, %k : !kernel.ring<3, tma>
+    kernel.tma_copy %x[%k, 0] box [1, 20] to %s[%k] on %ring, %k
+      : memref<4x{row}xf32>, memref<2x20xf32, {layout}3>, !kernel.ring<3, tma>
+    kernel.ring_commit %ring, %k : !kernel.ring<3, tma>
+  }}
+}}"""
+SLOTS = "#tile.layout<slots>, "
+BOXES = [
+    (21, SLOTS, "c1", r"rows of %x are 84 bytes apart, not a multiple of 16 .*cp.async"),
+    (20, "", "c1", r"slots are 80 bytes apart, not a multiple of 128 .*#tile.layout<slots>"),
+    (20, SLOTS, "c1", r"fill 0 is still under way when the kernel ends .*wait for every fill"),
+    (20, SLOTS, "n", r"block 0 copies fill 2 to slot 2, but there are 2 .*all of its slots"),
+]
+
+
+@pytest.mark.parametrize(("row", "layout", "fills", "message"), BOXES)
+def test_a_box_that_cannot_be(
+    parse: Parse, rand: Rand, row: int, layout: str, fills: str, message: str
+) -> None:
+    text = BOX.format(row=row, layout=layout, fills=fills)
+    with pytest.raises(InterpreterError, match=message):
+        interpret(parse(text), rand(4, row), function="k")
+
+
+def test_blocks_that_take_different_numbers_of_steps(parse: Parse, rand: Rand) -> None:
+    """Block 0 leaves the loop after three of the six chunks, with all of its own fills."""
+    trips = "%steps = kernel.index [%b * 3 + 3]\n scf.for %k = %c0 to %steps"
+    last = "[%b * 3 + 2 - %next]"
+    changes = [("scf.for %k = %c0 to %n", trips), ("[5 - %next]", last)]
+    x = rand(2, 6, 128)
+    module = parse(broken(ASYNC, changes))
+    (result,) = interpret(module, x, function="k", dtype=np.float64)
+    wide = x.astype(np.float64)
+    expected = np.stack([wide[0, :3].sum(0), wide[1].sum(0)])[:, ::-1]
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_a_mistake_that_only_one_block_makes(parse: Parse, rand: Rand) -> None:
+    """Block 1 alone leaves out the wait."""
+    changes = [(WAIT, f"%q = loop.predicate [0 - %b] : i1\nscf.if %q {{ {WAIT} }}")]
+    with pytest.raises(InterpreterError, match=r"reads element \[0, 127\], to which a copy is"):
+        interpret(parse(broken(ASYNC, changes)), rand(2, 6, 128), function="k")
+
+
+TWO = """
+kernel.func grid 1 block 32 @k(%x: memref<64xf32>) -> (%out: memref<32xf32>) {
+  %t = kernel.thread_id
+  %c0 = arith.constant 0 : index
+  %s = kernel.shared : memref<1x32xf32, #tile.layout<slots>, 3>
+  %u = kernel.shared : memref<1x32xf32, #tile.layout<slots>, 3>
+  %a = kernel.ring bytes 128 : !kernel.ring<1, cp_async>
+  %b = kernel.ring bytes 128 : !kernel.ring<1, cp_async>
+  kernel.copy_async %x[%t] to %s[0, %t] width 1
+    : memref<64xf32>, memref<1x32xf32, #tile.layout<slots>, 3>
+  kernel.ring_commit %a, %c0 : !kernel.ring<1, cp_async>
+  kernel.copy_async %x[%t + 32] to %u[0, %t] width 1
+    : memref<64xf32>, memref<1x32xf32, #tile.layout<slots>, 3>
+  kernel.ring_commit %b, %c0 : !kernel.ring<1, cp_async>
+  kernel.ring_wait %a, %c0 pending 0 : !kernel.ring<1, cp_async>
+  kernel.ring_wait %b, %c0 pending 0 : !kernel.ring<1, cp_async>
+  %0 = loop.load %s[0, 31 - %t] : memref<1x32xf32, #tile.layout<slots>, 3>
+  %1 = loop.load %u[0, 31 - %t] : memref<1x32xf32, #tile.layout<slots>, 3>
+  %r = arith.addf %0, %1 : f32
+  loop.store %r, %out[%t] : memref<32xf32>
+}"""
+
+SECOND_WAIT = "kernel.ring_wait %b, %c0 pending 0 : !kernel.ring<1, cp_async>"
+
+
+def test_two_rings(parse: Parse, rand: Rand) -> None:
+    x = rand(64)
+    (result,) = interpret(parse(TWO), x, function="k")
+    np.testing.assert_array_equal(result, (x[:32] + x[32:])[::-1])
+
+
+def test_each_ring_has_waits_of_its_own(parse: Parse, rand: Rand) -> None:
+    module = parse(broken(TWO, [(SECOND_WAIT, "")]))
+    with pytest.raises(InterpreterError, match=r"%u.* reads element \[0, 31\], to which a copy is"):
+        interpret(module, rand(64), function="k")
+
+
+def test_a_source_that_changes_while_it_is_copied(parse: Parse, rand: Rand) -> None:
+    """What is copied is anyone's guess: the copy may read before or after the store."""
+    slab = "memref<1x32xf32, #tile.layout<slots>, 3>"
+    store = "loop.store %zero, %out[%t] : memref<32xf32>"
+    wait = "kernel.ring_wait %ring, %c0 pending 0 : !kernel.ring<1, cp_async>"
+    text = f"""
+    kernel.func grid 1 block 32 @k(%x: memref<32xf32>) -> (%out: memref<32xf32>) {{
+      {INDICES}
+      %s = kernel.shared : {slab}
+      %ring = kernel.ring bytes 128 : !kernel.ring<1, cp_async>
+      %v = loop.load %x[%t] : memref<32xf32>
+      loop.store %v, %out[%t] : memref<32xf32>
+      kernel.copy_async %out[%t] to %s[0, %t] width 1 : memref<32xf32>, {slab}
+      kernel.ring_commit %ring, %c0 : !kernel.ring<1, cp_async>
+      {wait}
+      {store}
+    }}"""
+    (result,) = interpret(parse(text), rand(32), function="k")
+    assert not result.any()
+    early = broken(text, [(store, ""), (wait, f"{store}\n{wait}")])
+    message = r"element \[0\] of the source changed while it was copied .*wait for the copy before"
+    with pytest.raises(InterpreterError, match=message):
+        interpret(parse(early), rand(32), function="k")

@@ -42,6 +42,20 @@ CASES = {
         "scf.for %i = %c0 to %c9 step %c1 { kernel.barrier } }",
         3 * 32 * (3 + 5 * 2),
     ),
+    "vectors": (
+        "kernel.func grid 3 block 32 @k(%x: memref<128xf32>) -> (%y: memref<1xf32>) {\n"
+        "%t = kernel.thread_id\n %r = kernel.registers : memref<4xf32, 5>\n"
+        "kernel.copy %x[%t * 4] to %r[0] width 4 : memref<128xf32>, memref<4xf32, 5> }",
+        3 * 32 * (1 + 4 + 4),
+    ),
+    "a box that a block copies": (
+        "kernel.func grid 3 block 32 @k(%x: memref<8x32xf32>) -> (%y: memref<1xf32>) {\n"
+        "%c0 = arith.constant 0 : index\n %s = kernel.shared : memref<1x8x32xf32, 3>\n"
+        "%ring = kernel.ring bytes 1024 : !kernel.ring<1, tma>\n"
+        "kernel.tma_copy %x[0, 0] box [8, 32] to %s[%c0] on %ring, %c0\n"
+        ": memref<8x32xf32>, memref<1x8x32xf32, 3>, !kernel.ring<1, tma> }",
+        3 * 32 * (1 + 256 + 1 + 256 // 32),
+    ),
 }
 
 

@@ -1,5 +1,5 @@
 // RUN: opt-tool %s -p vectorize --check=each | filecheck %s
-// RUN: opt-tool %s -p vectorize --remarks 2>&1 >/dev/null | filecheck %s --check-prefix=REMARK
+// RUN: opt-tool %s -p vectorize --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
 // The pass's own example, and a store: the buffers have to be aligned from now on.
 // CHECK:      kernel.func grid 1 block 32 @both(%x: memref<256xf32> {plan.align = 16 : i64}) -> (%out: memref<256xf32> {plan.align = 16 : i64}) {

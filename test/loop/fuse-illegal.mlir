@@ -133,3 +133,31 @@ loop.kernel @sin_o(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
     loop.store %1, %out[%i] : memref<64xf32>
   }
 }
+
+// The reader writes anew what the producer wrote beside: one launch cannot write it twice.
+// CHECK:      func.func @written_anew
+// CHECK:        loop.launch @neg_and_exp(%x) -> (%s, %t)
+// CHECK-NEXT:   loop.launch @cos_t(%t) -> (%s)
+func.func @written_anew(%x: memref<64xf32>) -> memref<64xf32> {
+  %s = memref.alloc() : memref<64xf32>
+  %t = memref.alloc() : memref<64xf32>
+  loop.launch @neg_and_exp(%x) -> (%s, %t) : (memref<64xf32>) -> (memref<64xf32>, memref<64xf32>)
+  loop.launch @cos_t(%t) -> (%s) : (memref<64xf32>) -> (memref<64xf32>)
+  func.return %s : memref<64xf32>
+}
+loop.kernel @neg_and_exp(%x: memref<64xf32>) -> (%out: memref<64xf32>, %out_1: memref<64xf32>) {
+  loop.for %i in 64 {
+    %0 = loop.load %x[%i] : memref<64xf32>
+    %1 = arith.negf %0 : f32
+    loop.store %1, %out[%i] : memref<64xf32>
+    %2 = math.exp %0 : f32
+    loop.store %2, %out_1[%i] : memref<64xf32>
+  }
+}
+loop.kernel @cos_t(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
+  loop.for %i in 64 {
+    %0 = loop.load %x[%i] : memref<64xf32>
+    %1 = math.cos %0 : f32
+    loop.store %1, %out[%i] : memref<64xf32>
+  }
+}

@@ -295,3 +295,30 @@ func.func @five(%x: tensor<7xf32>) -> (tensor<7xf32>, tensor<7xf32>, tensor<7xf3
   %f4 = prim.elementwise sin(%f0) : tensor<7xf32>
   func.return %f0, %f1, %f2, %f3, %f4 : tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>
 }
+
+// Each row is read under a mask, and written without: in a step of its nest, with no loop in it.
+// CHECK:      func.func @masked(%x: memref<2x3xf32>) -> (memref<2x3xf32>, memref<2x3xf32>) {
+// CHECK-NEXT:   %n = memref.alloc() : memref<2x3xf32>
+// CHECK-NEXT:   %first = memref.alloc() : memref<2x3xf32>
+// CHECK-NEXT:   loop.launch @first_n(%x) -> (%first, %n) : (memref<2x3xf32>) -> (memref<2x3xf32>, memref<2x3xf32>)
+// CHECK-NEXT:   func.return %n, %first : memref<2x3xf32>, memref<2x3xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: loop.kernel @first_n(%x: memref<2x3xf32>) -> (%out: memref<2x3xf32>, %out_1: memref<2x3xf32>) {
+// CHECK-NEXT:   loop.for %i in 2, %j in 3 {
+// CHECK-NEXT:     %0 = loop.load %x[%i, %j] where [0 - %i] : memref<2x3xf32>
+// CHECK-NEXT:     %1 = arith.negf %0 : f32
+// CHECK-NEXT:     %2 = loop.predicate [0 - %i] : i1
+// CHECK-NEXT:     %3 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:     %4 = arith.select %2, %1, %3 : f32
+// CHECK-NEXT:     loop.store %4, %out[%i, %j] : memref<2x3xf32>
+// CHECK-NEXT:     %5 = loop.load %x[%i, %j] : memref<2x3xf32>
+// CHECK-NEXT:     %6 = arith.negf %5 : f32
+// CHECK-NEXT:     loop.store %6, %out_1[%i, %j] : memref<2x3xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @masked(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %n = prim.elementwise neg(%x) : tensor<2x3xf32>
+  %first = prim.index_map %n by affine_map<(d0, d1) -> (d0, d1)>
+      where affine_map<(d0, d1) -> (d0 * -1)> else 0.0 : f32 : tensor<2x3xf32> -> tensor<2x3xf32>
+  func.return %n, %first : tensor<2x3xf32>, tensor<2x3xf32>
+}

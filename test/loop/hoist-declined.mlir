@@ -2,7 +2,7 @@
 
 // A kernel that has a launch is the business of those who scheduled it.
 
-// CHECK: --- f:011_hoist_invariants skipped at sums: it is scheduled already
+// CHECK: --- f:009_hoist_invariants skipped at sums: it is scheduled already
 loop.kernel @sums(%x: memref<5x7xf32>, %s: memref<5xf32>) -> (%out: memref<5xf32>) {
   loop.for %i in 5 {
     // CHECK:      loop.reduce %k in 7 with add {

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop
 from tilewright.passes.global_sectors import sectors
+from tilewright.passes.memory_access import accesses_of
 
 Parse = Callable[[str], ModuleOp]
 
@@ -39,4 +40,5 @@ def _load(parse: Parse, subscripts: str, type: str, threads: int) -> loop.LoadOp
     ],
 )
 def test_sectors(parse: Parse, subscripts: str, type: str, threads: int, actual: int, ideal: int):
-    assert sectors(_load(parse, subscripts, type, threads), threads)[:2] == (actual, ideal)
+    (access,) = accesses_of(_load(parse, subscripts, type, threads))
+    assert sectors(access, threads)[:2] == (actual, ideal)

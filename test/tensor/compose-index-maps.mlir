@@ -84,3 +84,16 @@ func.func @stays(%y: tensor<8xf32>) -> tensor<3x9xf32> {
       : tensor<16xf32> -> tensor<3x9xf32>
   func.return %m : tensor<3x9xf32>
 }
+
+// -----
+
+// Of a lower triangle a column beyond the last row: its mask never holds, so that no read can leave.
+// CHECK-LABEL: func.func @never_read
+// CHECK-NEXT:    %c = prim.index_map %x by affine_map<(d0) -> (d0, 2)> where affine_map<(d0) -> ((d0 + -2))> else 0.000000e+00 : f32 : tensor<2x3xf32> -> tensor<2xf32>
+// CHECK-NEXT:    func.return %c
+func.func @never_read(%x: tensor<2x3xf32>) -> tensor<2xf32> {
+  %t = prim.index_map %x by affine_map<(d0, d1) -> (d0, d1)>
+      where affine_map<(d0, d1) -> (d0 - d1)> else 0.0 : f32 : tensor<2x3xf32> -> tensor<2x3xf32>
+  %c = prim.index_map %t by affine_map<(d0) -> (d0, 2)> : tensor<2x3xf32> -> tensor<2xf32>
+  func.return %c : tensor<2xf32>
+}

@@ -7,11 +7,21 @@ import pytest
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.api import lower
 from tilewright.arrays import array_of
+from tilewright.codegen import nvrtc
+from tilewright.codegen.execution import SimulatorBackend
+from tilewright.codegen.launch_plan import plan_of
+from tilewright.codegen.report import report_of
+from tilewright.codegen.report.instruction import Category
 from tilewright.dialects.loop import KernelOp
+from tilewright.dialects.target import target
 from tilewright.interpreters.kernels import interpret_kernel
+from tilewright.tools.program import with_main
 
 from .kernels.references import FOLDER, REFERENCES
+
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 Parse = Callable[[str], ModuleOp]
 
@@ -27,8 +37,10 @@ def test_every_kernel_has_a_reference():
     assert {path.stem for path in FOLDER.glob("*.mlir")} == {*REFERENCES}
 
 
-@pytest.mark.parametrize("name", [*REFERENCES])
-def test_interpreted(parse: Parse, name: str):
+@pytest.mark.parametrize("name", REFERENCES)
+def test_interpreted(parse: Parse, name: str, request: pytest.FixtureRequest):
+    if name == "matmul_split_k" and not request.config.getoption("--every-case"):
+        pytest.skip("two billion multiplications; --every-case does them")
     reference = REFERENCES[name]
     inputs = [array_of(tensor) for tensor in reference.inputs()]
     (result,) = interpret_kernel(kernel(parse, name), inputs)
@@ -37,3 +49,40 @@ def test_interpreted(parse: Parse, name: str):
 
 def test_a_scheduled_matmul_is_small(parse: Parse):
     assert len([*kernel(parse, "matmul_split_k").walk()]) < 30
+
+
+def program(parse: Parse, name: str) -> ModuleOp:
+    """The kernel with a host function that launches it."""
+    return with_main(parse((FOLDER / f"{name}.mlir").read_text()))
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("name", [name for name in REFERENCES if name != "matmul_split_k"])
+def test_simulated(parse: Parse, name: str):
+    # NVRTC's PTX with all checks: races, bounds, alignment, memory that is not initialised.
+    reference = REFERENCES[name]
+    inputs = [array_of(tensor) for tensor in reference.inputs()]
+    execution = SimulatorBackend("sm_90a").run(plan_of(lower(program(parse, name), "cuda")), inputs)
+    assert not execution.problems
+    reference.assert_close(torch.as_tensor(execution.results[0]))
+
+
+# The share of fused multiply-adds in the main loop, on sm_90a.
+SHARES = {"gated_matmul": 0.8, "batched_matmul_tma": 0.86}
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("name", SHARES)
+def test_a_register_tile_multiplies_most_of_the_time(parse: Parse, name: str):
+    (kernel,) = report_of(program(parse, name), target("sm_90a")).kernels
+    assert kernel.resources.spill_store_bytes == 0
+    assert kernel.loop is not None
+    assert kernel.loop.mix.share(Category.FFMA) >= SHARES[name]
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("name", ["softmax_512", "softmax_2048", "rms_norm_512", "rms_norm_2048"])
+def test_aligned_rows_move_16_bytes_at_once(parse: Parse, name: str):
+    (kernel,) = report_of(program(parse, name), target("sm_90a")).kernels
+    moved = {bits for kind, bits in kernel.mix.accesses if kind in (Category.LDG, Category.STG)}
+    assert moved == {128}

@@ -205,6 +205,18 @@ def test_dynamic_shared_memory_has_the_size_of_the_launch(run: Run):
     assert {error.kind for error in report.errors} == {Kind.OUT_OF_BOUNDS}
 
 
+def test_shared_memory_has_a_limit(run: Run):
+    source = "(float* y) { extern __shared__ float s[]; s[0] = 1; y[0] = s[0]; }"
+    assert run(source, _floats(1), block=1, shared_bytes=227 * 1024).ok
+    with pytest.raises(SimulatorError, match="232449 bytes of shared memory, more than 232448"):
+        run(source, _floats(1), block=1, shared_bytes=227 * 1024 + 1)
+    source = "(float* y) { __shared__ float s[12300]; s[0] = 1; y[0] = s[(int)y[0]]; }"
+    with pytest.raises(
+        SimulatorError, match="49200 bytes in static shared arrays, more than 49152"
+    ):
+        run(source, _floats(1), block=1)
+
+
 def test_constant_memory_and_tables(run: Run):
     source = """
 __constant__ int table[5] = {3, 1, 4, 1, 5};

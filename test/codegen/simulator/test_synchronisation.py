@@ -306,3 +306,64 @@ def test_a_sample_of_the_blocks(run: Run):
     assert np.flatnonzero(y).tolist() == [0, 250, 500, 749, 999]
     assert (y[y > 0] == np.flatnonzero(y) + 1).all()
     assert run(source, y, grid=1000, block=1).blocks == 1000
+
+
+_REMOTE = """
+extern "C" __global__ void __cluster_dims__(2) k(float* y) {
+  __shared__ float slot[32];
+  __shared__ unsigned long long full;
+  unsigned rank, s = __cvta_generic_to_shared(slot + threadIdx.x);
+  unsigned f = __cvta_generic_to_shared(&full), there;
+  asm("mov.u32 %0, %cluster_ctarank;" : "=r"(rank));
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 32;" :: "r"(f) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+  if (rank == 1) {
+    asm("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"(s));
+    asm volatile("st.shared::cluster.f32 [%0], %1;"
+                 :: "r"(there), "f"(threadIdx.x * 2.f) : "memory");
+    asm("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"(f));
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];"
+                 :: "r"(there) : "memory");
+    return;
+  }
+  asm volatile("{\\n.reg .pred q;\\nagain:\\n"
+    "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 q, [%0], 0;\\n@!q bra again;\\n}"
+:: "r"(f) : "memory");
+  y[threadIdx.x] = slot[threadIdx.x ^ 7];
+}"""
+
+
+def test_a_block_writes_to_another_and_arrives_there(run: Run):
+    y = np.zeros(32, np.float32)
+    report = run(_REMOTE, y, grid=2)
+    assert report.ok, report.errors
+    assert y.tolist() == [2.0 * (i ^ 7) for i in range(32)]
+    relaxed = _REMOTE.replace("arrive.release.cluster", "arrive.relaxed.cluster")
+    assert Kind.RACE in _kinds(run(relaxed, y, grid=2))
+    wait = 'asm volatile("barrier.cluster.wait.aligned;" ::: "memory");'
+    assert Kind.RACE in _kinds(run(_REMOTE.replace(wait, ""), y, grid=2))
+    at_home = _REMOTE.replace("%1, 0;", "%1, 1;")
+    assert Kind.DEADLOCK in _kinds(run(at_home, y, grid=2))
+
+
+@pytest.mark.parametrize("bytes", [0, 1, 4, 5, 8])
+def test_copies_of_8_bytes_fill_up_with_zeros(run: Run, bytes: int):
+    source = f"""(const float2* x, float2* y) {{
+      __shared__ float2 s[32];
+      asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;"
+        :: "r"((unsigned)__cvta_generic_to_shared(s + threadIdx.x)), "l"(x + threadIdx.x),
+           "r"({bytes}) : "memory");
+      asm volatile("cp.async.wait_all;" ::: "memory");
+      y[threadIdx.x] = s[threadIdx.x];
+    }}"""
+    x = np.arange(1, 65, dtype=np.float32).reshape(32, 2) * np.float32(1.1)
+    y = np.zeros_like(x)
+    report = run(source, x, y, read_only=(0,))
+    assert report.ok, report.errors
+    expected = x.view(np.uint8).reshape(32, 8).copy()
+    expected[:, bytes:] = 0
+    np.testing.assert_array_equal(y.view(np.uint8).reshape(32, 8), expected)

@@ -36,7 +36,7 @@
 // CHECK-NEXT:   const float q1 = q[31 - t];
 // CHECK-NEXT:   out[223 + b * 224 - t * 7] = q1;
 // CHECK-NEXT: }
-kernel.func grid 2 block 32 @sizes(%x: memref<200xf32>, %y: memref<100xf32>, %z: memref<40xf32>) -> (%out: memref<64x7xf32>) {
+kernel.func grid 2 block 32 @sizes(%x: memref<200xf32> {plan.align = 16 : i64}, %y: memref<100xf32> {plan.align = 16 : i64}, %z: memref<40xf32>) -> (%out: memref<64x7xf32>) {
   %b = kernel.block_id
   %t = kernel.thread_id
   %c0 = arith.constant 0 : index

@@ -71,11 +71,11 @@ func.func @main(%a: memref<2x128x64xf32>, %b: memref<2x64x64xf32>) -> memref<2x1
 // CHECK-NEXT:         *reinterpret_cast<float4 *>(&y[i][0]) = *reinterpret_cast<const float4 *>(&bs[i2]);
 // CHECK-NEXT:       }
 // CHECK-NEXT:       #pragma unroll
-// CHECK-NEXT:       for (int i = 0; i < 4; ++i) {
+// CHECK-NEXT:       for (int v = 0; v < 4; ++v) {
 // CHECK-NEXT:         #pragma unroll
-// CHECK-NEXT:         for (int j = 0; j < 4; ++j) {
+// CHECK-NEXT:         for (int i = 0; i < 4; ++i) {
 // CHECK-NEXT:           #pragma unroll
-// CHECK-NEXT:           for (int v = 0; v < 4; ++v) {
+// CHECK-NEXT:           for (int j = 0; j < 4; ++j) {
 // CHECK-NEXT:             acc[i][j] = acc[i][j] + x[i][v] * y[j][v];
 // CHECK-NEXT:           }
 // CHECK-NEXT:         }
@@ -95,7 +95,7 @@ func.func @main(%a: memref<2x128x64xf32>, %b: memref<2x64x64xf32>) -> memref<2x1
 // CHECK-NEXT:     }
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
-kernel.func grid 4 block 256 @bmm(%a: memref<2x128x64xf32>, %b: memref<2x64x64xf32>) -> (%c: memref<2x128x64xf32>) {
+kernel.func grid 4 block 256 @bmm(%a: memref<2x128x64xf32> {plan.align = 16 : i64}, %b: memref<2x64x64xf32> {plan.align = 16 : i64}) -> (%c: memref<2x128x64xf32>) {
   %block = kernel.block_id
   %t = kernel.thread_id
   %g = kernel.index [%block floordiv 2]
@@ -106,6 +106,7 @@ kernel.func grid 4 block 256 @bmm(%a: memref<2x128x64xf32>, %b: memref<2x64x64xf
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
+  %four = arith.constant 4 : index
   %chunks = arith.constant 4 : index
   %as = kernel.shared : memref<3x64x16xf32, #tile.layout<slots, swizzle 64>, 3 : i64>
   %bs = kernel.shared : memref<3x64x16xf32, #tile.layout<slots, swizzle 64>, 3 : i64>
@@ -133,22 +134,26 @@ kernel.func grid 4 block 256 @bmm(%a: memref<2x128x64xf32>, %b: memref<2x64x64xf
       kernel.ring_commit %ring, %next : !kernel.ring<3, tma>
       scf.yield
     }
-    kernel.unroll %ki in 4 {
+    scf.for %ki = %c0 to %four step %c1 {
       %x = kernel.registers : memref<4x4xf32, 5 : i64>
       %y = kernel.registers : memref<4x4xf32, 5 : i64>
       kernel.unroll %i in 4 {
         kernel.copy %as[%k mod 3, %i * 16 + %tm, %ki * 4] to %x[%i, 0] width 4 : memref<3x64x16xf32, #tile.layout<slots, swizzle 64>, 3 : i64>, memref<4x4xf32, 5 : i64>
         kernel.copy %bs[%k mod 3, %i * 16 + %tn, %ki * 4] to %y[%i, 0] width 4 : memref<3x64x16xf32, #tile.layout<slots, swizzle 64>, 3 : i64>, memref<4x4xf32, 5 : i64>
       }
-      kernel.unroll %i in 4, %j in 4, %v in 4 {
-        %0 = loop.load %acc[%i, %j] : memref<4x4xf32, 5 : i64>
-        %1 = loop.load %x[%i, %v] : memref<4x4xf32, 5 : i64>
-        %2 = loop.load %y[%j, %v] : memref<4x4xf32, 5 : i64>
-        %3 = arith.mulf %1, %2 : f32
-        %4 = arith.addf %0, %3 : f32
-        loop.store %4, %acc[%i, %j] : memref<4x4xf32, 5 : i64>
-      }
-    }
+      scf.for %v = %c0 to %four step %c1 {
+        kernel.unroll %i in 4, %j in 4 {
+          %0 = loop.load %acc[%i, %j] : memref<4x4xf32, 5 : i64>
+          %1 = loop.load %x[%i, %v] : memref<4x4xf32, 5 : i64>
+          %2 = loop.load %y[%j, %v] : memref<4x4xf32, 5 : i64>
+          %3 = arith.mulf %1, %2 : f32
+          %4 = arith.addf %0, %3 : f32
+          loop.store %4, %acc[%i, %j] : memref<4x4xf32, 5 : i64>
+        }
+        scf.yield
+      } {unroll}
+      scf.yield
+    } {unroll}
     kernel.ring_release %ring, %k : !kernel.ring<3, tma>
     scf.yield
   }

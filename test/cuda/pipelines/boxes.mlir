@@ -40,7 +40,7 @@
 // CHECK-NEXT:     mbarrier_arrive(&empty[0]);
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
-kernel.func grid 2 block 64 @pieces(%x: memref<100x64xf32>) -> (%out: memref<128x64xf32>) {
+kernel.func grid 2 block 64 @pieces(%x: memref<100x64xf32> {plan.align = 16 : i64}) -> (%out: memref<128x64xf32>) {
   %b = kernel.block_id
   %t = kernel.thread_id
   %c0 = arith.constant 0 : index

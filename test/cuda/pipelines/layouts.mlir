@@ -69,7 +69,7 @@ kernel.func grid 1 block 256 @ordered(%x: memref<16x32xf32>) -> (%out: memref<16
 // CHECK-NEXT:     *reinterpret_cast<float4 *>(&out[i7 * 1024 + t * 4]) = *reinterpret_cast<const float4 *>(&r[0]);
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
-kernel.func grid 1 block 256 @swizzled(%x: memref<2x32x32xf32>) -> (%out: memref<2x32x32xf32>) {
+kernel.func grid 1 block 256 @swizzled(%x: memref<2x32x32xf32>) -> (%out: memref<2x32x32xf32> {plan.align = 16 : i64}) {
   %t = kernel.thread_id
   %s = kernel.shared : memref<2x32x32xf32, #tile.layout<slots, inner 16, swizzle 64>, 3 : i64>
   kernel.unroll %i in 2, %j in 4 {

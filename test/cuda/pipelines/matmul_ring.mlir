@@ -67,7 +67,7 @@ func.func @main(%a: memref<128x96xf32>, %b: memref<96x128xf32>) -> memref<128x12
 // CHECK-NEXT:     *reinterpret_cast<float4 *>(&c[i5]) = *reinterpret_cast<const float4 *>(&acc[i4][0]);
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
-kernel.func grid 4 block 256 min_blocks 2 @matmul(%a: memref<128x96xf32>, %b: memref<96x128xf32>) -> (%c: memref<128x128xf32>) {
+kernel.func grid 4 block 256 min_blocks 2 @matmul(%a: memref<128x96xf32> {plan.align = 16 : i64}, %b: memref<96x128xf32> {plan.align = 16 : i64}) -> (%c: memref<128x128xf32> {plan.align = 16 : i64}) {
   %block = kernel.block_id
   %t = kernel.thread_id
   %m = kernel.index [(%block floordiv 2) * 64]

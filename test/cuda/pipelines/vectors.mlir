@@ -25,7 +25,7 @@
 // CHECK-NEXT:     *reinterpret_cast<float4 *>(&out[t * 4]) = *reinterpret_cast<const float4 *>(&r[0]);
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
-kernel.func grid 1 block 32 @floats(%x: memref<100xf32>) -> (%out: memref<100xf32>) {
+kernel.func grid 1 block 32 @floats(%x: memref<100xf32> {plan.align = 16 : i64}) -> (%out: memref<100xf32> {plan.align = 16 : i64}) {
   %t = kernel.thread_id
   %r = kernel.registers : memref<4xf32, 5 : i64>
   %s = kernel.shared : memref<32x4xf32, 3 : i64>
@@ -71,7 +71,7 @@ kernel.func grid 1 block 32 @floats(%x: memref<100xf32>) -> (%out: memref<100xf3
 // CHECK-NEXT:   fr[0] = t < 20 ? f[t] : 0.0f;
 // CHECK-NEXT:   fo[t] = fr[0];
 // CHECK-NEXT: }
-kernel.func grid 1 block 32 @others(%h: memref<256xf16>, %d: memref<64xf64>, %i: memref<64xi32>, %b: memref<128xui8>, %f: memref<20xf32>) -> (%ho: memref<256xf16>, %do: memref<64xf64>, %io: memref<64xi32>, %bo: memref<128xui8>, %fo: memref<32xf32>) {
+kernel.func grid 1 block 32 @others(%h: memref<256xf16> {plan.align = 16 : i64}, %d: memref<64xf64> {plan.align = 16 : i64}, %i: memref<64xi32> {plan.align = 16 : i64}, %b: memref<128xui8> {plan.align = 16 : i64}, %f: memref<20xf32>) -> (%ho: memref<256xf16> {plan.align = 16 : i64}, %do: memref<64xf64> {plan.align = 16 : i64}, %io: memref<64xi32> {plan.align = 16 : i64}, %bo: memref<128xui8> {plan.align = 16 : i64}, %fo: memref<32xf32>) {
   %t = kernel.thread_id
   %hr = kernel.registers : memref<8xf16, 5 : i64>
   kernel.copy %h[%t * 8] to %hr[0] width 8 where [239 - %t * 8] : memref<256xf16>, memref<8xf16, 5 : i64>

@@ -2,19 +2,19 @@
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
 // softmax over rows of 50257.
-// A row a block of 1024 threads, in registers. Rows of odd length are not aligned, so that elements
+// A row a block of 512 threads, in registers. Rows of odd length are not aligned, so that elements
 // are loaded one by one, next to each other by lane.
 //
 // CHECK-COUNT-2: tile.combine
 
 loop.kernel @softmax(%x: memref<3x50257xf32>) -> (%out: memref<3x50257xf32>) {
-  tile.launch (%rb = block 3 row, %t = thread 1024 k, %i = register 50 k) {
-    %0 = loop.load %x[%rb, %i * 1024 + %t] where [50256 - %i * 1024 - %t] : memref<3x50257xf32>
-    %max = tile.combine %0 across %t, %i with max where [50256 - %i * 1024 - %t] : f32
+  tile.launch (%rb = block 3 row, %t = thread 512 k, %i = register 99 k) {
+    %0 = loop.load %x[%rb, %i * 512 + %t] where [50256 - %i * 512 - %t] : memref<3x50257xf32>
+    %max = tile.combine %0 across %t, %i with max where [50256 - %i * 512 - %t] : f32
     %1 = arith.subf %0, %max : f32
     %2 = math.exp %1 : f32
-    %sum = tile.combine %2 across %t, %i with add where [50256 - %i * 1024 - %t] : f32
+    %sum = tile.combine %2 across %t, %i with add where [50256 - %i * 512 - %t] : f32
     %3 = arith.divf %2, %sum : f32
-    loop.store %3, %out[%rb, %i * 1024 + %t] where [50256 - %i * 1024 - %t] : memref<3x50257xf32>
+    loop.store %3, %out[%rb, %i * 512 + %t] where [50256 - %i * 512 - %t] : memref<3x50257xf32>
   }
 }

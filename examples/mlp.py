@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The second half of a decoder layer, the model of `docs/fusion.md`."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Mlp(nn.Module):
+    """Adds what attention found to `x`, and to that what a gated product makes of its norm."""
+
+    def __init__(self, width: int = 256, hidden: int = 512):
+        super().__init__()
+        self.norm = nn.RMSNorm(width)
+        self.gate = nn.Linear(width, hidden, bias=False)
+        self.up = nn.Linear(width, hidden, bias=False)
+        self.down = nn.Linear(hidden, width, bias=False)
+
+    def forward(self, x: torch.Tensor, found: torch.Tensor) -> torch.Tensor:
+        """Both of (tokens, width)."""
+        x = x + found
+        y = self.norm(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+    def example_inputs(self) -> tuple[torch.Tensor, ...]:
+        """What the command line calls it with."""
+        shape = 64, self.gate.in_features
+        return torch.randn(shape), torch.randn(shape)

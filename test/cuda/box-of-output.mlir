@@ -1,0 +1,10 @@
+// RUN: not opt-tool %s -p convert-kernel-to-cuda 2>&1 | filecheck %s
+
+// CHECK: kernel @k: error: {{.*}}: a box is copied from what is no input of the kernel
+kernel.func grid 1 block 32 @k(%x: memref<8x16xf32>) -> (%out: memref<8x16xf32> {plan.align = 16 : i64}) {
+  %c0 = arith.constant 0 : index
+  %s = kernel.shared : memref<1x8x16xf32, #tile.layout<slots>, 3 : i64>
+  %ring = kernel.ring bytes 512 : !kernel.ring<1, tma>
+  kernel.ring_acquire %ring, %c0 : !kernel.ring<1, tma>
+  kernel.tma_copy %out[0, 0] box [8, 16] to %s[%c0] on %ring, %c0 : memref<8x16xf32>, memref<1x8x16xf32, #tile.layout<slots>, 3 : i64>, !kernel.ring<1, tma>
+}

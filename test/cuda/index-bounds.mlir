@@ -1,0 +1,27 @@
+// RUN: opt-tool %s -p convert-kernel-to-cuda -t cuda | filecheck %s
+
+// What is known of a bound that is the smaller of two is enough: indices are int, and a loop's counter
+// is not negative.
+
+// CHECK:      const int b = blockIdx.x;
+// CHECK-NEXT: const int bound = b * 2 + 2;
+// CHECK-NEXT: const int end = min(7, bound);
+// CHECK-NEXT: float acc = 0.0f;
+// CHECK-NEXT: for (int k = 0; k < end; ++k) {
+// CHECK-NEXT:   const float v = x[k % 2];
+kernel.func grid 8 block 32 @k(%x: memref<2xf32>) -> (%out: memref<8xf32>) {
+  %b = kernel.block_id
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  %zero = arith.constant 0.0 : f32
+  %bound = kernel.index [%b * 2 + 2]
+  %end = arith.minsi %c7, %bound : index
+  %sum = scf.for %k = %c0 to %end step %c1 iter_args(%acc = %zero) -> (f32) {
+    %v = loop.load %x[%k mod 2] : memref<2xf32>
+    %1 = arith.addf %acc, %v : f32
+    scf.yield %1 : f32
+  }
+  %t = kernel.thread_id
+  loop.store %sum, %out[%b] where [0 - %t] : memref<8xf32>
+}

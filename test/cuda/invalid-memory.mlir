@@ -1,0 +1,115 @@
+// RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
+
+// Arrays, copies, calls and launches that cannot be.
+
+// CHECK: a cluster has at most 8 blocks
+cuda.func grid 16 block 32 cluster 16 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+}
+
+// -----
+
+// CHECK: clusters of 4 do not divide a grid of 6 blocks
+kernel.func grid 6 block 32 cluster 4 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+}
+
+// -----
+
+// CHECK: an array has at least one axis, and elements along each
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  %r = cuda.local : !cuda.array<4x0xf32>
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  %r = cuda.local : !cuda.array<4x4xf32>
+  %0 = cuda.literal 0 : i32
+  // CHECK: !cuda.array<4x4xf32> takes 2 indices, got 1
+  %1 = cuda.subscript %r[%0] : !cuda.array<4x4xf32>, i32
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  // CHECK: alignments are powers of two, not 24
+  %s = cuda.shared 8 align 24 : !cuda.ptr<f32>
+}
+
+// -----
+
+// CHECK: a kernel has one pool
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  %p = cuda.pool 65536 : !cuda.ptr<ui8>
+  %q = cuda.pool 65536 : !cuda.ptr<ui8>
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  // CHECK: what is pooled lies in a cuda.pool
+  %a = cuda.pooled %out at 0 : !cuda.ptr<f32> to !cuda.ptr<f32>
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  %p = cuda.pool 65536 : !cuda.ptr<ui8>
+  // CHECK: elements of 4 bytes do not begin at 6
+  %a = cuda.pooled %p at 6 : !cuda.ptr<ui8> to !cuda.ptr<f32>
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  // CHECK: one instruction moves (4, 8, 16) bytes, not 12
+  cuda.copy %x to %out width 3 : !cuda.ptr<f32, const>, !cuda.ptr<f32>
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  // CHECK: nothing can be stored through !cuda.ptr<f32, const>
+  cuda.copy %out to %x width 4 : !cuda.ptr<f32>, !cuda.ptr<f32, const>
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  %0 = cuda.literal 0 : i32
+  // CHECK: the address in !cuda.ptr<f32, const> is no !cuda.ptr<f32>
+  %1 = cuda.address %x[%0] : !cuda.ptr<f32, const>, i32 -> !cuda.ptr<f32>
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  // CHECK: @printf is no function of the prelude that acts
+  cuda.perform @printf
+}
+
+// -----
+
+// CHECK: !cuda.tensor_map<8x8xf32, box [8, 8], of 1> is of an input that is not there
+cuda.func grid 1 block 32 @k(%m: !cuda.tensor_map<8x8xf32, box [8, 8], of 1>, %x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+}
+
+// -----
+
+// CHECK: a box has an extent for each axis
+cuda.func grid 1 block 32 @k(%m: !cuda.tensor_map<8x8xf32, box [8], of 0>, %x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+}
+
+// -----
+
+// What reads an array stands before it is written.
+// CHECK: what 'cuda.subscript' reads changes before 'cuda.store' uses it; name it with cuda.let
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  %r = cuda.local zeroed : !cuda.array<4xf32>
+  %0 = cuda.literal 0 : i32
+  %1 = cuda.subscript %r[%0] : !cuda.array<4xf32>, i32
+  %2 = cuda.literal 1 : i32
+  %3 = cuda.literal 1.0 : f32
+  cuda.store %3, %r[%2] : !cuda.array<4xf32>, i32
+  %4 = cuda.literal 0 : i32
+  cuda.store %1, %out[%4] : !cuda.ptr<f32>, i32
+}

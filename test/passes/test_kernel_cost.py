@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What vector copies, asynchronous copies and rings cost, against numbers worked out by hand."""
+
+from collections.abc import Callable
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects import kernel
+from tilewright.passes.kernel_cost import KernelCost, kernel_cost
+
+Parse = Callable[[str], ModuleOp]
+
+
+def cost(parse: Parse, body: str, *, x: str = "128xf32", out: str = "128xf32") -> KernelCost:
+    """The cost of four warps."""
+    module = parse(f"""
+      kernel.func grid 1 block 128 @k(%x: memref<{x}>) -> (%out: memref<{out}>) {{
+        %t = kernel.thread_id
+        {body}
+      }}""")
+    op = module.body.block.first_op
+    assert isinstance(op, kernel.FuncOp)
+    return kernel_cost(op)
+
+
+REGISTERS = "%r = kernel.registers : memref<4xf32, 5>\n"
+
+
+def test_a_vector_counts_all_of_its_elements(parse: Parse):
+    body = f"""{REGISTERS}
+      kernel.copy %x[%t * 4] to %r[0] width 4 : memref<512xf32>, memref<4xf32, 5>
+      kernel.copy %r[0] to %out[%t * 4] width 4 : memref<4xf32, 5>, memref<512xf32>"""
+    found = cost(parse, body, x="512xf32", out="512xf32")
+    assert found.accessed_bytes == found.global_bytes == 2 * 4 * 512
+    # four warps load and store 512 bytes each
+    assert found.sectors == found.ideal_sectors == 2 * 4 * 16
+    assert found.wavefronts == 0
+
+
+def test_a_masked_vector_counts_for_the_share_that_is_there(parse: Parse):
+    mask = "where [252 - %t * 4]"
+    body = f"""{REGISTERS}
+      kernel.copy %x[%t * 4] to %r[0] width 4 {mask} : memref<256xf32>, memref<4xf32, 5>
+      kernel.copy %r[0] to %out[%t * 4] width 4 {mask} : memref<4xf32, 5>, memref<256xf32>"""
+    found = cost(parse, body, x="256xf32", out="256xf32")
+    assert found.accessed_bytes == pytest.approx(2 * 4 * 256, rel=0.01)
+    assert found.global_bytes == 2 * 4 * 256
+
+
+# A warp reads 16 bytes a lane at the start of rows of 128 bytes: 8 lanes at a time, in how many
+# wavefronts.
+LAYOUTS = [("", 8), ("#tile.layout<pad [0, 4]>, ", 1), ("#tile.layout<swizzle 128>, ", 1)]
+
+
+@pytest.mark.parametrize(("layout", "wavefronts"), LAYOUTS)
+def test_padding_and_swizzles_keep_vectors_apart(parse: Parse, layout: str, wavefronts: int):
+    slab = f"memref<128x32xf32, {layout}3>"
+    body = f"""{REGISTERS}
+      %s = kernel.shared : {slab}
+      kernel.copy %s[%t, 0] to %r[0] width 4 : {slab}, memref<4xf32, 5>"""
+    found = cost(parse, body)
+    assert found.wavefronts == 4 * 4 * wavefronts
+    assert found.ideal_wavefronts == 4 * 4
+    assert found.shared_bytes == 4 * 128 * (36 if "pad" in layout else 32)
+
+
+def test_cp_async_reads_where_the_mask_holds_and_writes_everywhere(parse: Parse):
+    slab = "memref<2x512xf32, #tile.layout<slots>, 3>"
+    body = f"""%s = kernel.shared : {slab}
+      %c0 = arith.constant 0 : index
+      %ring = kernel.ring bytes 2048 : !kernel.ring<2, cp_async>
+      kernel.copy_async %x[%t * 4] to %s[0, %t * 4] width 4 where [63 - %t]
+        : memref<256xf32>, {slab}
+      kernel.ring_commit %ring, %c0 : !kernel.ring<2, cp_async>
+      kernel.ring_wait %ring, %c0 pending 0 : !kernel.ring<2, cp_async>"""
+    found = cost(parse, body, x="256xf32")
+    assert found.accessed_bytes == found.global_bytes == 4 * 256
+    assert found.sectors == found.ideal_sectors == 32
+    assert found.wavefronts == found.ideal_wavefronts == 4 * 4
+    assert found.shared_bytes == 2 * 2048
+    assert found.barriers == 1
+
+
+def test_a_box_counts_once_for_the_block_and_not_what_is_outside(parse: Parse):
+    slab = "memref<4x8x32xf32, #tile.layout<slots>, 3>"
+    ring = "!kernel.ring<4, tma>"
+    body = f"""%s = kernel.shared : {slab}
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %n = arith.constant 3 : index
+      %ring = kernel.ring bytes 1024 : {ring}
+      scf.for %k = %c0 to %n step %c1 {{
+        kernel.ring_acquire %ring, %k : {ring}
+        kernel.tma_copy %x[%k * 8, 0] box [8, 32] to %s[%k] on %ring, %k
+          : memref<24x28xf32>, {slab}, {ring}
+        kernel.ring_commit %ring, %k : {ring}
+        kernel.ring_wait %ring, %k pending 0 : {ring}
+        kernel.ring_release %ring, %k : {ring}
+      }}"""
+    found = cost(parse, body, x="24x28xf32")
+    assert found.accessed_bytes == found.global_bytes == 4 * 24 * 28
+    assert found.sectors == 24 * 4  # rows of 112 bytes
+    assert found.ideal_sectors == 3 * 28
+    assert found.shared_bytes == 4 * (1024 + 2 * 8)  # and two mbarriers for each slot
+    assert found.barriers == 0

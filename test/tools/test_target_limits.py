@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said where a target lacks what a kernel needs, and what a plan says of tensor maps."""
+
+from pathlib import Path
+
+import pytest
+
+from tilewright.tools.cli import main
+
+BOXES = str(Path(__file__).parent.parent / "cuda" / "pipelines" / "bmm_tma.mlir")
+
+
+def test_boxes_need_a_tensor_memory_accelerator(capsys: pytest.CaptureFixture[str]):
+    assert main(["compile", BOXES, "--target", "sm_80", "--ir", "cuda"]) == 1
+    expected = "kernel @bmm: error: sm_80 has no tensor memory accelerator; sm_90a has"
+    assert expected in capsys.readouterr().err
+
+
+def test_a_plan_says_what_tensor_maps_there_are(capsys: pytest.CaptureFixture[str]):
+    assert main(["compile", BOXES, "--plan", "-"]) == 0
+    expected = (
+        "(map of %a: box [1, 64, 16], swizzle 64 B, map of %b: box [1, 64, 16], swizzle 64 B, "
+    )
+    assert expected + "%a, %b) -> (%c)" in capsys.readouterr().out
