@@ -342,3 +342,33 @@ __device__ __forceinline__ void tma_copy_5d(
                : : "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(u), "r"(v),
                    "r"(full) : "memory");
 }
+
+// Until all threads of the cluster have come, which then see what all have written to shared memory.
+// PTX ISA, barrier.cluster (sm_90).
+__device__ __forceinline__ void cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" : : : "memory");
+  asm volatile("barrier.cluster.wait.acquire.aligned;" : : : "memory");
+}
+
+// What lies at the same place in the block of that rank in the cluster. PTX ISA, mapa (sm_90).
+template <typename T>
+__device__ __forceinline__ const T *of_rank(const T *shared, int rank) {
+  const T *theirs;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(shared), "r"(rank));
+  return theirs;
+}
+
+// Counts a block in: whether it is the last of so many, and then the counter is 0 again. The last
+// sees what the others have written to global memory. One thread does it, between two barriers.
+__device__ __forceinline__ bool arrives_last(int *arrived, int blocks) {
+  __threadfence();
+  const unsigned last = (unsigned)blocks - 1;
+  const unsigned before = atomicInc((unsigned *)arrived, last);
+  __threadfence();
+  return before == last;
+}
+
+// CUDA has it for integers without a sign only.
+__device__ __forceinline__ void atomic_add_long(long long *to, long long value) {
+  atomicAdd((unsigned long long *)to, (unsigned long long)value);
+}

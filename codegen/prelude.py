@@ -47,7 +47,7 @@ def _entries() -> tuple[_Entry, ...]:
 
 
 _STRUCT = re.compile(r"^struct (?:alignas\(\d+\) )?(\w+) ", re.MULTILINE)
-_FUNCTION = re.compile(r"__forceinline__ [\w ]+? (\w+)\(\s*(?:([\w ]+) \w+|([\w ]+ \*)\w+)?[,)]")
+_FUNCTION = re.compile(r"__forceinline__ [\w ]+?[ *](\w+)\(\s*(?:([\w ]+) \w+|([\w ]+ \*)\w+)?[,)]")
 
 
 def _parsed(entry: str) -> _Entry:

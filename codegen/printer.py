@@ -21,6 +21,7 @@ from tilewright.codegen.prelude import Call, prelude
 from tilewright.codegen.statements import MAX_COLUMNS, StatementPrinter
 from tilewright.dialects import cuda, loop
 from tilewright.dialects import cuda_expressions as expr
+from tilewright.dialects.cuda_grid import RemoteOp
 from tilewright.dialects.cuda_tensor_map import TensorMapType
 from tilewright.dialects.cuda_threads import PerformOp
 from tilewright.dialects.cuda_types import ArrayType, PointerType, VariableType
@@ -122,9 +123,11 @@ def _called(kernels: list[cuda.FuncOp]) -> Iterator[Call]:
     for op in (op for kernel in kernels for op in kernel.walk()):
         if isinstance(op, expr.CallOp):
             type = op.arguments[0].type if op.arguments else op.result.type
-            yield Call(op.callee.string_value(), C_TYPES[type])
+            yield Call(op.callee.string_value(), C_TYPES.get(type, ""))
         if isinstance(op, PerformOp):
             yield Call(op.callee.string_value(), "")
+        if isinstance(op, RemoteOp):
+            yield Call("of_rank", "")
         if isinstance(op, expr.LiteralOp) and isinstance(op.value, FloatAttr):
             yield Call(literal(op.value).strip("-()"), "")  # infinity and NaN are calls
 

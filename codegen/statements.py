@@ -16,6 +16,7 @@ from tilewright.dialects import cuda_statements as stmt
 from tilewright.dialects import cuda_threads as threads
 from tilewright.dialects.cuda_copies import CopyOp
 from tilewright.dialects.cuda_expressions import ExpressionOp
+from tilewright.dialects.cuda_grid import RemoteOp
 from tilewright.dialects.cuda_types import ArrayType, PointerType, VariableType
 from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
 
@@ -117,6 +118,12 @@ class StatementPrinter(BasePrinter):
         start = f"{self.text(op.pool)} + {offset}" if offset else self.text(op.pool)
         name = self.names.declare(op.pointer)
         self.line(f"{type} *const {name} = reinterpret_cast<{type} *>({start});")
+
+    @statement.register
+    def _(self, op: RemoteOp) -> None:
+        type, name = c_element(op.pointer.type), self.names.declare(op.pointer)
+        call = f"of_rank({self.text(op.source)}, {self.text(op.rank)})"
+        self.line(f"const {type} *const {name} = {call};")
 
     @statement.register
     def _(self, op: CopyOp) -> None:

@@ -17,6 +17,7 @@ from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda_copies import COPY_EXPRESSIONS, COPY_STATEMENTS
 from tilewright.dialects.cuda_expressions import EXPRESSIONS
+from tilewright.dialects.cuda_grid import GRID_STATEMENTS
 from tilewright.dialects.cuda_memory import MEMORY_STATEMENTS, PoolOp, SharedOp
 from tilewright.dialects.cuda_names import is_identifier
 from tilewright.dialects.cuda_placement import verify_placement
@@ -112,6 +113,7 @@ Cuda = Dialect(
         *MEMORY_STATEMENTS,
         *THREAD_STATEMENTS,
         *COPY_STATEMENTS,
+        *GRID_STATEMENTS,
         *EXPRESSIONS,
         *COPY_EXPRESSIONS,
     ],

@@ -55,7 +55,7 @@ _MATH = frozenset(
 
 PRELUDE = frozenset(
     """
-    ceil_div checked_index differ floor_div floor_mod infinity integer_pow max_nan min_nan
+    arrives_last ceil_div checked_index differ floor_div floor_mod infinity integer_pow max_nan min_nan
     quiet_nan shift_left shift_right shift_right_logical to_bfloat16 to_float to_half wrapping_abs
     wrapping_add wrapping_mul wrapping_sub
     """.split()
@@ -64,7 +64,7 @@ PRELUDE = frozenset(
 
 _ACTIONS = frozenset(
     """
-    copy_async copy_async_commit copy_async_or_zero copy_async_wait mbarrier_arrive
+    atomic_add_long cluster_barrier copy_async copy_async_commit copy_async_or_zero copy_async_wait mbarrier_arrive
     mbarrier_expect mbarrier_init mbarrier_init_fence mbarrier_wait
     tma_copy_1d tma_copy_2d tma_copy_3d tma_copy_4d tma_copy_5d
     """.split()
@@ -74,7 +74,10 @@ _ACTIONS = frozenset(
 _TYPES = frozenset(["TensorMap"])
 """Types of the prelude, beside the half types."""
 
-EFFECTS = _ACTIONS | {"__syncwarp"}
+_ATOMICS = frozenset(["atomicAdd", "atomicMax", "atomicMin"])
+"""CUDA C++ Programming Guide, atomic functions."""
+
+EFFECTS = _ACTIONS | _ATOMICS | {"__syncwarp"}
 """What a statement may call."""
 
 _CONVERSIONS = frozenset(
@@ -89,7 +92,12 @@ _CONVERSIONS = frozenset(
 FUNCTIONS = _MATH | PRELUDE | _CONVERSIONS
 """What an expression may call."""
 
-RESERVED = KEYWORDS | _CUDA | _VECTORS | _MATH | PRELUDE | _ACTIONS | _TYPES
+_POINTERS = frozenset(["of_rank"])
+"""The functions of the prelude that give a pointer."""
+
+_OF_PRELUDE = PRELUDE | _ACTIONS | _TYPES | _POINTERS
+
+RESERVED = KEYWORDS | _CUDA | _VECTORS | _MATH | _ATOMICS | _OF_PRELUDE
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

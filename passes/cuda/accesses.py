@@ -73,6 +73,11 @@ class Accesses:
                 self._note_place(op, op.source, op.source_map.data.results, op.source_indices)
                 self._note_place(op, op.target, op.target_map.data.results, op.target_indices)
                 self._note_mask_of(op, op.mask, op.mask_operands)
+            case kernel.AtomicOp():
+                self._note_place(op, op.memref, op.map.data.results, op.indices)
+                self._note_mask_of(op, op.mask, op.mask_operands)
+            case kernel.ArriveOp():
+                self._note_place(op, op.counter, op.map.data.results, op.indices)
             case TmaCopyOp():
                 coordinates = [Index.of(expr, op.indices) for expr in op.map.data.results]
                 self._note_indices(op, Place(tuple(coordinates)))

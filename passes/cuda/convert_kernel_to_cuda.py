@@ -34,6 +34,7 @@ from tilewright.dialects import kernel
 from tilewright.passes.cuda.control_flow import CONTROL_FLOW
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.copies import COPIES
+from tilewright.passes.cuda.grid import GRID
 from tilewright.passes.cuda.index_values import INDEX_VALUES
 from tilewright.passes.cuda.kernel_names import rename_kernels
 from tilewright.passes.cuda.memory import MEMORY
@@ -51,6 +52,7 @@ _HANDLERS: Handlers = {
     **MEMORY,
     **COPIES,
     **RINGS,
+    **GRID,
     **CONTROL_FLOW,
 }
 

@@ -4,11 +4,12 @@
 from xdsl.ir import Block, Operation
 
 from tilewright.dialects.cuda_expressions import ExpressionOp
+from tilewright.dialects.cuda_grid import RemoteOp
 from tilewright.dialects.cuda_memory import LocalOp, PooledOp, PoolOp, SharedOp
 from tilewright.dialects.cuda_statements import AssignOp, ForOp, IfOp, LetOp, VarOp
 from tilewright.dialects.cuda_threads import ShuffleOp
 
-_NAMES = (LetOp, VarOp, LocalOp, SharedOp, PoolOp, PooledOp, ShuffleOp, ExpressionOp)
+_NAMES = (LetOp, VarOp, LocalOp, SharedOp, PoolOp, PooledOp, RemoteOp, ShuffleOp, ExpressionOp)
 
 
 def erase_unused(block: Block) -> None:

@@ -84,6 +84,8 @@ def _arrays(source: kernel.FuncOp) -> Iterator[_Array]:
             type = memref_type(op.memref)
             size, align = layout_of(type).size(type), array_alignment(op.memref)
             yield _Array(op.memref, 0, size, type.element_type, align)
+        if isinstance(op, kernel.ArriveOp):
+            yield _Array(op.is_last, 0, 1, op.is_last.type, None)
         if isinstance(op, RingOp) and has_mbarriers(op.ring):
             assert isinstance(op.ring.type, RingType)
             depth = op.ring.type.depth.data
@@ -101,6 +103,8 @@ def array_alignment(memref: SSAValue) -> int | None:
     """The bytes that an array has to be aligned to; None if its elements' own size does."""
     type = memref_type(memref)
     users = [use.operation for use in memref.uses]
+    remote = [user.memref for user in users if isinstance(user, kernel.RemoteOp)]
+    users += [use.operation for other in remote for use in other.uses]
     needed = [user.num_bytes for user in users if isinstance(user, CopyingOp)]
     layout = layout_of(type)
     if layout.swizzle_bytes.data or any(isinstance(user, TmaCopyOp) for user in users):
