@@ -10,7 +10,7 @@ more, on memory of another pattern. A buffer that is written in place of an inpu
 that; of it nobody knows what was not written.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.codegen import nvrtc
-from tilewright.codegen.launch_plan import ArrayType, Launch, MapOf, Plan
+from tilewright.codegen.launch_plan import ArrayType, Fill, Launch, MapOf, Plan
 from tilewright.codegen.loading import loaded_array
 from tilewright.codegen.simulator import Counters, Report, SimulationTooLarge, simulate
 from tilewright.codegen.simulator.tensor_map import TensorMap
@@ -149,6 +149,7 @@ class SimulatorBackend:
             for n, array in enumerate(inputs)
         ]
         buffers = loaded + _allocated(plan)
+        _fill(plan.kept, buffers)
         started: set[int] = set()
         reports: list[KernelReport] = []
         for launch in plan.launches:
@@ -156,6 +157,7 @@ class SimulatorBackend:
             for number in plan.slab.slots.keys() & set(launch.outputs) - started - in_place:
                 _poison(buffers[number], _POISON)
             started |= set(launch.outputs)
+            _fill(launch.fills, buffers)
             used = sum(report.instructions for report in reports)
             reports.append(self._run_launch(plan, launch, buffers, self.budget - used))
         results = [np.array(buffers[number]) for number in plan.results]
@@ -173,9 +175,10 @@ class SimulatorBackend:
         except SimulationTooLarge as err:
             raise SimulationTooLarge(launch.kernel, self.budget, err.needed) from None
         found = [Problem(launch.kernel, f.line, f"{f.kind}: {f.message}") for f in report.errors]
-        left = [_left(buffers[number], _POISON) for number in launch.outputs]
+        left = _left_of(launch, buffers, _POISON)
         if report.blocks < launch.grid:
             left = []
+            _fill(plan.kept, buffers)
         elif any(mask.any() for mask in left):
             before = [kept.get(number, buffer) for number, buffer in enumerate(buffers)]
             left = self._surely_left(plan, launch, before, left)
@@ -184,7 +187,7 @@ class SimulatorBackend:
             for position, mask in enumerate(left)
             if mask.any()
         )
-        problems = (*found, *unwritten)
+        problems = (*found, *unwritten, *_changed(launch, plan.kept, buffers))
         return KernelReport(launch, report.instructions, report.counters, problems, report.blocks)
 
     def _simulate(
@@ -220,8 +223,10 @@ class SimulatorBackend:
         again = list(buffers)
         for number in launch.outputs:
             again[number] = _poisoned(plan.buffers[number], _OTHER_POISON)
+        fills = (*launch.fills, *plan.kept)
+        _fill([fill for fill in fills if fill.buffer in launch.outputs], again)
         self._simulate(plan, launch, again, None, checks=False)
-        masks = (_left(again[number], _OTHER_POISON) for number in launch.outputs)
+        masks = _left_of(launch, again, _OTHER_POISON)
         return [before & after for before, after in zip(left, masks, strict=True)]
 
     def _compiled(self, source: str) -> str:
@@ -252,12 +257,26 @@ def _allocated(plan: Plan) -> list[Array]:
     return allocated
 
 
+def _fill(fills: Iterable[Fill], buffers: Sequence[Array]) -> None:
+    for number, value in fills:
+        buffers[number][...] = value
+
+
+def _changed(launch: Launch, kept: Iterable[Fill], buffers: Sequence[Array]) -> Iterator[Problem]:
+    """What the next launch would not find as it was."""
+    for number, value in kept:
+        if number in launch.outputs and (buffers[number] != value).any():
+            message = f"output {launch.outputs.index(number)} is not {value} again at the end"
+            yield Problem(launch.kernel, 0, message)
+
+
 def _reads_samples(reports: Sequence[KernelReport]) -> bool:
     """Whether a launch reads, or partly overwrites, what an earlier one should have written."""
     sampled: set[int] = set()
     for report in reports:
         launch = report.launch
-        if sampled & set(launch.inputs) or (report.is_sample and launch.in_place):
+        updates = launch.in_place or launch.fills
+        if sampled & set(launch.inputs) or (report.is_sample and updates):
             return True
         if report.is_sample:
             sampled |= set(launch.outputs)
@@ -279,6 +298,19 @@ def _left(array: Array, poison: Mapping[int, Unsigned]) -> NDArray[np.bool_]:
     """Which elements still look as they did before the launch."""
     pattern = poison[array.itemsize]
     return array.view(pattern.dtype) == pattern
+
+
+def _left_of(
+    launch: Launch, buffers: Sequence[Array], poison: Mapping[int, Unsigned]
+) -> list[Array]:
+    """The same of each output; of none where nobody asks what it holds."""
+    filled = {fill.buffer for fill in launch.fills}
+    return [
+        np.zeros(buffers[number].shape, bool)
+        if number in filled or number in launch.scratch
+        else _left(buffers[number], poison)
+        for number in launch.outputs
+    ]
 
 
 def _unwritten(kernel: str, position: int, left: NDArray[np.bool_]) -> Problem:

@@ -9,7 +9,7 @@ It is the module's host function `@main` as data, together with the CUDA text of
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from xdsl.dialects import func, memref
@@ -62,6 +62,13 @@ class MapOf:
     """Bytes within which chunks of 16 are permuted; 0 for none."""
 
 
+class Fill(NamedTuple):
+    """A buffer and what all of its elements are to be."""
+
+    buffer: int
+    value: float | int
+
+
 @dataclass(frozen=True)
 class Launch:
     """
@@ -84,6 +91,10 @@ class Launch:
     """What is passed before the buffers."""
     cluster: int = 1
     """Blocks of a cluster."""
+    fills: tuple[Fill, ...] = ()
+    """Outputs that are filled before the launch, which updates them."""
+    scratch: tuple[int, ...] = ()
+    """Outputs that hold nothing of use after the launch."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +121,8 @@ class Plan:
     """What the host function calls the buffers; no two alike."""
     source_names: Mapping[int, str]
     """What PyTorch calls the inputs that are a module's: `layers.0.weight`."""
+    kept: tuple[Fill, ...] = ()
+    """Buffers that are filled once, when they are allocated: launches leave them so."""
 
     def check_inputs(self, arrays: list[np.ndarray]) -> None:
         """Raise `UsageError` unless there are as many arrays as inputs, of their types."""
@@ -148,6 +161,7 @@ class _Reader:
         self.slots: dict[int, range] = {}
         self.alignments: dict[int, int] = {}
         self.launches: list[Launch] = []
+        self.kept: dict[int, Fill] = {}
         self.callers: list[func.FuncOp] = []
         """The functions that are being read, each called by the one before."""
 
@@ -177,6 +191,7 @@ class _Reader:
             tuple(self.alignments.get(number, 1) for number in range(len(arguments))),
             tuple(self.names),
             source_names(self.main),
+            tuple(self.kept.values()),
         )
 
     def _read_body(self, function: func.FuncOp) -> tuple[int, ...]:
@@ -248,7 +263,30 @@ class _Reader:
                 for m in kernel.tensor_maps
             ),
             kernel.blocks_in_cluster,
+            tuple(self._fills(kernel, outputs)),
+            tuple(
+                number
+                for number, argument in zip(outputs, kernel.outputs, strict=True)
+                if kernel.is_scratch(argument)
+            ),
         )
+
+    def _fills(self, kernel: cuda.FuncOp, outputs: Sequence[int]) -> Iterator[Fill]:
+        """What is filled before each launch; what is filled once is noted."""
+        for number, argument in zip(outputs, kernel.outputs, strict=True):
+            if (initial := kernel.initial(argument)) is None:
+                continue
+            fill = Fill(number, initial.value.data)
+            if not kernel.is_kept(argument):
+                yield fill
+                continue
+            is_own = number >= len(self.main.body.block.args) and number not in self.slots
+            if not is_own or self.kept.setdefault(number, fill) != fill:
+                name = [*self.names][number]
+                raise UsageError(
+                    f"@{kernel.sym_name.data} has to find %{name} as it left it, but it is shared",
+                    remedy="allocate a buffer of its own, and plan the buffers anew: plan-buffers",
+                )
 
     def _in_place(
         self, kernel: cuda.FuncOp, inputs: Sequence[int], outputs: Sequence[int]

@@ -68,7 +68,8 @@ def graph_of(plan: Plan) -> Graph:
 
 
 def _launch_lines(plan: Plan, launch: Launch) -> tuple[str, ...]:
-    in_place = (written_text(plan, launch, output) for output, _ in launch.in_place)
+    special = [output for output, _ in launch.in_place] + [fill.buffer for fill in launch.fills]
+    in_place = (written_text(plan, launch, output) for output in special)
     shape = f"{launch.grid} x {launch.block}"
     shared = f", {launch.shared_bytes} B shared" if launch.shared_bytes else ""
     return launch.kernel, shape + shared, *in_place

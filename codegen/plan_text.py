@@ -9,7 +9,7 @@ A launch plan as text: tables of inputs, intermediate buffers, launches and resu
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tilewright.codegen.launch_plan import Launch, MapOf, Plan
+from tilewright.codegen.launch_plan import Fill, Launch, MapOf, Plan
 
 
 def plan_text(plan: Plan) -> str:
@@ -26,6 +26,7 @@ def plan_text(plan: Plan) -> str:
     launches = [_launch(plan, *launch) for launch in enumerate(plan.launches)]
     for title, rows in (
         ("inputs", [_input(plan, number) for number in range(len(plan.inputs))]),
+        ("kept from launch to launch", [_kept(plan, fill) for fill in plan.kept]),
         ("slab", [_intermediate(plan, number) for number in slab.slots]),
         ("launches", launches),
         ("results", results),
@@ -53,7 +54,12 @@ def written_text(plan: Plan, launch: Launch, number: int) -> str:
     places = "".join(
         f" in place of %{plan.names[read]}" for output, read in launch.in_place if output == number
     )
-    return f"%{plan.names[number]}{places}"
+    filled = "".join(f" filled with {fill.value}" for fill in launch.fills if fill.buffer == number)
+    return f"%{plan.names[number]}{places}{filled}"
+
+
+def _kept(plan: Plan, fill: Fill) -> list[str]:
+    return [f"%{plan.names[fill.buffer]}", *_type(plan, fill.buffer), f"filled with {fill.value}"]
 
 
 def _type(plan: Plan, number: int) -> list[str]:

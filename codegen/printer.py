@@ -42,7 +42,7 @@ class CudaPrinter(StatementPrinter):
         pool = f", shared {op.dynamic_shared_bytes}" if op.dynamic_shared_bytes else ""
         self.line(f"// grid {grid}, block {block}{pool}")
         with self.names.scope():
-            shared = _in_place(op)
+            shared = _written_otherwise(op)
             parameters = [
                 _parameter(a.type, self.names.declare(a), restrict=a not in shared)
                 for a in op.body.block.args
@@ -68,17 +68,17 @@ def _launch_bounds(op: cuda.FuncOp) -> str:
     return f"{cluster}__launch_bounds__({', '.join(map(str, bounds))})"
 
 
-def _in_place(op: cuda.FuncOp) -> set[SSAValue]:
+def _written_otherwise(op: cuda.FuncOp) -> set[SSAValue]:
     """
-    Parameters that may be the same as another: inputs that are written in place, and the outputs
-    that are. With `__restrict__` the compiler would read such an input ahead of what is written,
-    and by way of the cache that takes memory to be read-only.
+    Parameters whose memory is written by other ways too: inputs that are written in place, the
+    outputs that are, and what several blocks use together. With `__restrict__` the compiler would
+    read them ahead of what is written, and by way of the cache that takes memory to be read-only.
     """
     found = set[SSAValue]()
     for output in op.outputs:
         inputs = op.in_place(output)
         found.update(op.inputs[position] for position in inputs)
-        found.update([output] if inputs else [])
+        found.update([output] if inputs or op.is_scratch(output) else [])
     return found
 
 

@@ -36,12 +36,13 @@ class _Needs(NamedTuple):
 def _check(kernel: str, needs: _Needs, name: str) -> None:
     most = target(name).shared_per_block
     is_older = int("".join(filter(str.isdigit, name))) < _HOPPER
-    message = ""
+    message = remedy = ""
     if needs.shared_bytes > most:
         message = f"its blocks take {needs.shared_bytes} bytes of shared memory; {name} has {most}"
     elif needs.copies_boxes and is_older:
         message = f"{name} has no tensor memory accelerator; sm_90a has"
     elif needs.cluster > 1 and is_older:
         message = f"{name} has no clusters of blocks; sm_90a has"
+        remedy = "let its blocks join with join(last_block)"
     if message:
-        raise UnsupportedError(message, where=f"kernel @{kernel}")
+        raise UnsupportedError(message, where=f"kernel @{kernel}", remedy=remedy)

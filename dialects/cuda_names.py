@@ -55,17 +55,17 @@ _MATH = frozenset(
 
 PRELUDE = frozenset(
     """
-    arrives_last ceil_div checked_index differ floor_div floor_mod infinity integer_pow max_nan min_nan
-    quiet_nan shift_left shift_right shift_right_logical to_bfloat16 to_float to_half wrapping_abs
-    wrapping_add wrapping_mul wrapping_sub
+    arrives_last ceil_div checked_index differ floor_div floor_mod infinity integer_pow max_nan
+    min_nan quiet_nan shift_left shift_right shift_right_logical to_bfloat16 to_float to_half
+    wrapping_abs wrapping_add wrapping_mul wrapping_sub
     """.split()
 )
 """The functions of `codegen/prelude.cuh` that give a value."""
 
 _ACTIONS = frozenset(
     """
-    atomic_add_long cluster_barrier copy_async copy_async_commit copy_async_or_zero copy_async_wait mbarrier_arrive
-    mbarrier_expect mbarrier_init mbarrier_init_fence mbarrier_wait
+    atomic_add_long cluster_barrier copy_async copy_async_commit copy_async_or_zero
+    copy_async_wait mbarrier_arrive mbarrier_expect mbarrier_init mbarrier_init_fence mbarrier_wait
     tma_copy_1d tma_copy_2d tma_copy_3d tma_copy_4d tma_copy_5d
     """.split()
 )

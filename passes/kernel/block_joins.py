@@ -89,7 +89,7 @@ def _kind(op: tile.CombineOp) -> Join:
 
 def _differing(launch: tile.LaunchOp, axes: Sequence[Axis]) -> frozenset[SSAValue]:
     """The joined axes, and what is computed of them but for what is joined."""
-    values = {axis.value for axis in axes}
+    values: set[SSAValue] = {axis.value for axis in axes}
     for op in launch.body.block.ops:
         if not isinstance(op, tile.CombineOp) or joined_axes(launch, op) != axes:
             _spread(op, values)
@@ -143,6 +143,5 @@ def _is_stored_before(op: tile.CombineOp, memref: SSAValue) -> bool:
 def _refused(launch: tile.LaunchOp, op: tile.CombineOp, problem: str) -> PassFailedException:
     name = joined_axes(launch, op)[0].value.name_hint
     return PassFailedException(
-        f"cannot lower tile.combine across the block axis %{name}: "
-        f"{problem}"
+        f"cannot lower tile.combine across the block axis %{name}: {problem}"
     )

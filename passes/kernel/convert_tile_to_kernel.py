@@ -33,7 +33,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.monoid import MonoidAttr
 from tilewright.dialects.tile import Join, Transport
-from tilewright.dialects.tile_axes import Level
+from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.dialects.types import memref_type
 from tilewright.passes.kernel.alignment import require_aligned_arguments
 from tilewright.passes.kernel.block_joins import block_joins
@@ -90,7 +90,7 @@ class _Lowering:
             self.values.set(old, new)
         block = self.emit.value(kernel.BlockIdOp(), "block")
         self.thread = self.emit.value(kernel.ThreadIdOp(), "thread")
-        joined = [] if self.joins is None else self.joins.axes
+        joined: Sequence[Axis] = [] if self.joins is None else self.joins.axes
         apart = [axis for axis in self.launch.axes_at(Level.BLOCK) if axis not in joined]
         self.values.bind([*apart, *joined], block)  # those that join lie side by side
         self.values.bind(self.launch.thread_axes(), self.thread)

@@ -65,6 +65,9 @@ RULE = Rule("k", 5, "plan_buffers")
 _KNOWN = (memref.AllocOp, memref.DeallocOp, loop.LaunchOp, func.ReturnOp)
 
 
+Kernels = Mapping[str, kernel.FuncOp]
+
+
 def obstacle(main: func.FuncOp) -> str | None:
     """Why the buffers of a function cannot be planned, or None."""
     for op in main.body.block.ops:
@@ -73,19 +76,31 @@ def obstacle(main: func.FuncOp) -> str | None:
     return None
 
 
-def intermediates(main: func.FuncOp) -> set[SSAValue]:
-    """The buffers that launches use and that the function allocates and does not return."""
+def intermediates(main: func.FuncOp, kernels: Kernels) -> set[SSAValue]:
+    """
+    The buffers that launches use and that the function allocates and does not return. What kernels
+    find as they left it shares memory with nobody.
+    """
     returned = main.body.block.last_op
     kept = set(returned.operands) if returned is not None else set[SSAValue]()
+    kept |= {buffer for launch in _launches(main) for buffer in _kept_by(launch, kernels)}
     allocs = [op.memref for op in main.body.block.ops if isinstance(op, memref.AllocOp)]
     return {buffer for buffer in allocs if buffer not in kept and _is_launched_on(buffer)}
 
 
+def _launches(main: func.FuncOp) -> list[loop.LaunchOp]:
+    return [op for op in main.body.block.ops if isinstance(op, loop.LaunchOp)]
+
+
+def _kept_by(launch: loop.LaunchOp, kernels: Kernels) -> Iterator[SSAValue]:
+    function = kernels.get(launch.kernel.string_value())
+    if function is not None:
+        pairs = zip(launch.outputs, function.outputs, strict=True)
+        yield from (buffer for buffer, output in pairs if function.is_kept(output))
+
+
 def _is_launched_on(buffer: SSAValue) -> bool:
     return any(isinstance(use.operation, loop.LaunchOp) for use in buffer.uses)
-
-
-Kernels = Mapping[str, kernel.FuncOp]
 
 
 class Reuse(NamedTuple):
@@ -112,7 +127,7 @@ def plan(main: func.FuncOp, buffers: set[SSAValue], kernels: Kernels) -> None:
         if op.memref in buffers:  # the slab is freed as a whole
             op.detach()
             op.erase()
-    launches = [op for op in main.body.block.ops if isinstance(op, loop.LaunchOp)]
+    launches = _launches(main)
     alive = lifetimes([v for v in op.operands if v in buffers] for op in launches)
     sizes = {buffer: bytes_of_type(memref_type(buffer)) for buffer in alive}
     offsets = assign_offsets(alive, sizes)
@@ -160,6 +175,8 @@ def _obstacle(reuse: Reuse, kernels: Kernels) -> str | None:
     if function is None:
         return "it is not settled which thread reads what (convert-tile-to-kernel)"
     output, inputs = reuse.arguments(function)
+    if function.initial(output) is not None:
+        return "it is filled before the launch"
     reasons = (obstacle_in_place(function, argument, output) for argument in inputs)
     return next((reason for reason in reasons if reason is not None), None)
 
@@ -198,7 +215,7 @@ class PlanBuffersPass(ModulePass):
             for function in kernels.values():
                 for output in function.outputs:
                     function.set_in_place(output, ())
-            if not (buffers := intermediates(main)):
+            if not (buffers := intermediates(main, kernels)):
                 return
             if (reason := obstacle(main)) is not None:
                 skipped(RULE, main, reason)

@@ -53,7 +53,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.index import linearize
 from tilewright.dialects.tile import Join
-from tilewright.dialects.tile_axes import Axis, Level
+from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.types import memref_type
 from tilewright.passes.kernel.block_joins import BlockJoins, block_joins, following
 from tilewright.passes.kernel.partials import thread_order
