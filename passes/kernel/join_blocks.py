@@ -100,7 +100,8 @@ class JoiningBlocks:
         first: int,
     ) -> None:
         def step(index: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
-            rank = self.emit.value(kernel.IndexOp(([_D0 + first], [index])), "rank")
+            later = kernel.IndexOp(([_D0 + first], [index]))
+            rank = self.emit.value(later, "rank") if first else index
             theirs = [self.emit.value(kernel.RemoteOp(memref, rank), "theirs") for memref in shared]
             return partials.take(theirs, carried)
 

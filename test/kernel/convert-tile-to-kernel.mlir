@@ -1,10 +1,8 @@
 // RUN: opt-tool %s -p convert-tile-to-kernel,cse --check=each | filecheck %s
 // RUN: not opt-tool %S/Inputs/loop-nest.mlir -p convert-tile-to-kernel 2>&1 | filecheck %s --check-prefix=NEST
-// RUN: not opt-tool %S/Inputs/combine-across-blocks.mlir -p convert-tile-to-kernel 2>&1 | filecheck %s --check-prefix=ACROSS
 // RUN: not opt-tool %S/Inputs/too-many-blocks.mlir -p convert-tile-to-kernel 2>&1 | filecheck %s --check-prefix=GRID
 
 // NEST: error: pass 'convert-tile-to-kernel': cannot lower @copy: it is not one tile.launch; run to-tile first
-// ACROSS: error: pass 'convert-tile-to-kernel': tile.combine across the block axis %s joins different blocks; combine across thread and register axes
 // GRID: error: pass 'convert-tile-to-kernel': cannot lower @copy: 2147483648 blocks; a grid has at most 2147483647
 
 // A warp sums a row of 100: what lies past the end is loaded as 0, the identity, then the lanes join

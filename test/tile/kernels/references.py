@@ -60,8 +60,14 @@ def _rms_norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
 # Rows of each length, as many as make the last block of the kernel an odd one.
 _ROWS = {100: 33, 512: 14, 2048: 6, 50257: 3}
 
+_JOINED = ((70, 333), (333, 50))
+
 REFERENCES: Mapping[str, Reference] = {
     "matmul_split_k": Reference(((512, 2048), (2048, 2048), (2048,)), _relu_addmm),
+    "matmul_join_cluster": Reference((*_JOINED, (50,)), _relu_addmm),
+    "matmul_join_last_block": Reference((*_JOINED, (50,)), _relu_addmm),
+    "matmul_join_workspace": Reference((*_JOINED, (50,)), _relu_addmm),
+    "matmul_join_atomic": Reference(_JOINED, torch.mm),
     "matmul_odd": Reference(((33, 65), (65, 17)), torch.mm),
     "gated_matmul": Reference(((256, 1024), (256, 1024), (1024, 256)), _gated_mm),
     "attention_values": Reference(((8, 100, 100), (2, 100, 64)), _attention_values),

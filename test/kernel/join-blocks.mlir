@@ -1,0 +1,145 @@
+// RUN: opt-tool %s -p convert-tile-to-kernel --check=each | filecheck %s
+
+// Values joined across blocks.
+
+// One block of a cluster goes on from its own values with those in the shared memory of the others,
+// which wait until it is done. Those that join lie side by side in the grid.
+// CHECK-LABEL: kernel.func grid 15 block 64 cluster 3 @one_of_a_cluster(
+// CHECK-NEXT:   %block = kernel.block_id
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   %b = kernel.index [%block floordiv 3]
+// CHECK-NEXT:   %s = kernel.index [%block mod 3]
+// CHECK:        %partial = kernel.shared : memref<64xf32, 3 : i64>
+// CHECK-NEXT:   %2 = loop.predicate [%block mod 3 - 1] : i1
+// CHECK-NEXT:   scf.if %2 {
+// CHECK-NEXT:     loop.store %0, %partial[%t] : memref<64xf32, 3 : i64>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.cluster_barrier
+// CHECK-NEXT:   %3 = loop.predicate [0 - %block mod 3] : i1
+// CHECK-NEXT:   scf.if %3 {
+// CHECK:          %sum = scf.for %r = %4 to %5 step %6 iter_args(%7 = %0) -> (f32) {
+// CHECK-NEXT:       %rank = kernel.index [%r + 1]
+// CHECK-NEXT:       %theirs = kernel.remote %partial of %rank : memref<64xf32, 3 : i64>
+// CHECK-NEXT:       %other = loop.load %theirs[%t] : memref<64xf32, 3 : i64>
+// CHECK-NEXT:       %8 = arith.addf %7, %other : f32
+// CHECK-NEXT:       scf.yield %8 : f32
+// CHECK-NEXT:     } {unroll}
+// CHECK-NEXT:     %9 = arith.addf %sum, %1 : f32
+// CHECK-NEXT:     loop.store %9, %out[%b, %t] : memref<5x64xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.cluster_barrier
+loop.kernel @one_of_a_cluster(%x: memref<3x5x64xf32>, %y: memref<64xf32>) -> (%out: memref<5x64xf32>) {
+  tile.launch (%s = block 3 split, %b = block 5, %t = thread 64) {
+    %0 = loop.load %x[%s, %b, %t] : memref<3x5x64xf32>
+    %1 = loop.load %y[%t] : memref<64xf32>
+    %sum = tile.combine %0 across %s with add join(cluster) : f32
+    %2 = arith.addf %sum, %1 : f32
+    loop.store %2, %out[%b, %t] : memref<5x64xf32>
+  }
+}
+
+// A softmax of rows that two blocks share: what follows differs between them, so that all of a
+// cluster join, threads first. What is the same for all of them is stored once.
+// CHECK-LABEL: kernel.func grid 6 block 32 cluster 2 @all_of_a_cluster(
+// CHECK:        %m = arith.maximumf
+// CHECK-NEXT:   %partial = kernel.shared : memref<1xf32, 3 : i64>
+// CHECK-NEXT:   %5 = loop.predicate [0 - %t] : i1
+// CHECK-NEXT:   scf.if %5 {
+// CHECK-NEXT:     loop.store %m, %partial[0] : memref<1xf32, 3 : i64>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.cluster_barrier
+// CHECK:        %m_1 = scf.for %r = %7 to %8 step %9 iter_args(%10 = %6) -> (f32) {
+// CHECK-NEXT:     %theirs = kernel.remote %partial of %r : memref<1xf32, 3 : i64>
+// CHECK:        kernel.cluster_barrier
+// CHECK:        math.exp
+// CHECK:        kernel.remote
+// CHECK:        kernel.cluster_barrier
+// CHECK-NEXT:   loop.store %{{.*}}, %sums[%b] where [0 - %t, 0 - %block mod 2] : memref<3xf32>
+// CHECK-NEXT:   %[[Q:.*]] = arith.divf
+// CHECK-NEXT:   loop.store %[[Q]], %out[%b, %s, %t] : memref<3x2x32xf32>
+loop.kernel @all_of_a_cluster(%x: memref<3x2x32xf32>) -> (%out: memref<3x2x32xf32>, %sums: memref<3xf32>) {
+  tile.launch (%b = block 3, %s = block 2, %t = thread 32) {
+    %0 = loop.load %x[%b, %s, %t] : memref<3x2x32xf32>
+    %m = tile.combine %0 across %s, %t with max join(cluster) : f32
+    %1 = arith.subf %0, %m : f32
+    %e = math.exp %1 : f32
+    %sum = tile.combine %e across %s, %t with add join(cluster) : f32
+    loop.store %sum, %sums[%b] where [0 - %t] : memref<3xf32>
+    %2 = arith.divf %e, %sum : f32
+    loop.store %2, %out[%b, %s, %t] : memref<3x2x32xf32>
+  }
+}
+
+// Nothing said: the last of the blocks to arrive reads what all of them have left in a workspace,
+// which the launch passes, and goes on. Register axes of 2 or 4 steps lie innermost.
+// CHECK-LABEL: kernel.func grid 20 block 32 @last_block(%x: memref<4x5x32x4xf32>) -> (%out: memref<5x32x4xf32>, %partials: memref<5x4x32x4xf32> {plan.scratch}, %arrived: memref<5xi32> {plan.scratch, plan.initial = 0 : i32}) {
+// CHECK:          loop.store %{{.*}}, %partials[%block floordiv 4, %block mod 4, %t, %v{{.*}}] : memref<5x4x32x4xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   %last = kernel.arrive %arrived[%block floordiv 4] of 4 : memref<5xi32>
+// CHECK-NEXT:   scf.if %last {
+// CHECK:            loop.store %sum_3, %sum[%v_3] : memref<4xf32, 5 : i64>
+// CHECK:          scf.for %r = %1 to %2 step %3 {
+// CHECK:              %other = loop.load %partials[%block floordiv 4, %r, %t, %{{.*}}] : memref<5x4x32x4xf32>
+// CHECK:            loop.store %{{.*}}, %out[%b, %t, %{{.*}}] : memref<5x32x4xf32>
+// CHECK-NEXT:     }
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+loop.kernel @last_block(%x: memref<4x5x32x4xf32>) -> (%out: memref<5x32x4xf32>) {
+  tile.launch (%s = block 4 split, %b = block 5, %t = thread 32, %v = register 4) {
+    %0 = loop.load %x[%s, %b, %t, %v] : memref<4x5x32x4xf32>
+    %sum = tile.combine %0 across %s with add : f32
+    loop.store %sum, %out[%b, %t, %v] : memref<5x32x4xf32>
+  }
+}
+
+// Pairs, which several axes of blocks hold; the kernel starts with a scalar.
+// CHECK-LABEL: kernel.func grid 6 block 32 @pairs(
+// CHECK-SAME:    %partials: memref<1x6x1xf32> {plan.scratch}, %partials_1: memref<1x6x1xi64> {plan.scratch}, %arrived: memref<1xi32> {plan.scratch, plan.initial = 0 : i32})
+// CHECK:         kernel.arrive %arrived[0] of 6
+loop.kernel @pairs(%x: memref<2x3x32xf32>) -> (%value: memref<1xf32>, %where: memref<1xi64>) {
+  %c = arith.constant 7 : i64
+  tile.launch (%r = block 2, %s = block 3, %t = thread 32) {
+    %0 = loop.load %x[%r, %s, %t] : memref<2x3x32xf32>
+    %1 = loop.index [%r * 96 + %s * 32 + %t] : i64
+    %v, %i = tile.combine %0, %1 across %r, %s, %t with argmax where [90 - %r * 48 - %s * 32 - %t] join(last_block) : f32, i64
+    %2 = arith.addi %i, %c : i64
+    loop.store %v, %value[0] where [0 - %t] : memref<1xf32>
+    loop.store %2, %where[0] where [0 - %t] : memref<1xi64>
+  }
+}
+
+// Each block adds to outputs that start as zeros.
+// CHECK-LABEL: kernel.func grid 20 block 32 @atomic(
+// CHECK-SAME:    -> (%out: memref<150xf32> {plan.initial = 0.000000e+00 : f32}, %most: memref<160xi32>)
+// CHECK:         kernel.atomic %0 into %out[%b * 32 + %t] with add where [149 - %b * 32 - %t] : memref<150xf32>
+loop.kernel @atomic(%x: memref<4x5x32xf32>) -> (%out: memref<150xf32>, %most: memref<160xi32>) {
+  tile.launch (%s = block 4 split, %b = block 5, %t = thread 32) {
+    %0 = loop.load %x[%s, %b, %t] : memref<4x5x32xf32>
+    %1 = loop.index [%b * 32 + %t] : i32
+    loop.store %1, %most[%b * 32 + %t] : memref<160xi32>
+    %sum = tile.combine %0 across %s with add join(atomic) : f32
+    loop.store %sum, %out[%b * 32 + %t] where [149 - %b * 32 - %t] : memref<150xf32>
+  }
+}
+
+// CHECK-LABEL: @greatest(
+// CHECK-SAME:    -> (%out: memref<32xi32> {plan.initial = -2147483648 : i32})
+// CHECK:         kernel.atomic %0 into %out[%t] with max : memref<32xi32>
+loop.kernel @greatest(%x: memref<4x32xi32>) -> (%out: memref<32xi32>) {
+  tile.launch (%s = block 4 split, %t = thread 32) {
+    %0 = loop.load %x[%s, %t] : memref<4x32xi32>
+    %most = tile.combine %0 across %s with max join(atomic) : i32
+    loop.store %most, %out[%t] : memref<32xi32>
+  }
+}
+
+// An axis of one step joins nobody.
+// CHECK-LABEL: kernel.func grid 1 block 32 @alone(
+// CHECK-NOT:     kernel.arrive
+loop.kernel @alone(%x: memref<1x32xf32>) -> (%out: memref<32xf32>) {
+  tile.launch (%s = block 1 split, %t = thread 32) {
+    %0 = loop.load %x[%s, %t] : memref<1x32xf32>
+    %sum = tile.combine %0 across %s with add join(last_block) : f32
+    loop.store %sum, %out[%t] : memref<32xf32>
+  }
+}

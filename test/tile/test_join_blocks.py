@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Values joined across blocks: what NVRTC makes of the CUDA text, in the simulator with all checks,
+gives what Tile IR means.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.api import lower
+from tilewright.codegen import nvrtc
+from tilewright.codegen.execution import Array, SimulatorBackend
+from tilewright.codegen.launch_plan import Fill, Plan, plan_of
+from tilewright.codegen.plan_text import plan_text
+from tilewright.interpreters import interpret
+from tilewright.tools.program import with_main
+
+pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+Parse = Callable[[str], ModuleOp]
+
+JOINS = ["cluster", "last_block", "workspace"]
+
+# Rows of 50, three blocks to a row, of which each thread has two elements; five rows in all.
+PAIRS = """
+loop.kernel @k(%x: memref<5x150xf32>) -> (%value: memref<5xf32>, %where: memref<5xi64>) {
+  tile.launch (%s = block 3, %b = block 5, %t = thread 24, %v = register 2) {
+    %0 = loop.load %x[%b, %s * 50 + %t * 2 + %v] : memref<5x150xf32>
+    %1 = loop.index [%s * 50 + %t * 2 + %v] : i64
+    %m, %i = tile.combine %0, %1 across %s, %t, %v with argmax
+      where [149 - %s * 50 - %t * 2 - %v] join(JOIN) : f32, i64
+    loop.store %m, %value[%b] where [0 - %t] : memref<5xf32>
+    loop.store %i, %where[%b] where [0 - %t] : memref<5xi64>
+  }
+}"""
+
+# Sums and sums of squares at once, which go on as mean and variance; registers that stay.
+MOMENTS = """
+loop.kernel @k(%x: memref<7x64x4xf32>) -> (%mean: memref<64x4xf32>, %var: memref<64x4xf32>) {
+  %count = arith.constant 7.0 : f32
+  tile.launch (%s = block 7, %b = block 2, %t = thread 32, %v = register 4) {
+    %0 = loop.load %x[%s, %b * 32 + %t, %v] : memref<7x64x4xf32>
+    %1 = arith.mulf %0, %0 : f32
+    %sum, %squares = tile.combine %0, %1 across %s with add join(JOIN) : f32, f32
+    %m = arith.divf %sum, %count : f32
+    %2 = arith.divf %squares, %count : f32
+    %3 = arith.mulf %m, %m : f32
+    %4 = arith.subf %2, %3 : f32
+    loop.store %m, %mean[%b * 32 + %t, %v] : memref<64x4xf32>
+    loop.store %4, %var[%b * 32 + %t, %v] : memref<64x4xf32>
+  }
+}"""
+
+# Booleans and a product of two axes of blocks; the threads do not fill warps.
+ANY = """
+loop.kernel @k(%x: memref<2x3x90xf32>) -> (%out: memref<90xi1>) {
+  %zero = arith.constant 0.0 : f32
+  tile.launch (%r = block 2, %b = block 2, %s = block 3, %t = thread 45) {
+    %0 = loop.load %x[%r, %s, %b * 45 + %t] : memref<2x3x90xf32>
+    %1 = arith.cmpf ogt, %0, %zero : f32
+    %all = tile.combine %1 across %r, %s with and join(JOIN) : i1
+    loop.store %all, %out[%b * 45 + %t] : memref<90xi1>
+  }
+}"""
+
+
+def plan(parse: Parse, text: str) -> Plan:
+    """Of a program that launches the kernel."""
+    return plan_of(lower(with_main(parse(text)), "cuda"))
+
+
+def simulated(plan: Plan, inputs: list[Array], target: str = "sm_90a") -> list[Array]:
+    """The results, if nothing is wrong."""
+    execution = SimulatorBackend(target).run(plan, inputs)
+    assert not execution.problems
+    return execution.results
+
+
+def random(*shape: int) -> Array:
+    """Floats."""
+    return np.random.default_rng(0).standard_normal(shape, np.float32)
+
+
+def check(parse: Parse, text: str, inputs: list[Array], target: str = "sm_90a") -> None:
+    """The simulator gives what the interpreter does of Tile IR."""
+    expected = interpret(parse(text), *inputs, function="k")
+    results = simulated(plan(parse, text), inputs, target)
+    for result, right in zip(results, expected, strict=True):
+        np.testing.assert_allclose(result, right, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("join", JOINS)
+def test_pairs(join: str, parse: Parse) -> None:
+    check(parse, PAIRS.replace("JOIN", join), [random(5, 150)])
+
+
+@pytest.mark.parametrize("join", JOINS)
+def test_several_values(join: str, parse: Parse) -> None:
+    check(parse, MOMENTS.replace("JOIN", join), [random(7, 64, 4)])
+
+
+@pytest.mark.parametrize("join", JOINS)
+def test_booleans(join: str, parse: Parse) -> None:
+    check(parse, ANY.replace("JOIN", join), [np.abs(random(2, 3, 90)) - 0.1])
+
+
+def test_the_default_works_on_every_target(parse: Parse) -> None:
+    text = MOMENTS.replace(" join(JOIN)", "")
+    check(parse, text, [random(7, 64, 4)], "sm_80")
+
+
+def test_all_of_a_cluster_go_on(parse: Parse) -> None:
+    # What differs between them is stored by each, and what does not by one.
+    check(
+        parse,
+        """
+loop.kernel @k(%x: memref<3x80xf32>) -> (%out: memref<3x80xf32>, %sums: memref<3xf32>) {
+  tile.launch (%b = block 3, %s = block 2, %t = thread 40) {
+    %0 = loop.load %x[%b, %s * 40 + %t] : memref<3x80xf32>
+    %m = tile.combine %0 across %s, %t with max join(cluster) : f32
+    %1 = arith.subf %0, %m : f32
+    %e = math.exp %1 : f32
+    %sum = tile.combine %e across %s, %t with add join(cluster) : f32
+    loop.store %sum, %sums[%b] where [0 - %t] : memref<3xf32>
+    %2 = arith.divf %e, %sum : f32
+    loop.store %2, %out[%b, %s * 40 + %t] : memref<3x80xf32>
+  }
+}""",
+        [random(3, 80)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("monoid", "dtype"),
+    [("add", "f32"), ("add", "i32"), ("add", "i64"), ("max", "i32"), ("min", "i64")],
+)
+def test_atomics(monoid: str, dtype: str, parse: Parse) -> None:
+    text = f"""
+loop.kernel @k(%x: memref<4x3x100x{dtype}>) -> (%out: memref<3x100x{dtype}>) {{
+  tile.launch (%s = block 4, %b = block 3, %t = thread 128) {{
+    %0 = loop.load %x[%s, %b, %t] where [99 - %t] : memref<4x3x100x{dtype}>
+    %1 = tile.combine %0 across %s with {monoid} join(atomic) : {dtype}
+    loop.store %1, %out[%b, %t] where [99 - %t] : memref<3x100x{dtype}>
+  }}
+}}"""
+    values = random(4, 3, 100) * 100
+    check(parse, text, [values.astype({"f32": "f4", "i32": "i4", "i64": "i8"}[dtype])])
+
+
+def test_counters_are_kept_and_outputs_filled(parse: Parse) -> None:
+    last = plan(parse, MOMENTS.replace("JOIN", "last_block"))
+    (launch,) = last.launches
+    *_, arrived = launch.outputs
+    assert last.kept == (Fill(arrived, 0),)
+    assert arrived not in last.slab.slots
+    assert launch.scratch == launch.outputs[2:]
+    assert launch.scratch[0] in last.slab.slots
+    assert "kept from launch to launch\n  %arrived  int32[2]  8 B  filled with 0" in plan_text(last)
+
+
+def test_what_is_updated_is_filled_before_each_launch(parse: Parse) -> None:
+    text = """
+func.func @main(%x: memref<4x32xf32>, %y: memref<4x32xf32>) -> memref<32xf32> {
+  %a = memref.alloc() : memref<32xf32>
+  loop.launch @k(%x) -> (%a) : (memref<4x32xf32>) -> (memref<32xf32>)
+  %b = memref.alloc() : memref<32xf32>
+  loop.launch @minus(%a) -> (%b) : (memref<32xf32>) -> (memref<32xf32>)
+  %c = memref.alloc() : memref<32xf32>
+  loop.launch @k(%y) -> (%c) : (memref<4x32xf32>) -> (memref<32xf32>)
+  %out = memref.alloc() : memref<32xf32>
+  loop.launch @plus(%b, %c) -> (%out)
+    : (memref<32xf32>, memref<32xf32>) -> (memref<32xf32>)
+  func.return %out : memref<32xf32>
+}
+loop.kernel @k(%x: memref<4x32xf32>) -> (%out: memref<32xf32>) {
+  tile.launch (%s = block 4, %t = thread 32) {
+    %0 = loop.load %x[%s, %t] : memref<4x32xf32>
+    %1 = tile.combine %0 across %s with add join(atomic) : f32
+    loop.store %1, %out[%t] : memref<32xf32>
+  }
+}
+loop.kernel @minus(%x: memref<32xf32>) -> (%out: memref<32xf32>) {
+  tile.launch (%t = thread 32) {
+    %0 = loop.load %x[%t] : memref<32xf32>
+    %1 = arith.negf %0 : f32
+    loop.store %1, %out[%t] : memref<32xf32>
+  }
+}
+loop.kernel @plus(%x: memref<32xf32>, %y: memref<32xf32>) -> (%out: memref<32xf32>) {
+  tile.launch (%t = thread 32) {
+    %0 = loop.load %x[%t] : memref<32xf32>
+    %1 = loop.load %y[%t] : memref<32xf32>
+    %2 = arith.addf %0, %1 : f32
+    loop.store %2, %out[%t] : memref<32xf32>
+  }
+}"""
+    module, (x, y) = parse(text), random(2, 4, 32)
+    program = plan_of(lower(module, "cuda"))
+    filled = [launch.kernel for launch in program.launches if launch.fills]
+    assert filled == ["k", "k"]
+    assert "(%x) -> (%a filled with 0.0)" in plan_text(program)
+    (result,) = simulated(program, [x, y])
+    np.testing.assert_allclose(result, y.sum(0) - x.sum(0), rtol=1e-5, atol=1e-6)
+    (result,) = interpret(lower(module, "kernel"), x, y)
+    np.testing.assert_allclose(result, y.sum(0) - x.sum(0), rtol=1e-5, atol=1e-6)
