@@ -45,6 +45,7 @@ from tilewright.passes.loop.fusion_cost import (
     Work,
     cost_of,
     decide,
+    often,
     work_of,
 )
 from tilewright.passes.loop.kernel_arguments import KernelArguments
@@ -126,10 +127,10 @@ def _decision(
         whole.instructions - instructions_gone + part.runs,
         whole.steps,
     )
-    often = f"{part.runs / max(part.elements, 1):.1f}".removesuffix(".0")
     costliest = max(part.ops, key=lambda op: (cost_of(op), not isinstance(op, loop.LoadOp)))
     name = costliest.name.partition(".")[2]
-    what = f"recompute {often}x of {name} over {part.elements} elements"
+    again = often(part.runs / max(part.elements, 1))
+    what = f"recompute {again} of {name} over {part.elements} elements"
     return decide(what, [cut, rest], [whole], target, margin=MARGIN)
 
 

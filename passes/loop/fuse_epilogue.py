@@ -43,15 +43,22 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
-from tilewright.passes.loop.fusion_cost import MOST_OUTPUTS, Decision, decide, fused, work_of
+from tilewright.passes.loop.fusion_cost import (
+    MOST_OUTPUTS,
+    Decision,
+    accepted,
+    decide,
+    fused,
+    work_of,
+)
 from tilewright.passes.loop.inline_cost import costliest
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import (
     FlatNest,
-    Subscript,
     common_subscript,
     flat_nest,
+    reads_each_once,
     subscripted_dims,
 )
 from tilewright.passes.loop.plan import (
@@ -65,7 +72,7 @@ from tilewright.passes.loop.plan import (
 )
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, decided, rewriting, skipped
+from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 2, "fuse_epilogue")
 
@@ -103,11 +110,8 @@ class FuseEpilogue(RewritePattern):
                 if (reason := _illegal(producer, op, epilogue, self.plan)) is not None:
                     skipped(RULE, producer, reason)
                     continue
-                decision = _decision(producer, op, epilogue, self.target)
-                if not decision.pays:
-                    skipped(RULE, producer, decision.reason)
+                if not accepted(RULE, producer, _decision(producer, op, epilogue, self.target)):
                     continue
-                decided(RULE, producer, decision.reason)
                 with rewriting(RULE, producer, whole_module=True):
                     _fuse(rewriter, self.plan, op, producer, epilogue)
                 return
@@ -134,20 +138,13 @@ def _illegal(
     """Why the epilogue cannot be part of the producer."""
     reader = epilogue.kernel.sym_name.data
     subscript = common_subscript(epilogue.loads)
-    if subscript is None or not _reads_each_once(subscript, epilogue.nest):
+    if subscript is None or not reads_each_once(subscript, epilogue.nest.axes):
         return f"{reader} does not read each of its elements once"
     if any(store.mask is not None for store in _stores(producer, launch, epilogue.buffer)):
         return f"what {reader} reads is stored under a mask"
     if epilogue.kept and len(launch.outputs) >= MOST_OUTPUTS:
         return f"with what {reader} writes it would have more than {MOST_OUTPUTS} outputs"
     return obstacle(launch, [epilogue.launch], plan)
-
-
-def _reads_each_once(subscript: Subscript, epilogue: FlatNest) -> bool:
-    """Whether each step of the epilogue reads an element of its own, and all are read."""
-    read = subscripted_dims(subscript.map.results, subscript.indices)
-    buffer, output = subscript.shape, memref_type(epilogue.store.memref).get_shape()
-    return read.keys() == epilogue.axes.keys() and prod(buffer) == prod(output)
 
 
 def _stores(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.StoreOp]:

@@ -44,8 +44,10 @@ from tilewright.passes.loop.fusion_cost import (
     MOST_ACCUMULATORS,
     MOST_OUTPUTS,
     Decision,
+    accepted,
     decide,
     merged,
+    often,
     size,
     work_of,
 )
@@ -56,7 +58,7 @@ from tilewright.passes.loop.plan import common_place, obstacle
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.shared_loads import reading, readings
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, decided, rewriting, skipped
+from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 7, "merge_siblings")
 
@@ -125,11 +127,8 @@ class MergeSiblings(RewritePattern):
             if (reason := obstacle(op, [other], self.plan) or _illegal(*pair, saved)) is not None:
                 skipped(RULE, first.kernel, reason)
                 continue
-            decision = _decision(*pair, self.target)
-            if not decision.pays:
-                skipped(RULE, first.kernel, decision.reason)
+            if not accepted(RULE, first.kernel, _decision(*pair, self.target)):
                 continue
-            decided(RULE, first.kernel, decision.reason)
             with rewriting(RULE, first.kernel, whole_module=True):
                 _merge(rewriter, self.plan, *pair, place)
             return
@@ -204,8 +203,7 @@ def _decision(base: Sibling, other: Sibling, target: Target) -> Decision:
     """Whether one kernel should do what both do, in the steps of the larger."""
     mine, theirs = (work_of(one.kernel, one.launch) for one in (base, other))
     times = prod(base.extents) / max(prod(other.extents), 1)
-    often = f"{times:.1f}".removesuffix(".0")
-    what = f"do {often}x what {other.kernel.sym_name.data} does in the same steps"
+    what = f"do {often(times)} what {other.kernel.sym_name.data} does in the same steps"
     return decide(what, [mine, theirs], [merged(mine, theirs, times=times)], target)
 
 
