@@ -65,6 +65,7 @@ from tilewright.passes.loop.plan import (
     common_place,
     erase_kernel,
     holds_one_value,
+    inputs_of,
     is_returned,
     loads_of,
     obstacle,
@@ -175,7 +176,7 @@ def _fuse(
     arguments = KernelArguments(producer, launch)
     values: dict[SSAValue, SSAValue] = {
         theirs: arguments.argument(read)
-        for theirs, read in zip(epilogue.kernel.inputs, epilogue.launch.inputs, strict=True)
+        for theirs, read in inputs_of(epilogue.kernel, epilogue.launch).items()
         if read is not buffer
     }
     written = (

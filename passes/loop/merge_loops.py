@@ -27,7 +27,6 @@ needs the other: the sum of softmax needs its maximum. It pays when they read an
 as long as a thread can hold the accumulators.
 """
 
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue

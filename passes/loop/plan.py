@@ -142,9 +142,14 @@ def _is_known_before(value: SSAValue, op: Operation) -> bool:
     return isinstance(value.owner, Block) or value.owner.is_before_in_block(op)
 
 
+def inputs_of(kernel: loop.KernelOp, launch: loop.LaunchOp) -> dict[SSAValue, SSAValue]:
+    """The buffer that `launch` passes for each input of `kernel`."""
+    return dict(zip(kernel.inputs, launch.inputs, strict=True))
+
+
 def loads_of(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.LoadOp]:
     """The loads in `kernel` that read `buffer` in this launch."""
-    arguments = {a for a, v in zip(kernel.inputs, launch.inputs, strict=True) if v is buffer}
+    arguments = {a for a, value in inputs_of(kernel, launch).items() if value is buffer}
     return [op for op in kernel.walk() if isinstance(op, loop.LoadOp) and op.memref in arguments]
 
 

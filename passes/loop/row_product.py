@@ -26,7 +26,7 @@ from tilewright.passes.footprint import element_bytes
 from tilewright.passes.index_sources import index_sources
 from tilewright.passes.loop.flat_launch import FlatLaunch
 from tilewright.passes.loop.nest import FlatNest, Subscript, common_subscript, nest_block
-from tilewright.passes.loop.plan import loads_of
+from tilewright.passes.loop.plan import inputs_of, loads_of
 from tilewright.passes.loop.shared_loads import readings
 
 
@@ -62,9 +62,10 @@ def row_product(statistic: FlatLaunch, reader: FlatLaunch) -> RowProduct | None:
     if subscript is None or not set(subscript.indices) < set(axes):
         return None
     same = _correspondence(statistic, nest, subscript)
-    inputs = dict[SSAValue, SSAValue](zip(consumer.inputs, launch.inputs, strict=True))
     of_statistic = readings(_reduced_loads(statistic.nest), same)
-    shared = of_statistic.keys() & readings(_reduced_loads(nest), inputs).keys()
+    shared = (
+        of_statistic.keys() & readings(_reduced_loads(nest), inputs_of(consumer, launch)).keys()
+    )
     columns = [axis for axis in axes if axis not in subscript.indices]
     rows = [axis for axis in axes if axis in subscript.indices]
     weights = list(dict.fromkeys(what.memref for what in of_statistic if what in shared))
@@ -76,7 +77,7 @@ def _correspondence(
 ) -> dict[SSAValue, SSAValue]:
     """The buffers of the statistic, and the axes of `nest` that its own axes go along with."""
     launch, kernel, own = statistic
-    same: dict[SSAValue, SSAValue] = dict(zip(kernel.inputs, launch.inputs, strict=True))
+    same = inputs_of(kernel, launch)
     at_rows = own.axes_at(subscript.map.results, subscript.indices)
     same |= {a: i[e.position] for a, (e, i) in at_rows.items() if isinstance(e, AffineDimExpr)}
     for theirs in _reductions(own):

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.passes.footprint import element_bytes, elements_touched
+from tilewright.passes.loop.plan import inputs_of
 from tilewright.passes.loop.shared_loads import readings
 
 
@@ -74,7 +75,7 @@ def _steps(sibling: Sibling) -> set[tuple[type[Operation], tuple[int, ...]]]:
 
 def bytes_shared(base: Sibling, other: Sibling) -> int:
     """Bytes that both read, at subscripts that are the same step by step."""
-    mine = readings(base.loads, dict(zip(base.kernel.inputs, base.launch.inputs, strict=True)))
+    mine = readings(base.loads, inputs_of(base.kernel, base.launch))
     theirs = readings(other.loads, _correspondence(base, other))
     shared = {what.memref: load for what, load in mine.items() if what in theirs}
     return sum(elements_touched(load) * element_bytes(load.memref) for load in shared.values())
@@ -82,9 +83,7 @@ def bytes_shared(base: Sibling, other: Sibling) -> int:
 
 def _correspondence(base: Sibling, other: Sibling) -> Mapping[SSAValue, SSAValue]:
     """The buffers of `other`, and the axes of `base` that its own axes go along with."""
-    same: dict[SSAValue, SSAValue] = dict(
-        zip(other.kernel.inputs, other.launch.inputs, strict=True)
-    )
+    same = inputs_of(other.kernel, other.launch)
     same |= zip(other.axes, base.axes, strict=True)
     for theirs in other.inner:
         for mine in base.inner:
