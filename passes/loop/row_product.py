@@ -63,12 +63,10 @@ def row_product(statistic: FlatLaunch, reader: FlatLaunch) -> RowProduct | None:
         return None
     same = _correspondence(statistic, nest, subscript)
     of_statistic = readings(_reduced_loads(statistic.nest), same)
-    shared = (
-        of_statistic.keys() & readings(_reduced_loads(nest), inputs_of(consumer, launch)).keys()
-    )
+    of_product = readings(_reduced_loads(nest), inputs_of(consumer, launch))
     columns = [axis for axis in axes if axis not in subscript.indices]
     rows = [axis for axis in axes if axis in subscript.indices]
-    weights = list(dict.fromkeys(what.memref for what in of_statistic if what in shared))
+    weights = list(dict.fromkeys(what.memref for what in of_statistic if what in of_product))
     return RowProduct(launch, consumer, nest, rows, columns, weights) if weights else None
 
 
