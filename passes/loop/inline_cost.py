@@ -54,6 +54,8 @@ def inline_decision(
     elements = max(prod(memref_type(buffer).get_shape()), 1)
     joins = keeper is None or len(consumers) > 1  # else the reduction joins the keeper, too
     alone = _work_apart(plan, launch, producer) if joins else producer
+    if _become_one(plan, consumers):  # and what the producer would join becomes part of that, too
+        alone = replace(alone, launches=1)
     apart, together = [alone], list[Work]()
     computed = 0.0
     for consumer in consumers:
@@ -87,6 +89,21 @@ def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
             reads = {read: bytes for read, bytes in work.reads.items() if read not in known}
             return replace(work, reads=reads, launches=0)
     return work
+
+
+def _become_one(plan: PlanIndex, consumers: Sequence[loop.LaunchOp]) -> bool:
+    """Whether the consumers are reductions of rows and an elementwise launch that they can join."""
+    *reductions, last = consumers
+    if not reductions or flat_launch(plan, last, reduces=False) is None:
+        return False
+    return all(_joins(plan, reduction, last) for reduction in reductions)
+
+
+def _joins(plan: PlanIndex, reduction: loop.LaunchOp, last: loop.LaunchOp) -> bool:
+    if flat_launch(plan, reduction, reduces=True) is None:
+        return False
+    (result,) = reduction.outputs
+    return is_temporary(result) and readers(result) == [last]
 
 
 def costliest(nest: FlatNest) -> str:
