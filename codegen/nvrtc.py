@@ -18,8 +18,11 @@ from pathlib import Path
 from tilewright.errors import TilewrightError
 
 DEFAULT_TARGET = "sm_90a"
-STANDARD_OPTIONS = ("--std=c++17", "-lineinfo")
-"""`-lineinfo` makes the `.loc` directives by which the simulator names a source line."""
+STANDARD_OPTIONS = ("--std=c++17", "-lineinfo", "--fmad=false")
+"""
+`-lineinfo` makes the `.loc` directives by which the simulator names a source line. Without
+`--fmad=false` each compiler on the way from C++ to machine code contracts other products and sums.
+"""
 
 _LIBRARY = "libnvrtc.so.13"
 _BUILTINS = "libnvrtc-builtins.so*"

@@ -152,4 +152,7 @@ class LaunchOp(IRDLOperation):
 
     def verify_(self) -> None:
         if len({*self.outputs}) != len(self.outputs) or not {*self.outputs}.isdisjoint(self.inputs):
-            raise VerifyException("a launch writes each output once and reads none of them")
+            raise VerifyException(
+                "a launch writes each output once and reads none of them; allocate a buffer for "
+                "each"
+            )

@@ -143,5 +143,6 @@ class StoreOp(MaskedOp):
         kernel = kernel_of_argument(self.memref)
         if kernel is not None and self.memref in kernel.inputs:
             raise VerifyException(
-                f"stores to %{self.memref.name_hint or 'memref'}, which is an input"
+                f"stores to %{self.memref.name_hint or 'memref'}, which is an input; "
+                "a kernel writes its outputs"
             )

@@ -94,10 +94,10 @@ class ForOp(AxesOp):
         axes = len(self.body.block.args)
         if len(self.extents) != axes or len(self.roles) != axes:
             raise VerifyException(f"give one extent and one role for each of the {axes} axes")
-        if any(extent < 0 for extent in self.axis_extents()):
-            raise VerifyException("extents are at least 0")
+        if (least := min(self.axis_extents(), default=0)) < 0:
+            raise VerifyException(f"extents are at least 0, not {least}")
         if not axes:
-            raise VerifyException("a nest has at least one axis")
+            raise VerifyException("a nest has at least one axis; what is done once needs no nest")
 
 
 @irdl_op_definition

@@ -75,7 +75,7 @@ class ScanOp(AxesOp):
             raise VerifyException("a scan has one axis; put free axes in a loop.for around it")
         if any(isinstance(op, ScanOp) for op in self.body.walk()):
             # else cse could take the prefix of the outer scan for that of the inner one
-            raise VerifyException("scans do not nest")
+            raise VerifyException("scans do not nest; give the inner one a kernel of its own")
 
 
 @irdl_op_definition

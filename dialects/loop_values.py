@@ -66,8 +66,8 @@ class IndexOp(IRDLOperation):
     def verify_(self) -> None:
         _verify_map(self.map.data, self.indices)
         _verify_integer(self.result.type)
-        if len(self.map.data.results) != 1:
-            raise VerifyException("an index is one expression")
+        if (exprs := len(self.map.data.results)) != 1:
+            raise VerifyException(f"an index is one expression, not {exprs}")
 
 
 @irdl_op_definition

@@ -44,6 +44,7 @@ _PASSES: dict[str, str] = {
     "stage-rows": "tile.stage_rows:StageRowsPass",
     "split-joins": "kernel.split_joins:SplitJoinsPass",
     "convert-tile-to-kernel": "kernel.convert_tile_to_kernel:ConvertTileToKernelPass",
+    "fuse-multiply-add": "kernel.fuse_multiply_add:FuseMultiplyAddPass",
     "load-ahead-of-unrolled": "kernel.load_ahead_of_unrolled:LoadAheadOfUnrolledPass",
     "vectorize": "kernel.vectorize:VectorizePass",
     "inline-calls": "kernel.inline_calls:InlineCallsPass",

@@ -24,7 +24,9 @@ def instructions(op: Operation) -> int:
 
 
 def flops(op: Operation) -> int:
-    """Instructions of `op` if it computes a float; loads, indices and constants are free."""
+    """What `op` computes of floats, by instructions; loads, indices and constants are free."""
+    if isinstance(op, math.FmaOp):
+        return 2
     if not isinstance(op, arith.ConstantOp) and op.name.startswith(("arith.", "math.")):
         return instructions(op) if isinstance(op.results[0].type, AnyFloat) else 0
     return 0

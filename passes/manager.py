@@ -42,10 +42,9 @@ class PassManager:
         self._changes = Changes()
         self.verify(module, made_by="")
         original = None if self.check_end is None else module.clone()
-        for step in passes[:-1]:
-            self._run_pass(module, step)
-        self._changes = Changes()
-        for step in passes[-1:]:
+        for position, step in enumerate(passes, start=1):
+            if position == len(passes):
+                self._changes = Changes()  # so that all is verified once more
             self._run_pass(module, step)
         if self.check_end is not None and original is not None:
             self.check_end(original, module, ",".join(step.name for step in passes))

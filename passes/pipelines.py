@@ -36,8 +36,8 @@ TO_LOOP = (
 TO_TILE = "tileify,blockify-launch,cooperative-reduce,stage-rows,simplify-accesses"
 
 TO_KERNEL = (
-    "split-joins,convert-tile-to-kernel,load-ahead-of-unrolled,vectorize,canonicalize,share-values,"
-    "inline-calls,plan-buffers"
+    "split-joins,convert-tile-to-kernel,fuse-multiply-add,load-ahead-of-unrolled,vectorize,"
+    "canonicalize,share-values,inline-calls,plan-buffers"
 )
 
 TO_CUDA = "convert-kernel-to-cuda"

@@ -7,7 +7,8 @@ expect of their arguments, and SSA form is intact.
 `verify_dominance` does.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -38,17 +39,17 @@ class InvalidOpError(VerifyException):
 
 def verify_module(module: Operation) -> None:
     """Raise `InvalidOpError` unless `module` and all it contains are well-formed."""
-    verify_parts(module, [module])
+    _verify_parts(module, [module])
 
 
 def verify_changes(module: ModuleOp, changes: Changes) -> None:
     """Raise `InvalidOpError` unless what has changed since the last time is well-formed."""
     changed = changes.since_last(module)
     apart = all(op.has_trait(IsolatedFromAbove, value_if_unregistered=False) for op in module.ops)
-    verify_parts(module, changed if apart else [module])
+    _verify_parts(module, changed if apart else [module])
 
 
-def verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
+def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
     """Raise `InvalidOpError` unless `module` is well-formed where the rest of its parts is."""
     try:
         module.verify(verify_nested_ops=False)
@@ -58,24 +59,25 @@ def verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
         raise InvalidOpError(_culprit(module), " ".join(str(err).split())) from err
     for part in parts:
         for function in (op for op in part.walk() if isinstance(op, FuncOp)):
-            _verify_arguments(function)
-            _verify_places(function)
+            _verify_attributes(function)
         verify_dominance(part)
 
 
-def _verify_arguments(function: FuncOp) -> None:
-    try:
+def _verify_attributes(function: FuncOp) -> None:
+    """Ours, on ops of other dialects, whose verifiers do not know them."""
+    with _blamed_on(function):
         verify_layouts(function)
-    except VerifyException as err:
-        raise InvalidOpError(function, str(err)) from err
-
-
-def _verify_places(function: FuncOp) -> None:
     for alloc in (op for op in function.walk() if isinstance(op, AllocOp)):
-        try:
+        with _blamed_on(alloc):
             slot_of(alloc)
-        except VerifyException as err:
-            raise InvalidOpError(alloc, str(err)) from err
+
+
+@contextmanager
+def _blamed_on(op: Operation) -> Generator[None]:
+    try:
+        yield
+    except VerifyException as err:
+        raise InvalidOpError(op, " ".join(str(err).split())) from err
 
 
 def verify_dominance(root: Operation) -> None:

@@ -19,7 +19,8 @@ from tilewright import interpreters
 from tilewright.arrays import as_array, tensor_of
 from tilewright.codegen.execution import Backend, backend_for
 from tilewright.codegen.gpu import target_for
-from tilewright.codegen.launch_plan import Launch, Plan, plan_of
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.report import StaticReport, report_of
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import TilewrightError, UsageError

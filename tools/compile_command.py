@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen.gpu import target_for
-from tilewright.codegen.launch_plan import plan_of
+from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.passes.levels import Level

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen.execution import Array, Backend, Execution, backend_for
 from tilewright.codegen.gpu import target_for
-from tilewright.codegen.launch_plan import plan_of
+from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.report import StaticReport, report_of
 from tilewright.dialects.target import target
 from tilewright.errors import UsageError

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen import nvrtc
-from tilewright.codegen.launch_plan import Launch, Plan, plan_of
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.printer import kernels_of
 from tilewright.codegen.report.disassemble import NvdisasmUnavailable, disassemble
 from tilewright.codegen.report.estimate import Estimate, estimate, roofline_seconds

@@ -28,24 +28,12 @@ from typing import NamedTuple
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-)
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import range_of_value
-from tilewright.dialects.index import Range, Sum, range_of, sum_of
-
-
-class _Digit(NamedTuple):
-    """A term of a sum: a multiple of `weight`, whose largest and smallest are `width` apart."""
-
-    weight: int
-    width: int
+from tilewright.dialects.index import Range, Sum, sum_of
+from tilewright.passes.kernel.digits import is_one_value, may_be_apart, tell_apart
 
 
 class _Subscripts(NamedTuple):
@@ -141,7 +129,12 @@ class _Steps:
         sums = reads[0].sums
         if any(access.sums != sums for access in (*reads, *writes)):
             return "it loads elsewhere than it stores"
-        if not self._are_told_apart(sums):
+        varying = [
+            dim
+            for dim, known in zip(self.roots.values(), self.ranges, strict=True)
+            if not is_one_value(known)
+        ]
+        if not tell_apart(sums, varying, self.ranges):
             return "several steps may load or store one element"
         place = {op: position for position, op in enumerate(self.block.ops)}
         for read, write in product(reads, writes):
@@ -185,69 +178,12 @@ class _Steps:
         if index in self.roots:
             return self.roots[index]
         known = range_of_value(index)
-        return AffineConstantExpr(known.low) if known and _is_one_value(known) else None
-
-    def _are_told_apart(self, sums: Sequence[Sum]) -> bool:
-        """Whether equal values of `sums` mean that it is the same step."""
-        told: dict[AffineExpr, None] = {}
-        """Atoms whose values follow from those of `sums`."""
-        pending = [atom for value in sums for atom in self._digits(value) or ()]
-        while pending:
-            atom = pending.pop()
-            told[atom] = None
-            for whole in [x for x in map(self._dividend, told) if x is not None]:
-                value, quotient = whole
-                if all(part in told for part in quotient.terms):
-                    parts = self._digits(value) or ()
-                    pending += [part for part in parts if part not in (*told, *pending)]
-        roots = zip(self.roots.values(), self.ranges, strict=True)
-        return all(root in told or _is_one_value(known) for root, known in roots)
-
-    def _dividend(self, atom: AffineExpr) -> tuple[Sum, Sum] | None:
-        """For a rest `x mod c`: `x`, and the quotient that it takes to know it."""
-        match atom:
-            case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, x, AffineConstantExpr(c)):
-                return sum_of(x, self.ranges), sum_of(x // c, self.ranges)
-            case _:
-                return None
-
-    def _digits(self, value: Sum) -> dict[AffineExpr, _Digit] | None:
-        """
-        The atoms of a sum, the steepest first, if each outweighs those that follow: then the value
-        of the sum says those of all.
-        """
-        digits: dict[AffineExpr, _Digit] = {}
-        reach = 0
-        for atom, factor in sorted(value.terms.items(), key=lambda term: abs(term[1])):
-            known = range_of(atom, self.ranges)
-            if known is None or abs(factor) <= reach:
-                return None
-            digits[atom] = _Digit(abs(factor), known.high - known.low)
-            reach += abs(factor) * (known.high - known.low)
-        return dict(reversed(digits.items()))
+        return AffineConstantExpr(known.low) if known and is_one_value(known) else None
 
     def _may_meet(self, one: _Access, other: _Access) -> bool:
         """Whether two steps may access one element, by `one` and by `other`."""
         distances = [a - b for a, b in zip(one.constants, other.constants, strict=True)]
-        digits = [self._digits(value) for value in one.sums]
         return all(
-            weights is None or _is_between(abs(distance), list(weights.values()))
-            for distance, weights in zip(distances, digits, strict=True)
+            may_be_apart(value, distance, self.ranges)
+            for value, distance in zip(one.sums, distances, strict=True)
         )
-
-
-def _is_one_value(known: Range | None) -> bool:
-    return known is not None and known.low == known.high
-
-
-def _is_between(distance: int, digits: Sequence[_Digit]) -> bool:
-    """Whether two numbers of such digits, the steepest first, may be `distance` apart."""
-    if not digits:
-        return distance == 0
-    (weight, width), *rest = digits
-    reach = sum(digit.weight * digit.width for digit in rest)
-    low, high = -((reach - distance) // weight), (distance + reach) // weight
-    return any(
-        _is_between(distance - weight * steps, rest)
-        for steps in range(max(low, -width), min(high, width) + 1)
-    )

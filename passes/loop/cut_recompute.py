@@ -45,11 +45,14 @@ from tilewright.passes.loop.fusion_cost import (
     Work,
     cost_of,
     decide,
+    often,
     work_of,
 )
 from tilewright.passes.loop.kernel_arguments import KernelArguments
-from tilewright.passes.loop.kernel_builder import KernelNames
+from tilewright.passes.loop.kernel_builder import nest_over
+from tilewright.passes.loop.naming import KernelNames
 from tilewright.passes.loop.op_runs import runs
+from tilewright.passes.loop.plan import inputs_of
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.recomputed import Part, parts
 from tilewright.passes.substitution import Substitution
@@ -104,7 +107,7 @@ def _decision(
     """Whether the part should stay; its instructions and what only it reads go."""
     gone = {inner for op in _dead_without(part) for inner in op.walk()}
     instructions_gone = sum(times.get(op, 0.0) * cost_of(op) for op in gone)
-    buffers = dict[SSAValue, SSAValue](zip(kernel.inputs, launch.inputs, strict=True))
+    buffers = inputs_of(kernel, launch)
     of_part = {inner for op in part.ops for inner in op.walk()}
     reads = {buffers[op.memref] for op in of_part if isinstance(op, loop.LoadOp)}
     kept = {
@@ -126,10 +129,10 @@ def _decision(
         whole.instructions - instructions_gone + part.runs,
         whole.steps,
     )
-    often = f"{part.runs / max(part.elements, 1):.1f}".removesuffix(".0")
     costliest = max(part.ops, key=lambda op: (cost_of(op), not isinstance(op, loop.LoadOp)))
     name = costliest.name.partition(".")[2]
-    what = f"recompute {often}x of {name} over {part.elements} elements"
+    again = often(part.runs / max(part.elements, 1))
+    what = f"recompute {again} of {name} over {part.elements} elements"
     return decide(what, [cut, rest], [whole], target, margin=MARGIN)
 
 
@@ -182,16 +185,9 @@ def _kernel_of_part(
     where = ([AffineExpr.dimension(d) for d in range(len(part.axes))], nest.args)
     nest.add_op(loop.StoreOp(substitution.value(part.value), body.args[-1], where))
     extents = [extent_of(axis) or 1 for axis in part.axes]
-    body.add_ops([loop.ForOp(extents, Region(nest))] if extents else _detached(nest))
-    buffers = dict[SSAValue, SSAValue](zip(kernel.inputs, launch.inputs, strict=True))
+    body.add_ops(nest_over(extents, nest))
+    buffers = inputs_of(kernel, launch)
     return loop.KernelOp(name, Region(body), 1), [buffers[memref] for memref in read]
-
-
-def _detached(block: Block) -> list[Operation]:
-    ops = list(block.ops)
-    for op in ops:
-        op.detach()
-    return ops
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
-from tilewright.passes.loop.normalize_kernels import rename
+from tilewright.passes.loop.naming import renumber
 from tilewright.passes.loop.plan import launches_by_kernel
 from tilewright.passes.structure import body_structure
 from tilewright.passes.trace import Rule, rewriting, skipped
@@ -69,4 +69,4 @@ class DedupeKernelsPass(ModulePass):
                 _launch_instead(survivor, kernel, of_kernel)
         left = [kernel for kernel in kernels if kernel.parent is not None]
         if len(left) < len(kernels):
-            rename(op, left)
+            renumber(op, left)

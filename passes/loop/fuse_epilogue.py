@@ -23,14 +23,14 @@ With `keep`, the first kernel goes on storing what others read, or what is a res
 output more.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -43,21 +43,29 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
-from tilewright.passes.loop.fusion_cost import MOST_OUTPUTS, Decision, decide, fused, work_of
+from tilewright.passes.loop.flat_launch import flat_launch
+from tilewright.passes.loop.fusion_cost import (
+    MOST_OUTPUTS,
+    Decision,
+    accepted,
+    decide,
+    fused,
+    work_of,
+)
 from tilewright.passes.loop.inline_cost import costliest
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import (
     FlatNest,
-    Subscript,
     common_subscript,
-    flat_nest,
+    reads_each_once,
     subscripted_dims,
 )
 from tilewright.passes.loop.plan import (
     common_place,
     erase_kernel,
     holds_one_value,
+    inputs_of,
     is_returned,
     loads_of,
     obstacle,
@@ -65,7 +73,7 @@ from tilewright.passes.loop.plan import (
 )
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, decided, rewriting, skipped
+from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 2, "fuse_epilogue")
 
@@ -98,34 +106,30 @@ class FuseEpilogue(RewritePattern):
         producer = self.plan.kernel_of(op)
         if producer is None:
             return
-        for buffer in filter(holds_one_value, op.outputs):
-            for epilogue in self._epilogues(op, buffer):
-                if (reason := _illegal(producer, op, epilogue, self.plan)) is not None:
-                    skipped(RULE, producer, reason)
-                    continue
-                decision = _decision(producer, op, epilogue, self.target)
-                if not decision.pays:
-                    skipped(RULE, producer, decision.reason)
-                    continue
-                decided(RULE, producer, decision.reason)
-                with rewriting(RULE, producer, whole_module=True):
-                    _fuse(rewriter, self.plan, op, producer, epilogue)
-                return
+        buffers = filter(holds_one_value, op.outputs)
+        for epilogue in (e for buffer in buffers for e in self._epilogues(op, buffer)):
+            if (reason := _illegal(producer, op, epilogue, self.plan)) is not None:
+                skipped(RULE, producer, reason)
+                continue
+            if not accepted(RULE, producer, _decision(producer, op, epilogue, self.target)):
+                continue
+            with rewriting(RULE, producer, whole_module=True):
+                _fuse(rewriter, self.plan, op, producer, epilogue)
+            return
 
     def _epilogues(self, op: loop.LaunchOp, buffer: SSAValue) -> Iterator[Epilogue]:
         """The elementwise readers of `buffer` that can be launched where it is written."""
         consumers = readers(buffer)
         kept = is_returned(buffer) or len(consumers) > 1
         for launch in consumers if self.keep or not kept else ():
-            kernel = self.plan.kernel_of(launch)
-            if kernel is None or (nest := flat_nest(kernel)) is None or nest.reduces:
+            if (reader := flat_launch(self.plan, launch, reduces=False)) is None:
                 continue
             used = [value for value in (*launch.inputs, *launch.outputs) if value is not buffer]
             if any(value in op.outputs for value in used):
                 continue
             if (place := common_place(op, launch)) is not None:
-                loads = loads_of(kernel, launch, buffer)
-                yield Epilogue(launch, kernel, nest, buffer, loads, place, kept)
+                loads = loads_of(reader.kernel, launch, buffer)
+                yield Epilogue(*reader, buffer, loads, place, kept)
 
 
 def _illegal(
@@ -134,20 +138,13 @@ def _illegal(
     """Why the epilogue cannot be part of the producer."""
     reader = epilogue.kernel.sym_name.data
     subscript = common_subscript(epilogue.loads)
-    if subscript is None or not _reads_each_once(subscript, epilogue.nest):
+    if subscript is None or not reads_each_once(subscript, epilogue.nest.axes):
         return f"{reader} does not read each of its elements once"
     if any(store.mask is not None for store in _stores(producer, launch, epilogue.buffer)):
         return f"what {reader} reads is stored under a mask"
     if epilogue.kept and len(launch.outputs) >= MOST_OUTPUTS:
         return f"with what {reader} writes it would have more than {MOST_OUTPUTS} outputs"
     return obstacle(launch, [epilogue.launch], plan)
-
-
-def _reads_each_once(subscript: Subscript, epilogue: FlatNest) -> bool:
-    """Whether each step of the epilogue reads an element of its own, and all are read."""
-    read = subscripted_dims(subscript.map.results, subscript.indices)
-    buffer, output = subscript.shape, memref_type(epilogue.store.memref).get_shape()
-    return read.keys() == epilogue.axes.keys() and prod(buffer) == prod(output)
 
 
 def _stores(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.StoreOp]:
@@ -175,11 +172,11 @@ def _fuse(
     epilogue: Epilogue,
 ) -> None:
     buffer, (output,) = epilogue.buffer, epilogue.launch.outputs
-    stores = _stores(producer, launch, buffer)
+    stores = _stores(producer, launch, buffer)  # before the argument is one for another buffer
     arguments = KernelArguments(producer, launch)
     values: dict[SSAValue, SSAValue] = {
         theirs: arguments.argument(read)
-        for theirs, read in zip(epilogue.kernel.inputs, epilogue.launch.inputs, strict=True)
+        for theirs, read in inputs_of(epilogue.kernel, epilogue.launch).items()
         if read is not buffer
     }
     written = (
@@ -188,25 +185,27 @@ def _fuse(
         else arguments.change_output(rewriter, buffer, output)
     )
     values[epilogue.kernel.outputs[0]] = written
-    first = epilogue.loads[0]
-    read = subscripted_dims(first.map.data.results, first.indices)
     for store in stores:
-        stored = {load.result: store.value for load in epilogue.loads}
-        at_store = {
-            axis: (store.map.data.results[dim], store.indices) for axis, dim in read.items()
-        }
-        substitution = Substitution({**values, **stored}, dict(at_store))
-        rest = [op for op in epilogue.nest.body if op not in epilogue.loads]
-        rewriter.insert(
-            [substitution.clone(op) for op in (*rest, epilogue.nest.store)],
-            InsertPoint.after(store),
-        )
+        rewriter.insert(_at_store(epilogue, store, values), InsertPoint.after(store))
         if not epilogue.kept:
             rewriter.erase(store)
     join_names(plan, producer, [epilogue.kernel, producer], gone=[epilogue.kernel])
     arguments.relaunch(rewriter, at=epilogue.place)
     rewriter.erase(epilogue.launch)
     erase_kernel(rewriter, epilogue.kernel, buffer)
+
+
+def _at_store(
+    epilogue: Epilogue, store: loop.StoreOp, values: Mapping[SSAValue, SSAValue]
+) -> list[Operation]:
+    """What the epilogue does with what `store` stores, where `values` stand for its arguments."""
+    first = epilogue.loads[0]
+    read = subscripted_dims(first.map.data.results, first.indices)
+    stored = {load.result: store.value for load in epilogue.loads}
+    axes = {axis: (store.map.data.results[dim], store.indices) for axis, dim in read.items()}
+    substitution = Substitution({**values, **stored}, dict(axes))
+    rest = [op for op in epilogue.nest.body if op not in epilogue.loads]
+    return [substitution.clone(op) for op in (*rest, epilogue.nest.store)]
 
 
 @dataclass(frozen=True)

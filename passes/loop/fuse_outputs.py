@@ -30,7 +30,6 @@ It pays when that takes less time than the kernels apart (`fusion_cost`).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import NamedTuple
 
 from xdsl.context import Context
@@ -46,14 +45,14 @@ from tilewright.dialects.axes import extent_of
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
-from tilewright.passes.loop.fusion_cost import MOST_OUTPUTS
+from tilewright.passes.loop.flat_launch import flat_launch
+from tilewright.passes.loop.fusion_cost import MOST_OUTPUTS, accepted
 from tilewright.passes.loop.inline_cost import inline_decision
 from tilewright.passes.loop.inline_elementwise import inline_into
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.kernel_builder import AXIS_NAMES
-from tilewright.passes.loop.nest import FlatNest, flat_nest, nest_block, subscripted_dims
+from tilewright.passes.loop.nest import nest_block, reads_each_once, subscript_of
 from tilewright.passes.loop.plan import (
-    erase_kernel,
     holds_one_value,
     is_returned,
     loads_of,
@@ -61,7 +60,7 @@ from tilewright.passes.loop.plan import (
     readers,
 )
 from tilewright.passes.loop.plan_index import PlanIndex
-from tilewright.passes.trace import Rule, decided, rewriting, skipped
+from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 11, "fuse_outputs")
 
@@ -87,10 +86,9 @@ class FuseOutputs(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match the producer's launch."""
-        kernel = self.plan.kernel_of(op)
-        if kernel is None or (nest := flat_nest(kernel)) is None or nest.reduces:
+        if (inlined := flat_launch(self.plan, op, reduces=False)) is None:
             return
-        buffer = op.outputs[0]
+        kernel, buffer = inlined.kernel, inlined.buffer
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
         keepers = [k for launch in consumers if (k := self._keeper(launch, buffer)) is not None]
@@ -105,22 +103,15 @@ class FuseOutputs(RewritePattern):
         if (reason := obstacle(op, computing, self.plan) or _illegal(keeper)) is not None:
             skipped(RULE, kernel, reason)
             return
+        in_rows = keeper.load is None
         decision = inline_decision(
-            self.plan,
-            op,
-            kernel,
-            nest,
-            computing,
-            self.target,
-            keeper=keeper.launch,
-            in_rows=keeper.load is None,
+            self.plan, inlined, computing, self.target, keeper=keeper.launch, in_rows=in_rows
         )
-        if not decision.pays:
-            skipped(RULE, kernel, decision.reason)
+        if not accepted(RULE, kernel, decision):
             return
-        decided(RULE, kernel, decision.reason)
         with rewriting(RULE, kernel, whole_module=True):
-            _fuse(rewriter, self.plan, op, kernel, nest, computing, keeper)
+            writer = _write(rewriter, keeper, buffer)
+            inline_into(rewriter, self.plan, inlined, [*computing[:-1], writer])
 
     def _keeper(self, launch: loop.LaunchOp, buffer: SSAValue) -> Keeper | None:
         kernel = self.plan.kernel_of(launch)
@@ -147,10 +138,8 @@ def _reads_each_once(load: loop.LoadOp) -> bool:
         scope = scope.parent_op()
     if not isinstance(scope, loop.KernelOp) or load.mask is not None:
         return False
-    dims = subscripted_dims(load.map.data.results, load.indices)
-    steps = prod(extent_of(axis) or 1 for axis in axes)
-    covers = _of_several_steps(axes) <= dims.keys() <= axes
-    return covers and steps == prod(memref_type(load.memref).get_shape())
+    used = {*load.indices}
+    return _of_several_steps(axes) <= used <= axes and reads_each_once(subscript_of(load), used)
 
 
 def _of_several_steps(axes: Iterable[SSAValue]) -> set[SSAValue]:
@@ -176,16 +165,8 @@ def _illegal(keeper: Keeper) -> str | None:
     return f"with what others need {name} would have more than {MOST_OUTPUTS} outputs"
 
 
-def _fuse(
-    rewriter: PatternRewriter,
-    plan: PlanIndex,
-    launch: loop.LaunchOp,
-    kernel: loop.KernelOp,
-    nest: FlatNest,
-    computing: Sequence[loop.LaunchOp],
-    keeper: Keeper,
-) -> None:
-    (buffer,) = launch.outputs
+def _write(rewriter: PatternRewriter, keeper: Keeper, buffer: SSAValue) -> loop.LaunchOp:
+    """Let the keeper write to `buffer` what it reads there; its new launch."""
     arguments = KernelArguments(keeper.kernel, keeper.launch)
     written, read = arguments.add_output(buffer), arguments.argument(buffer)
     if keeper.load is None:
@@ -194,11 +175,7 @@ def _fuse(
         where = (keeper.load.map.data.results, keeper.load.indices)
         store = loop.StoreOp(keeper.load.result, written, where)
         rewriter.insert(store, InsertPoint.after(keeper.load))
-    writer = arguments.relaunch(rewriter)
-    for consumer in (*computing[:-1], writer):
-        inline_into(rewriter, plan, launch, kernel, nest, consumer, buffer)
-    rewriter.erase(launch)
-    erase_kernel(rewriter, kernel, buffer)
+    return arguments.relaunch(rewriter)
 
 
 def _write_rows(

@@ -45,19 +45,26 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
-from tilewright.dialects.axes import extent_of
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.loop.fusion_cost import MOST_OUTPUTS, Decision, decide, fused, work_of
+from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
+from tilewright.passes.loop.fusion_cost import (
+    MOST_OUTPUTS,
+    Decision,
+    accepted,
+    decide,
+    fused,
+    often,
+    work_of,
+)
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import (
-    FlatNest,
     Subscript,
     common_subscript,
-    flat_nest,
     nest_block,
-    subscripted_dims,
+    reads_each_once,
+    steps_of,
 )
 from tilewright.passes.loop.plan import (
     erase_kernel,
@@ -70,7 +77,7 @@ from tilewright.passes.loop.plan import (
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.row_block import row_block
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, decided, rewriting, skipped
+from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 3, "fuse_reduction")
 
@@ -98,10 +105,9 @@ class FuseReduction(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match the producer's launch."""
-        producer = self.plan.kernel_of(op)
-        if producer is None or (rows := flat_nest(producer)) is None or not rows.reduces:
+        if (reduction := flat_launch(self.plan, op, reduces=True)) is None:
             return
-        buffer = op.outputs[0]
+        producer, buffer = reduction.kernel, reduction.buffer
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
         kept = len(consumers) > 1 or is_returned(buffer)
@@ -116,24 +122,16 @@ class FuseReduction(RewritePattern):
         if (reason := obstacle(op, consumers[:1], self.plan) or _illegal(reader)) is not None:
             skipped(RULE, producer, reason)
             return
-        decision = _decision(op, producer, reader, self.target)
-        if not decision.pays:
-            skipped(RULE, producer, decision.reason)
+        if not accepted(RULE, producer, _decision(reduction, reader, self.target)):
             return
-        decided(RULE, producer, decision.reason)
         with rewriting(RULE, producer, whole_module=True):
-            _fuse(rewriter, self.plan, op, producer, rows, reader)
+            _fuse(rewriter, self.plan, reduction, reader)
 
 
 def _fuse(
-    rewriter: PatternRewriter,
-    plan: PlanIndex,
-    launch: loop.LaunchOp,
-    producer: loop.KernelOp,
-    rows: FlatNest,
-    reader: Reader,
+    rewriter: PatternRewriter, plan: PlanIndex, reduction: FlatLaunch, reader: Reader
 ) -> None:
-    buffer, at = launch.outputs[0], reader.loads[0]
+    (launch, producer, rows), buffer, at = reduction, reduction.buffer, reader.loads[0]
     block = row_block(rewriter, reader.kernel, at.indices)
     arguments = KernelArguments(reader.kernel, reader.launch)
     where = (at.map.data.results, at.indices)
@@ -167,33 +165,24 @@ def _illegal(reader: Reader) -> str | None:
     inside = [axis for axis in outer if axis not in subscript.indices]
     if inside and any(isinstance(op, loop.ReduceOp | loop.ForOp) for op in block.ops):
         return f"{name} reduces along the axes that would move inside"
-    if reader.kept and not _covers(subscript):
+    if reader.kept and not reads_each_once(subscript, subscript.indices):
         return f"others need it too, and {name} does not read each element once"
     if reader.kept and len(reader.launch.outputs) >= MOST_OUTPUTS:
         return f"with what others need {name} would have more than {MOST_OUTPUTS} outputs"
     return None
 
 
-def _covers(subscript: Subscript) -> bool:
-    """Whether the steps of the axes that it names are one for each element."""
-    dims = subscripted_dims(subscript.map.results, subscript.indices)
-    steps = prod(extent_of(axis) or 1 for axis in dims)
-    return dims.keys() == set(subscript.indices) and steps == prod(subscript.shape)
-
-
-def _decision(
-    launch: loop.LaunchOp, producer: loop.KernelOp, reader: Reader, target: Target
-) -> Decision:
+def _decision(reduction: FlatLaunch, reader: Reader, target: Target) -> Decision:
     """Whether the reader should reduce each row itself, at every step of the row's axes."""
-    reduction, reading = work_of(producer, launch), work_of(reader.kernel, reader.launch)
+    reducing = work_of(reduction.kernel, reduction.launch)
+    reading = work_of(reader.kernel, reader.launch)
     rows = max(prod(reader.subscript.shape), 1)
-    steps = prod(extent_of(axis) or 1 for axis in reader.subscript.indices)
+    steps = steps_of(reader.subscript.indices)
     together = fused(
-        reduction, reading, launch.outputs[0], times=steps / rows, steps=steps, kept=reader.kept
+        reducing, reading, reduction.buffer, times=steps / rows, steps=steps, kept=reader.kept
     )
-    often = f"{steps / rows:.1f}".removesuffix(".0")
-    what = f"reduce each of {rows} row{'s' * (rows > 1)} {often}x"
-    return decide(what, [reduction, reading], [together], target)
+    what = f"reduce each of {rows} row{'s' * (rows > 1)} {often(steps / rows)}"
+    return decide(what, [reducing, reading], [together], target)
 
 
 @dataclass(frozen=True)

@@ -20,23 +20,22 @@ The model is for choosing between two forms, not for foretelling times. It knows
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop
-from tilewright.dialects.axes import extent_of
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import Target
 from tilewright.passes.footprint import bytes_of, element_bytes, elements_touched
 from tilewright.passes.instruction_costs import instructions
 from tilewright.passes.kernel_cost import LAUNCH_SECONDS
-from tilewright.passes.loop.nest import nest_block
+from tilewright.passes.loop.nest import nest_block, steps_of
 from tilewright.passes.loop.op_runs import runs
+from tilewright.passes.trace import Rule, decided, skipped
 
 MOST_INSTRUCTIONS = 512
 """Instructions of one element that are inlined at most: beyond, it is their latency that counts."""
@@ -102,6 +101,18 @@ def decide(
     return Decision(seconds[0] <= margin * seconds[1], f"{what}: {times}, {bytes}")
 
 
+def accepted(rule: Rule, site: Operation, decision: Decision) -> bool:
+    """Whether the decision is to fuse; either way the trace says why."""
+    report = decided if decision.pays else skipped
+    report(rule, site, decision.reason)
+    return decision.pays
+
+
+def often(times: float) -> str:
+    """How many times as people write it: `2x`, `1.5x`."""
+    return f"{times:.1f}".removesuffix(".0") + "x"
+
+
 def size(bytes: float) -> str:
     """A number of bytes as people write it."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
@@ -125,7 +136,7 @@ def work_of(kernel: loop.KernelOp, launch: loop.LaunchOp, rows: Collection[SSAVa
         if (access := (op.memref, op.map, *op.indices)) not in seen:
             seen.add(access)
             moved[buffers[op.memref]] += elements_touched(op) * element_bytes(op.memref)
-    steps = _steps(rows or nest_block(kernel).args)
+    steps = steps_of(rows or nest_block(kernel).args)
     return Work(_at_most_all(reads), _at_most_all(writes), total, steps)
 
 
@@ -165,10 +176,6 @@ def merged(base: Work, other: Work, *, times: float = 1.0) -> Work:
         reads[read] = max(reads.get(read, 0.0), bytes)
     total = base.instructions + other.instructions * times
     return Work(reads, {**base.writes, **other.writes}, total, max(base.steps, other.steps))
-
-
-def _steps(axes: Iterable[SSAValue]) -> int:
-    return prod(extent_of(axis) or 1 for axis in axes)
 
 
 def cost_of(op: Operation) -> int:

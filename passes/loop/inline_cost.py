@@ -10,15 +10,17 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import Target
 from tilewright.dialects.types import memref_type
 from tilewright.passes.instruction_costs import instructions
+from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion_cost import (
     MOST_INSTRUCTIONS,
     Decision,
     Work,
     decide,
     fused,
+    often,
     work_of,
 )
-from tilewright.passes.loop.nest import FlatNest, flat_nest
+from tilewright.passes.loop.nest import FlatNest
 from tilewright.passes.loop.op_runs import runs
 from tilewright.passes.loop.plan import is_temporary, loads_of, readers, writer
 from tilewright.passes.loop.plan_index import PlanIndex
@@ -36,9 +38,7 @@ def place_of(load: loop.LoadOp) -> tuple[object, ...]:
 
 def inline_decision(
     plan: PlanIndex,
-    launch: loop.LaunchOp,
-    kernel: loop.KernelOp,
-    nest: FlatNest,
+    inlined: FlatLaunch,
     consumers: list[loop.LaunchOp],
     target: Target,
     *,
@@ -46,13 +46,16 @@ def inline_decision(
     in_rows: bool = False,
 ) -> Decision:
     """
-    Whether the readers should compute what `kernel` does, and `keeper` also write it; if that goes
+    Whether the consumers should compute what is `inlined`, and `keeper` also write it; if that goes
     `in_rows` of its own, it computes each element once more.
     """
-    buffer, producer = launch.outputs[0], work_of(kernel, launch)
+    (launch, kernel, nest), buffer = inlined, inlined.buffer
+    producer = work_of(kernel, launch)
     elements = max(prod(memref_type(buffer).get_shape()), 1)
     joins = keeper is None or len(consumers) > 1  # else the reduction joins the keeper, too
     alone = _work_apart(plan, launch, producer) if joins else producer
+    if _become_one(plan, consumers):  # and what the producer would join becomes part of that, too
+        alone = replace(alone, launches=1)
     apart, together = [alone], list[Work]()
     computed = 0.0
     for consumer in consumers:
@@ -68,8 +71,7 @@ def inline_decision(
         evaluations += elements * (kept and in_rows)
         together.append(fused(producer, work, buffer, times=evaluations / elements, kept=kept))
         computed += evaluations
-    often = f"{computed / elements:.1f}".removesuffix(".0")
-    what = f"recompute {often}x of {costliest(nest)} over {elements} elements"
+    what = f"recompute {often(computed / elements)} of {costliest(nest)} over {elements} elements"
     return decide(what, apart, together, target)
 
 
@@ -82,12 +84,26 @@ def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
         host = writer(buffer)
         if host is None or not is_temporary(buffer) or readers(buffer) != [launch]:
             continue
-        kernel = plan.kernel_of(host)
-        if kernel is not None and (nest := flat_nest(kernel)) is not None and nest.reduces:
+        if flat_launch(plan, host, reduces=True) is not None:
             known = {buffer, *host.inputs}
             reads = {read: bytes for read, bytes in work.reads.items() if read not in known}
             return replace(work, reads=reads, launches=0)
     return work
+
+
+def _become_one(plan: PlanIndex, consumers: Sequence[loop.LaunchOp]) -> bool:
+    """Whether the consumers are reductions of rows and an elementwise launch that they can join."""
+    *reductions, last = consumers
+    if not reductions or flat_launch(plan, last, reduces=False) is None:
+        return False
+    return all(_joins(plan, reduction, last) for reduction in reductions)
+
+
+def _joins(plan: PlanIndex, reduction: loop.LaunchOp, last: loop.LaunchOp) -> bool:
+    if flat_launch(plan, reduction, reduces=True) is None:
+        return False
+    (result,) = reduction.outputs
+    return is_temporary(result) and readers(result) == [last]
 
 
 def costliest(nest: FlatNest) -> str:

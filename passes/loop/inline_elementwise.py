@@ -25,6 +25,7 @@ kernels apart (`fusion_cost`). What its readers cannot all do for less is writte
 Where a reader masks its load, what is computed instead masks its own loads, and is 0 outside.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -45,10 +46,11 @@ from tilewright.dialects.axes import Access
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
+from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
+from tilewright.passes.loop.fusion_cost import accepted
 from tilewright.passes.loop.inline_cost import inline_decision, place_of
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.naming import join_names
-from tilewright.passes.loop.nest import FlatNest, flat_nest
 from tilewright.passes.loop.plan import (
     erase_kernel,
     evaluations,
@@ -61,7 +63,7 @@ from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.scalar_function import constant_of
 from tilewright.passes.selected_loads import selection_of
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, decided, rewriting, skipped
+from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 1, "inline_elementwise")
 
@@ -79,28 +81,26 @@ class InlineElementwise(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match the producer's launch."""
-        kernel = self.plan.kernel_of(op)
-        if kernel is None or (nest := flat_nest(kernel)) is None or nest.reduces:
+        if (inlined := flat_launch(self.plan, op, reduces=False)) is None:
             return
-        buffer = op.outputs[0]
+        buffer = inlined.buffer
         if not is_temporary(buffer) or not (consumers := readers(buffer)):
             return
         if self.once and not _reads_once(self.plan, consumers, buffer):
             return
         if (reason := obstacle(op, consumers, self.plan)) is not None:
-            skipped(RULE, kernel, reason)
+            skipped(RULE, inlined.kernel, reason)
             return
-        if not self.once:
-            decision = inline_decision(self.plan, op, kernel, nest, consumers, self.target)
-            if not (decision.pays or self.always):
-                skipped(RULE, kernel, decision.reason)
-                return
-            decided(RULE, kernel, decision.reason)
-        with rewriting(RULE, kernel, whole_module=True):
-            for consumer in consumers:
-                inline_into(rewriter, self.plan, op, kernel, nest, consumer, buffer)
-            rewriter.erase(op)
-            erase_kernel(rewriter, kernel, buffer)
+        if not self.once and not self._pays(inlined, consumers):
+            return
+        with rewriting(RULE, inlined.kernel, whole_module=True):
+            inline_into(rewriter, self.plan, inlined, consumers)
+
+    def _pays(self, inlined: FlatLaunch, consumers: list[loop.LaunchOp]) -> bool:
+        decision = inline_decision(self.plan, inlined, consumers, self.target)
+        if self.always:
+            decision = decision._replace(pays=True)
+        return accepted(RULE, inlined.kernel, decision)
 
 
 def _reads_once(plan: PlanIndex, consumers: list[loop.LaunchOp], buffer: SSAValue) -> bool:
@@ -114,16 +114,22 @@ def _reads_once(plan: PlanIndex, consumers: list[loop.LaunchOp], buffer: SSAValu
 def inline_into(
     rewriter: PatternRewriter,
     plan: PlanIndex,
-    launch: loop.LaunchOp,
-    kernel: loop.KernelOp,
-    nest: FlatNest,
-    consumer: loop.LaunchOp,
-    buffer: SSAValue,
+    inlined: FlatLaunch,
+    consumers: Sequence[loop.LaunchOp],
 ) -> None:
-    """Compute in `consumer` what it reads of `buffer`, as `launch` does."""
-    reader = plan.kernel_of(consumer)
+    """Compute in each of `consumers` what it reads of the buffer, and launch no kernel for it."""
+    for consumer in consumers:
+        _inline_into_one(rewriter, plan, inlined, consumer)
+    rewriter.erase(inlined.launch)
+    erase_kernel(rewriter, inlined.kernel, inlined.buffer)
+
+
+def _inline_into_one(
+    rewriter: PatternRewriter, plan: PlanIndex, inlined: FlatLaunch, consumer: loop.LaunchOp
+) -> None:
+    (launch, kernel, nest), reader = inlined, plan.kernel_of(consumer)
     assert reader is not None
-    loads = loads_of(reader, consumer, buffer)
+    loads = loads_of(reader, consumer, inlined.buffer)
     arguments = KernelArguments(reader, consumer)
     values = arguments.arguments_like(kernel, launch)
     computed: dict[tuple[object, ...], SSAValue] = {}

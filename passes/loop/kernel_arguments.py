@@ -7,6 +7,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
+from tilewright.passes.loop.plan import inputs_of
 
 
 class KernelArguments:
@@ -31,10 +32,8 @@ class KernelArguments:
         self, kernel: loop.KernelOp, launch: loop.LaunchOp
     ) -> dict[SSAValue, SSAValue]:
         """This kernel's argument for each input of another."""
-        return {
-            theirs: self.argument(buffer)
-            for theirs, buffer in zip(kernel.inputs, launch.inputs, strict=True)
-        }
+        buffers = inputs_of(kernel, launch)
+        return {theirs: self.argument(buffer) for theirs, buffer in buffers.items()}
 
     def add_output(self, buffer: SSAValue) -> SSAValue:
         """A new argument, for an output."""

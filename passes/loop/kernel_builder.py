@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Building a `loop.kernel`: its arguments as they are first read, its nest, its stores."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import cycle
 
-from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -30,27 +29,6 @@ _FOLD_NAMES = {
     Monoid.ARGMAX: ["maximum", "position"],
     Monoid.ARGMIN: ["minimum", "position"],
 }
-_SYMBOL = re.compile(r"\W+")
-
-
-class KernelNames:
-    """Symbol names that are unique in a module and valid in C."""
-
-    def __init__(self, module: ModuleOp, without: Iterable[str] = ()):
-        names = (op.properties.get("sym_name") for op in module.ops)
-        self.taken = {name.data for name in names if isinstance(name, StringAttr)} - {*without}
-        self.next: dict[str, int] = {}
-
-    def unique(self, wanted: str) -> str:
-        """`wanted`, or `wanted_1`, `wanted_2`, ... when that is taken."""
-        stem = _SYMBOL.sub("_", wanted).strip("_") or "kernel"
-        stem = f"k{stem}" if stem[0].isdigit() else stem
-        name = stem
-        while name in self.taken:
-            self.next[stem] = self.next.get(stem, 0) + 1
-            name = f"{stem}_{self.next[stem]}"
-        self.taken.add(name)
-        return name
 
 
 class KernelBuilder:
@@ -160,10 +138,7 @@ class KernelBuilder:
     def finish(self, name: str) -> loop.KernelOp:
         """The kernel; without free axes its body is not in a nest."""
         body = Block(arg_types=[a.type for a in (*self.arguments.args, *self.outputs.args)])
-        if self.extents:
-            body.add_op(loop.ForOp(self.extents, Region(self.nest)))
-        else:
-            body.add_ops(_detached(self.nest))
+        body.add_ops(nest_over(self.extents, self.nest))
         stand_ins = (*self.arguments.args, *self.outputs.args)
         for stand_in, argument in zip(stand_ins, body.args, strict=True):
             argument.name_hint = stand_in.name_hint
@@ -178,8 +153,11 @@ def _named(values: Sequence[SSAValue], monoid: MonoidAttr) -> list[SSAValue]:
     return [*values]
 
 
-def _detached(block: Block) -> list[Operation]:
-    ops = list(block.ops)
+def nest_over(extents: Sequence[int], body: Block) -> Sequence[Operation]:
+    """A nest of that body; without axes, the ops of the body."""
+    if extents:
+        return [loop.ForOp(extents, Region(body))]
+    ops = list(body.ops)
     for op in ops:
         op.detach()
     return ops

@@ -35,7 +35,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, prim
 from tilewright.dialects.types import tensor_type
-from tilewright.passes.loop.kernel_builder import KernelNames
+from tilewright.passes.loop.naming import KernelNames
 from tilewright.passes.loop.primitive_kernel import (
     Primitive,
     PrimitiveKernel,

@@ -27,8 +27,6 @@ needs the other: the sum of softmax needs its maximum. It pays when they read an
 as long as a thread can hold the accumulators.
 """
 
-from collections.abc import Iterator
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -45,6 +43,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
 from tilewright.passes.footprint import element_bytes, elements_touched
 from tilewright.passes.loop.fusion_cost import MOST_ACCUMULATORS, size
+from tilewright.passes.loop.plan import following, ops_between
 from tilewright.passes.loop.shared_loads import Reading, reading, readings
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.trace import Rule, decided, enclosing_symbol, rewriting, skipped
@@ -59,7 +58,7 @@ class MergeLoops(RewritePattern):
     def match_and_rewrite(self, op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
         """Match the first of the two."""
         kernel = enclosing_symbol(op)
-        for other in _reductions_after(op):
+        for other in (r for r in following(op) if isinstance(r, loop.ReduceOp)):
             place = _common_place(op, other)
             if kernel is None or place is None or not take_same_steps(op, other):
                 continue
@@ -88,21 +87,11 @@ def take_same_steps(op: loop.ReduceOp, other: loop.ReduceOp) -> bool:
     return mine.mask == theirs.mask and list(mine.mask_operands) == operands
 
 
-def _reductions_after(op: Operation) -> Iterator[loop.ReduceOp]:
-    while (following := op.next_op) is not None:
-        if isinstance(following, loop.ReduceOp):
-            yield following
-        op = following
-
-
 def _common_place(op: loop.ReduceOp, other: loop.ReduceOp) -> Operation | None:
     """The one of the two where both can be computed."""
     if all(_is_known_before(value, op) for value in _operands(other)):
         return op
-    between, needed = op.next_op, set[SSAValue]()
-    while between is not None and between is not other.next_op:
-        needed.update(_operands(between))
-        between = between.next_op
+    needed = set[SSAValue]().union(*map(_operands, (*ops_between(op, other), other)))
     return other if needed.isdisjoint(op.results) else None
 
 

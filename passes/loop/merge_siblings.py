@@ -19,14 +19,13 @@ of keys. Then the smaller computes for nothing where its mask fails.
 Fusion goes first, as it knows kernels of one output only; `merge-loops` merges the loops.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
@@ -39,66 +38,28 @@ from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.footprint import element_bytes, elements_touched
 from tilewright.passes.loop.fusion_cost import (
     MOST_ACCUMULATORS,
     MOST_OUTPUTS,
     Decision,
+    accepted,
     decide,
     merged,
+    often,
     size,
     work_of,
 )
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import nest_block
-from tilewright.passes.loop.plan import common_place, obstacle
+from tilewright.passes.loop.plan import common_place, following, obstacle
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.shared_loads import reading, readings
+from tilewright.passes.loop.siblings import Sibling, bytes_shared, in_order_of_size
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, decided, rewriting, skipped
+from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 7, "merge_siblings")
-
-
-class Sibling(NamedTuple):
-    """A launch with its kernel and the body of the kernel's outermost nest."""
-
-    launch: loop.LaunchOp
-    kernel: loop.KernelOp
-    block: Block
-
-    @property
-    def axes(self) -> list[SSAValue]:
-        """The free axes."""
-        return [*self.block.args] if isinstance(self.block.parent_op(), loop.ForOp) else []
-
-    @property
-    def extents(self) -> list[int]:
-        """The extent of each free axis."""
-        nest = self.block.parent_op()
-        return [*nest.axis_extents()] if isinstance(nest, loop.ForOp) else []
-
-    @property
-    def inner(self) -> list[loop.ReduceOp | loop.ForOp]:
-        """The loops inside the nest."""
-        return [op for op in self.block.ops if isinstance(op, loop.ReduceOp | loop.ForOp)]
-
-    @property
-    def accumulators(self) -> int:
-        """Values that its reductions join."""
-        return sum(len(op.results) for op in self.inner if isinstance(op, loop.ReduceOp))
-
-    @property
-    def loads(self) -> list[loop.LoadOp]:
-        """What its inner loops read, or the nest where it has none."""
-        scopes = self.inner or [self.kernel]
-        return [op for scope in scopes for op in scope.walk() if isinstance(op, loop.LoadOp)]
-
-    @property
-    def before(self) -> list[Operation]:
-        """The scalars before the nest."""
-        return [op for op in self.kernel.body.block.ops if op.parent is not self.block][:-1]
 
 
 @dataclass
@@ -116,20 +77,17 @@ class MergeSiblings(RewritePattern):
             return
         for other in _sharing_after(op):
             second = self._sibling(other)
-            if second is None or (pair := _in_order_of_size(first, second)) is None:
+            if second is None or (pair := in_order_of_size(first, second)) is None:
                 continue
             needs_first = not set(op.outputs).isdisjoint(other.inputs)
             place = None if needs_first else common_place(op, other)
-            if place is None or not (saved := _bytes_shared(*pair)):
+            if place is None or not (saved := bytes_shared(*pair)):
                 continue
             if (reason := obstacle(op, [other], self.plan) or _illegal(*pair, saved)) is not None:
                 skipped(RULE, first.kernel, reason)
                 continue
-            decision = _decision(*pair, self.target)
-            if not decision.pays:
-                skipped(RULE, first.kernel, decision.reason)
+            if not accepted(RULE, first.kernel, _decision(*pair, self.target)):
                 continue
-            decided(RULE, first.kernel, decision.reason)
             with rewriting(RULE, first.kernel, whole_module=True):
                 _merge(rewriter, self.plan, *pair, place)
             return
@@ -144,50 +102,9 @@ class MergeSiblings(RewritePattern):
 def _sharing_after(launch: loop.LaunchOp) -> Iterator[loop.LaunchOp]:
     """The later launches that read what `launch` reads."""
     users = {use.operation for buffer in launch.inputs for use in buffer.uses}
-    op: Operation = launch
-    while (following := op.next_op) is not None:
-        if isinstance(following, loop.LaunchOp) and following in users:
-            yield following
-        op = following
-
-
-def _in_order_of_size(first: Sibling, second: Sibling) -> tuple[Sibling, Sibling] | None:
-    """The two, the one with more steps first, or None when their axes differ."""
-    if first.extents == second.extents:
-        same = _steps(first) == _steps(second)
-        return (first, second) if same else None
-    if first.inner or second.inner or len(first.extents) != len(second.extents):
-        return None
-    differ = [a < b for a, b in zip(first.extents, second.extents, strict=True) if a != b]
-    if len(differ) != 1:
-        return None
-    return (second, first) if differ[0] else (first, second)
-
-
-def _steps(sibling: Sibling) -> set[tuple[type[Operation], tuple[int, ...]]]:
-    """Which loops a step of the nest runs."""
-    return {(type(op), tuple(op.axis_extents())) for op in sibling.inner}
-
-
-def _bytes_shared(base: Sibling, other: Sibling) -> int:
-    """Bytes that both read, at subscripts that are the same step by step."""
-    mine = readings(base.loads, dict(zip(base.kernel.inputs, base.launch.inputs, strict=True)))
-    theirs = readings(other.loads, _correspondence(base, other))
-    shared = {what.memref: load for what, load in mine.items() if what in theirs}
-    return sum(elements_touched(load) * element_bytes(load.memref) for load in shared.values())
-
-
-def _correspondence(base: Sibling, other: Sibling) -> Mapping[SSAValue, SSAValue]:
-    """The buffers of `other`, and the axes of `base` that its own axes go along with."""
-    same: dict[SSAValue, SSAValue] = dict(
-        zip(other.kernel.inputs, other.launch.inputs, strict=True)
-    )
-    same |= zip(other.axes, base.axes, strict=True)
-    for theirs in other.inner:
-        for mine in base.inner:
-            if type(mine) is type(theirs) and mine.axis_extents() == theirs.axis_extents():
-                same |= zip(theirs.body.block.args, mine.body.block.args, strict=True)
-    return same
+    for op in following(launch):
+        if isinstance(op, loop.LaunchOp) and op in users:
+            yield op
 
 
 def _illegal(base: Sibling, other: Sibling, saved: int) -> str | None:
@@ -204,8 +121,7 @@ def _decision(base: Sibling, other: Sibling, target: Target) -> Decision:
     """Whether one kernel should do what both do, in the steps of the larger."""
     mine, theirs = (work_of(one.kernel, one.launch) for one in (base, other))
     times = prod(base.extents) / max(prod(other.extents), 1)
-    often = f"{times:.1f}".removesuffix(".0")
-    what = f"do {often}x what {other.kernel.sym_name.data} does in the same steps"
+    what = f"do {often(times)} what {other.kernel.sym_name.data} does in the same steps"
     return decide(what, [mine, theirs], [merged(mine, theirs, times=times)], target)
 
 

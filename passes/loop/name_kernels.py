@@ -19,17 +19,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
 from tilewright.dialects.origin import ModuleOfOp, Origin, origin_of
-from tilewright.passes.loop.kernel_builder import KernelNames
+from tilewright.passes.loop.naming import rename_kernels, without_number
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("f", 13, "name_kernels")
 
-_NUMBER = re.compile(r"(_\d+)+$")
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 _MAX_STEM = 36
@@ -51,7 +50,7 @@ def module_of(kernel: loop.KernelOp) -> ModuleOfOp | None:
 
 
 def _ops(origins: Sequence[Origin]) -> set[str]:
-    return {_NUMBER.sub("", origin.node) for origin in origins}
+    return {without_number(origin.node) for origin in origins}
 
 
 def snake_case(name: str) -> str:
@@ -66,19 +65,18 @@ def shortened(name: str) -> str:
     return name[:_MAX_STEM]
 
 
-def new_names(module: ModuleOp, kernels: Sequence[loop.KernelOp]) -> Mapping[str, str]:
-    """What each kernel is to be called, by its name now."""
+def wanted_names(kernels: Sequence[loop.KernelOp]) -> Mapping[str, str]:
+    """What each kernel should be called, by its name now; some may want the same."""
     sources = {kernel.sym_name.data: module_of(kernel) for kernel in kernels}
     count = Counter(sources.values())
-    names = KernelNames(module, without=sources)
-    renamed: dict[str, str] = {}
+    wanted: dict[str, str] = {}
     for old, source in sources.items():
-        stem = _NUMBER.sub("", old)
+        stem = without_number(old)
         if source is not None:
             owner = snake_case(source.name)
             stem = owner if count[source] == 1 else f"{owner}_{stem}"
-        renamed[old] = names.unique(shortened(stem))
-    return renamed
+        wanted[old] = shortened(stem)
+    return wanted
 
 
 class NameKernelsPass(ModulePass):
@@ -90,10 +88,4 @@ class NameKernelsPass(ModulePass):
         """All at once, and the launches follow."""
         kernels = [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]
         with rewriting(RULE, op):
-            names = new_names(op, kernels)
-            for kernel in kernels:
-                kernel.properties["sym_name"] = StringAttr(names[kernel.sym_name.data])
-            for launch in op.walk():
-                if isinstance(launch, loop.LaunchOp):
-                    old = launch.kernel.string_value()
-                    launch.properties["kernel"] = SymbolRefAttr(names.get(old, old))
+            rename_kernels(op, wanted_names(kernels))

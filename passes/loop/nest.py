@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shapes of kernels that fusion knows: a flat nest that stores one value at its own axes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from math import prod
 from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from tilewright.dialects import loop
+from tilewright.dialects.axes import extent_of
 from tilewright.dialects.types import memref_type
 
 
@@ -85,6 +87,11 @@ def _before(nest: Operation) -> list[Operation]:
     return [op for op in nest.parent.ops if op is not nest]
 
 
+def steps_of(axes: Iterable[SSAValue]) -> int:
+    """How many steps a nest over `axes` takes; what is no axis takes one."""
+    return prod(extent_of(axis) or 1 for axis in axes)
+
+
 class Subscript(NamedTuple):
     """Where a load reads: equal for loads that read the same element."""
 
@@ -94,12 +101,21 @@ class Subscript(NamedTuple):
     """The shape of what is subscripted."""
 
 
+def subscript_of(load: loop.LoadOp) -> Subscript:
+    """Where `load` reads."""
+    shape = memref_type(load.memref).get_shape()
+    return Subscript(load.map.data, tuple(load.indices), shape)
+
+
+def reads_each_once(subscript: Subscript, axes: Iterable[SSAValue]) -> bool:
+    """Whether each step of `axes` reads an element of its own there, and all are read."""
+    dims = subscripted_dims(subscript.map.results, subscript.indices)
+    return dims.keys() == {*axes} and steps_of(dims) == prod(subscript.shape)
+
+
 def common_subscript(loads: Sequence[loop.LoadOp]) -> Subscript | None:
     """The subscript of all of `loads`, unless they differ or are masked."""
-    found = {
-        Subscript(op.map.data, tuple(op.indices), memref_type(op.memref).get_shape())
-        for op in loads
-    }
+    found = {subscript_of(load) for load in loads}
     if len(found) != 1 or any(op.mask is not None for op in loads):
         return None
     return found.pop()

@@ -20,36 +20,22 @@ Inputs are in the order in which the kernel first reads them; the operands of wh
 in the order of their definition, constants last; axes are called by their depth.
 """
 
-import re
 from collections.abc import Sequence
 
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
-from tilewright.passes.loop.kernel_builder import AXIS_NAMES, FOLD_AXIS_NAME, KernelNames
+from tilewright.passes.loop.kernel_builder import AXIS_NAMES, FOLD_AXIS_NAME
+from tilewright.passes.loop.naming import renumber
 from tilewright.passes.loop.plan import launches_by_kernel
 from tilewright.passes.structure import COMMUTATIVE
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("f", 5, "normalize_kernels")
-
-_NUMBER = re.compile(r"(_\d+)+$")
-
-
-def rename(module: ModuleOp, kernels: Sequence[loop.KernelOp]) -> None:
-    """Number the kernels afresh, in their order, and make what launches them follow."""
-    old_names = [kernel.sym_name.data for kernel in kernels]
-    names = KernelNames(module, without=old_names)
-    new_names = {old: names.unique(_NUMBER.sub("", old)) for old in old_names}
-    for kernel in kernels:
-        kernel.properties["sym_name"] = StringAttr(new_names[kernel.sym_name.data])
-    for launch in module.walk():
-        if isinstance(launch, loop.LaunchOp) and (old := launch.kernel.string_value()) in new_names:
-            launch.properties["kernel"] = SymbolRefAttr(new_names[old])
 
 
 def order_operands(kernel: loop.KernelOp) -> None:
@@ -120,7 +106,7 @@ class NormalizeKernelsPass(ModulePass):
         """The kernels of the module."""
         kernels = [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]
         with rewriting(RULE, op):
-            rename(op, kernels)
+            renumber(op, kernels)
             launches = launches_by_kernel(op)
             for kernel in kernels:
                 order_operands(kernel)

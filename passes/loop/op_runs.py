@@ -7,7 +7,8 @@ from math import prod
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
-from tilewright.dialects.axes import AxesOp, extent_of
+from tilewright.dialects.axes import AxesOp
+from tilewright.passes.loop.nest import steps_of
 from tilewright.passes.loop.plan import evaluations
 
 REUSE = 128
@@ -86,4 +87,4 @@ def _reuse(
     if reduction is None:
         return 1
     others = varies[reduction] - varies[op] - rows
-    return min(max(prod(extent_of(axis) or 1 for axis in others), 1), REUSE)
+    return min(max(steps_of(others), 1), REUSE)

@@ -5,6 +5,7 @@ where two launches can become one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import takewhile
 from math import prod
 
 from xdsl.dialects import func, memref
@@ -105,7 +106,7 @@ def common_place(op: loop.LaunchOp, other: loop.LaunchOp) -> loop.LaunchOp | Non
     The one of two launches, `op` first, at which one launch can do the work of both, with nothing
     in between noticing. What `op` writes for `other` is not in the way.
     """
-    between = {*_between(op, other)}
+    between = {*ops_between(op, other)}
     if between.isdisjoint(_users(op.outputs)):
         return other
     if not between.isdisjoint(_users(other.outputs)):
@@ -117,10 +118,16 @@ def common_place(op: loop.LaunchOp, other: loop.LaunchOp) -> loop.LaunchOp | Non
     return op if ready else None
 
 
-def _between(op: Operation, other: Operation) -> Iterator[Operation]:
-    while (following := op.next_op) is not None and following is not other:
-        yield following
-        op = following
+def following(op: Operation) -> Iterator[Operation]:
+    """The ops of the block after `op`, in order."""
+    while (successor := op.next_op) is not None:
+        yield successor
+        op = successor
+
+
+def ops_between(op: Operation, other: Operation) -> Iterator[Operation]:
+    """The ops after `op` and before `other`, in order."""
+    return takewhile(lambda between: between is not other, following(op))
 
 
 def _users(buffers: Iterable[SSAValue]) -> set[Operation]:
@@ -135,9 +142,14 @@ def _is_known_before(value: SSAValue, op: Operation) -> bool:
     return isinstance(value.owner, Block) or value.owner.is_before_in_block(op)
 
 
+def inputs_of(kernel: loop.KernelOp, launch: loop.LaunchOp) -> dict[SSAValue, SSAValue]:
+    """The buffer that `launch` passes for each input of `kernel`."""
+    return dict(zip(kernel.inputs, launch.inputs, strict=True))
+
+
 def loads_of(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.LoadOp]:
     """The loads in `kernel` that read `buffer` in this launch."""
-    arguments = {a for a, v in zip(kernel.inputs, launch.inputs, strict=True) if v is buffer}
+    arguments = {a for a, value in inputs_of(kernel, launch).items() if value is buffer}
     return [op for op in kernel.walk() if isinstance(op, loop.LoadOp) and op.memref in arguments]
 
 

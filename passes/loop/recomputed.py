@@ -2,7 +2,6 @@
 """Values that a kernel computes anew for axes with which they do not vary."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects import arith
@@ -10,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from tilewright.dialects import loop
-from tilewright.dialects.axes import extent_of
+from tilewright.passes.loop.nest import steps_of
 from tilewright.passes.loop.op_runs import varying
 
 
@@ -28,7 +27,7 @@ class Part(NamedTuple):
     @property
     def elements(self) -> int:
         """How many different values it takes."""
-        return prod(extent_of(axis) or 1 for axis in self.axes)
+        return steps_of(self.axes)
 
 
 def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[Part]:

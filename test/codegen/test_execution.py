@@ -12,7 +12,8 @@ from xdsl.parser import Parser
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.execution import SimulatorBackend, backend_for
-from tilewright.codegen.launch_plan import ArrayType, Launch, plan_of
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.launch_plan import ArrayType, Launch
 from tilewright.codegen.simulator import SimulationTooLarge
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.passes.lowering import context
@@ -45,6 +46,7 @@ cuda.func grid 1 block 32 @twice(%x: !cuda.ptr<f32, const>) -> (%y: !cuda.ptr<f3
   %4 = cuda.binary add %2, %3 : f32
   cuda.store %4, %y[%t] : !cuda.ptr<f32>, i32
 }
+func.func private @nothing()
 """
 HALF = TWICE.replace("block 32", "block 16")
 
@@ -88,6 +90,11 @@ def test_nothing_to_launch_is_a_plan_too():
         ("@main", "@other", "the module has no function @main"),
         ("memref<3xi32>", "memref<3xf80>", "whose elements cannot be run"),
         ("memref.dealloc %y : memref<2x16xf32>", "%i = arith.constant 1 : i32", "'arith.constant'"),
+        (
+            "memref.dealloc %y : memref<2x16xf32>",
+            "func.call @nothing() : () -> ()",
+            "@main calls @nothing .* inline-calls",
+        ),
     ],
 )
 def test_what_is_no_plan(old: str, new: str, error: str):

@@ -8,7 +8,8 @@ from xdsl.parser import Parser
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.execution import SimulatorBackend
-from tilewright.codegen.launch_plan import Plan, plan_of
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.plan_graph import graph_of
 from tilewright.codegen.plan_text import plan_text
 from tilewright.errors import UsageError

@@ -7,7 +7,7 @@ from xdsl.parser import Parser
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.execution import SimulatorBackend
-from tilewright.codegen.launch_plan import plan_of
+from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.loading import aligned_bytes, is_aligned, loaded_array
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import context, lower

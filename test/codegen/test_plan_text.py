@@ -3,7 +3,8 @@
 
 from xdsl.parser import Parser
 
-from tilewright.codegen.launch_plan import Plan, plan_of
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.plan_graph import graph_of, plan_dot, plan_mermaid
 from tilewright.codegen.plan_text import plan_text
 from tilewright.passes.lowering import context

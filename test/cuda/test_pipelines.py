@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.execution import SimulatorBackend
-from tilewright.codegen.launch_plan import plan_of
+from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.simulator import simulate
 from tilewright.codegen.simulator.tensor_map import TensorMap

@@ -16,7 +16,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.arrays import array_of
 from tilewright.codegen.execution import SimulatorBackend
-from tilewright.codegen.launch_plan import plan_of
+from tilewright.codegen.host_function import plan_of
 from tilewright.dialects import torch
 from tilewright.dialects.torch_op import TorchOp
 from tilewright.frontend.aten import build_op, overload_of, types_of

@@ -14,7 +14,7 @@ from tilewright import api
 from tilewright.arrays import array_of, tensor_of
 from tilewright.codegen import nvrtc
 from tilewright.codegen.execution import SimulatorBackend
-from tilewright.codegen.launch_plan import plan_of
+from tilewright.codegen.host_function import plan_of
 from tilewright.interpreters import interpret
 from tilewright.interpreters.check import check_pass
 from tilewright.passes.levels import Level

@@ -16,7 +16,7 @@ from tilewright import api, interpreters
 from tilewright.arrays import array_of
 from tilewright.codegen import nvrtc
 from tilewright.codegen.execution import SimulatorBackend
-from tilewright.codegen.launch_plan import plan_of
+from tilewright.codegen.host_function import plan_of
 from tilewright.dialects import loop
 from tilewright.frontend.capture import Captured
 from tilewright.interpreters.check import check_pass

@@ -4,6 +4,9 @@
 // RUN: opt-tool %s -p fuse-outputs --check=each | filecheck %s
 // RUN: opt-tool %s -p fuse-epilogue{keep=true} --check=each | filecheck %s
 // RUN: opt-tool %s -p fuse-reduction{keep=true} --check=each | filecheck %s
+// RUN: opt-tool %s -p fuse-epilogue --remarks 2>&1 | filecheck %s --check-prefix=REMARK
+
+// REMARK: skipped at exp_o: %s, which it reads, may change in between
 
 // Plans in which a producer must not move into its reader, whichever pass would like it to.
 

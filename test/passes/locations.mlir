@@ -5,8 +5,7 @@
 // CHECK:      loop.launch @relu_matmul{{.*}} loc("relu")
 // CHECK:      kernel.func {{.*}} @relu_matmul
 // CHECK:        loop.load %x{{.*}} loc("matmul")
-// CHECK:        arith.mulf {{.*}} loc("matmul")
-// CHECK:        arith.addf {{.*}} loc("matmul")
+// CHECK:        math.fma {{.*}} loc("matmul")
 // CHECK:        arith.maximumf {{.*}} loc("relu")
 // CHECK-NEXT:   loop.store {{.*}} loc("relu")
 func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>) -> tensor<4x4xf32> {

@@ -104,3 +104,10 @@ def test_a_box_counts_once_for_the_block_and_not_what_is_outside(parse: Parse):
     assert found.ideal_sectors == 3 * 28
     assert found.shared_bytes == 4 * (1024 + 2 * 8)  # and two mbarriers for each slot
     assert found.barriers == 0
+
+
+def test_a_fused_multiply_add_does_two_flops(parse: Parse):
+    body = """%0 = loop.load %x[%t] : memref<128xf32>
+      %1 = math.fma %0, %0, %0 : f32
+      loop.store %1, %out[%t] : memref<128xf32>"""
+    assert cost(parse, body).flops == 2 * 128

@@ -13,7 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.api import lower
 from tilewright.codegen import nvrtc
 from tilewright.codegen.execution import Array, SimulatorBackend
-from tilewright.codegen.launch_plan import Fill, Plan, plan_of
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.launch_plan import Fill, Plan
 from tilewright.codegen.plan_text import plan_text
 from tilewright.interpreters import interpret
 from tilewright.tools.program import with_main

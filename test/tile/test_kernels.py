@@ -11,7 +11,7 @@ from tilewright.api import lower
 from tilewright.arrays import array_of
 from tilewright.codegen import nvrtc
 from tilewright.codegen.execution import SimulatorBackend
-from tilewright.codegen.launch_plan import plan_of
+from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.report import report_of
 from tilewright.codegen.report.instruction import Category
 from tilewright.dialects.loop import KernelOp

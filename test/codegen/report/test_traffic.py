@@ -12,7 +12,7 @@ from torch.nn import functional as F
 import tilewright
 from tilewright.arrays import array_of
 from tilewright.codegen.execution import SimulatorBackend
-from tilewright.codegen.launch_plan import plan_of
+from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.report import kernel_costs
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower

@@ -13,7 +13,7 @@ NAIVE = """(const float* a, const float* b, float* c, int m, int n, int k) {
   int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= m || col >= n) return;
   float sum = 0;
-  for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + col];
+  for (int i = 0; i < k; ++i) sum = fmaf(a[row * k + i], b[i * n + col], sum);
   c[row * n + col] = sum;
 }"""
 
@@ -25,7 +25,7 @@ TILED = """(const float* a, const float* b, float* c, int m, int n, int k) {
     as[ty][tx] = row < m && start + tx < k ? a[row * k + start + tx] : 0;
     bs[ty][tx] = start + ty < k && col < n ? b[(start + ty) * n + col] : 0;
     __syncthreads();
-    for (int i = 0; i < 16; ++i) sum += as[ty][i] * bs[i][tx];
+    for (int i = 0; i < 16; ++i) sum = fmaf(as[ty][i], bs[i][tx], sum);
     __syncthreads();
   }
   if (row < m && col < n) c[row * n + col] = sum;

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// CHECK: an index is one expression
+// CHECK: an index is one expression, not
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xi64>) {
   loop.for %i in 8 {
     %0 = loop.index [%i, %i] : i64
@@ -78,7 +78,7 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 // -----
 
-// CHECK: scans do not nest
+// CHECK: scans do not nest; give the inner one a kernel of its own
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   loop.scan %k in 8 {
     loop.scan %j in 8 {

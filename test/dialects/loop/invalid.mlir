@@ -42,7 +42,7 @@ loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) 
 // -----
 
 loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
-  // CHECK: extents are at least 0
+  // CHECK: extents are at least 0, not
   "loop.for"() <{extents = array<i64: -4>, roles = [#loop.role free]}> ({
   ^bb0(%i: index):
   }) : () -> ()
@@ -166,7 +166,7 @@ loop.kernel @k(%x: memref<?xf32>) -> (%out: memref<8xf32>) {
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   loop.for %i in 8 {
     %0 = loop.load %x[%i] : memref<8xf32>
-    // CHECK: stores to %x, which is an input
+    // CHECK: stores to %x, which is an input; a kernel writes its outputs
     loop.store %0, %x[%i] : memref<8xf32>
   }
 }
@@ -183,7 +183,7 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 // -----
 
 func.func @main(%x: memref<8xf32>) {
-  // CHECK: a launch writes each output once and reads none of them
+  // CHECK: a launch writes each output once and reads none of them; allocate a buffer for each
   loop.launch @k(%x) -> (%x) : (memref<8xf32>) -> (memref<8xf32>)
   func.return
 }
@@ -243,7 +243,7 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 // -----
 
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
-  // CHECK: a nest has at least one axis
+  // CHECK: a nest has at least one axis; what is done once needs no nest
   "loop.for"() <{extents = array<i64>, roles = []}> ({
   ^bb0:
   }) : () -> ()

@@ -7,7 +7,7 @@ extern "C" __global__ void nested(const float *x, float *y, int n, int m) {
     float sum = y[i];
 #pragma unroll 1
     for (int j = 0; j < m; ++j) {
-      sum += x[i * m + j] * x[j];
+      sum = fmaf(x[i * m + j], x[j], sum);
     }
     y[i] = sum;
   }
@@ -28,7 +28,7 @@ extern "C" __global__ void waiting(const float *x, float *y, volatile int *flag,
       asm volatile("mov.u32 %0, %%clock;" : "=r"(done)::"memory");
       done &= 64;
     }
-    sum += x[i] * x[i + 1];
+    sum = fmaf(x[i], x[i + 1], sum);
   }
   y[0] = sum;
 }

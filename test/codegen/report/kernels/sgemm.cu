@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(256) sgemm(
       for (int i = 0; i < 8; ++i) {
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
-          acc[i][j] += x[i] * y[j];
+          acc[i][j] = fmaf(x[i], y[j], acc[i][j]);
         }
       }
     }

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Reads the host function `@main` of a module of CUDA IR as a launch plan.
+
+    func.func @main(%x: memref<64xf32>) -> memref<64xf32> {
+      %a = memref.alloc() : memref<64xf32>
+      loop.launch @double(%x) -> (%a) : (memref<64xf32>) -> (memref<64xf32>)
+      func.return %a : memref<64xf32>
+    }
+
+has the buffers 0 (`%x`) and 1 (`%a`), and one launch that reads 0 and writes 1, the result.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import (
+    MemRefType,
+    ModuleOp,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.arrays import dtype_named
+from tilewright.codegen.launch_plan import ArrayType, Fill, Launch, MapOf, Plan
+from tilewright.codegen.printer import cuda_source, kernels_of
+from tilewright.codegen.slab import InPlace, Slab
+from tilewright.dialects import cuda, loop
+from tilewright.dialects.buffer_plan import slot_of
+from tilewright.dialects.element_types import DTYPE_NAMES
+from tilewright.dialects.parameter_layout import given_types, load_axes, source_names
+from tilewright.errors import UnsupportedError, UsageError
+
+
+def plan_of(module: ModuleOp) -> Plan:
+    """The plan of a module of CUDA IR. `UsageError` if it is none or has no host function."""
+    kernels = {kernel.sym_name.data: kernel for kernel in kernels_of(module)}
+    hosts = (op for op in module.ops if isinstance(op, func.FuncOp))
+    main = next((f for f in hosts if f.sym_name.data == "main"), None)
+    if main is None:
+        raise UsageError("the module has no function @main, which says what to launch on what")
+    return _Reader(main, kernels).read(cuda_source(module) if kernels else "")
+
+
+class _Reader:
+    """Reads a host function op by op."""
+
+    def __init__(self, main: func.FuncOp, kernels: Mapping[str, cuda.FuncOp]):
+        self.main, self.kernels = main, kernels
+        self.numbers: dict[SSAValue, int] = {}
+        self.buffers: list[ArrayType] = []
+        self.names: dict[str, None] = {}
+        self.slots: dict[int, range] = {}
+        self.alignments: dict[int, int] = {}
+        self.launches: list[Launch] = []
+        self.kept: dict[int, Fill] = {}
+
+    def read(self, source: str) -> Plan:
+        arguments = self.main.body.block.args
+        names = tuple(a.name_hint or str(a.index) for a in arguments)
+        for argument in arguments:
+            self._add_buffer(argument)
+        for op in self.main.body.block.ops:
+            self._read_op(op)
+        slab = Slab(self.slots)
+        in_place = [
+            InPlace(step, *pair)
+            for step, launch in enumerate(self.launches)
+            for pair in launch.in_place
+        ]
+        steps = ((*launch.inputs, *launch.outputs) for launch in self.launches)
+        slab.check(steps, [*self.names], in_place)
+        return Plan(
+            source,
+            names,
+            tuple(self.buffers),
+            tuple(self.launches),
+            tuple(self.numbers[value] for value in self._returned()),
+            tuple(map(_array_type, given_types(self.main))),
+            load_axes(self.main),
+            slab,
+            tuple(self.alignments.get(number, 1) for number in range(len(arguments))),
+            tuple(self.names),
+            source_names(self.main),
+            tuple(self.kept.values()),
+        )
+
+    def _returned(self) -> Sequence[SSAValue]:
+        returned = self.main.body.block.last_op
+        return () if returned is None else returned.operands
+
+    def _add_buffer(self, value: SSAValue) -> None:
+        number = self.numbers[value] = len(self.buffers)
+        self.buffers.append(_array_type(value.type))
+        name = stem = value.name_hint or f"b{number}"
+        count = 0
+        while name in self.names:
+            count += 1
+            name = f"{stem}_{count}"
+        self.names[name] = None
+
+    def _read_op(self, op: Operation) -> None:
+        match op:
+            case memref.AllocOp():
+                self._add_buffer(op.memref)
+                if (slot := slot_of(op)) is not None:
+                    self.slots[self.numbers[op.memref]] = slot
+            case memref.DeallocOp() | func.ReturnOp():
+                pass
+            case loop.LaunchOp():
+                self.launches.append(self._launch(op))
+            case func.CallOp():
+                remedy = "put what it calls in its place: inline-calls"
+                raise UnsupportedError(f"@main calls {op.callee}", remedy=remedy)
+            case _:
+                raise UnsupportedError(f"'{op.name}' in @main cannot be run: it is no launch")
+
+    def _launch(self, op: loop.LaunchOp) -> Launch:
+        kernel = self.kernels.get(op.kernel.string_value())
+        if kernel is None:
+            raise UsageError(f"@main launches {op.kernel}, which is no CUDA kernel")
+        inputs = tuple(self.numbers[value] for value in op.inputs)
+        outputs = tuple(self.numbers[value] for value in op.outputs)
+        for number, argument in zip((*inputs, *outputs), kernel.buffers, strict=True):
+            needed = kernel.alignment_of(argument)
+            self.alignments[number] = max(needed, self.alignments.get(number, 1))
+        return Launch(
+            kernel.sym_name.data,
+            kernel.grid.value.data,
+            kernel.block.value.data,
+            kernel.shared_bytes,
+            inputs,
+            outputs,
+            tuple(self._in_place(kernel, inputs, outputs)),
+            kernel.dynamic_shared_bytes,
+            tuple(
+                MapOf(inputs[m.input.data], m.extents, m.box_extents, m.swizzle.data)
+                for m in kernel.tensor_maps
+            ),
+            kernel.blocks_in_cluster,
+            tuple(self._fills(kernel, outputs)),
+            tuple(
+                number
+                for number, argument in zip(outputs, kernel.outputs, strict=True)
+                if kernel.is_scratch(argument)
+            ),
+        )
+
+    def _fills(self, kernel: cuda.FuncOp, outputs: Sequence[int]) -> Iterator[Fill]:
+        """What is filled before each launch; what is filled once is noted."""
+        for number, argument in zip(outputs, kernel.outputs, strict=True):
+            if (initial := kernel.initial(argument)) is None:
+                continue
+            fill = Fill(number, initial.value.data)
+            if not kernel.is_kept(argument):
+                yield fill
+                continue
+            is_own = number >= len(self.main.body.block.args) and number not in self.slots
+            if not is_own or self.kept.setdefault(number, fill) != fill:
+                name = [*self.names][number]
+                raise UsageError(
+                    f"@{kernel.sym_name.data} has to find %{name} as it left it, but it is shared",
+                    remedy="allocate a buffer of its own, and plan the buffers anew: plan-buffers",
+                )
+
+    def _in_place(
+        self, kernel: cuda.FuncOp, inputs: Sequence[int], outputs: Sequence[int]
+    ) -> Iterator[tuple[int, int]]:
+        """The outputs that lie where an input does: all inputs that do have to be allowed."""
+        for output, argument in zip(outputs, kernel.outputs, strict=True):
+            slot, allowed = self.slots.get(output), kernel.in_place(argument)
+            same = [n for n, read in enumerate(inputs) if slot and self.slots.get(read) == slot]
+            if same and all(position in allowed for position in same):
+                yield from dict.fromkeys((output, inputs[position]) for position in same)
+
+
+def _array_type(type: Attribute) -> ArrayType:
+    assert isinstance(type, MemRefType)
+    buffer = cast(MemRefType[Attribute], type)
+    if (name := DTYPE_NAMES.get(buffer.element_type)) is None:
+        raise UnsupportedError(f"@main has a buffer of {type}, whose elements cannot be run")
+    return ArrayType(tuple(buffer.get_shape()), dtype_named(name))

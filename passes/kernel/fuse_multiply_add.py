@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Adds products to a running sum in one step, which rounds once.
+
+    %s = scf.for %k = %0 to %n step %1 iter_args(%acc = %zero) -> (f32) {
+      %p = arith.mulf %x, %y : f32
+      %sum = arith.addf %acc, %p : f32
+      scf.yield %sum : f32
+    }
+
+becomes
+
+    %s = scf.for %k = %0 to %n step %1 iter_args(%acc = %zero) -> (f32) {
+      %sum = math.fma %x, %y, %acc : f32
+      scf.yield %sum : f32
+    }
+
+and so it does where the sum is an element of an array of registers, or takes in the product only
+under a condition: then it stays what it is elsewhere. All other products and sums keep the
+roundings that the program has: the CUDA text is compiled without contraction, so that each target,
+and the simulator, computes the same bits.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects import arith, math, scf
+from xdsl.dialects.builtin import FloatAttr, ModuleOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from tilewright.dialects import kernel, loop
+from tilewright.dialects.kernel_registers import LOCAL
+from tilewright.dialects.types import memref_type
+from tilewright.passes.trace import Rule, rewriting, skipped
+
+RULE = Rule("k", 6, "fuse_multiply_add")
+
+
+class TakingIn(NamedTuple):
+    """The addition of a product to a running sum."""
+
+    total: SSAValue
+    product: arith.MulfOp
+    choice: arith.SelectOp | None
+    """Between the product and zero."""
+
+
+def takes_in(op: arith.AddfOp) -> TakingIn | None:
+    """`op` as the addition of a product to a running sum; None if it does something else."""
+    for total, value in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        choice = value.owner if isinstance(value.owner, arith.SelectOp) else None
+        if choice is not None and not (_is_zero(choice.rhs) and value.has_one_use()):
+            continue
+        product = value.owner if choice is None else choice.lhs.owner
+        if not isinstance(product, arith.MulfOp) or product.parent is not op.parent:
+            continue
+        if _is_running(total, op.result):
+            return TakingIn(total, product, choice)
+    return None
+
+
+def _is_zero(value: SSAValue) -> bool:
+    constant = value.owner
+    if not isinstance(constant, arith.ConstantOp) or not isinstance(constant.value, FloatAttr):
+        return False
+    return constant.value.value.data == 0
+
+
+def _is_running(total: SSAValue, result: SSAValue) -> bool:
+    """Whether `result` is what `total` will be in the next step."""
+    if isinstance(total, BlockArgument):
+        return _is_carried(total, result)
+    load, store = total.owner, _only_user(result)
+    if not isinstance(load, loop.LoadOp) or not isinstance(store, loop.StoreOp):
+        return False
+    is_array = memref_type(load.memref).memory_space == LOCAL
+    is_same = (load.map, [*load.indices]) == (store.map, [*store.indices])
+    return is_array and is_same and load.memref is store.memref
+
+
+def _is_carried(total: BlockArgument, result: SSAValue) -> bool:
+    body, end = total.owner, total.owner.last_op
+    if not isinstance(body.parent_op(), scf.ForOp) or not isinstance(end, scf.YieldOp):
+        return False
+    return total.index > 0 and end.operands[total.index - 1] is result
+
+
+def _only_user(value: SSAValue) -> Operation | None:
+    return value.get_user_of_unique_use()
+
+
+def legal(product: arith.MulfOp) -> str | None:
+    """Why the product has to be rounded, or None."""
+    return None if all(map(_is_sum_of, _users(product))) else "the product is used elsewhere too"
+
+
+def _users(product: arith.MulfOp) -> Iterator[Operation]:
+    """Where the product goes, through choices too."""
+    for use in product.result.uses:
+        user = use.operation
+        chosen = user.result if isinstance(user, arith.SelectOp) else None
+        yield user if chosen is None else _only_user(chosen) or user
+
+
+def _is_sum_of(op: Operation) -> bool:
+    return isinstance(op, arith.AddfOp) and takes_in(op) is not None
+
+
+class _FuseMultiplyAdd(RewritePattern):
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: arith.AddfOp, rewriter: PatternRewriter) -> None:
+        if (found := takes_in(op)) is None:
+            return
+        if (reason := legal(found.product)) is not None:
+            skipped(RULE, kernel.function_of(op), reason)
+            return
+        with rewriting(RULE, kernel.function_of(op)):
+            _fuse(op, found, rewriter)
+
+
+def _fuse(op: arith.AddfOp, found: TakingIn, rewriter: PatternRewriter) -> None:
+    total, product, choice = found
+    new: list[Operation] = [math.FmaOp(product.lhs, product.rhs, total)]
+    if choice is not None:
+        new.append(arith.SelectOp(choice.cond, new[0].results[0], total))
+    for one in new:
+        one.location = op.location
+    hint = op.result.name_hint
+    rewriter.replace(op, new)
+    new[-1].results[0].name_hint = hint
+    for unused in (choice, product):
+        if unused is not None and not unused.result.uses:
+            rewriter.erase(unused)
+
+
+class FuseMultiplyAddPass(ModulePass):
+    """Add products to running sums in one step."""
+
+    name = "fuse-multiply-add"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Every sum of the module."""
+        PatternRewriteWalker(_FuseMultiplyAdd(), apply_recursively=False).rewrite_module(op)
