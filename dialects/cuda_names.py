@@ -74,10 +74,10 @@ _ACTIONS = frozenset(
 _TYPES = frozenset(["TensorMap"])
 """Types of the prelude, beside the half types."""
 
-_ATOMICS = frozenset(["atomicAdd", "atomicMax", "atomicMin"])
-"""CUDA C++ Programming Guide, atomic functions."""
+CUDA_ACTIONS = frozenset(["__syncwarp", "atomicAdd", "atomicMax", "atomicMin"])
+"""Functions of CUDA's own that do something (CUDA C++ Programming Guide)."""
 
-EFFECTS = _ACTIONS | _ATOMICS | {"__syncwarp"}
+EFFECTS = _ACTIONS | CUDA_ACTIONS
 """What a statement may call."""
 
 _CONVERSIONS = frozenset(
@@ -97,7 +97,7 @@ _POINTERS = frozenset(["of_rank"])
 
 _OF_PRELUDE = PRELUDE | _ACTIONS | _TYPES | _POINTERS
 
-RESERVED = KEYWORDS | _CUDA | _VECTORS | _MATH | _ATOMICS | _OF_PRELUDE
+RESERVED = KEYWORDS | _CUDA | _VECTORS | _MATH | CUDA_ACTIONS | _OF_PRELUDE
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

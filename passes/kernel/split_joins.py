@@ -30,225 +30,24 @@ Launches of the kernel launch both. A kernel that nobody launches becomes a func
 """
 
 import sys
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, memref
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    FunctionType,
-    IndexType,
-    IntegerAttr,
-    MemRefType,
-    ModuleOp,
-    StringAttr,
-    i64,
-)
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.axes import Access
-from tilewright.dialects.index import linearize
 from tilewright.dialects.tile import Join
-from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.types import memref_type
-from tilewright.passes.kernel.block_joins import BlockJoins, block_joins, following
-from tilewright.passes.kernel.partials import thread_order
-from tilewright.passes.kernel.register_axes import RegisterAxes
+from tilewright.passes.kernel.block_joins import block_joins
+from tilewright.passes.kernel.kernel_halves import erase, first_half, second_half
 from tilewright.passes.kernel.scratch import allocated, launches_of, replace_launch
-from tilewright.passes.substitution import conjunction
 from tilewright.passes.trace import Rule, rewriting
 
-RULE = Rule("k", 6, "split_joins")
-
-
-class _Half:
-    """A copy of the kernel that is to become one of the two."""
-
-    def __init__(self, source: loop.KernelOp, name: str):
-        self.kernel = source.clone()
-        self.kernel.sym_name = StringAttr(name)
-        self.kernel.location = source.location
-        launch = self.kernel.body.block.last_op
-        assert isinstance(launch, tile.LaunchOp)
-        self.launch = launch
-        joins = block_joins(launch)
-        assert joins is not None
-        self.joins: BlockJoins = joins
-        (self.combine,) = joins.ops
-        self.given = {argument: argument.index for argument in self.kernel.body.block.args}
-        """The arguments of the whole kernel, by number."""
-        self.rooms: list[BlockArgument] = []
-        """The arguments that are the workspace."""
-
-    def add_room(self, type: Attribute, *, is_output: bool) -> BlockArgument:
-        """A new argument between the inputs and the outputs: one of either."""
-        at, facts = len(self.kernel.inputs) + len(self.rooms) * is_output, list(self.kernel.facts)
-        room = self.kernel.body.block.insert_arg(type, at)
-        room.name_hint = "partials"
-        outputs = self.kernel.num_outputs.value.data + is_output
-        self.kernel.num_outputs = IntegerAttr(outputs, i64)
-        self.kernel.set_facts([*facts[:at], {}, *facts[at:]])
-        self.rooms.append(room)
-        return room
-
-    def before(self, op: Operation) -> None:
-        """Insert ahead of the combine."""
-        op.location = self.combine.location
-        self.launch.body.block.insert_op_before(op, self.combine)
-
-    def finish(self) -> None:
-        """Erase what has come to be of no use."""
-        for block in (self.launch.body.block, self.kernel.body.block):
-            unused = (op for op in reversed(list(block.ops)) if op.results)
-            _erase(op for op in unused if not any(result.uses for result in op.results))
-        self._drop_axes()
-        kept = [argument for argument in self.kernel.body.block.args if argument.uses]
-        facts = [self.kernel.facts[argument.index] for argument in kept]
-        outputs = sum(argument in kept for argument in self.kernel.outputs)
-        for argument in list(self.kernel.body.block.args):
-            if argument not in kept:
-                self.kernel.body.block.erase_arg(argument)
-        self.kernel.num_outputs = IntegerAttr(outputs, i64)
-        self.kernel.set_facts(facts)
-
-    def _drop_axes(self) -> None:
-        """The joined axes, where nothing differs along them."""
-        joined = [axis.value for axis in self.joins.axes]
-        if any(value.uses for value in joined):
-            return
-        pairs = zip(self.launch.axes, self.launch.body.block.args, strict=True)
-        self.launch.axes = ArrayAttr(axis for axis, value in pairs if value not in joined)
-        for value in joined:
-            assert isinstance(value, BlockArgument)
-            self.launch.body.block.erase_arg(value)
-
-    def launch_like(self, whole: loop.LaunchOp, rooms: Sequence[SSAValue]) -> loop.LaunchOp:
-        """The launch of this half, where `whole` launches the whole."""
-        passed = dict(zip(self.rooms, rooms, strict=True))
-        for argument, number in self.given.items():
-            passed[argument] = whole.operands[number]
-        inputs = [passed[argument] for argument in self.kernel.inputs]
-        outputs = [passed[argument] for argument in self.kernel.outputs]
-        return loop.LaunchOp(self.kernel.sym_name.data, inputs, outputs)
-
-
-def _erase(ops: Iterable[Operation]) -> None:
-    """In this order; each without uses by then."""
-    for op in ops:
-        op.detach()
-        op.erase()
-
-
-class _Workspace:
-    """Where the values of a combine are left: an element for each that differs."""
-
-    def __init__(self, half: _Half):
-        launch, joined = half.launch, half.joins.axes
-        along = RegisterAxes(launch).of(half.combine.results)
-        registers = [axis for axis in launch.axes_at(Level.REGISTER) if axis.value in along]
-        blocks = [axis for axis in launch.axes_at(Level.BLOCK) if axis not in joined]
-        threads = [a for a in launch.thread_axes() if a.value not in half.combine.axes]
-        found = [*blocks, *thread_order(registers, threads)]
-        self.axes = [axis for axis in found if axis.extent > 1]
-        self.blocks = half.joins.blocks
-
-    def type(self, element: Attribute) -> MemRefType:
-        """The array of the values of one result."""
-        return MemRefType(element, [self.blocks, *(axis.extent for axis in self.axes)])
-
-    def access(self, rank: AffineExpr, operands: Sequence[SSAValue]) -> Access:
-        """The element of the block of that rank among those that join."""
-        dims = [AffineExpr.dimension(len(operands) + n) for n in range(len(self.axes))]
-        return [rank, *dims], [*operands, *(axis.value for axis in self.axes)]
-
-
-def _first_half(source: loop.KernelOp, name: str) -> _Half:
-    """Each block leaves what it has joined within itself."""
-    half = _Half(source, name)
-    _erase(reversed(following(half.combine)))
-    _store_once(half)
-    workspace, axes = _Workspace(half), half.joins.axes
-    dims = [AffineExpr.dimension(n) for n in range(len(axes))]
-    rank = linearize(dims, [axis.extent for axis in axes])
-    subscripts = workspace.access(rank, [axis.value for axis in axes])
-    joined = [a.value for a in half.launch.thread_axes() if a.value in half.combine.axes]
-    for value in _joined_within(half):
-        room = half.add_room(workspace.type(value.type), is_output=True)
-        half.before(loop.StoreOp(value, room, subscripts, _at_first(joined)))
-    _erase([half.combine])
-    half.finish()
-    return half
-
-
-def _at_first(axes: Sequence[SSAValue]) -> Access:
-    """Where all of `axes` are 0."""
-    return [AffineExpr.dimension(n) * -1 for n in range(len(axes))], axes
-
-
-def _joined_within(half: _Half) -> Sequence[SSAValue]:
-    """The values of the combine, joined across all axes within a block."""
-    combine, joined = half.combine, [axis.value for axis in half.joins.axes]
-    own = [axis for axis in combine.axes if axis not in joined]
-    where = None if combine.mask is None else (combine.mask.data.results, combine.mask_operands)
-    if own:
-        within = tile.CombineOp(combine.values, own, combine.monoid, where)
-        half.before(within)
-        return within.results
-    return combine.values if where is None else _masked(half, where)
-
-
-def _masked(half: _Half, where: Access) -> Sequence[SSAValue]:
-    """The values of the combine where the mask holds, else the identity."""
-    combine = half.combine
-    half.before(predicate := loop.PredicateOp(where))
-    found: list[SSAValue] = []
-    identities = combine.monoid.identities(combine.values.types)
-    for value, identity in zip(combine.values, identities, strict=True):
-        half.before(constant := arith.ConstantOp(identity))
-        half.before(select := arith.SelectOp(predicate.result, value, constant.result))
-        found.append(select.result)
-    return found
-
-
-def _store_once(half: _Half) -> None:
-    """What is stored before the combine is stored by one of the blocks that join."""
-    where = _at_first([axis.value for axis in half.joins.axes])
-    for op in [op for op in half.launch.walk() if isinstance(op, loop.StoreOp)]:
-        if not half.joins.differing.isdisjoint((*op.indices, *op.mask_operands)):
-            continue
-        own = [] if op.mask is None else [(op.mask.data.results, op.mask_operands)]
-        subscripts = op.map.data.results, op.indices
-        once = loop.StoreOp(op.value, op.memref, subscripts, conjunction([*own, where]))
-        once.location = op.location
-        assert op.parent is not None
-        op.parent.insert_op_before(once, op)
-        _erase([op])
-
-
-def _second_half(source: loop.KernelOp, name: str) -> _Half:
-    """Each block joins what was left, and goes on."""
-    half = _Half(source, name)
-    workspace, combine = _Workspace(half), half.combine
-    body = Block(arg_types=[IndexType()])
-    body.args[0].name_hint = "r"
-    subscripts = workspace.access(AffineExpr.dimension(0), [body.args[0]])
-    types = [workspace.type(result.type) for result in combine.results]
-    loads = [loop.LoadOp(half.add_room(type, is_output=False), subscripts) for type in types]
-    body.add_ops([*loads, loop.YieldOp([load.result for load in loads])])
-    reduction = loop.ReduceOp(half.joins.blocks, combine.monoid, Region(body))
-    half.before(reduction)
-    for old, new in zip(combine.results, reduction.results, strict=True):
-        new.name_hint = old.name_hint
-        old.replace_all_uses_with(new)
-    block_ops = list(half.launch.body.block.ops)
-    earlier = block_ops[: block_ops.index(reduction)]
-    _erase([combine, *(op for op in reversed(earlier) if not op.results)])
-    half.finish()
-    return half
+RULE = Rule("k", 7, "split_joins")
 
 
 def _split(source: loop.KernelOp, module: ModuleOp) -> None:
@@ -256,8 +55,8 @@ def _split(source: loop.KernelOp, module: ModuleOp) -> None:
     name = source.sym_name.data
     taken = {op.sym_name.data for op in module.ops if isinstance(op, loop.KernelOp | func.FuncOp)}
     halves = [
-        _first_half(source, _free(f"{name}_partials", taken)),
-        _second_half(source, _free(f"{name}_join", taken)),
+        first_half(source, _free(f"{name}_partials", taken)),
+        second_half(source, _free(f"{name}_join", taken)),
     ]
     twice = {half.given[a] for half in halves[:1] for a in half.kernel.outputs if a in half.given}
     for output in halves[1].kernel.outputs:
@@ -272,7 +71,7 @@ def _split(source: loop.KernelOp, module: ModuleOp) -> None:
     for launch in launches:
         rooms = [allocated(launch, room) for room in halves[0].rooms]
         replace_launch(launch, [half.launch_like(launch, rooms) for half in halves])
-    _erase([source])
+    erase([source])
 
 
 def _free(name: str, taken: Container[str]) -> str:

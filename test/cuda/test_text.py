@@ -43,7 +43,14 @@ from tilewright.dialects.cuda_expressions import (
     NotOp,
     TernaryOp,
 )
-from tilewright.dialects.cuda_names import EFFECTS, PRELUDE, RESERVED, identifier, is_identifier
+from tilewright.dialects.cuda_names import (
+    CUDA_ACTIONS,
+    EFFECTS,
+    PRELUDE,
+    RESERVED,
+    identifier,
+    is_identifier,
+)
 from tilewright.dialects.cuda_types import BinaryOperator, Comparison
 from tilewright.errors import TilewrightError
 from tilewright.passes.lowering import context
@@ -189,7 +196,7 @@ def test_prelude_has_every_function_it_is_said_to_have():
     types = ("", *C_TYPES.values())
     for name in PRELUDE:
         assert f" {name}(" in prelude([Call(name, type) for type in types])
-    for name in EFFECTS - {"__syncwarp"}:
+    for name in EFFECTS - CUDA_ACTIONS:
         assert f" {name}(" in prelude([Call(name, "")])
     assert prelude([Call("expf", "float")]) == ""
 

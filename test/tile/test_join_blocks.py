@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.memref import AllocOp
 
 from tilewright.api import lower
 from tilewright.codegen import nvrtc
@@ -16,6 +17,8 @@ from tilewright.codegen.execution import Array, SimulatorBackend
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Fill, Plan
 from tilewright.codegen.plan_text import plan_text
+from tilewright.dialects.buffer_plan import set_offset
+from tilewright.errors import UsageError
 from tilewright.interpreters import interpret
 from tilewright.tools.program import with_main
 
@@ -160,6 +163,15 @@ def test_counters_are_kept_and_outputs_filled(parse: Parse) -> None:
     assert launch.scratch == launch.outputs[2:]
     assert launch.scratch[0] in last.slab.slots
     assert "kept from launch to launch\n  %arrived  int32[2]  8 B  filled with 0" in plan_text(last)
+
+
+def test_counters_share_memory_with_nobody(parse: Parse) -> None:
+    module = lower(with_main(parse(MOMENTS.replace("JOIN", "last_block"))), "cuda")
+    allocs = [op for op in module.walk() if isinstance(op, AllocOp)]
+    arrived = next(op for op in allocs if op.memref.name_hint == "arrived")
+    set_offset(arrived, 1 << 16)
+    with pytest.raises(UsageError, match="find %arrived as it left it, but it is shared"):
+        plan_of(module)
 
 
 def test_what_is_updated_is_filled_before_each_launch(parse: Parse) -> None:
