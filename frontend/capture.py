@@ -45,6 +45,9 @@ from tilewright.frontend.refusals import calls_of, check
 from tilewright.frontend.signature import Input, Output, inputs_of, outputs_of
 from tilewright.frontend.source import place_of_node
 
+_EVAL_BATCH_NORM = "_native_batch_norm_legit_no_training"
+"""What `torch.export` makes of `batch_norm` in eval mode: no name for kernels."""
+
 
 @dataclass(frozen=True)
 class Captured:
@@ -114,16 +117,16 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
         if node.target is operator.getitem:
             source, position = node.args
             values[node] = parts[source][position]
-            values[node].name_hint = node.name
             continue
         op = _op_of(node, values)
         scopes[op] = _scope(node)
         op.location = _location(node)
         block.add_op(op)
+        for result in op.results:
+            result.name_hint = node.name.replace(_EVAL_BATCH_NORM, "batch_norm")
         if isinstance(node.meta["val"], tuple | list):
             parts[node] = op.results
             continue
-        op.results[0].name_hint = node.name
         values[node] = op.results[0]
 
     outputs = outputs_of(exported, inputs)

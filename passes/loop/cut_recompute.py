@@ -104,7 +104,23 @@ def _decision(
     times: Mapping[Operation, float],
     target: Target,
 ) -> Decision:
-    """Whether the part should stay; its instructions and what only it reads go."""
+    """Whether the part should stay."""
+    again = often(part.runs / max(part.elements, 1))
+    costliest = max(part.ops, key=lambda op: (cost_of(op), not isinstance(op, loop.LoadOp)))
+    name = costliest.name.partition(".")[2]
+    what = f"recompute {again} of {name} over {part.elements} elements"
+    apart = _apart(kernel, launch, part, whole, times)
+    return decide(what, apart, [whole], target, margin=MARGIN)
+
+
+def _apart(
+    kernel: loop.KernelOp,
+    launch: loop.LaunchOp,
+    part: Part,
+    whole: Work,
+    times: Mapping[Operation, float],
+) -> tuple[Work, Work]:
+    """What computes the part, and what is left: its instructions and what only it reads go."""
     gone = {inner for op in _dead_without(part) for inner in op.walk()}
     instructions_gone = sum(times.get(op, 0.0) * cost_of(op) for op in gone)
     buffers = inputs_of(kernel, launch)
@@ -129,11 +145,7 @@ def _decision(
         whole.instructions - instructions_gone + part.runs,
         whole.steps,
     )
-    costliest = max(part.ops, key=lambda op: (cost_of(op), not isinstance(op, loop.LoadOp)))
-    name = costliest.name.partition(".")[2]
-    again = often(part.runs / max(part.elements, 1))
-    what = f"recompute {again} of {name} over {part.elements} elements"
-    return decide(what, [cut, rest], [whole], target, margin=MARGIN)
+    return cut, rest
 
 
 def _dead_without(part: Part) -> set[Operation]:

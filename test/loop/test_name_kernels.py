@@ -69,6 +69,8 @@ PROGRAMS: dict[str, tuple[Any, tuple[torch.Tensor, ...], list[str]]] = {
     "a program of few ops": (Sum(), (X,), ["relu_mul"]),
     "a function": (LlamaRMSNorm(16).forward, (X,), ["mul_rsqrt_add_mean_pow"]),
     "one op in a module": (nn.Sequential(nn.GELU()), (X,), ["gelu"]),
+    "one of several results": (nn.BatchNorm1d(16).eval(), (X,), ["batch_norm"]),
+    "several results": (lambda x: x.cummax(1), (X,), ["cummax"]),
     "two modules": (nn.Sequential(nn.Linear(16, 4), nn.ReLU()), (X,), ["relu_linear"]),
 }
 

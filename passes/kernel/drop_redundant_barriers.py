@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Drops barriers that order nothing.
+
+    loop.store %0, %a[%t] : memref<32xf32, 3 : i64>
+    kernel.barrier
+    kernel.barrier
+    loop.store %1, %b[%t] : memref<32xf32, 3 : i64>
+    kernel.barrier
+    %2 = loop.load %a[31 - %t] : memref<32xf32, 3 : i64>
+    %3 = loop.load %b[31 - %t] : memref<32xf32, 3 : i64>
+    %4 = arith.addf %2, %3 : f32
+    loop.store %4, %out[%t] : memref<32xf32>
+    kernel.barrier
+
+becomes
+
+    loop.store %0, %a[%t] : memref<32xf32, 3 : i64>
+    loop.store %1, %b[%t] : memref<32xf32, 3 : i64>
+    kernel.barrier
+    %2 = loop.load %a[31 - %t] : memref<32xf32, 3 : i64>
+    %3 = loop.load %b[31 - %t] : memref<32xf32, 3 : i64>
+    %4 = arith.addf %2, %3 : f32
+    loop.store %4, %out[%t] : memref<32xf32>
+
+A barrier stays where one thread touches memory before it that another touches after it, one of them
+to write, and no other barrier stands between. `phases` knows what that is; arrays are taken as
+wholes.
+"""
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from tilewright.dialects import kernel
+from tilewright.passes.kernel.phases import Phases
+from tilewright.passes.trace import Rule, rewriting, skipped
+
+RULE = Rule("k", 7, "drop_redundant_barriers")
+
+
+def legal(op: kernel.BarrierOp) -> str | None:
+    """What the barrier is there for, or None."""
+    phases = Phases(kernel.function_of(op))
+    before, after = phases.accesses_before(op), phases.accesses_after(op)
+    ordered = (a.memory for a in before if any(a.conflicts(other) for other in after))
+    names = {(memory and memory.name_hint) or "memory" for memory in ordered}
+    return f"a barrier orders accesses to %{', %'.join(sorted(names))}" if names else None
+
+
+class _DropRedundantBarrier(RewritePattern):
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: kernel.BarrierOp, rewriter: PatternRewriter) -> None:
+        function = kernel.function_of(op)
+        if (reason := legal(op)) is not None:
+            skipped(RULE, function, reason)
+            return
+        with rewriting(RULE, function):
+            rewriter.erase(op)
+
+
+class DropRedundantBarriersPass(ModulePass):
+    """Drop barriers that order nothing."""
+
+    name = "drop-redundant-barriers"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Every barrier of the module, in order."""
+        PatternRewriteWalker(_DropRedundantBarrier(), apply_recursively=False).rewrite_module(op)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What threads of a block may do at the same time as each other: the ops between barriers.
+
+Each thread comes to the same barriers in the same order, and between two of them does some path
+through the ops of the kernel. So one barrier orders what is on paths that end at it against what is
+on paths that begin at it, as far as no other barrier is on them. Paths are those of any number of
+steps, none included, of every loop: more than there are, so that nothing is missed.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.traits import RecursiveMemoryEffect, is_side_effect_free
+
+from tilewright.dialects import kernel, loop
+from tilewright.dialects.argument_facts import inputs_in_place
+from tilewright.dialects.kernel_copy import CopyingOp
+from tilewright.dialects.kernel_registers import LOCAL
+from tilewright.dialects.kernel_ring import FillOp, RingType
+from tilewright.dialects.tile import Transport
+from tilewright.dialects.types import memref_type
+
+_TOUCHES_NO_MEMORY = (
+    kernel.BarrierOp,
+    kernel.ShuffleOp,
+    kernel.SharedOp,
+    kernel.RegistersOp,
+    kernel.RingOp,
+    FillOp,
+)
+
+
+class Access(NamedTuple):
+    """What an op does to memory that others see too."""
+
+    memory: SSAValue | None
+    """None stands for any."""
+    is_write: bool
+
+    def conflicts(self, other: "Access") -> bool:
+        """Whether it matters which comes first."""
+        is_same = self.memory is other.memory or None in (self.memory, other.memory)
+        return is_same and (self.is_write or other.is_write)
+
+
+def is_barrier(op: Operation) -> bool:
+    """Whether every thread of the block waits here for all others."""
+    if not isinstance(op, kernel.RingWaitOp):
+        return isinstance(op, kernel.BarrierOp)
+    assert isinstance(op.ring.type, RingType)
+    return op.ring.type.transport.data is not Transport.TMA
+
+
+class Phases:
+    """The paths of a kernel, op by op."""
+
+    def __init__(self, function: kernel.FuncOp):
+        self._before: dict[Operation, set[Operation]] = {}
+        self._after: dict[Operation, set[Operation]] = {}
+        self._shares_arguments = any(map(inputs_in_place, function.facts))
+        self._function = function
+        self._follow(function.body.block, set())
+
+    def accesses_before(self, barrier: Operation) -> set[Access]:
+        """What threads may have done since the barrier before."""
+        return self._accesses(_reached(barrier, self._before))
+
+    def accesses_after(self, barrier: Operation) -> set[Access]:
+        """What threads may do before they come to the next barrier."""
+        return self._accesses(_reached(barrier, self._after))
+
+    def _follow(self, block: Block, entries: set[Operation]) -> set[Operation]:
+        """The ops from which a path leaves `block`, if `entries` are those from which it enters."""
+        for op in block.ops:
+            self._join(entries, op)
+            entries = {op}
+            bodies = [inner for region in op.regions for inner in region.blocks]
+            for inner in bodies:
+                entries |= self._follow(inner, entries)
+            for first in (inner.first_op for inner in bodies):  # in the next step
+                if first is not None:
+                    self._join(entries, first)
+        return entries
+
+    def _join(self, entries: set[Operation], op: Operation) -> None:
+        self._before.setdefault(op, set()).update(entries)
+        for entry in entries:
+            self._after.setdefault(entry, set()).add(op)
+
+    def _accesses(self, ops: Iterable[Operation]) -> set[Access]:
+        return {
+            Access(self._memory(access.memory), access.is_write)
+            for op in ops
+            for access in _accesses(op)
+        }
+
+    def _memory(self, memref: SSAValue | None) -> SSAValue | None:
+        """One for all arguments if some of them may be passed the same buffer."""
+        if self._shares_arguments and isinstance(memref, BlockArgument):
+            return self._function.body.block.args[0]
+        return memref
+
+
+def _reached(start: Operation, steps: Mapping[Operation, set[Operation]]) -> set[Operation]:
+    """The ops that `steps` lead to, through `start` but through no other barrier."""
+    found: set[Operation] = set()
+    ahead = [start]
+    while ahead:
+        for op in steps.get(ahead.pop(), ()):
+            if op in found or (is_barrier(op) and op is not start):
+                continue
+            found.add(op)
+            ahead.append(op)
+    return found
+
+
+def _accesses(op: Operation) -> Iterator[Access]:
+    match op:
+        case loop.LoadOp():
+            sides = [Access(op.memref, False)]
+        case loop.StoreOp():
+            sides = [Access(op.memref, True)]
+        case CopyingOp() | kernel.TmaCopyOp():
+            sides = [Access(op.source, False), Access(op.target, True)]
+        case _ if isinstance(op, _TOUCHES_NO_MEMORY) or op.has_trait(RecursiveMemoryEffect):
+            return
+        case _ if is_side_effect_free(op):
+            return
+        case _:
+            yield Access(None, True)
+            return
+    for side in sides:
+        assert side.memory is not None
+        if memref_type(side.memory).memory_space != LOCAL:
+            yield side
