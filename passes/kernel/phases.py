@@ -22,8 +22,11 @@ from tilewright.dialects.kernel_ring import FillOp, RingType
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_type
 
+_BARRIERS = (kernel.BarrierOp, kernel.ClusterBarrierOp, kernel.ArriveOp)
+"""Nobody but them touches the counters of blocks."""
+
 _TOUCHES_NO_MEMORY = (
-    kernel.BarrierOp,
+    *_BARRIERS,
     kernel.ShuffleOp,
     kernel.SharedOp,
     kernel.RegistersOp,
@@ -48,7 +51,7 @@ class Access(NamedTuple):
 def is_barrier(op: Operation) -> bool:
     """Whether every thread of the block waits here for all others."""
     if not isinstance(op, kernel.RingWaitOp):
-        return isinstance(op, kernel.BarrierOp)
+        return isinstance(op, _BARRIERS)
     assert isinstance(op.ring.type, RingType)
     return op.ring.type.transport.data is not Transport.TMA
 
@@ -97,7 +100,12 @@ class Phases:
         }
 
     def _memory(self, memref: SSAValue | None) -> SSAValue | None:
-        """One for all arguments if some of them may be passed the same buffer."""
+        """
+        One for all arguments if some of them may be passed the same buffer. What lies at the same
+        place in other blocks may be the block's own.
+        """
+        if memref is not None and isinstance(memref.owner, kernel.RemoteOp):
+            return memref.owner.source
         if self._shares_arguments and isinstance(memref, BlockArgument):
             return self._function.body.block.args[0]
         return memref

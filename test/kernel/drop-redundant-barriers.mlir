@@ -160,3 +160,33 @@ kernel.func grid 1 block 32 @in_place(%x: memref<32xf32>) -> (%out: memref<32xf3
   kernel.barrier
   loop.store %0, %out[%t] : memref<32xf32>
 }
+
+// A barrier of the cluster is one of the block too, and so is arriving at a counter; what is at the
+// same place in another block may be the block's own.
+// CHECK-LABEL: @with_others
+// CHECK:         loop.store %0, %a[%t]
+// CHECK-NEXT:    kernel.cluster_barrier
+// CHECK-NEXT:    %theirs = kernel.remote
+// CHECK-NEXT:    %1 = loop.load %theirs[31 - %t]
+// CHECK-NEXT:    kernel.barrier
+// CHECK-NEXT:    loop.store %1, %a[%t]
+// CHECK-NEXT:    %last = kernel.arrive
+// CHECK-NEXT:    %2 = loop.load %a[31 - %t]
+kernel.func grid 2 block 32 cluster 2 @with_others(%x: memref<32xf32>) -> (%out: memref<32xf32>, %arrived: memref<1xi32> {plan.scratch, plan.initial = 0 : i32}) {
+  %b = kernel.block_id
+  %t = kernel.thread_id
+  %0 = loop.load %x[%t] : memref<32xf32>
+  %a = kernel.shared : memref<32xf32, 3 : i64>
+  loop.store %0, %a[%t] : memref<32xf32, 3 : i64>
+  kernel.barrier
+  kernel.cluster_barrier
+  %theirs = kernel.remote %a of %b : memref<32xf32, 3 : i64>
+  %1 = loop.load %theirs[31 - %t] : memref<32xf32, 3 : i64>
+  kernel.barrier
+  loop.store %1, %a[%t] : memref<32xf32, 3 : i64>
+  kernel.barrier
+  %last = kernel.arrive %arrived[0] of 2 : memref<1xi32>
+  %2 = loop.load %a[31 - %t] : memref<32xf32, 3 : i64>
+  loop.store %2, %out[%t] where [0 - %b] : memref<32xf32>
+  kernel.cluster_barrier
+}
