@@ -54,10 +54,11 @@ def lower(module: ModuleOp | Captured, level: str, target: str | None = None) ->
     """
     A copy of `module` at a lower level: torch, tensor, loop, tile, kernel or cuda.
 
+    `target` is a GPU architecture such as `sm_90a`, by default that of the GPU that is present.
     Raises `UsageError` for an unknown level or one that the module is below already.
     """
-    target_for(target)
-    return lowering.lower(_module_of(module), lowering.level_named(level))
+    named = lowering.level_named(level)
+    return lowering.lower(_module_of(module), named, target=target_for(target))
 
 
 def interpret(module: ModuleOp | Captured, *arrays: Any) -> list[np.ndarray[Any, Any]]:
@@ -126,7 +127,7 @@ class CompiledProgram:
     @cached_property
     def plan(self) -> Plan:
         """The launches, and the buffers they run over."""
-        return plan_of(lowering.lower(self.captured.module, Level.CUDA))
+        return plan_of(lowering.lower(self.captured.module, Level.CUDA, target=self.target))
 
     @property
     def kernels(self) -> tuple[Launch, ...]:
@@ -145,7 +146,8 @@ class CompiledProgram:
 
     def ir(self, level: str) -> str:
         """The text of the program at a level: torch, tensor, loop, tile, kernel or cuda."""
-        return str(lowering.lower(self.captured.module, lowering.level_named(level)))
+        named = lowering.level_named(level)
+        return str(lowering.lower(self.captured.module, named, target=self.target))
 
     def report(self) -> StaticReport:
         """

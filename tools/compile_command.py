@@ -32,12 +32,12 @@ def run(args: argparse.Namespace) -> int:
         use_cuda_home()
     module = module_of(args)
     with _listening(args.verbosity, target, args.color):
-        lowered = lower(module, level)
+        lowered = lower(module, level, target=target)
     if level is Level.CUDA:
         check_kernels(kernels_of(lowered), target)
     text = cuda_source(lowered) if level is Level.CUDA else str(lowered) + "\n"
     if args.plan is not None:
-        write_plan(plan_of(lower(lowered, Level.CUDA)), args.plan)
+        write_plan(plan_of(lower(lowered, Level.CUDA, target=target)), args.plan)
     if wants_report:
         _report(module, target, args)
     if args.output is not None:
