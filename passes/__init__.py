@@ -46,6 +46,7 @@ _PASSES: dict[str, str] = {
     "fuse-multiply-add": "kernel.fuse_multiply_add:FuseMultiplyAddPass",
     "load-ahead-of-unrolled": "kernel.load_ahead_of_unrolled:LoadAheadOfUnrolledPass",
     "vectorize": "kernel.vectorize:VectorizePass",
+    "approximate-division": "kernel.approximate_division:ApproximateDivisionPass",
     "drop-redundant-barriers": "kernel.drop_redundant_barriers:DropRedundantBarriersPass",
     "inline-calls": "kernel.inline_calls:InlineCallsPass",
     "plan-buffers": "kernel.plan_buffers:PlanBuffersPass",

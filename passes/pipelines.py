@@ -39,7 +39,7 @@ TO_TILE = "tileify,blockify-launch,cooperative-reduce,stage-rows,simplify-access
 
 TO_KERNEL = (
     "convert-tile-to-kernel,fuse-multiply-add,load-ahead-of-unrolled,vectorize,canonicalize,"
-    "share-values,drop-redundant-barriers,inline-calls,plan-buffers"
+    "share-values,approximate-division,drop-redundant-barriers,inline-calls,plan-buffers"
 )
 
 TO_CUDA = "convert-kernel-to-cuda"
