@@ -23,7 +23,8 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tilewright.codegen.execution import SimulatorBackend
-from tilewright.codegen.launch_plan import Plan, plan_of
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.mutations import Mutation, mutations, planted_texts
 from tilewright.codegen.nvrtc import DEFAULT_TARGET
 from tilewright.codegen.simulator.findings import SimulationTooLarge
@@ -49,6 +50,9 @@ TOLERANCE = 1e-5
 
 REPORTED = "reported"
 """How the interpreter finds what it stops at."""
+
+UNWRITTEN = "unwritten"
+"""How the simulator finds outputs, or parts of them, that the kernel leaves out."""
 
 EQUIVALENT = "equivalent.toml"
 """The mutants of a folder that are right: for each kernel, by name, why."""
@@ -148,7 +152,9 @@ def simulated(kernel: Kernel, plan: Plan) -> Found:
         execution = SimulatorBackend(DEFAULT_TARGET, BUDGET).run(plan, kernel.inputs)
     except SimulationTooLarge:
         return frozenset({ENDLESS})
-    kinds = {problem.message.partition(":")[0] for problem in execution.problems}
+    # What is never written has no line, and no kind but its message.
+    messages = [problem.message for problem in execution.problems]
+    kinds = {m.partition(":")[0] if ":" in m else UNWRITTEN for m in messages}
     return frozenset(kinds) | _compared(kernel, execution.results)
 
 
