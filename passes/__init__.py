@@ -25,6 +25,7 @@ _PASSES: dict[str, str] = {
     "lift": "loop.lift:LiftPass",
     "inline-elementwise": "loop.inline_elementwise:InlineElementwisePass",
     "fuse-epilogue": "loop.fuse_epilogue:FuseEpiloguePass",
+    "fuse-parts": "loop.fuse_parts:FusePartsPass",
     "fuse-reduction": "loop.fuse_reduction:FuseReductionPass",
     "fuse-outputs": "loop.fuse_outputs:FuseOutputsPass",
     "fuse-rows": "loop.fuse_rows:FuseRowsPass",

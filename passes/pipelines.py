@@ -29,7 +29,7 @@ TO_TENSOR = (
 
 TO_LOOP = (
     "lift,fuse-epilogue,inline-elementwise,fuse-epilogue,fuse-rows,fuse-outputs,fuse-reduction,"
-    "fuse-epilogue,fuse-outputs,fuse-reduction{keep=true},fuse-epilogue{keep=true},"
+    "fuse-parts,fuse-epilogue,fuse-outputs,fuse-reduction{keep=true},fuse-epilogue{keep=true},"
     "merge-siblings,merge-loops,"
     "split-axes,collapse-axes,simplify-accesses,hoist-invariants,share-values,cut-recompute,"
     "normalize-kernels,dedupe-kernels,name-kernels"
