@@ -22,6 +22,7 @@ from tilewright.codegen.gpu import target_for
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.report import StaticReport, report_of
+from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.call import Call
@@ -127,7 +128,7 @@ class CompiledProgram:
     @cached_property
     def plan(self) -> Plan:
         """The launches, and the buffers they run over."""
-        return plan_of(lowering.lower(self.captured.module, Level.CUDA, target=self.target))
+        return plan_of(lower_to_cuda(self.captured.module, self.target))
 
     @property
     def kernels(self) -> tuple[Launch, ...]:

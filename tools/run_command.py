@@ -12,6 +12,7 @@ from tilewright.codegen.execution import Array, Backend, Execution, backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.report import StaticReport, report_of
+from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects.target import target
 from tilewright.errors import UsageError
 from tilewright.passes.levels import Level, level_of
@@ -89,7 +90,7 @@ def _report(
     program: Program, backend: Backend, target_name: str, args: argparse.Namespace
 ) -> Report:
     kernel_ir = _kernel_ir(program.module, args.check, target_name)
-    plan = plan_of(lower(kernel_ir or program.module, Level.CUDA, target=target_name))
+    plan = plan_of(lower_to_cuda(kernel_ir or program.module, target_name))
     inputs = program.inputs
     if inputs is None and args.inputs is not None:
         inputs = stored_inputs(args.inputs, plan.input_names)
