@@ -59,6 +59,14 @@ __device__ __forceinline__ bfloat16 to_bfloat16(double a) {
   return r;
 }
 
+// a / b to within 2 units in the last place, without the branch of correct rounding.
+// PTX ISA, div.full.
+__device__ __forceinline__ float divide_approximately(float a, float b) {
+  float r;
+  asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+}
+
 // The larger value; NaN if either is. fmaxf would drop the NaN. PTX ISA, max (sm_80).
 __device__ __forceinline__ float max_nan(float a, float b) {
   float r;

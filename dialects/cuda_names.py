@@ -55,9 +55,9 @@ _MATH = frozenset(
 
 PRELUDE = frozenset(
     """
-    arrives_last ceil_div checked_index differ floor_div floor_mod infinity integer_pow max_nan
-    min_nan quiet_nan shift_left shift_right shift_right_logical to_bfloat16 to_float to_half
-    wrapping_abs wrapping_add wrapping_mul wrapping_sub
+    arrives_last ceil_div checked_index differ divide_approximately floor_div floor_mod infinity
+    integer_pow max_nan min_nan quiet_nan shift_left shift_right shift_right_logical to_bfloat16
+    to_float to_half wrapping_abs wrapping_add wrapping_mul wrapping_sub
     """.split()
 )
 """The functions of `codegen/prelude.cuh` that give a value."""

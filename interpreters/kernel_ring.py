@@ -210,9 +210,9 @@ def _release(machine: Threads, op: RingReleaseOp) -> None:
 
 
 def check_finished(machine: Threads) -> None:
-    """No box may arrive after the end: the memory belongs to another block by then."""
+    """Nothing may arrive after the end: the memory belongs to another block by then."""
     rings = [ring for ring in machine.values.values() if isinstance(ring, Ring)]
-    for flight in (flight for ring in rings if ring.by_engine for flight in ring.under_way):
+    for flight in (flight for ring in rings for flight in ring.under_way):
         raise fail(
             flight.op,
             f"fill {flight.fill[0]} is still under way when the kernel ends",

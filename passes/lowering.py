@@ -6,11 +6,12 @@ from xdsl.dialects import get_all_dialects as get_xdsl_dialects
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import get_all_dialects
+from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.errors import UsageError
 from tilewright.passes.levels import LEVELS, Level, level_of, pipeline_between
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import did_you_mean, parse_pipeline
-from tilewright.passes.pipelines import available_passes, expanded
+from tilewright.passes.pipelines import available_passes, expanded, for_target
 
 
 def context() -> Context:
@@ -29,10 +30,19 @@ def level_named(name: str) -> Level:
     return Level(name)
 
 
-def lower(module: ModuleOp, level: Level, manager: PassManager | None = None) -> ModuleOp:
-    """A copy of `module` at `level`; `UsageError` if the module is below it already."""
+def lower(
+    module: ModuleOp,
+    level: Level,
+    manager: PassManager | None = None,
+    target: str = DEFAULT_TARGET,
+) -> ModuleOp:
+    """
+    A copy of `module` at `level`, as is best for `target`; `UsageError` if the module is below it
+    already.
+    """
     pipeline = pipeline_between(level_of(module), level)
-    passes = expanded(parse_pipeline(pipeline, available_passes()))
+    steps = parse_pipeline(pipeline, available_passes())
+    passes = expanded(for_target(step, target) for step in steps)
     lowered = module.clone()
     (manager or PassManager(context())).run(lowered, passes)
     return lowered

@@ -10,6 +10,7 @@ Each row is a pipeline that `opt-tool -p` understands, and a pass of its own by 
 
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -17,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.transforms import get_all_passes as get_xdsl_passes
 
+from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes import get_all_passes
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import parse_pipeline
@@ -27,7 +29,7 @@ TO_TENSOR = (
 
 TO_LOOP = (
     "lift,fuse-epilogue,inline-elementwise,fuse-epilogue,fuse-rows,fuse-outputs,fuse-reduction,"
-    "fuse-epilogue,fuse-outputs,fuse-reduction{keep=true},fuse-epilogue{keep=true},"
+    "fuse-parts,fuse-epilogue,fuse-outputs,fuse-reduction{keep=true},fuse-epilogue{keep=true},"
     "merge-siblings,merge-loops,"
     "split-axes,collapse-axes,simplify-accesses,hoist-invariants,share-values,cut-recompute,"
     "normalize-kernels,dedupe-kernels,name-kernels"
@@ -37,7 +39,8 @@ TO_TILE = "tileify,blockify-launch,cooperative-reduce,stage-rows,simplify-access
 
 TO_KERNEL = (
     "split-joins,convert-tile-to-kernel,fuse-multiply-add,load-ahead-of-unrolled,vectorize,"
-    "canonicalize,share-values,drop-redundant-barriers,inline-calls,plan-buffers"
+    "canonicalize,share-values,approximate-division,drop-redundant-barriers,inline-calls,"
+    "plan-buffers"
 )
 
 TO_CUDA = "convert-kernel-to-cuda"
@@ -48,14 +51,18 @@ def available_passes() -> Mapping[str, Callable[[], type[ModulePass]]]:
     return {**get_xdsl_passes(), **get_all_passes()}
 
 
+@dataclass(frozen=True)
 class NamedPipeline(ModulePass, ABC):
-    """A pass that is a pipeline of others."""
+    """A pass that is a pipeline of others, which all decide for one target."""
+
+    target: str = DEFAULT_TARGET
 
     PIPELINE: ClassVar[str]
 
     def passes(self) -> tuple[ModulePass, ...]:
         """The passes that it runs, in order."""
-        return parse_pipeline(self.PIPELINE, available_passes())
+        steps = parse_pipeline(self.PIPELINE, available_passes())
+        return tuple(for_target(step, self.target) for step in steps)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run them, verifying what each leaves behind."""
@@ -95,6 +102,12 @@ class ToCudaPass(NamedPipeline):
 
     name = "to-cuda"
     PIPELINE: ClassVar[str] = TO_CUDA
+
+
+def for_target(step: ModulePass, target: str) -> ModulePass:
+    """`step`, deciding for `target` if it has anything to decide."""
+    decides = any(field.name == "target" for field in fields(step))
+    return replace(step, target=target) if decides else step
 
 
 def expanded(passes: Iterable[ModulePass]) -> tuple[ModulePass, ...]:

@@ -22,6 +22,7 @@ from tilewright.codegen.gpu import target_for
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.report import StaticReport, report_of
+from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.call import Call
@@ -54,10 +55,11 @@ def lower(module: ModuleOp | Captured, level: str, target: str | None = None) ->
     """
     A copy of `module` at a lower level: torch, tensor, loop, tile, kernel or cuda.
 
+    `target` is a GPU architecture such as `sm_90a`, by default that of the GPU that is present.
     Raises `UsageError` for an unknown level or one that the module is below already.
     """
-    target_for(target)
-    return lowering.lower(_module_of(module), lowering.level_named(level))
+    named = lowering.level_named(level)
+    return lowering.lower(_module_of(module), named, target=target_for(target))
 
 
 def interpret(module: ModuleOp | Captured, *arrays: Any) -> list[np.ndarray[Any, Any]]:
@@ -126,7 +128,7 @@ class CompiledProgram:
     @cached_property
     def plan(self) -> Plan:
         """The launches, and the buffers they run over."""
-        return plan_of(lowering.lower(self.captured.module, Level.CUDA))
+        return plan_of(lower_to_cuda(self.captured.module, self.target))
 
     @property
     def kernels(self) -> tuple[Launch, ...]:
@@ -145,7 +147,8 @@ class CompiledProgram:
 
     def ir(self, level: str) -> str:
         """The text of the program at a level: torch, tensor, loop, tile, kernel or cuda."""
-        return str(lowering.lower(self.captured.module, lowering.level_named(level)))
+        named = lowering.level_named(level)
+        return str(lowering.lower(self.captured.module, named, target=self.target))
 
     def report(self) -> StaticReport:
         """

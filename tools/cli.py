@@ -239,11 +239,11 @@ def _add_simcheck(add_parser: AddParser) -> None:
     help = "plant bugs in kernels, and see that the simulator finds them"
     parser = _command(add_parser, "simcheck", "simcheck", help)
     parser.add_argument(
-        "folder",
+        "folders",
         metavar="FOLDER",
-        nargs="?",
-        default="test/codegen/simulator/kernels",
-        help="of NAME.cu and NAME.toml; default: the kernels of a checkout",
+        nargs="*",
+        default=["test/codegen/simulator/kernels", "test/codegen/simulator/tile"],
+        help="of NAME.cu with NAME.toml, and NAME.mlir; default: the kernels of a checkout",
     )
     parser.add_argument("--quick", action="store_true", help="some bugs of each kernel only")
 

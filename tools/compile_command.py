@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.printer import cuda_source, kernels_of
+from tilewright.codegen.spill_feedback import lower_to_cuda, relieve_spills
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
@@ -28,16 +29,18 @@ def run(args: argparse.Namespace) -> int:
     if args.plan is not None:
         form_of(args.plan)
     wants_report = args.report or args.json is not None
-    if wants_report:
+    if wants_report or level is Level.CUDA:
         use_cuda_home()
     module = module_of(args)
     with _listening(args.verbosity, target, args.color):
-        lowered = lower(module, level)
+        lowered = lower(module, level, target=target)
+        if level is Level.CUDA:
+            relieve_spills(lowered, target)
     if level is Level.CUDA:
         check_kernels(kernels_of(lowered), target)
     text = cuda_source(lowered) if level is Level.CUDA else str(lowered) + "\n"
     if args.plan is not None:
-        write_plan(plan_of(lower(lowered, Level.CUDA)), args.plan)
+        write_plan(plan_of(lower_to_cuda(lowered, target)), args.plan)
     if wants_report:
         _report(module, target, args)
     if args.output is not None:

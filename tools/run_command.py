@@ -12,6 +12,7 @@ from tilewright.codegen.execution import Array, Backend, Execution, backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.report import StaticReport, report_of
+from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects.target import target
 from tilewright.errors import UsageError
 from tilewright.passes.levels import Level, level_of
@@ -65,11 +66,11 @@ def _program(args: argparse.Namespace) -> Program:
     return captured_program(captured(args, fake=False, seed=args.seed))
 
 
-def _kernel_ir(module: ModuleOp, check: str) -> ModuleOp | None:
+def _kernel_ir(module: ModuleOp, check: str, target_name: str) -> ModuleOp | None:
     """`module` at Kernel IR, the last level with an interpreter; None if it is below."""
     if level_of(module) is Level.CUDA:
         return None
-    return lower(module, Level.KERNEL, checking_manager(context(), check))
+    return lower(module, Level.KERNEL, checking_manager(context(), check), target_name)
 
 
 def _compared(
@@ -88,8 +89,8 @@ def _compared(
 def _report(
     program: Program, backend: Backend, target_name: str, args: argparse.Namespace
 ) -> Report:
-    kernel_ir = _kernel_ir(program.module, args.check)
-    plan = plan_of(lower(kernel_ir or program.module, Level.CUDA))
+    kernel_ir = _kernel_ir(program.module, args.check, target_name)
+    plan = plan_of(lower_to_cuda(kernel_ir or program.module, target_name))
     inputs = program.inputs
     if inputs is None and args.inputs is not None:
         inputs = stored_inputs(args.inputs, plan.input_names)

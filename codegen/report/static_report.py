@@ -32,6 +32,7 @@ from tilewright.codegen.report.text import kernel_text
 from tilewright.codegen.report.traffic import Traffic, traffic_of
 from tilewright.codegen.report.work import source_line, work_of
 from tilewright.codegen.simulator import Counters
+from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects import kernel
 from tilewright.dialects.target import Target
 from tilewright.passes.kernel_cost import KernelCost, kernel_cost
@@ -102,8 +103,10 @@ def report_of(
     module: ModuleOp, target: Target, counters: Mapping[str, Counters] | None = None
 ) -> StaticReport:
     """The report on a module at any level that has a host function."""
-    kernel_ir = None if level_of(module) in (None, Level.CUDA) else lower(module, Level.KERNEL)
-    cuda_ir = module if kernel_ir is None else lower(kernel_ir, Level.CUDA)
+    kernel_ir, cuda_ir = None, module
+    if level_of(module) not in (None, Level.CUDA):
+        kernel_ir = lower(module, Level.KERNEL, target=target.name)
+        cuda_ir = lower_to_cuda(kernel_ir, target.name)
     costs = None if kernel_ir is None else kernel_costs(kernel_ir, cuda_ir)
     return static_report(plan_of(cuda_ir), target, costs, counters)
 

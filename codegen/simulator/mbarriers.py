@@ -87,16 +87,27 @@ class MBarriers:
         for offset in offsets.tolist():
             self.objects.pop(offset, None)
 
-    def find(self, offset: int, lane: int, line: int) -> MBarrier | None:
+    def find(self, offset: int, lanes: Integers, line: int) -> MBarrier | None:
+        """The mbarrier that `lanes` use, who have to know that it was initialised."""
         found = self.objects.get(offset)
         if found is None:
-            self._complain(lane, line, "uses an mbarrier that is not initialised")
+            self._complain(int(lanes[0]), line, "uses an mbarrier that is not initialised")
+            return None
+        maker, made = np.full(len(lanes), found.maker), np.full(len(lanes), found.made)
+        known = self._order.knows(lanes, maker, made)
+        if not known.all():
+            self._findings.add(
+                Kind.RACE,
+                line,
+                f"{self._geometry.name(int(lanes[~known][0]))} uses an mbarrier that another "
+                f"thread initialises: {self._geometry.name(found.maker)}, with no barrier between",
+            )
         return found
 
     def expect(self, lanes: Integers, offsets: Integers, bytes: Integers, line: int) -> None:
         """The current phases wait for so many more bytes."""
         for offset, mine in _groups(offsets):
-            barrier = self.find(offset, int(lanes[mine][0]), line)
+            barrier = self.find(offset, lanes[mine], line)
             if barrier is not None:
                 self._settle(barrier, lanes[mine], line)
                 barrier.bytes += int(bytes[mine].sum())
@@ -107,7 +118,7 @@ class MBarriers:
         """Returns the number of the phase that each lane arrived in."""
         phases = np.zeros(len(lanes), np.int64)
         for offset, mine in _groups(offsets):
-            barrier = self.find(offset, int(lanes[mine][0]), line)
+            barrier = self.find(offset, lanes[mine], line)
             if barrier is None:
                 continue
             self._settle(barrier, lanes[mine], line)
@@ -132,7 +143,7 @@ class MBarriers:
         """For each lane whether the phase is complete; they then know what happened before."""
         complete = np.zeros(len(lanes), np.bool_)
         for offset, mine in _groups(offsets):
-            barrier = self.find(offset, int(lanes[mine][0]), line)
+            barrier = self.find(offset, lanes[mine], line)
             if barrier is None:
                 complete[mine] = True
                 continue
@@ -148,7 +159,7 @@ class MBarriers:
 
     def start(self, offset: int, lane: int, copy: BulkCopy) -> MBarrier | None:
         """A bulk copy that completes on the mbarrier at `offset`."""
-        barrier = self.find(offset, lane, copy.line)
+        barrier = self.find(offset, np.array([lane]), copy.line)
         if barrier is None:
             return None
         who, maker, made = np.array([lane]), np.array([barrier.maker]), np.array([barrier.made])

@@ -2,8 +2,8 @@
 """
 Scalar `arith`, `math` and `scalar` ops as C++ expressions, by table.
 
-Nothing is approximate: `expf` and its kin are CUDA's accurate functions, division is IEEE's. And
-nothing is undefined: integers wrap around in functions of the prelude, for C++'s own may not
+Nothing is approximate but divisions that say so: `expf` and its kin are CUDA's accurate functions.
+And nothing is undefined: integers wrap around in functions of the prelude, for C++'s own may not
 overflow. Only indices, whose ranges are known, are computed with C++'s operators.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import Float32Type, IndexType, f32, f64, i1, i32, i64
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import scalar
@@ -155,12 +156,18 @@ def scalar_expression(op: Operation, values: Sequence[SSAValue], writer: Writer)
             return compare_integers(op, values[0], values[1])
         case arith.NegfOp() if op.result.type in (f32, f64):
             return NegOp(values[0]).result
+        case arith.DivfOp() if op.result.type == f32 and _may_be_approximate(op):
+            return CallOp("divide_approximately", values, f32).result
         case _ if len(op.results) != 1 or not values:
             return None
         case _ if (found := cast_expression(op, values[0], writer)) is not None:
             return found
         case _:
             return _by_table(op, op.results[0].type, values, writer)
+
+
+def _may_be_approximate(op: arith.DivfOp) -> bool:
+    return FastMathFlag.APPROX_FUNC in op.fastmath.data
 
 
 def _selected(condition: SSAValue, value: SSAValue, other: SSAValue) -> SSAValue:

@@ -86,6 +86,16 @@ READ = "127 - %t * 4 - %j"
 SLAB = "memref<3x128xf32, #tile.layout<slots>, 3>"
 
 ASYNC_MISTAKES: dict[str, Mistake] = {
+    "a fill that nobody waits for": (
+        [
+            ("predicate [5 - %next]", "predicate [6 - %next]"),
+            (
+                "to %s[%next mod 3, %t * 4] width 4",
+                "to %s[%next mod 3, %t * 4] width 4 where [5 - %next]",
+            ),
+        ],
+        r"fill 6 is still under way when the kernel ends .*wait for every fill",
+    ),
     "no wait": (
         [(WAIT, "")],
         r"reads element \[0, 127\], to which a copy is under way .*ring_wait",

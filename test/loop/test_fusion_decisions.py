@@ -61,6 +61,11 @@ def kernels(program: Callable[..., Any], *shapes: Shape) -> list[loop.KernelOp]:
     return [op for op in module.ops if isinstance(op, loop.KernelOp)]
 
 
+def gated(x: Tensor, w: Tensor) -> Tensor:
+    gate, up = (x @ w).chunk(2, -1)
+    return gate.exp() * up
+
+
 def powers_of_columns(x: Tensor, v: Tensor) -> Tensor:
     return x * (v**v) ** v
 
@@ -247,6 +252,20 @@ CASES: list[tuple[Callable[..., Any], tuple[Shape, ...], str, str]] = [
         f"{INLINED},fuse-outputs",
         "f:011_fuse_outputs skipped at exp: recompute 2x of exp (9 instructions) over 1048576 "
         "elements: 332.54 us against 171.77 us apart, saves 4.2 MB",
+    ),
+    (
+        gated,
+        ((64, 512), (512, 2048)),
+        f"{INLINED},fuse-parts",
+        "f:016_fuse_parts chosen at matmul_1: reduce 2 parts of 131072 elements where they are "
+        "joined: 4.08 us against 6.29 us apart, saves 1.0 MB",
+    ),
+    (
+        gated,
+        ((1, 65536), (65536, 2)),
+        f"{INLINED},fuse-parts",
+        "f:016_fuse_parts skipped at matmul_1: reduce 2 parts of 2 elements where they are "
+        "joined: 32.99 us against 19.49 us apart, saves 16 B",
     ),
 ]
 

@@ -32,6 +32,15 @@ def gate(x: Tensor, g: Tensor, u: Tensor) -> Tensor:
     return F.silu(x @ g) * (x @ u)
 
 
+def packed_gate(x: Tensor, w: Tensor) -> Tensor:
+    gate, up = F.linear(x, w).chunk(2, -1)
+    return F.silu(gate) * up
+
+
+def gated_convolution(x: Tensor, w: Tensor) -> Tensor:
+    return F.glu(F.conv1d(x, w), 1)
+
+
 def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return F.scaled_dot_product_attention(q, k, v)
 
@@ -84,6 +93,8 @@ CASES: list[tuple[Callable[..., Any], tuple[Tensor, ...], int]] = [
     (nn.GroupNorm(4, 16), (r(2, 16, 8, 9),), 1),
     (gelu_chain, (r(33, 512),), 1),
     (gate, (r(33, 64), r(64, 120), r(64, 120)), 1),
+    (packed_gate, (r(33, 64), r(240, 64)), 1),
+    (gated_convolution, (r(2, 4, 19), r(8, 4, 3)), 1),
     (relu_matmul, (r(16, 64), r(64), r(64, 16)), 1),
     (residual_and_norm, (r(33, 500), r(33, 500)), 1),
     (product_and_relu, (r(33, 64), r(64, 41)), 1),
@@ -114,6 +125,13 @@ def test_no_more_kernels_than_are_worth_it(
 
 def test_gate_and_up_share_one_loop():
     module = api.lower(api.capture(gate, r(33, 64), r(64, 120), r(64, 120)), "loop")
+    (reduction,) = [op for op in module.walk() if isinstance(op, loop.ReduceOp)]
+    loads = [op for op in reduction.body.block.ops if isinstance(op, loop.LoadOp)]
+    assert (len(reduction.results), len(loads)) == (2, 3)
+
+
+def test_packed_gate_and_up_share_one_loop():
+    module = api.lower(api.capture(packed_gate, r(33, 64), r(240, 64)), "loop")
     (reduction,) = [op for op in module.walk() if isinstance(op, loop.ReduceOp)]
     loads = [op for op in reduction.body.block.ops if isinstance(op, loop.LoadOp)]
     assert (len(reduction.results), len(loads)) == (2, 3)

@@ -60,6 +60,12 @@ class Sum(nn.Module):
         return torch.relu(x * 2)
 
 
+def largest_so_far(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """An op of two results."""
+    values, places = x.cummax(1)
+    return values, places
+
+
 X, Y = torch.randn(4, 16), torch.randn(5, 8)
 
 PROGRAMS: dict[str, tuple[Any, tuple[torch.Tensor, ...], list[str]]] = {
@@ -70,7 +76,7 @@ PROGRAMS: dict[str, tuple[Any, tuple[torch.Tensor, ...], list[str]]] = {
     "a function": (LlamaRMSNorm(16).forward, (X,), ["mul_rsqrt_add_mean_pow"]),
     "one op in a module": (nn.Sequential(nn.GELU()), (X,), ["gelu"]),
     "one of several results": (nn.BatchNorm1d(16).eval(), (X,), ["batch_norm"]),
-    "several results": (lambda x: x.cummax(1), (X,), ["cummax"]),
+    "several results": (largest_so_far, (X,), ["cummax"]),
     "two modules": (nn.Sequential(nn.Linear(16, 4), nn.ReLU()), (X,), ["relu_linear"]),
 }
 

@@ -5,15 +5,22 @@ Bugs planted in whole kernels are found, and nothing is found in the kernels the
 What `tilewright simcheck` runs. Here each kernel's quick bugs, with --every-case all.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tilewright.codegen import nvrtc
 from tilewright.codegen.simulator.mutation import Mutant, load_case, run_case
 from tilewright.errors import UsageError
 from tilewright.tools.cli import main
+from tilewright.tools.planted import load_kernel, mutants, run_mutant
+from tilewright.tools.simcheck import check_by_rule
+
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 KERNELS = Path(__file__).parent / "kernels"
+BY_RULE = sorted((Path(__file__).parent / "tile").glob("*.mlir"))
 CASES = {path.stem: load_case(path) for path in sorted(KERNELS.glob("*.toml"))}
 PLANTED = [(name, mutant) for name, case in CASES.items() for mutant in case.mutants]
 
@@ -39,6 +46,50 @@ def test_the_bug_is_found(name: str, mutant: Mutant, request: pytest.FixtureRequ
         pytest.skip("with --every-case")
     outcome = run_case(CASES[name], mutant)
     assert mutant.finds in outcome.found, outcome
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("path", BY_RULE, ids=lambda path: path.stem)
+def test_what_is_planted_by_rule_is_found(path: Path, request: pytest.FixtureRequest):
+    every = bool(request.config.getoption("--every-case"))
+    result = check_by_rule(load_kernel(path), quick=not every)
+    assert not result.problems
+    assert result.planted >= (40 if every else 2)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("path", BY_RULE, ids=lambda path: path.stem)
+def test_what_is_called_no_bug_is_planted_and_not_found(path: Path, request: pytest.FixtureRequest):
+    kernel = load_kernel(path)
+    named = [m for m in mutants(replace(kernel, equivalent={})) if m.what in kernel.equivalent]
+    assert len(named) == len(kernel.equivalent)
+    if not request.config.getoption("--every-case"):
+        named = named[:1]
+    for mutant in named:
+        outcome = run_mutant(mutant)
+        assert outcome is not None
+        assert not outcome.is_found, mutant.what
+
+
+@needs_nvrtc
+def test_rules_cover_synchronisation_and_masks():
+    planted = {m.what.partition(": ")[2] for path in BY_RULE for m in mutants(load_kernel(path))}
+    assert planted >= {
+        "dropped",
+        "moved behind what follows",
+        "lets one more fill be pending",
+        "for the fill after",
+        "memref in the slot after",
+        "condition 0 lost",
+        "skipped",
+        "always taken",
+        "no barrier of the warp",
+        "the other parity",
+        "more bytes",
+        "an arrival less",
+        "no fence after making barriers",
+        "no swizzle",
+    }
 
 
 def test_a_mutant_that_does_not_fit_is_named():

@@ -274,6 +274,30 @@ def test_arrivals_return_the_phase(run: Run):
     assert y.all()
 
 
+def test_an_mbarrier_is_used_by_those_who_know_that_it_is_made(run: Run):
+    """Also where its maker was the first to use it."""
+    source = """(unsigned* y) {
+      __shared__ unsigned long long bar;
+      unsigned b = __cvta_generic_to_shared(&bar), done;
+      if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(b) : "memory");
+        asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(b) : "memory");
+      }
+      __syncthreads();
+      asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; "
+        "selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(b) : "memory");
+      y[threadIdx.x] = done;
+    }"""
+    y = np.zeros(64, np.uint32)
+    assert run(source, y, block=64).ok
+    (error,) = run(source.replace("__syncthreads()", "__syncwarp()"), y, block=64).errors
+    assert error.kind is Kind.RACE
+    assert error.message == (
+        "thread 32 of block 0 uses an mbarrier that another thread initialises: "
+        "thread 0 of block 0, with no barrier between"
+    )
+
+
 def test_an_unknown_instruction_names_itself_and_its_line(run: Run):
     source = """(unsigned* y) {
       unsigned long long t;

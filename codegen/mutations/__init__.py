@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Bugs that are planted in kernels by rule, for the interpreter and the simulator to find.
+
+A mutation changes one operation of Kernel IR where it stands, or one place of the CUDA text. What
+it makes need not be valid: what the verifier or the lowering refuses is no mutant, for nobody can
+run it.
+"""
+
+from collections.abc import Iterator
+
+from xdsl.ir import Operation
+
+from tilewright.codegen.mutations.accesses import ACCESSES
+from tilewright.codegen.mutations.mutation import Mutation
+from tilewright.codegen.mutations.synchronisation import SYNCHRONISATION
+from tilewright.codegen.mutations.text import planted_texts
+
+__all__ = ["Mutation", "mutations", "planted_texts"]
+
+
+def mutations(op: Operation) -> Iterator[Mutation]:
+    """All that is planted in `op`; none for what is not synchronisation, memory or control."""
+    for type, rules in (*SYNCHRONISATION.items(), *ACCESSES.items()):
+        if isinstance(op, type):
+            for rule in rules:
+                yield from rule(op)

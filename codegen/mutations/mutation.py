@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a rule plants: one thing that may be wrong with an operation of Kernel IR."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.kernel_registers import LOCAL
+from tilewright.dialects.types import memref_type
+
+Change = Callable[[Operation], None]
+
+
+class Mutation(NamedTuple):
+    """What is wrong, and how to make it so."""
+
+    what: str
+    change: Change
+
+
+Rule = Callable[[Any], Iterator[Mutation]]
+"""The mutations of an operation of one class."""
+
+Rules = Mapping[type[Operation], Sequence[Rule]]
+
+
+def dropped(op: Operation) -> Iterator[Mutation]:
+    """The operation is not there."""
+    yield Mutation("dropped", Operation.detach)
+
+
+def insert_before(op: Operation, new: Operation) -> None:
+    """`new` stands before `op`."""
+    assert op.parent is not None
+    op.parent.insert_op_before(new, op)
+
+
+def is_local(memref: SSAValue) -> bool:
+    """Whether a thread's registers are meant, which nobody else sees."""
+    return memref_type(memref).memory_space == LOCAL

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bugs of what orders threads and copies: barriers, rings and shuffles."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilewright.codegen.mutations.mutation import Mutation, Rules, dropped, insert_before, is_local
+from tilewright.dialects import kernel, loop
+from tilewright.dialects.kernel_copy import CopyingOp
+from tilewright.dialects.kernel_ring import FillOp
+from tilewright.dialects.tile import Transport
+from tilewright.dialects.types import memref_type
+
+_SYNCHRONISE = kernel.BarrierOp, FillOp, kernel.ShuffleOp
+
+
+def _moved_down(op: Operation) -> Iterator[Mutation]:
+    """Behind the next operation that does something."""
+    if (after := _next_effect(op.next_op)) is not None and after.next_op is not None:
+        yield Mutation("moved behind what follows", _move_down)
+
+
+def _move_down(op: Operation) -> None:
+    after = _next_effect(op.next_op)
+    assert after is not None
+    op.detach()
+    Rewriter.insert_op(op, InsertPoint.after(after))
+
+
+def _moved_up(op: Operation) -> Iterator[Mutation]:
+    """Before the last operation that did something, unless its operands are made after that."""
+    before = _last_effect(op.prev_op)
+    if before is not None and all(_is_known_at(value, before) for value in op.operands):
+        yield Mutation("moved before what precedes", _move_up)
+
+
+def _move_up(op: Operation) -> None:
+    before = _last_effect(op.prev_op)
+    assert before is not None
+    op.detach()
+    Rewriter.insert_op(op, InsertPoint.before(before))
+
+
+def _next_effect(op: Operation | None) -> Operation | None:
+    while op is not None and not _acts(op):
+        op = op.next_op
+    return op
+
+
+def _last_effect(op: Operation | None) -> Operation | None:
+    while op is not None and not _acts(op):
+        op = op.prev_op
+    return op
+
+
+def _acts(op: Operation) -> bool:
+    """Whether other threads, or copies, may notice what `op` does or when it does it."""
+    return any(isinstance(inner, _SYNCHRONISE) or _is_shared(inner) for inner in op.walk())
+
+
+def _is_shared(op: Operation) -> bool:
+    """Whether `op` accesses memory other than registers."""
+    if isinstance(op, CopyingOp | kernel.TmaCopyOp):
+        return True
+    return isinstance(op, loop.LoadOp | loop.StoreOp) and not is_local(op.memref)
+
+
+def _is_known_at(value: SSAValue, place: Operation) -> bool:
+    """Whether `value` is made before `place`, in its block or around it."""
+    owner = value.owner
+    if not isinstance(owner, Operation) or owner.parent is not place.parent:
+        return True
+    return owner is not place and owner.is_before_in_block(place)
+
+
+def _waits_for_less(op: kernel.RingWaitOp) -> Iterator[Mutation]:
+    """Only waits for groups of copies count what may be pending."""
+    assert isinstance(op.ring.type, kernel.RingType)
+    is_counted = _transport(op) is Transport.CP_ASYNC
+    if is_counted and op.pending.value.data + 1 < op.ring.type.depth.data:
+        yield Mutation("lets one more fill be pending", _add_pending)
+
+
+def _add_pending(op: Operation) -> None:
+    assert isinstance(op, kernel.RingWaitOp)
+    op.properties["pending"] = IntegerAttr(op.pending.value.data + 1, i64)
+
+
+def _acquired(op: kernel.RingAcquireOp) -> Iterator[Mutation]:
+    """What threads fill is free once it has been waited for: nothing is left to acquire."""
+    if _transport(op) is Transport.TMA:
+        yield from dropped(op)
+        yield from _wrong_count(op)
+
+
+def _transport(op: FillOp) -> Transport:
+    assert isinstance(op.ring.type, kernel.RingType)
+    return op.ring.type.transport.data
+
+
+def _wrong_count(op: FillOp) -> Iterator[Mutation]:
+    yield Mutation("for the fill after", partial(_add_to_operand, number=1, more=1))
+
+
+def _wrong_slot_of_box(op: kernel.TmaCopyOp) -> Iterator[Mutation]:
+    number, depth = [*op.operands].index(op.slot), memref_type(op.target).get_shape()[0]
+    change = partial(_add_to_operand, number=number, more=1, modulo=depth)
+    yield Mutation("to the slot after", change)
+
+
+def _add_to_operand(op: Operation, *, number: int, more: int, modulo: int = 0) -> None:
+    expr = AffineExpr.dimension(0) + more
+    index = kernel.IndexOp(([expr % modulo if modulo else expr], [op.operands[number]]))
+    insert_before(op, index)
+    op.operands[number] = index.result
+
+
+def _wrong_bytes(op: kernel.RingOp) -> Iterator[Mutation]:
+    """Only the hardware that copies boxes counts their bytes."""
+    assert isinstance(op.ring.type, kernel.RingType)
+    if op.ring.type.transport.data is not Transport.TMA:
+        return
+    yield Mutation("expects 16 bytes more", partial(_set_bytes, more=16))
+    yield Mutation("expects 16 bytes less", partial(_set_bytes, more=-16))
+
+
+def _set_bytes(op: Operation, *, more: int) -> None:
+    assert isinstance(op, kernel.RingOp)
+    op.properties["bytes"] = IntegerAttr(op.bytes.value.data + more, i64)
+
+
+def _shuffled(op: kernel.ShuffleOp) -> Iterator[Mutation]:
+    yield Mutation("skipped", _skip)
+    yield Mutation("from another lane", _other_lane)
+
+
+def _skip(op: Operation) -> None:
+    op.results[0].replace_all_uses_with(op.operands[0])
+    op.detach()
+
+
+def _other_lane(op: Operation) -> None:
+    assert isinstance(op, kernel.ShuffleOp)
+    offset, width = op.offset.value.data, op.width.value.data
+    op.properties["offset"] = IntegerAttr(offset // 2 if offset > 1 else width // 2, i64)
+
+
+SYNCHRONISATION: Rules = {
+    kernel.BarrierOp: (dropped, _moved_down, _moved_up),
+    kernel.RingWaitOp: (dropped, _moved_down, _moved_up, _waits_for_less, _wrong_count),
+    kernel.RingCommitOp: (dropped, _moved_up, _wrong_count),
+    kernel.RingAcquireOp: (_acquired,),
+    kernel.RingReleaseOp: (dropped, _moved_up, _wrong_count),
+    kernel.RingOp: (_wrong_bytes,),
+    kernel.TmaCopyOp: (dropped, _wrong_slot_of_box),
+    kernel.ShuffleOp: (_shuffled,),
+}

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Bugs that are planted in CUDA text, by rule: in what Kernel IR leaves to the lowering, such as
+mbarriers, their parity and their bytes, swizzles, and barriers of a warp.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Planted(NamedTuple):
+    """A text with one bug: what the bug is."""
+
+    what: str
+    text: str
+
+
+class _Rule(NamedTuple):
+    """Each match of `old` becomes `new`, one at a time."""
+
+    what: str
+    old: str
+    new: str
+
+
+_RULES = (
+    _Rule("no barrier of the block", r"__syncthreads\(\);", ""),
+    _Rule("no barrier of the warp", r"__syncwarp\(\);", ""),
+    _Rule("a group of copies is not closed", r"copy_async_commit\(\);", ""),
+    _Rule("copies are not waited for", r"copy_async_wait<\d+>\(\);", ""),
+    _Rule("one more group may be pending", r"copy_async_wait<(\d+)>", r"copy_async_wait<\1 + 1>"),
+    _Rule("a copy of fewer bytes", r"(copy_async\w*)<(8|16)>", r"\1<\2 / 2>"),
+    _Rule("zeros are not filled in", r"(copy_async_or_zero<.*), [^,;]*\);", r"\1, true);"),
+    _Rule("the other parity", r"mbarrier_wait\((.*), (.*)\);", r"mbarrier_wait(\1, (\2) ^ 1);"),
+    _Rule("a phase is not waited for", r"mbarrier_wait\(.*, [^\d].*\);", ""),
+    _Rule("more bytes", r"mbarrier_expect\((.*), (\d+)\);", r"mbarrier_expect(\1, \2 + 16);"),
+    _Rule("fewer bytes", r"mbarrier_expect\((.*), (\d+)\);", r"mbarrier_expect(\1, \2 - 16);"),
+    _Rule("an arrival more", r"mbarrier_init\((.*), (\d+)\);", r"mbarrier_init(\1, \2 + 1);"),
+    _Rule("an arrival less", r"mbarrier_init\((.*), (\d+)\);", r"mbarrier_init(\1, \2 - 1);"),
+    _Rule("a barrier is not made", r"mbarrier_init\(.*\);", ""),
+    _Rule("no fence after making barriers", r"mbarrier_init_fence\(\);", ""),
+    _Rule("nobody arrives", r"mbarrier_arrive\(.*\);", ""),
+    _Rule("all do what one thread should", r"if \((thread|t)( % 32)? == 0\)", "if (true)"),
+    _Rule("the wrong barrier", r"(?<!init\()&(full|empty)\[(\w+)\](?!, 1\))", r"&\1[(\2) ^ 1]"),
+    _Rule("no swizzle", r"\^ \((swizzle\d*) \* (\d+)\)", r"^ (0 * \1)"),
+    _Rule("the wrong swizzle", r"(const int swizzle\d* = )(.*);", r"\1(\2) ^ 1;"),
+    _Rule("arrays overlap", r"\(pool \+ (\d+)\)", r"(pool + \1 - 128)"),
+    _Rule("half of the warp is named", r"0xffffffff", "0x0000ffff"),
+    _Rule("a fill too many", r"if \(next < (\d+)\)", r"if (next <= \1)"),
+    _Rule("a fill too few", r"if \(next < (\d+)\)", r"if (next < \1 - 1)"),
+)
+"""Kinds of bugs. Lines match as a whole: none of ours has two of the same kind."""
+
+
+def planted_texts(source: str) -> Iterator[Planted]:
+    """Each bug in the kernels of `source`, whose launch bounds mark where they begin."""
+    start = source.index("__launch_bounds__")
+    for rule in _RULES:
+        for number, match in enumerate(re.compile(rule.old).finditer(source, start)):
+            text = source[: match.start()] + match.expand(rule.new) + source[match.end() :]
+            yield Planted(f"text {number}: {rule.what}", text)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that spill ask for fewer blocks, and say so; others are left alone."""
+
+from collections.abc import Callable
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.printer import cuda_source
+from tilewright.codegen.report.resources import parse_resources
+from tilewright.codegen.spill_feedback import lower_to_cuda
+from tilewright.passes.trace import Rule, listening
+
+Parse = Callable[[str], ModuleOp]
+
+pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+
+def outer_product(min_blocks: int, size: int) -> str:
+    """A kernel whose threads add up `size` x `size` products each, in registers."""
+    matrix = f"memref<{size}x{size}xf32, 5>"
+    return f"""
+      kernel.func grid 1 block 256 min_blocks {min_blocks} @k(%x: memref<100x{size}xf32>)
+          -> (%out: memref<256x{size}x{size}xf32>) {{
+        %t = kernel.thread_id
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %n = arith.constant 100 : index
+        %zero = arith.constant 0.0 : f32
+        %acc = kernel.registers : {matrix}
+        kernel.unroll %i in {size}, %j in {size} {{
+          loop.store %zero, %acc[%i, %j] : {matrix}
+        }}
+        scf.for %k = %c0 to %n step %c1 {{
+          kernel.unroll %i in {size}, %j in {size} {{
+            %a = loop.load %x[%k, %i] : memref<100x{size}xf32>
+            %b = loop.load %x[%k, %j] : memref<100x{size}xf32>
+            %c = loop.load %acc[%i, %j] : {matrix}
+            %d = math.fma %a, %b, %c : f32
+            loop.store %d, %acc[%i, %j] : {matrix}
+          }}
+        }}
+        kernel.unroll %i in {size}, %j in {size} {{
+          %c = loop.load %acc[%i, %j] : {matrix}
+          loop.store %c, %out[%t, %i, %j] : memref<256x{size}x{size}xf32>
+        }}
+      }}"""
+
+
+class Remarks:
+    """Keeps what was decided."""
+
+    def __init__(self) -> None:
+        self.heard = list[str]()
+
+    def look(self, scope: object) -> None:
+        """Nothing is kept of the kernel."""
+
+    def rewrote(self, rule: Rule, site: str, before: None, after: None) -> None:
+        """Not listened to."""
+
+    def skipped(self, rule: Rule, site: str, reason: str) -> None:
+        """Not listened to."""
+
+    def decided(self, rule: Rule, site: str, reason: str) -> None:
+        """A choice of the compiler's."""
+        self.heard.append(f"{rule} {site}: {reason}")
+
+
+def compiled(parse: Parse, text: str) -> tuple[str, list[str]]:
+    """The CUDA text and the remarks."""
+    remarks = Remarks()
+    with listening(remarks):
+        lowered = lower_to_cuda(parse(text), "sm_90a")
+    return cuda_source(lowered), [r for r in remarks.heard if "spill" in r]
+
+
+def spills(source: str) -> bool:
+    """Whether the only kernel spills."""
+    (resources,) = parse_resources(nvrtc.compile_cubin(source, "sm_90a").log).values()
+    return resources.spills
+
+
+def test_a_kernel_that_spills_asks_for_less(parse: Parse):
+    # 100 sums of a thread, but 3 blocks of 256 threads leave 80 registers for each
+    source, remarks = compiled(parse, outer_product(3, 10))
+    assert "__launch_bounds__(256, 2)" in source
+    assert not spills(source)
+    assert spills(source.replace("(256, 2)", "(256, 3)"))
+    (remark,) = remarks
+    assert remark.startswith("c:002_spill_feedback k: ")
+    assert remark.endswith("bytes spilled with registers for 3 blocks: 2 now")
+
+
+def test_a_kernel_that_does_not_spill_stays_as_it_is(parse: Parse):
+    source, remarks = compiled(parse, outer_product(3, 5))
+    assert "__launch_bounds__(256, 3)" in source
+    assert not remarks
+
+
+def test_the_last_choice_is_one_block(parse: Parse):
+    # 400 sums do not fit into the 255 registers that a thread may have
+    source, remarks = compiled(parse, outer_product(3, 20))
+    assert "__launch_bounds__(256, 1)" in source
+    assert len(remarks) == 2
