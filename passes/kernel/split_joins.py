@@ -47,7 +47,7 @@ from tilewright.passes.kernel.kernel_halves import erase, first_half, second_hal
 from tilewright.passes.kernel.scratch import allocated, launches_of, replace_launch
 from tilewright.passes.trace import Rule, rewriting
 
-RULE = Rule("k", 8, "split_joins")
+RULE = Rule("k", 9, "split_joins")
 
 
 def _split(source: loop.KernelOp, module: ModuleOp) -> None:
