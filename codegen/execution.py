@@ -47,11 +47,15 @@ _OTHER_POISON: dict[int, Unsigned] = {size: ~pattern for size, pattern in _POISO
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that a kernel did wrong; `line` is a line of the CUDA text, 0 where unknown."""
+    """
+    Something that a kernel did wrong; `line` is a line of the CUDA text, 0 where unknown, and
+    `note` says what it comes from, as far as that is known.
+    """
 
     kernel: str
     line: int
     message: str
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,10 @@ class SimulatorBackend:
             report = self._simulate(plan, launch, buffers, budget)
         except SimulationTooLarge as err:
             raise SimulationTooLarge(launch.kernel, self.budget, err.needed) from None
-        found = [Problem(launch.kernel, f.line, f"{f.kind}: {f.message}") for f in report.errors]
+        found = [
+            Problem(launch.kernel, error.line, f"{error.kind}: {error.message}", error.note)
+            for error in report.errors
+        ]
         left = _left_of(launch, buffers, _POISON)
         if report.blocks < launch.grid:
             left = []
@@ -214,6 +221,7 @@ class SimulatorBackend:
             budget=budget,
             checks=checks,
             blocks=self.blocks,
+            notes=plan.notes,
         )
 
     def _surely_left(

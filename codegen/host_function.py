@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.arrays import dtype_named
 from tilewright.codegen.launch_plan import ArrayType, Fill, Launch, MapOf, Plan
-from tilewright.codegen.printer import cuda_source, kernels_of
+from tilewright.codegen.printer import CudaText, cuda_text, kernels_of
 from tilewright.codegen.slab import InPlace, Slab
 from tilewright.dialects import cuda, loop
 from tilewright.dialects.buffer_plan import slot_of
@@ -39,7 +39,7 @@ def plan_of(module: ModuleOp) -> Plan:
     main = next((f for f in hosts if f.sym_name.data == "main"), None)
     if main is None:
         raise UsageError("the module has no function @main, which says what to launch on what")
-    return _Reader(main, kernels).read(cuda_source(module) if kernels else "")
+    return _Reader(main, kernels).read(cuda_text(module) if kernels else CudaText("", {}))
 
 
 class _Reader:
@@ -55,7 +55,7 @@ class _Reader:
         self.launches: list[Launch] = []
         self.kept: dict[int, Fill] = {}
 
-    def read(self, source: str) -> Plan:
+    def read(self, text: CudaText) -> Plan:
         arguments = self.main.body.block.args
         names = tuple(a.name_hint or str(a.index) for a in arguments)
         for argument in arguments:
@@ -71,7 +71,7 @@ class _Reader:
         steps = ((*launch.inputs, *launch.outputs) for launch in self.launches)
         slab.check(steps, [*self.names], in_place)
         return Plan(
-            source,
+            text.source,
             names,
             tuple(self.buffers),
             tuple(self.launches),
@@ -83,6 +83,7 @@ class _Reader:
             tuple(self.names),
             source_names(self.main),
             tuple(self.kept.values()),
+            text.notes,
         )
 
     def _returned(self) -> Sequence[SSAValue]:

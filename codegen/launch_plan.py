@@ -8,7 +8,7 @@ its kernels.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import NamedTuple
 
@@ -106,6 +106,8 @@ class Plan:
     """What PyTorch calls the inputs that are a module's: `layers.0.weight`."""
     kept: tuple[Fill, ...] = ()
     """Buffers that are filled once, when they are allocated: launches leave them so."""
+    notes: Mapping[int, str] = field(default_factory=dict[int, str])
+    """What lines of the source come from, by number: `loop.load %x of matmul, model.py:7`."""
 
     def check_inputs(self, arrays: list[np.ndarray]) -> None:
         """Raise `UsageError` unless there are as many arrays as inputs, of their types."""

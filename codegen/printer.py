@@ -4,10 +4,10 @@ CUDA IR as CUDA C++ text, which NVRTC and nvcc compile as it is: the prelude as 
 then the kernels. The host function, which launches them, is not part of the text.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
-from typing import IO
+from typing import IO, NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -157,16 +157,34 @@ def _permuted_arguments(module: ModuleOp) -> Iterator[str]:
             yield f"// {name}, {sizes}, is PyTorch's, permuted by {list(axes)} when loaded\n"
 
 
-def cuda_source(module: ModuleOp) -> str:
+class CudaText(NamedTuple):
+    """CUDA C++, and what its lines come from, by number."""
+
+    source: str
+    notes: Mapping[int, str]
+
+
+def cuda_text(module: ModuleOp) -> CudaText:
     """The CUDA C++ text of a module of CUDA IR."""
     kernels = kernels_of(module)
     stream = StringIO()
     stream.writelines(_permuted_arguments(module))
     if functions := prelude(_called(kernels), _types(kernels)):
         stream.write(f"{functions}\n")
+    notes: dict[int, str] = {}
     for kernel in kernels:
-        CudaPrinter(stream).kernel(kernel)
-    return stream.getvalue().lstrip("\n")
+        printer = CudaPrinter(stream, lines=1 + stream.getvalue().count("\n"))
+        printer.kernel(kernel)
+        notes |= printer.notes
+    text = stream.getvalue()
+    source = text.lstrip("\n")
+    cut = len(text) - len(source)
+    return CudaText(source, {line - cut: note for line, note in notes.items()})
+
+
+def cuda_source(module: ModuleOp) -> str:
+    """The text alone."""
+    return cuda_text(module).source
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from tilewright.dialects.cuda_expressions import ExpressionOp
 from tilewright.dialects.cuda_grid import RemoteOp
 from tilewright.dialects.cuda_types import ArrayType, PointerType, VariableType
 from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
+from tilewright.dialects.origin import story
 
 MAX_COLUMNS = 100
 
@@ -30,19 +31,32 @@ class StatementPrinter(BasePrinter):
     """Prints statement by statement, and remembers the names of what they declare."""
 
     names: ScopedNames = field(default_factory=ScopedNames, init=False)
+    lines: int = 1
+    """How many lines have been printed."""
+    notes: dict[int, str] = field(default_factory=dict[int, str], init=False)
+    """What the lines come from, by number."""
 
     def __post_init__(self) -> None:
         self.expressions = Expressions(self.names)
 
     def line(self, text: str) -> None:
-        """One line, indented."""
+        """One line, indented, or several."""
+        self.lines += 1 + text.count("\n")
         self.print_string(f"\n{text}")
 
     def body(self, block: Block) -> None:
         """The statements of a block, between its braces."""
         with self.indented(), self.names.scope():
             for op in block.ops:
+                first = self.lines + 1
                 self.statement(op)
+                self._note(op, range(first, self.lines + 1))
+
+    def _note(self, op: Operation, lines: range) -> None:
+        """Where a statement comes from; of what stands inside of it this is known already."""
+        if note := story(op.location):
+            for line in lines:
+                self.notes.setdefault(line, note)
 
     @singledispatchmethod
     def statement(self, op: Operation) -> None:

@@ -6,9 +6,17 @@ part of, and the user's line.
     loc("mul"("layers.0.norm: LlamaRMSNorm"("model.py":7:0)))
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FileLineColLoc,
+    FusedLoc,
+    LocationAttr,
+    NameLoc,
+    StringAttr,
+)
 from xdsl.ir import Attribute
 
 
@@ -45,3 +53,31 @@ def origin_of(location: Attribute) -> Origin | None:
         return Origin(node, None)
     path, _, name = inner.desc.data.rpartition(": ")
     return Origin(node, ModuleOfOp(path, name))
+
+
+def named(what: str, location: LocationAttr) -> NameLoc:
+    """The location of what has become of an op, `what`, that was at `location`."""
+    return NameLoc(StringAttr(what), location)
+
+
+def story(location: Attribute) -> str:
+    """What `named` says, and of what: `loop.load %x of mm, layers.0: Linear, model.py:7`."""
+    if not isinstance(location, NameLoc):
+        return ""
+    origin = ", ".join(_parts(location.location))
+    return f"{location.desc.data} of {origin}" if origin else location.desc.data
+
+
+def _parts(location: Attribute) -> Iterator[str]:
+    """The names that a location consists of, from the op to the line."""
+    match location:
+        case NameLoc():
+            yield location.desc.data
+            yield from _parts(location.location)
+        case FileLineColLoc():
+            yield f"{location.filename.data}:{location.line.data}"
+        case FusedLoc(locations=ArrayAttr() as parts):
+            found = ([*_parts(part)] for part in parts)
+            yield from next(filter(None, found), list[str]())
+        case _:
+            pass

@@ -50,9 +50,10 @@ class Report:
     def errors(self) -> Iterator[str]:
         """A line for each thing that is wrong, a problem in a kernel with its source line."""
         for problem in self.execution.problems:
-            yield f"{_place(problem)}error: kernel '{problem.kernel}': {problem.message}" + (
-                f"\n{self.source.splitlines()[problem.line - 1]}" if problem.line else ""
-            )
+            error = f"{_place(problem)}error: kernel '{problem.kernel}': {problem.message}"
+            line = self.source.splitlines()[problem.line - 1 : problem.line] if problem.line else []
+            note = [f"{_place(problem)}note: from {problem.note}"] if problem.note else []
+            yield "\n".join([error, *line, *note])
         for number, comparison in enumerate(self.comparisons):
             if comparison.reason:
                 yield f"error: output {number} is wrong: {comparison.reason}"

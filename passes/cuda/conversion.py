@@ -117,10 +117,14 @@ class Conversion:
             if op in self.accesses.filled.gone or op in self.done:
                 continue
             self.done.add(op)
-            if (handler := self.handlers.get(type(op))) is not None:
-                handler(self, op)
-            else:
-                self._convert_scalar(op)
+            with self.writer.at(op):
+                self._convert(op)
+
+    def _convert(self, op: Operation) -> None:
+        if (handler := self.handlers.get(type(op))) is not None:
+            handler(self, op)
+        else:
+            self._convert_scalar(op)
 
     def _convert_scalar(self, op: Operation) -> None:
         """Everything that has no handler is scalar arithmetic."""

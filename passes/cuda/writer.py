@@ -8,7 +8,16 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    AnyFloat,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    LocationAttr,
+    MemRefType,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
@@ -27,6 +36,8 @@ from tilewright.dialects.cuda_expressions import (
 )
 from tilewright.dialects.cuda_statements import LetOp, StatementOp
 from tilewright.dialects.cuda_types import STORED, VariableType
+from tilewright.dialects.kernel_ring import RingType
+from tilewright.dialects.origin import named
 from tilewright.errors import UnsupportedError
 
 MAX_INLINE = 60
@@ -44,6 +55,8 @@ class Writer:
         """Source integers by the index of another width that is cast wherever they are used."""
         self.constants: dict[SSAValue, IntegerAttr | FloatAttr] = {}
         """Source values that are written as literals wherever they are used."""
+        self.location: LocationAttr = UNKNOWN_LOC
+        """What is being converted."""
 
     def type(self, type: Attribute) -> Attribute:
         """The C++ type of a value."""
@@ -81,6 +94,7 @@ class Writer:
         """Append a statement and the expressions in it."""
         for operand in op.operands:
             self._place(operand)
+        op.location = self.location
         self.block.add_op(op)
         return op
 
@@ -125,11 +139,25 @@ class Writer:
         return fitted
 
     @contextmanager
+    def at(self, source: Operation) -> Generator[None]:
+        """What is appended meanwhile is what `source` becomes."""
+        outer, self.location = self.location, named(_title(source), source.location)
+        yield
+        self.location = outer
+
+    @contextmanager
     def inside(self, block: Block) -> Generator[None]:
         """Append to `block` meanwhile."""
         outer, self.block = self.block, block
         yield
         self.block = outer
+
+
+def _title(op: Operation) -> str:
+    """An op in few words: its name, and that of the memory or ring that it acts on."""
+    objects = (v.name_hint for v in op.operands if isinstance(v.type, MemRefType | RingType))
+    name = next(objects, None)
+    return f"{op.name} %{name}" if name else op.name
 
 
 def is_pending(value: SSAValue) -> bool:

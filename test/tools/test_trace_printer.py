@@ -116,6 +116,7 @@ def test_every_rewrite_is_closed_and_has_one_ledger(tmp_path: Path):
         "t:001_tileify",
         "t:004_cooperative_reduce",
         "k:001_convert_tile_to_kernel",
+        "k:006_fuse_multiply_add",
     ]
 
 
