@@ -48,7 +48,7 @@ class Family:
     def layers(self, number: int) -> "Layers":
         """Decoder layers one after the other, and what their model calls each with."""
         config = self._config(number)
-        torch.manual_seed(0)
+        torch.manual_seed(0)  # pyright: ignore[reportUnknownMemberType]
         x = torch.randn(1, TIME, 64)
         tables = self._class("RotaryEmbedding")(config)(x, torch.arange(TIME)[None])
         causal = torch.full((1, 1, TIME, TIME), float("-inf")).triu(1)
@@ -59,7 +59,7 @@ class Family:
 
     def model(self, layers: int) -> Any:
         """A language model: tokens in, the logits of the next ones out."""
-        torch.manual_seed(0)
+        torch.manual_seed(0)  # pyright: ignore[reportUnknownMemberType]
         return self._class("ForCausalLM")(self._config(layers)).eval()
 
 
