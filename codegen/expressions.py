@@ -11,6 +11,7 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.literals import literal
 from tilewright.codegen.names import ScopedNames
 from tilewright.dialects import cuda_expressions as expr
+from tilewright.dialects import cuda_operators as operators
 from tilewright.dialects.cuda_copies import AddressOp
 from tilewright.dialects.cuda_types import BinaryOperator, Builtin, Comparison
 
@@ -92,7 +93,7 @@ class Expressions:
         return Text(_BUILTIN[op.variable.data], _POSTFIX)
 
     @made_by.register
-    def _(self, op: expr.BinaryOp) -> Text:
+    def _(self, op: operators.BinaryOp) -> Text:
         symbol, binding = _BINARY[op.operator.data]
         lhs = self.expression(op.lhs)
         if binding in _BITWISE:
@@ -104,7 +105,7 @@ class Expressions:
         return Text(f"{left} {symbol} {self._right(op.rhs, binding)}", binding)
 
     @made_by.register
-    def _(self, op: expr.CompareOp) -> Text:
+    def _(self, op: operators.CompareOp) -> Text:
         symbol, binding = _COMPARISON[op.comparison.data]
         left, right = self.expression(op.lhs), self.expression(op.rhs)
         return Text(f"{left.within(_RELATION)} {symbol} {right.within(_RELATION)}", binding)
@@ -117,11 +118,11 @@ class Expressions:
         return f"({operand.text})" if is_signed or is_mixed else operand.within(binding)
 
     @made_by.register
-    def _(self, op: expr.NegOp) -> Text:
+    def _(self, op: operators.NegOp) -> Text:
         return self._prefixed("-", op.value)
 
     @made_by.register
-    def _(self, op: expr.NotOp) -> Text:
+    def _(self, op: operators.NotOp) -> Text:
         return self._prefixed("!", op.value)
 
     @made_by.register
@@ -137,7 +138,7 @@ class Expressions:
         return Text(f"{op.callee.string_value()}({arguments})", _POSTFIX)
 
     @made_by.register
-    def _(self, op: expr.TernaryOp) -> Text:
+    def _(self, op: operators.TernaryOp) -> Text:
         condition = self.expression(op.condition).within(_TERNARY)
         then_text = self.expression(op.then_value).within(_TERNARY)
         else_text = self.expression(op.else_value).within(_TERNARY)

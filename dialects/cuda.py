@@ -20,6 +20,7 @@ from tilewright.dialects.cuda_expressions import EXPRESSIONS
 from tilewright.dialects.cuda_grid import GRID_STATEMENTS
 from tilewright.dialects.cuda_memory import MEMORY_STATEMENTS, PoolOp, SharedOp
 from tilewright.dialects.cuda_names import is_identifier
+from tilewright.dialects.cuda_operators import OPERATORS
 from tilewright.dialects.cuda_placement import verify_placement
 from tilewright.dialects.cuda_statements import STATEMENTS
 from tilewright.dialects.cuda_tensor_map import TensorMapType
@@ -115,6 +116,7 @@ Cuda = Dialect(
         *COPY_STATEMENTS,
         *GRID_STATEMENTS,
         *EXPRESSIONS,
+        *OPERATORS,
         *COPY_EXPRESSIONS,
     ],
     [

@@ -26,7 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cuda_names import EFFECTS
 from tilewright.dialects.cuda_statements import StatementOp
 from tilewright.dialects.cuda_types import HALVES
-from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode, ShuffleModeAttr
+from tilewright.dialects.kernel import ShuffleMode, ShuffleModeAttr, verify_segment
 
 
 @irdl_op_definition
@@ -132,11 +132,7 @@ class ShuffleOp(StatementOp):
     def verify_(self) -> None:
         if self.value.type in HALVES:
             raise VerifyException(f"lanes do not exchange {self.value.type}; cast it to f32 first")
-        width, offset = self.width.value.data, self.offset.value.data
-        if width not in (1, 2, 4, 8, 16, 32):
-            raise VerifyException(f"the width {width} must be a power of two up to {WARP_SIZE}")
-        if offset >= width:
-            raise VerifyException(f"the offset {offset} leaves the segment of {width} lanes")
+        verify_segment(self.offset.value.data, self.width.value.data)
 
 
 THREAD_STATEMENTS: list[type[StatementOp]] = [SyncthreadsOp, PerformOp, ShuffleOp]

@@ -248,6 +248,14 @@ class ShuffleModeAttr(EnumAttribute[ShuffleMode], SpacedOpaqueSyntaxAttribute):
     name = "kernel.shuffle_mode"
 
 
+def verify_segment(offset: int, width: int) -> None:
+    """Raise `VerifyException` unless lanes of segments of `width` can read across `offset`."""
+    if width not in (1, 2, 4, 8, 16, 32):
+        raise VerifyException(f"the width {width} must be a power of two up to {WARP_SIZE}")
+    if offset >= width:
+        raise VerifyException(f"the offset {offset} leaves the segment of {width} lanes")
+
+
 @irdl_op_definition
 class ShuffleOp(IRDLOperation):
     """
@@ -284,11 +292,7 @@ class ShuffleOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        width, offset = self.width.value.data, self.offset.value.data
-        if width not in (1, 2, 4, 8, 16, 32):
-            raise VerifyException(f"the width {width} must be a power of two up to {WARP_SIZE}")
-        if offset >= width:
-            raise VerifyException(f"the offset {offset} leaves the segment of {width} lanes")
+        verify_segment(self.offset.value.data, self.width.value.data)
 
 
 Kernel = Dialect(

@@ -11,20 +11,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import FunctionType, ModuleOp
-from xdsl.ir import Block, Operation, Region
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arrays import ROUNDOFF, array_of
 from tilewright.codegen.launch_plan import ArrayType
 from tilewright.dialects.kernel import FuncOp
-from tilewright.dialects.loop import KernelOp, LaunchOp
-from tilewright.dialects.types import memref_type
+from tilewright.dialects.loop import KernelOp
 from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.reference import disturbed, eager, reference
 from tilewright.frontend.signature import Input
 from tilewright.interpreters import interpret
+from tilewright.passes.launching import launching
 from tilewright.passes.levels import Level, level_of
 
 Array = NDArray[Any]
@@ -124,21 +123,8 @@ def with_main(module: ModuleOp) -> ModuleOp:
         raise UsageError("the file has no function @main to run")
     extended = module.clone()
     kernel = next(op for op in extended.ops if isinstance(op, KernelOp | FuncOp))
-    extended.body.block.insert_op_before(_launching(kernel), kernel)
+    extended.body.block.insert_op_before(launching(kernel, "main")[0], kernel)
     return extended
-
-
-def _launching(kernel: KernelOp | FuncOp) -> Operation:
-    body = Block(arg_types=[value.type for value in kernel.inputs])
-    for argument, value in zip(body.args, kernel.inputs, strict=True):
-        argument.name_hint = value.name_hint
-    types = [memref_type(value) for value in kernel.outputs]
-    buffers = [memref.AllocOp.get(t.element_type, shape=t.get_shape()) for t in types]
-    results = [buffer.memref for buffer in buffers]
-    launch = LaunchOp(kernel.sym_name.data, body.args, results)
-    body.add_ops([*buffers, launch, func.ReturnOp(*results)])
-    signature = FunctionType.from_lists(body.arg_types, [value.type for value in results])
-    return func.FuncOp("main", signature, Region(body), "public")
 
 
 def random_inputs(types: Sequence[ArrayType], seed: int) -> list[Array]:

@@ -23,7 +23,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from tilewright.dialects.cuda_expressions import BinaryOp, CallOp, CastOp, CompareOp, LiteralOp
+from tilewright.dialects.cuda_expressions import CallOp, CastOp, LiteralOp
+from tilewright.dialects.cuda_operators import BinaryOp, CompareOp
 from tilewright.dialects.cuda_types import BinaryOperator, Comparison
 from tilewright.passes.cuda.writer import Writer, is_pending
 

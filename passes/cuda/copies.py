@@ -7,7 +7,8 @@ from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import kernel
 from tilewright.dialects.cuda_copies import AddressOp, CopyOp
-from tilewright.dialects.cuda_expressions import SubscriptOp, TernaryOp
+from tilewright.dialects.cuda_expressions import SubscriptOp
+from tilewright.dialects.cuda_operators import TernaryOp
 from tilewright.dialects.cuda_statements import IfOp, StatementOp, StoreOp
 from tilewright.dialects.cuda_threads import PerformOp
 from tilewright.dialects.kernel_registers import LOCAL

@@ -19,8 +19,9 @@ from xdsl.ir import Attribute, Block, Region
 
 from tilewright.dialects import kernel
 from tilewright.dialects.cuda_copies import AddressOp
-from tilewright.dialects.cuda_expressions import CallOp, CompareOp, SubscriptOp
+from tilewright.dialects.cuda_expressions import CallOp, SubscriptOp
 from tilewright.dialects.cuda_grid import RemoteOp
+from tilewright.dialects.cuda_operators import CompareOp
 from tilewright.dialects.cuda_statements import IfOp, StoreOp
 from tilewright.dialects.cuda_threads import PerformOp, SyncthreadsOp
 from tilewright.dialects.cuda_types import Comparison

@@ -6,7 +6,8 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.utils.hints import isa
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.cuda_expressions import CallOp, CastOp, LiteralOp, TernaryOp
+from tilewright.dialects.cuda_expressions import CallOp, CastOp, LiteralOp
+from tilewright.dialects.cuda_operators import TernaryOp
 from tilewright.passes.cuda.casts import cast
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.writer import is_pending, stays_inline

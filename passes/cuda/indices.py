@@ -15,7 +15,8 @@ from xdsl.ir.affine import (
 )
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.cuda_expressions import BinaryOp, CallOp, CompareOp, NegOp
+from tilewright.dialects.cuda_expressions import CallOp
+from tilewright.dialects.cuda_operators import BinaryOp, CompareOp, NegOp
 from tilewright.dialects.cuda_types import BinaryOperator
 from tilewright.dialects.index import signed_terms
 from tilewright.passes.cuda.accesses import Accesses

@@ -4,7 +4,8 @@
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.cuda_expressions import LiteralOp, SubscriptOp, TernaryOp
+from tilewright.dialects.cuda_expressions import LiteralOp, SubscriptOp
+from tilewright.dialects.cuda_operators import TernaryOp
 from tilewright.dialects.cuda_statements import IfOp, StoreOp
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.filled_loads import fill_of

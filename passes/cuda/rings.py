@@ -17,7 +17,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects import kernel
 from tilewright.dialects.cuda_copies import AddressOp
-from tilewright.dialects.cuda_expressions import BinaryOp, CompareOp
+from tilewright.dialects.cuda_operators import BinaryOp, CompareOp
 from tilewright.dialects.cuda_statements import ForOp, IfOp
 from tilewright.dialects.cuda_threads import PerformOp, SyncthreadsOp
 from tilewright.dialects.cuda_types import BinaryOperator, Comparison

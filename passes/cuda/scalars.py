@@ -15,11 +15,10 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import scalar
-from tilewright.dialects.cuda_expressions import (
+from tilewright.dialects.cuda_expressions import CallOp, LiteralOp
+from tilewright.dialects.cuda_operators import (
     BinaryOp,
-    CallOp,
     CompareOp,
-    LiteralOp,
     NegOp,
     TernaryOp,
 )

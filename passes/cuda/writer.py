@@ -22,16 +22,18 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda_expressions import (
-    BinaryOp,
     CallOp,
     CastOp,
-    CompareOp,
     ExpressionOp,
     LiteralOp,
-    NegOp,
-    NotOp,
     ReadOp,
     SubscriptOp,
+)
+from tilewright.dialects.cuda_operators import (
+    BinaryOp,
+    CompareOp,
+    NegOp,
+    NotOp,
     TernaryOp,
 )
 from tilewright.dialects.cuda_statements import LetOp, StatementOp

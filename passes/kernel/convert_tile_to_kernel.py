@@ -32,15 +32,16 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.monoid import MonoidAttr
-from tilewright.dialects.tile import Join, Transport
+from tilewright.dialects.tile import Join
 from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.dialects.types import memref_type
 from tilewright.passes.kernel.alignment import require_aligned_arguments
 from tilewright.passes.kernel.block_joins import block_joins
+from tilewright.passes.kernel.chunks import chunk_of, whole_of
 from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.join_blocks import JoiningBlocks
-from tilewright.passes.kernel.pipeline import Pipeline
+from tilewright.passes.kernel.pipeline import pipelines_of
 from tilewright.passes.kernel.scratch import pass_scratch
 from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
@@ -179,7 +180,7 @@ class _Lowering:
             self._lower_single_step(op)
             return
         in_arrays = bool(self.registers.of(op.results))
-        whole = _whole(op)
+        whole = whole_of(op)
         if whole is None:
             start = self._start(op.results, op.monoid)
         elif in_arrays:
@@ -188,7 +189,7 @@ class _Lowering:
         else:
             start = [self.values.at(result) for result in whole.results]
 
-        pipelines = self._pipelines(op)
+        pipelines = pipelines_of(op, self.values, self.emit, self.staging)
         for pipeline in pipelines:
             pipeline.begin()
 
@@ -213,17 +214,11 @@ class _Lowering:
         if not in_arrays:
             self.values.define(op.results, results)
 
-    def _pipelines(self, op: loop.ReduceOp) -> list[Pipeline]:
-        """The rings of the stages in the body: one of what TMA fills, one of what threads do."""
-        stages = [s for s in op.body.block.ops if isinstance(s, tile.StageOp) and s.ring]
-        kinds = [[s for s in stages if _is_tma(s) is is_tma] for is_tma in (True, False)]
-        return [Pipeline(op, kind, self.values, self.emit, self.staging) for kind in kinds if kind]
-
     def _lower_single_step(self, op: loop.ReduceOp) -> None:
         """No loop: unless it goes on from a whole, the result is what the step yields."""
         self.values.set_index(op.axis, _ZERO)
         self.values.keep(op.results)
-        whole = _whole(op)
+        whole = whole_of(op)
         if whole is not None and self.registers.of(op.results):
             self.values.keep_with(op.results, whole.results)
         elif whole is not None:
@@ -234,12 +229,12 @@ class _Lowering:
         reduction = op.parent_op()
         if not isinstance(reduction, loop.ReduceOp):
             return
-        if _chunk(reduction) is not None:
+        if chunk_of(reduction) is not None:
             self.values.define(reduction.results, [self.values.at(v) for v in op.values])
             return
         values = self._yielded(op, reduction.monoid)
         is_all = reduction.axis_extents()[0] == 1 and reduction.bound is None
-        if is_all and _whole(reduction) is None:
+        if is_all and whole_of(reduction) is None:
             self.values.define(reduction.results, values)
             return
         self._join(reduction.results, reduction.monoid, values)
@@ -249,7 +244,7 @@ class _Lowering:
         reduction = op.parent_op()
         if not isinstance(op, loop.YieldOp) or not isinstance(reduction, loop.ReduceOp):
             return False
-        return _chunk(reduction) is not None and bool(self.registers.of(reduction.results))
+        return chunk_of(reduction) is not None and bool(self.registers.of(reduction.results))
 
     def _yielded(self, op: loop.YieldOp, monoid: MonoidAttr) -> list[SSAValue]:
         values = [self.values.at(value) for value in op.values]
@@ -319,28 +314,8 @@ class _Lowering:
         self.emit.op(kernel.BarrierOp())
 
 
-def _is_tma(op: tile.StageOp) -> bool:
-    return op.transport_kind is Transport.TMA
-
-
 def _is_used_outside(value: SSAValue, ops: Sequence[Operation]) -> bool:
     return any(use.operation not in ops for use in value.uses)
-
-
-def _whole(op: loop.ReduceOp) -> loop.ReduceOp | None:
-    """The reduction of which `op` does a chunk in each step."""
-    whole = op.parent_op()
-    return whole if isinstance(whole, loop.ReduceOp) and _chunk(whole) is op else None
-
-
-def _chunk(op: loop.ReduceOp) -> loop.ReduceOp | None:
-    """The reduction that does a chunk of `op` in each step: the two need one accumulator."""
-    chunk = op.yield_op.values[0].owner
-    if not isinstance(chunk, loop.ReduceOp) or chunk.parent is not op.body.block:
-        return None
-    passed_on = chunk.results == tuple(op.yield_op.values) and op.yield_op.mask is None
-    is_only_use = all(result.has_one_use() for result in chunk.results)
-    return chunk if passed_on and is_only_use and chunk.monoid == op.monoid else None
 
 
 def legal(source: loop.KernelOp) -> str | None:

@@ -158,6 +158,16 @@ class Pipeline:
         return self.emit.value(kernel.IndexOp(([_D0 % self.depth], [count])), "slot")
 
 
+def pipelines_of(
+    op: loop.ReduceOp, values: ThreadValues, emitter: Emitter, staging: Staging
+) -> list[Pipeline]:
+    """The rings of the stages in the body: one of what TMA fills, one of what threads do."""
+    stages = [s for s in op.body.block.ops if isinstance(s, tile.StageOp) and s.ring is not None]
+    by_tma = [stage for stage in stages if stage.transport_kind is Transport.TMA]
+    others = [stage for stage in stages if stage not in by_tma]
+    return [Pipeline(op, kind, values, emitter, staging) for kind in (by_tma, others) if kind]
+
+
 def _common_ring(stages: Sequence[tile.StageOp]) -> tuple[int, int]:
     rings = {(stage.depth, stage.lookahead) for stage in stages}
     if len(rings) > 1:

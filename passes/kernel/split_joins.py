@@ -33,18 +33,17 @@ import sys
 from collections.abc import Container
 
 from xdsl.context import Context
-from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import FunctionType, ModuleOp
-from xdsl.ir import Block, Region
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.tile import Join
-from tilewright.dialects.types import memref_type
 from tilewright.passes.kernel.block_joins import block_joins
 from tilewright.passes.kernel.kernel_halves import erase, first_half, second_half
 from tilewright.passes.kernel.scratch import allocated, launches_of, replace_launch
+from tilewright.passes.launching import launching
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("k", 9, "split_joins")
@@ -81,18 +80,7 @@ def _free(name: str, taken: Container[str]) -> str:
 
 def _called(source: loop.KernelOp, module: ModuleOp) -> loop.LaunchOp:
     """The launch in a new function, which does what the kernel did and has its name."""
-    body = Block(arg_types=[value.type for value in source.inputs])
-    for argument, value in zip(body.args, source.inputs, strict=True):
-        argument.name_hint = value.name_hint
-    types = [memref_type(output) for output in source.outputs]
-    allocs = [memref.AllocOp.get(type.element_type, shape=type.get_shape()) for type in types]
-    results = [alloc.memref for alloc in allocs]
-    for result, output in zip(results, source.outputs, strict=True):
-        result.name_hint = output.name_hint
-    launch = loop.LaunchOp(source.sym_name.data, body.args, results)
-    body.add_ops([*allocs, launch, func.ReturnOp(*results)])
-    signature = FunctionType.from_lists(body.arg_types, [result.type for result in results])
-    function = func.FuncOp(source.sym_name.data, signature, Region(body), "public")
+    function, launch = launching(source, source.sym_name.data)
     module.body.block.insert_op_before(function, source)
     return launch
 

@@ -127,14 +127,13 @@ class _VectorizeLoad(RewritePattern):
     def match_and_rewrite(self, op: loop.LoadOp, rewriter: PatternRewriter) -> None:
         if (vector := _found(op)) is None:
             return
+        use, ahead = op.result.get_user_of_unique_use(), InsertPoint.before(vector.nest)
         with rewriting(RULE, kernel.function_of(op)):
-            use = op.result.get_user_of_unique_use()
             if isinstance(use, loop.StoreOp) and _moves_alone(vector, use):
-                _copy(vector, rewriter, use.memref, InsertPoint.before(vector.nest))
-                rewriter.erase(vector.nest)
+                _replace_nest(vector, rewriter, use.memref, ahead)
                 return
             array = _array(vector, rewriter, op.result, op.memref.name_hint)
-            _copy(vector, rewriter, array, InsertPoint.before(vector.nest))
+            _copy(vector, rewriter, array, ahead)
             rewriter.replace(op, loop.LoadOp(array, _element(vector)))
 
 
@@ -143,15 +142,23 @@ class _VectorizeStore(RewritePattern):
     def match_and_rewrite(self, op: loop.StoreOp, rewriter: PatternRewriter) -> None:
         if (vector := _found(op)) is None:
             return
+        value, after = op.value.owner, InsertPoint.after(vector.nest)
         with rewriting(RULE, kernel.function_of(op)):
-            value = op.value.owner
             if isinstance(value, loop.LoadOp) and _moves_alone(vector, value):
-                _copy(vector, rewriter, value.memref, InsertPoint.after(vector.nest))
-                rewriter.erase(vector.nest)
+                _replace_nest(vector, rewriter, value.memref, after)
                 return
             array = _array(vector, rewriter, op.value, op.value.name_hint)
-            _copy(vector, rewriter, array, InsertPoint.after(vector.nest))
+            _copy(vector, rewriter, array, after)
             rewriter.replace(op, loop.StoreOp(op.value, array, _element(vector)), [])
+
+
+def _replace_nest(
+    vector: Vector, rewriter: PatternRewriter, array: SSAValue, where: InsertPoint
+) -> None:
+    """All that the nest does is the copy."""
+    nest = vector.nest
+    _copy(vector, rewriter, array, where)
+    rewriter.erase(nest)
 
 
 def _moves_alone(vector: Vector, other: loop.LoadOp | loop.StoreOp) -> bool:

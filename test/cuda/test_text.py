@@ -34,15 +34,7 @@ from tilewright.codegen.literals import literal
 from tilewright.codegen.names import ScopedNames
 from tilewright.codegen.prelude import Call, prelude
 from tilewright.codegen.printer import CudaPrinter, CudaTarget
-from tilewright.dialects.cuda_expressions import (
-    BinaryOp,
-    CallOp,
-    CompareOp,
-    LiteralOp,
-    NegOp,
-    NotOp,
-    TernaryOp,
-)
+from tilewright.dialects.cuda_expressions import CallOp, LiteralOp
 from tilewright.dialects.cuda_names import (
     CUDA_ACTIONS,
     EFFECTS,
@@ -50,6 +42,13 @@ from tilewright.dialects.cuda_names import (
     RESERVED,
     identifier,
     is_identifier,
+)
+from tilewright.dialects.cuda_operators import (
+    BinaryOp,
+    CompareOp,
+    NegOp,
+    NotOp,
+    TernaryOp,
 )
 from tilewright.dialects.cuda_types import BinaryOperator, Comparison
 from tilewright.errors import TilewrightError

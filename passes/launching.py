@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A host function for a kernel that has none: it launches it once, on buffers of its own."""
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import FunctionType
+from xdsl.ir import Block, Region
+
+from tilewright.dialects.kernel_like import KernelLikeOp
+from tilewright.dialects.loop import LaunchOp
+from tilewright.dialects.types import memref_type
+
+
+def launching(kernel: KernelLikeOp, name: str) -> tuple[func.FuncOp, LaunchOp]:
+    """The function called `name` that takes the kernel's inputs and gives its outputs."""
+    body = Block(arg_types=[value.type for value in kernel.inputs])
+    for argument, value in zip(body.args, kernel.inputs, strict=True):
+        argument.name_hint = value.name_hint
+    types = [memref_type(output) for output in kernel.outputs]
+    allocs = [memref.AllocOp.get(type.element_type, shape=type.get_shape()) for type in types]
+    results = [alloc.memref for alloc in allocs]
+    for result, output in zip(results, kernel.outputs, strict=True):
+        result.name_hint = output.name_hint
+    launch = LaunchOp(kernel.sym_name.data, body.args, results)
+    body.add_ops([*allocs, launch, func.ReturnOp(*results)])
+    signature = FunctionType.from_lists(body.arg_types, [result.type for result in results])
+    return func.FuncOp(name, signature, Region(body), "public"), launch
