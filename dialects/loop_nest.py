@@ -176,6 +176,11 @@ class ReduceOp(AxesOp):
         """Whether the loop asks to be unrolled."""
         return self.unroll is not None
 
+    @property
+    def has_one_step(self) -> bool:
+        """Whether the body is done once, whatever the bound's operands are."""
+        return self.extent.value.data == 1 and self.bound is None
+
     def axis_extents(self) -> Sequence[int]:
         return (self.extent.value.data,)
 

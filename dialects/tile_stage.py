@@ -132,7 +132,9 @@ class StageOp(AxesOp):
         load = value.owner
         if not isinstance(load, LoadOp) or load.parent is not self.body.block:
             return None
-        return load if self.yield_op.mask is None else None
+        computed = {result for op in self.body.block.ops for result in op.results}
+        is_copy = self.yield_op.mask is None and computed.isdisjoint(load.operands)
+        return load if is_copy else None
 
     def axis_extents(self) -> Sequence[int]:
         return self.extents.get_values()

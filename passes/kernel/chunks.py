@@ -14,7 +14,9 @@ from tilewright.dialects import loop
 
 
 def chunk_of(op: loop.ReduceOp) -> loop.ReduceOp | None:
-    """The reduction that does a chunk of `op` in each step."""
+    """The reduction that does a chunk of `op` in each step; a reduction of one step has none."""
+    if op.has_one_step:
+        return None
     chunk = op.yield_op.values[0].owner
     if not isinstance(chunk, loop.ReduceOp) or chunk.parent is not op.body.block:
         return None

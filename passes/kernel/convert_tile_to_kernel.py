@@ -83,6 +83,7 @@ class _Lowering:
         self.emit = Emitter(self.body)
         self.values = ThreadValues(launch, self.emit)
         self.registers = self.values.registers
+        self.in_rings = set[tile.StageOp]()
 
     def run(self) -> kernel.FuncOp:
         """The kernel function that does what the launch does."""
@@ -176,7 +177,7 @@ class _Lowering:
             self.values.set(result, value)
 
     def _lower_reduce(self, op: loop.ReduceOp) -> None:
-        if op.axis_extents()[0] == 1 and op.bound is None:
+        if op.has_one_step:
             self._lower_single_step(op)
             return
         in_arrays = bool(self.registers.of(op.results))
@@ -190,6 +191,7 @@ class _Lowering:
             start = [self.values.at(result) for result in whole.results]
 
         pipelines = pipelines_of(op, self.values, self.emit, self.staging)
+        self.in_rings.update(stage for pipeline in pipelines for stage in pipeline.stages)
         for pipeline in pipelines:
             pipeline.begin()
 
@@ -233,8 +235,7 @@ class _Lowering:
             self.values.define(reduction.results, [self.values.at(v) for v in op.values])
             return
         values = self._yielded(op, reduction.monoid)
-        is_all = reduction.axis_extents()[0] == 1 and reduction.bound is None
-        if is_all and whole_of(reduction) is None:
+        if reduction.has_one_step and whole_of(reduction) is None:
             self.values.define(reduction.results, values)
             return
         self._join(reduction.results, reduction.monoid, values)
@@ -304,7 +305,7 @@ class _Lowering:
 
     def _lower_stage(self, op: tile.StageOp) -> None:
         """A slab of one slot; one with a ring has been filled by the pipeline of its loop."""
-        if op.ring is not None and isinstance(op.parent_op(), loop.ReduceOp):
+        if op in self.in_rings:
             return
         slab = self.emit.value(kernel.SharedOp(memref_type(op.slab)), op.slab.name_hint)
         self.values.set(op.slab, slab)

@@ -103,3 +103,17 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
     }) : () -> f32
   }
 }
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>, %at: memref<8xi64>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: cp_async copies what is loaded; leave 'transport' out to compute
+    %s = tile.stage (%i) in [8] transport(cp_async) {
+      %a = loop.load %at[%i] : memref<8xi64>
+      %n = loop.to_index %a below 8 : i64
+      %v = loop.load %x[%n] : memref<8xf32>
+      loop.yield %v : f32
+    } : memref<8xf32, 3>
+  }
+}
