@@ -4,10 +4,14 @@ Where an op comes from, in its location: the node of PyTorch's graph, the module
 part of, and the user's line.
 
     loc("mul"("layers.0.norm: LlamaRMSNorm"("model.py":7:0)))
+
+From Kernel IR down, the op of Tile IR that it was stands before that:
+
+    loc("tile.stage %xs"("mm"("model.py":7:0)))
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -15,9 +19,13 @@ from xdsl.dialects.builtin import (
     FusedLoc,
     LocationAttr,
     NameLoc,
+    NoneAttr,
     StringAttr,
+    UnknownLoc,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
+
+Op = TypeVar("Op", bound=Operation)
 
 
 class ModuleOfOp(NamedTuple):
@@ -57,15 +65,30 @@ def origin_of(location: Attribute) -> Origin | None:
 
 def named(what: str, location: LocationAttr) -> NameLoc:
     """The location of what has become of an op, `what`, that was at `location`."""
-    return NameLoc(StringAttr(what), location)
+    is_known = not isinstance(location, UnknownLoc)
+    return NameLoc(StringAttr(what), location if is_known else NoneAttr())
+
+
+def from_same(old: Operation, new: Op) -> Op:
+    """`new`, which comes from where `old` does."""
+    new.location = old.location
+    return new
 
 
 def story(location: Attribute) -> str:
-    """What `named` says, and of what: `loop.load %x of mm, layers.0: Linear, model.py:7`."""
+    """
+    What `named` says, and of what:
+
+        kernel.copy_async %x of tile.stage %xs, mm, layers.0: Linear, model.py:7
+
+    What had its name before is named once: `loop.load %x in tile.stage %xs of mm, model.py:7`.
+    """
     if not isinstance(location, NameLoc):
         return ""
-    origin = ", ".join(_parts(location.location))
-    return f"{location.desc.data} of {origin}" if origin else location.desc.data
+    what, origin = location.desc.data, [*_parts(location.location)]
+    if origin and origin[0].startswith(what):
+        what = origin.pop(0)
+    return f"{what} of {', '.join(origin)}" if origin else what
 
 
 def _parts(location: Attribute) -> Iterator[str]:

@@ -28,7 +28,9 @@ class _Argument(NamedTuple):
 
 def _parse_argument(parser: Parser) -> _Argument:
     argument = parser.parse_argument()
-    return _Argument(argument, DictionaryAttr(parser.parse_optional_attr_dict()))
+    attributes = DictionaryAttr(parser.parse_optional_attr_dict())
+    argument.location = parser.parse_optional_location()
+    return _Argument(argument, attributes)
 
 
 @irdl_custom_directive
@@ -85,5 +87,10 @@ def _print_list(
 
 
 def _print_argument(printer: Printer, argument: BlockArgument, attributes: DictionaryAttr) -> None:
-    printer.print_block_argument(argument)
+    printer.print_block_argument(argument, print_type=False)
+    printer.print_string(": ")
+    printer.print_attribute(argument.type)
     printer.print_op_attributes(attributes.data)
+    if printer.print_debuginfo:
+        printer.print_string(" ")
+        printer.print_attribute(argument.location)

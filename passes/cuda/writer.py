@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     LocationAttr,
-    MemRefType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
@@ -38,9 +37,9 @@ from tilewright.dialects.cuda_operators import (
 )
 from tilewright.dialects.cuda_statements import LetOp, StatementOp
 from tilewright.dialects.cuda_types import STORED, VariableType
-from tilewright.dialects.kernel_ring import RingType
 from tilewright.dialects.origin import named
 from tilewright.errors import UnsupportedError
+from tilewright.passes.titles import title
 
 MAX_INLINE = 60
 """Columns beyond which an expression is given a name."""
@@ -143,7 +142,7 @@ class Writer:
     @contextmanager
     def at(self, source: Operation) -> Generator[None]:
         """What is appended meanwhile is what `source` becomes."""
-        outer, self.location = self.location, named(_title(source), source.location)
+        outer, self.location = self.location, named(title(source), source.location)
         yield
         self.location = outer
 
@@ -153,13 +152,6 @@ class Writer:
         outer, self.block = self.block, block
         yield
         self.block = outer
-
-
-def _title(op: Operation) -> str:
-    """An op in few words: its name, and that of the memory or ring that it acts on."""
-    objects = (v.name_hint for v in op.operands if isinstance(v.type, MemRefType | RingType))
-    name = next(objects, None)
-    return f"{op.name} %{name}" if name else op.name
 
 
 def is_pending(value: SSAValue) -> bool:

@@ -87,6 +87,12 @@ class _Lowering:
 
     def run(self) -> kernel.FuncOp:
         """The kernel function that does what the launch does."""
+        with self.emit.at(self.launch):
+            self._run()
+        require_aligned_arguments(self.function)
+        return self.function
+
+    def _run(self) -> None:
         for old, new in zip(self.source.body.block.args, self.body.args, strict=True):
             new.name_hint = old.name_hint
             self.values.set(old, new)
@@ -111,8 +117,6 @@ class _Lowering:
         self._lower_block(self.launch.body.block)
         if self.joining is not None:
             self.joining.rest.close()
-        require_aligned_arguments(self.function)
-        return self.function
 
     def _lower_block(self, block: Block, known: Container[Operation] = ()) -> None:
         """All ops of a block, but those whose results are `known` already."""

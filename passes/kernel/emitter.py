@@ -19,7 +19,9 @@ from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import Access, optional_mask
 from tilewright.dialects.kernel_registers import UNROLL
 from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.dialects.origin import named
 from tilewright.passes.kernel.joins import joined
+from tilewright.passes.titles import title
 
 _INDEX = IndexType()
 
@@ -61,8 +63,8 @@ class Emitter:
     ) -> list[SSAValue]:
         """Two lists of values joined."""
         values = joined(monoid.data, left, right, self.value)
-        for value, named in zip(values, left, strict=True):
-            value.name_hint = named.name_hint
+        for value, same in zip(values, left, strict=True):
+            value.name_hint = same.name_hint
         return values
 
     def masked(
@@ -135,8 +137,8 @@ class Emitter:
 
     @contextmanager
     def at(self, source: Operation) -> Generator[None]:
-        """What is appended in the block comes from where `source` does."""
-        outer, self.location = self.location, source.location
+        """What is appended in the block is what `source` becomes."""
+        outer, self.location = self.location, named(title(source), source.location)
         yield
         self.location = outer
 

@@ -78,10 +78,15 @@ class JoiningBlocks:
         with self.emit.guarded(([self._rank - 1], [self.block])):
             partials.leave(shared)
         self.emit.op(kernel.ClusterBarrierOp())
-        self.rest.callback(lambda: self.emit.op(kernel.ClusterBarrierOp()))
+        self.rest.callback(self._meet, partials.op)
         self.rest.enter_context(self.emit.guarded(([self._rank * -1], [self.block])))
         self.is_alone = True
         self._take_remote(partials, shared, partials.carried(), first=1)
+
+    def _meet(self, op: tile.CombineOp) -> None:
+        """The cluster has done with what `op` left."""
+        with self.emit.at(op):
+            self.emit.op(kernel.ClusterBarrierOp())
 
     def _all_of_cluster(self, partials: Partials) -> None:
         """Every block reads those of all, in the same order."""

@@ -46,6 +46,7 @@ from xdsl.rewriter import InsertPoint
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.kernel_registers import LOCAL, UNROLL, RegistersOp, UnrollOp
+from tilewright.dialects.origin import from_same
 from tilewright.dialects.types import memref_type
 from tilewright.passes.kernel.vector_width import vector_width
 from tilewright.passes.substitution import Substitution
@@ -141,12 +142,17 @@ def _load_ahead(loading: Loading, op: scf.ForOp, steps: int, rewriter: PatternRe
         new.name_hint = axis.name_hint
     load = Substitution(dict(zip(old, body.args, strict=True))).clone(loading.load)
     dims = [AffineExpr.dimension(at) for at in range(len(extents))]
-    body.add_ops((load, loop.StoreOp(load.results[0], array.memref, (dims, body.args))))
-    rewriter.insert((array, UnrollOp(extents, Region(body))), InsertPoint.before(op))
+    store = loop.StoreOp(load.results[0], array.memref, (dims, body.args))
+    body.add_ops((load, store))
+    nest = UnrollOp(extents, Region(body))
+    for ahead in (array, store, nest):
+        from_same(loading.load, ahead)
+    rewriter.insert((array, nest), InsertPoint.before(op))
     for user in loading.users:
         exprs, operands = user.map.data.results, user.indices
         step = AffineExpr.dimension(len(operands))
-        rewriter.replace(user, loop.LoadOp(array.memref, ([*exprs, step], [*operands, index])))
+        access = [*exprs, step], [*operands, index]
+        rewriter.replace(user, from_same(user, loop.LoadOp(array.memref, access)))
     rewriter.erase(loading.nest)
     rewriter.erase(loading.array)
 

@@ -111,6 +111,10 @@ class Pipeline:
         self.emit.op(RingCommitOp(self.ring, count))
 
     def _begin_stage(self, stage: tile.StageOp, slot: Slot, count: SSAValue) -> None:
+        with self.emit.at(stage):
+            self._begin(stage, slot, count)
+
+    def _begin(self, stage: tile.StageOp, slot: Slot, count: SSAValue) -> None:
         match self.staging.transport(stage):
             case Transport.SYNC:
                 self.staging.load_ahead(stage, self.ahead[stage])
@@ -127,13 +131,15 @@ class Pipeline:
         with self.emit.guarded(self._is_step(index)), self.values.scope():
             self.values.set(self.op.axis, index)
             for stage in self.by_threads:
-                self.staging.finish(stage, Slot(self.slabs[stage], slot), self.ahead[stage])
+                with self.emit.at(stage):
+                    self.staging.finish(stage, Slot(self.slabs[stage], slot), self.ahead[stage])
 
     def _allocate(self, stage: tile.StageOp) -> SSAValue:
         slab = memref_type(stage.slab)
         layout = stage.layout.with_slots()
         type = MemRefType(slab.element_type, [self.depth, *slab.get_shape()], layout, tile.SHARED)
-        return self.emit.value(kernel.SharedOp(type), stage.slab.name_hint)
+        with self.emit.at(stage):
+            return self.emit.value(kernel.SharedOp(type), stage.slab.name_hint)
 
     def _is_step(self, index: SSAValue) -> Access:
         """Whether the loop has a step `index`."""

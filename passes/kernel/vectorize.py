@@ -44,6 +44,7 @@ from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.kernel_copy import CopyOp
 from tilewright.dialects.kernel_registers import LOCAL, RegistersOp, UnrollOp
+from tilewright.dialects.origin import from_same
 from tilewright.dialects.types import memref_type
 from tilewright.passes.kernel.alignment import require_aligned_arguments
 from tilewright.passes.kernel.vector_width import vector_width
@@ -134,7 +135,7 @@ class _VectorizeLoad(RewritePattern):
                 return
             array = _array(vector, rewriter, op.result, op.memref.name_hint)
             _copy(vector, rewriter, array, ahead)
-            rewriter.replace(op, loop.LoadOp(array, _element(vector)))
+            rewriter.replace(op, from_same(op, loop.LoadOp(array, _element(vector))))
 
 
 class _VectorizeStore(RewritePattern):
@@ -149,7 +150,8 @@ class _VectorizeStore(RewritePattern):
                 return
             array = _array(vector, rewriter, op.value, op.value.name_hint)
             _copy(vector, rewriter, array, after)
-            rewriter.replace(op, loop.StoreOp(op.value, array, _element(vector)), [])
+            store = loop.StoreOp(op.value, array, _element(vector))
+            rewriter.replace(op, from_same(op, store), [])
 
 
 def _replace_nest(
@@ -177,7 +179,7 @@ def _array(
     vector: Vector, rewriter: PatternRewriter, element: SSAValue, hint: str | None
 ) -> SSAValue:
     shape = [vector.extent(axis) for axis in vector.axes]
-    registers = RegistersOp(element.type, shape)
+    registers = from_same(vector.op, RegistersOp(element.type, shape))
     registers.memref.name_hint = hint
     rewriter.insert(registers, InsertPoint.before(vector.nest))
     return registers.memref
@@ -204,14 +206,15 @@ def _copy(vector: Vector, rewriter: PatternRewriter, array: SSAValue, where: Ins
         new = body.args[kept.index(position)]
         new.name_hint = old.name_hint
         indices[old] = AffineDimExpr(0) * factor, (new,)
-    body.add_op(_copy_op(vector, array, Substitution({}, indices)))
+    body.add_op(from_same(vector.op, _copy_op(vector, array, Substitution({}, indices))))
     if not kept:
         copy = body.first_op
         assert copy is not None
         copy.detach()
         rewriter.insert(copy, where)
         return
-    rewriter.insert(UnrollOp([extents[position] for position in kept], Region(body)), where)
+    nest = UnrollOp([extents[position] for position in kept], Region(body))
+    rewriter.insert(from_same(vector.op, nest), where)
 
 
 def _copy_op(vector: Vector, array: SSAValue, substitution: Substitution) -> CopyOp:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lines of CUDA text know what they come from: the op, and where in the program that comes from."""
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from xdsl.dialects.builtin import (
@@ -14,13 +16,17 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
 )
+from xdsl.ir import Operation
 
 from tilewright.api import lower
 from tilewright.codegen import nvrtc
 from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.printer import cuda_text
+from tilewright.dialects import kernel
 from tilewright.dialects.origin import named, story
+from tilewright.passes.titles import title
+from tilewright.tools.mlir_source import read_module
 from tilewright.tools.program import random_inputs, with_main
 
 Parse = Callable[[str], ModuleOp]
@@ -40,11 +46,13 @@ def test_each_line_comes_from_an_op_of_the_program(parse: Parse):
     lines = source.splitlines()
     notes_of = {lines[number - 1].strip(): note for number, note in notes.items()}
     linear = "matmul, layers.0: Linear, model.py:7"
-    assert notes_of["const int thread = threadIdx.x;"] == "kernel.thread_id"
+    assert notes_of["const int thread = threadIdx.x;"].startswith(
+        "kernel.thread_id %thread of tile."
+    )
     (load,) = (note for line, note in notes_of.items() if "= x[" in line)
     assert load == f"loop.load %x of {linear}"
     (loop,) = (note for line, note in notes_of.items() if line.startswith("for (int k"))
-    assert loop == f"scf.for of {linear}"
+    assert loop == f"scf.for %k of loop.reduce %k, {linear}"
     (store,) = (note for line, note in notes_of.items() if line.startswith("out["))
     assert store == "loop.store %out of relu, model.py:8"
 
@@ -83,3 +91,61 @@ def test_findings_say_what_their_line_comes_from(parse: Parse):
     (problem,) = execution.problems
     assert problem.message.startswith("race: ")
     assert problem.note == "loop.load %row of flip, model.py:7"
+
+
+KERNELS = Path(__file__).parents[1] / "codegen" / "simulator" / "tile"
+BY_HAND = Path(__file__).parents[1] / "tile" / "kernels"
+TILE = [*sorted(KERNELS.glob("*.mlir")), *sorted(BY_HAND.glob("*join*.mlir"))]
+
+
+@pytest.mark.parametrize("path", TILE, ids=lambda path: path.stem)
+def test_what_kernel_ir_adds_comes_from_an_op_of_tile_ir(path: Path):
+    _, notes = cuda_text(lower(with_main(read_module(str(path))), "cuda"))
+    added = {note for note in notes.values() if note.startswith(("kernel.", "scf."))}
+    assert added
+    assert not [note for note in added if not re.search(r" of (tile|loop|arith|math)\.", note)]
+
+
+STAGED = """
+loop.kernel @flip(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%t = thread 64 k) {
+    %xs = tile.stage (%i) in [64] {
+      %0 = loop.load %x[%i] : memref<64xf32> loc("flip")
+      loop.yield %0 : f32
+    } : memref<64xf32, 3 : i64>
+    %1 = loop.load %xs[63 - %t] : memref<64xf32, 3 : i64>
+    loop.store %1, %out[%t] : memref<64xf32>
+  }
+}
+"""
+
+
+def test_an_op_of_a_stage_names_the_stage(parse: Parse):
+    load = next(op for op in parse(STAGED).walk() if op.name == "loop.load")
+    assert title(load) == "loop.load %x in tile.stage %xs"
+    both = named("loop.load %x", named(title(load), load.location))
+    assert story(both) == "loop.load %x in tile.stage %xs of flip"
+
+
+STAGE = "kernel.copy %hs of loop.load %hs"
+COMBINE = "loop.load %partial of tile.combine %max across %t, %i, %v"
+
+
+@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@pytest.mark.parametrize(
+    ("name", "dropped", "line", "note"),
+    [
+        ("gated_matmul", kernel.RingWaitOp, "= *reinterpret_cast<const float4 *>(&hs[", STAGE),
+        ("softmax_block", kernel.BarrierOp, "= partial[w];", COMBINE),
+    ],
+)
+def test_a_planted_race_names_the_line_and_the_op_of_tile_ir(
+    name: str, dropped: type[Operation], line: str, note: str
+):
+    module = lower(with_main(read_module(str(KERNELS / f"{name}.mlir"))), "kernel")
+    next(op for op in module.walk() if isinstance(op, dropped)).detach()
+    plan = plan_of(lower(module, "cuda"))
+    problems = SimulatorBackend("sm_90a").run(plan, random_inputs(plan.inputs, 0)).problems
+    lines = plan.source.splitlines()
+    races = [p for p in problems if p.message.startswith("race: ")]
+    assert note in {race.note for race in races if line in lines[race.line - 1]}

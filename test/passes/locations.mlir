@@ -1,13 +1,14 @@
 // RUN: opt-tool %s -p to-tensor,to-loop,to-tile,to-kernel --print-debuginfo | filecheck %s
 
-// What an op of a kernel computes, and the kernel itself, can be traced to the program.
+// What an op of a kernel computes, and the kernel itself, can be traced to the program, and to the op
+// of Tile IR that it was.
 
 // CHECK:      loop.launch @relu_matmul{{.*}} loc("relu")
 // CHECK:      kernel.func {{.*}} @relu_matmul
-// CHECK:        loop.load %x{{.*}} loc("matmul")
-// CHECK:        math.fma {{.*}} loc("matmul")
-// CHECK:        arith.maximumf {{.*}} loc("relu")
-// CHECK-NEXT:   loop.store {{.*}} loc("relu")
+// CHECK:        loop.load %x{{.*}} loc("loop.load %x"("matmul"))
+// CHECK:        math.fma {{.*}} loc("loop.reduce %k"("matmul"))
+// CHECK:        arith.maximumf {{.*}} loc("arith.maximumf"("relu"))
+// CHECK-NEXT:   loop.store {{.*}} loc("loop.store %out"("relu"))
 func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>) -> tensor<4x4xf32> {
   %matmul = torch.matmul %x, %w : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32> loc("matmul")
   %relu = torch.relu %matmul : (tensor<4x4xf32>) -> tensor<4x4xf32> loc("relu")
