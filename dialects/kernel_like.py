@@ -45,6 +45,8 @@ class KernelLikeOp(IRDLOperation, ABC):
     sym_name = prop_def(SymbolNameConstraint())
     num_outputs = prop_def(IntegerAttr.constr(type=eq(i64)))
     arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
+    schedule = opt_prop_def(StringAttr)
+    """The passes that scheduled it, as `opt-tool -p` takes them."""
     body = region_def("single_block")
 
     traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
@@ -156,7 +158,8 @@ class ThreadFuncOp(KernelLikeOp, ABC):
 
     assembly_format = (
         "`grid` $grid `block` $block (`min_blocks` $min_blocks^)? (`cluster` $cluster^)? "
-        "custom<Signature>($sym_name, $num_outputs, $arg_attrs, $body) attr-dict"
+        "custom<Signature>($sym_name, $num_outputs, $arg_attrs, $body) "
+        "(`schedule` $schedule^)? attr-dict"
     )
 
     def __init__(

@@ -19,6 +19,7 @@ from xdsl.irdl import (
     IRDLOperation,
     base,
     irdl_op_definition,
+    opt_prop_def,
     prop_def,
     traits_def,
     var_operand_def,
@@ -35,7 +36,9 @@ from tilewright.dialects.types import memref_type
 class KernelOp(KernelLikeOp):
     """
     One kernel: reads its inputs, writes every element of its outputs. The body is a loop nest
-    (Loop IR) or, after scalars that the whole kernel uses, one `tile.launch` (Tile IR).
+    (Loop IR) or, after scalars that the whole kernel uses, one `tile.launch` (Tile IR). Behind it
+    may stand the `schedule` that made the launch, and the `plan` of what is to come, both as
+    pipelines.
 
     ```mlir
     loop.kernel @relu(%x: memref<16x64xf32>) -> (%out: memref<16x64xf32>) {
@@ -51,7 +54,13 @@ class KernelOp(KernelLikeOp):
 
     name = "loop.kernel"
 
-    assembly_format = "custom<Signature>($sym_name, $num_outputs, $arg_attrs, $body) attr-dict"
+    plan = opt_prop_def(StringAttr)
+    """The passes that are to schedule it further: what they are to do is decided."""
+
+    assembly_format = (
+        "custom<Signature>($sym_name, $num_outputs, $arg_attrs, $body) "
+        "(`schedule` $schedule^)? (`plan` $plan^)? attr-dict"
+    )
 
     def __init__(self, name: str, body: Region, num_outputs: int):
         super().__init__(

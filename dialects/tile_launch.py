@@ -21,7 +21,6 @@ from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.axes import AxesOp
-from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.loop import KernelOp, StoreOp, is_scalar
 from tilewright.dialects.tile_axes import Axis, AxisAttr, Level
 from tilewright.dialects.tile_syntax import LaunchAxes
@@ -99,10 +98,6 @@ class LaunchOp(AxesOp):
             raise VerifyException("bind each axis of the launch to a level")
         if any(extent < 1 for extent in self.axis_extents()):
             raise VerifyException("every axis of a launch takes at least one step")
-        if self.num_threads > MAX_THREADS:
-            raise VerifyException(
-                f"{self.num_threads} threads a block; a block has at most {MAX_THREADS}"
-            )
         if not isinstance(self.parent_op(), KernelOp):
             raise VerifyException("a launch is the body of a loop.kernel")
         if self.next_op is not None:

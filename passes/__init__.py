@@ -39,6 +39,7 @@ _PASSES: dict[str, str] = {
     "simplify-accesses": "loop.simplify_accesses:SimplifyAccessesPass",
     "dedupe-kernels": "loop.dedupe_kernels:DedupeKernelsPass",
     "name-kernels": "loop.name_kernels:NameKernelsPass",
+    "apply-schedule": "tile.apply_schedule:ApplySchedulePass",
     "tileify": "tile.tileify:TileifyPass",
     "cooperative-reduce": "tile.cooperative_reduce:CooperativeReducePass",
     "blockify-launch": "tile.blockify_launch:BlockifyLaunchPass",

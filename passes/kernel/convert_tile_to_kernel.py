@@ -31,6 +31,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import kernel, loop, tile
+from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.monoid import MonoidAttr
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile_axes import Axis, Level
@@ -71,6 +72,7 @@ class _Lowering:
             min_blocks=None if launch.min_blocks is None else launch.min_blocks.value.data,
         )
         self.function.location = source.location
+        self.function.schedule = source.schedule
         self.function.set_facts(source.facts)
         self.joins = block_joins(launch)
         if self.joins is not None and self.joins.kind is Join.WORKSPACE:
@@ -330,6 +332,11 @@ def legal(source: loop.KernelOp) -> str | None:
         return "it is not one tile.launch; run to-tile first"
     if launch.num_blocks > _MAX_GRID:
         return f"{launch.num_blocks} blocks; a grid has at most {_MAX_GRID}"
+    if launch.num_threads > MAX_THREADS:
+        return (
+            f"{launch.num_threads} threads a block; a block has at most {MAX_THREADS}: give "
+            "each several elements (register-tile)"
+        )
     return None
 
 

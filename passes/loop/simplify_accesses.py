@@ -53,7 +53,9 @@ def _rebuilt(op: Operation) -> Operation | None:
         case loop.YieldOp():
             return loop.YieldOp(op.values, mask)
         case tile.CombineOp():
-            return tile.CombineOp(op.values, op.axes, op.monoid, mask)
+            return tile.CombineOp(
+                op.values, op.axes, op.monoid, mask, None if op.join is None else op.join.data
+            )
         case loop.ToIndexOp():
             return loop.ToIndexOp(op.value, op.bound.value.data, mask)
         case loop.IndexOp():

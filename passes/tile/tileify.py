@@ -27,6 +27,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.tile_axes import AxisAttr, Level
 from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.loop.roles import axis_roles
+from tilewright.passes.tile.scheduling_pass import record, take_planned
 from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("t", 1, "tileify")
@@ -77,5 +78,7 @@ class TileifyPass(ModulePass):
             if (reason := legal(kernel)) is not None:
                 skipped(RULE, kernel, reason)
                 continue
+            take_planned(kernel, self.name)
             with rewriting(RULE, kernel):
                 apply(kernel)
+            record(kernel, self.name)

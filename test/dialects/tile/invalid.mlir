@@ -20,15 +20,6 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 // -----
 
-loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
-  // CHECK: 2048 threads a block; a block has at most 1024
-  tile.launch (%w = warp 32, %t = thread 2, %l = lane 32) {
-    // Nothing.
-  }
-}
-
-// -----
-
 func.func @f() {
   // CHECK: a launch is the body of a loop.kernel
   tile.launch (%b = block 8) {

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Carries out what kernels have planned: every kernel by itself, all steps one after the other.
+
+    loop.kernel @mm(...) -> (...) { ... } plan "tileify,blockify-launch{m=8 n=32},mark-unroll"
+
+becomes
+
+    loop.kernel @mm(...) -> (...) { ... } schedule "tileify,blockify-launch{m=8 n=32},mark-unroll"
+
+A plan may name any passes, in any order, as often as it likes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tilewright.dialects import loop
+from tilewright.dialects.target import DEFAULT_TARGET
+from tilewright.passes.manager import PassManager
+from tilewright.passes.pipeline_string import parse_pipeline
+from tilewright.passes.pipelines import available_passes, for_target
+
+
+@dataclass(frozen=True)
+class ApplySchedulePass(ModulePass):
+    """Carry out the plan that each kernel has."""
+
+    name = "apply-schedule"
+
+    target: str = DEFAULT_TARGET
+    """What is scheduled for."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Each kernel of the module that has a plan."""
+        for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
+            if kernel.plan is not None:
+                steps = parse_pipeline(kernel.plan.data, available_passes())
+                _apply(ctx, op, kernel, [for_target(step, self.target) for step in steps])
+
+
+def _apply(
+    ctx: Context, module: ModuleOp, kernel: loop.KernelOp, steps: Sequence[ModulePass]
+) -> None:
+    """In a module of its own, where passes see no other kernel."""
+    after = kernel.next_op
+    kernel.detach()
+    kernel.plan = None
+    alone = ModuleOp([kernel])
+    PassManager(ctx).run(alone, steps)
+    for op in list(alone.ops):
+        op.detach()
+        if after is None:
+            module.body.block.add_op(op)
+        else:
+            module.body.block.insert_op_before(op, after)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What all passes that schedule launches have in common.
+
+Such a pass says of a launch whether it has anything to do (`legal`), which values its options may
+have, the best guess first (`choices`), and what is wrong with given ones (`impossible`); and it
+does it (`rewrite`). Which values it takes is decided here:
+
+- those of its options, where the pipeline gives them;
+- else those in the `plan` that the kernel carries; a plan that does without the pass is followed;
+- else the first of the choices, unless that would not pay (`worthless`).
+
+What was done is added to the kernel's `schedule`; a step that no plan foresaw ends the plan.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.utils.arg_spec import ArgSpec, ParameterListType
+from xdsl.utils.exceptions import PassFailedException
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.target import DEFAULT_TARGET
+from tilewright.passes.pipeline_string import configure, parse_spec_list
+from tilewright.passes.trace import Rule, rewriting, skipped
+
+
+@dataclass(frozen=True)
+class SchedulingPass(ModulePass, ABC):
+    """A pass that makes one decision about each launch."""
+
+    target: str = DEFAULT_TARGET
+    """What is decided for."""
+
+    RULE: ClassVar[Rule]
+
+    @abstractmethod
+    def legal(self, launch: tile.LaunchOp) -> str | None:
+        """Why the pass has nothing to do in the launch, whatever its options, or None."""
+
+    @abstractmethod
+    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
+        """The pass with values for all its options that are possible; the best guess first."""
+
+    def impossible(self, launch: tile.LaunchOp) -> str | None:
+        """Why the launch cannot have these values, or None."""
+        return None
+
+    def worthless(self, launch: tile.LaunchOp) -> str | None:
+        """Why the launch is better left alone, though the pass could do something, or None."""
+        return None
+
+    @abstractmethod
+    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Do it, with these values."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Each launch of the module."""
+        PatternRewriteWalker(_ScheduleLaunch(self), apply_recursively=False).rewrite_module(op)
+
+    @classmethod
+    def schedule_space(cls, ctx: Context, module_op: ModuleOp) -> tuple[Self, ...]:
+        """All choices for the only launch of the module."""
+        launches = [op for op in module_op.walk() if isinstance(op, tile.LaunchOp)]
+        if len(launches) != 1 or cls().legal(launches[0]) is not None:
+            return ()
+        return tuple(cls().choices(launches[0]))
+
+    def options(self) -> dict[str, ParameterListType]:
+        """What is given, the target aside."""
+        given = self.spec().normalize_parameter_names().parameters
+        return {name: value for name, value in given.items() if name != "target"}
+
+    def step(self) -> str:
+        """The pass with its options as part of a pipeline."""
+        return str(replace(self, target=DEFAULT_TARGET))
+
+
+class _ScheduleLaunch(RewritePattern):
+    """Applies one pass to each launch."""
+
+    def __init__(self, step: SchedulingPass):
+        self.step = step
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Decide, rewrite, and write down what was done."""
+        kernel = launch.parent_op()
+        assert isinstance(kernel, loop.KernelOp)
+        step = self.step
+        if (reason := step.legal(launch)) is not None:
+            skipped(step.RULE, kernel, reason)
+            return
+        chosen = _chosen(step, launch, kernel)
+        if isinstance(chosen, str):
+            skipped(step.RULE, kernel, chosen)
+            return
+        if (reason := chosen.impossible(launch)) is not None:
+            raise PassFailedException(
+                f"{step.name}: cannot do '{chosen.step()}' in @{kernel.sym_name.data}: {reason}"
+            )
+        with rewriting(step.RULE, kernel):
+            chosen.rewrite(launch, rewriter)
+        rewriter.notify_op_modified(kernel)
+        record(kernel, chosen.step())
+
+
+def _chosen(
+    step: SchedulingPass, launch: tile.LaunchOp, kernel: loop.KernelOp
+) -> SchedulingPass | str:
+    """The pass with its options, or why the launch is left alone."""
+    given = step.options()
+    planned = _take_planned(kernel, step, given)
+    if planned is not None:
+        return planned
+    if given:
+        kernel.plan = None
+        return _completed(step, launch, given)
+    if kernel.plan is not None:
+        return "its plan does without"
+    if (reason := step.worthless(launch)) is not None:
+        return reason
+    return step.choices(launch)[0]
+
+
+def _completed(
+    step: SchedulingPass, launch: tile.LaunchOp, given: dict[str, ParameterListType]
+) -> SchedulingPass:
+    """`step` with the best guess for each option that is not given."""
+    choices = step.choices(launch)
+    for choice in choices:
+        if given.items() <= choice.options().items():
+            return choice
+    guess = choices[0].options() if choices else {}
+    return _configured(step, {**guess, **given})
+
+
+def _configured(step: SchedulingPass, options: dict[str, ParameterListType]) -> SchedulingPass:
+    return configure(type(step), ArgSpec(step.name, {**options, "target": (step.target,)}), "pass")
+
+
+def _take_planned(
+    kernel: loop.KernelOp, step: SchedulingPass, given: dict[str, ParameterListType]
+) -> SchedulingPass | None:
+    """The plan's step of that name, which with those before it is no longer to come."""
+    planned = take_planned(kernel, step.name)
+    if planned is None:
+        return None
+    options = planned.normalize_parameter_names().parameters
+    return _configured(step, options) if given.items() <= options.items() else None
+
+
+def take_planned(kernel: loop.KernelOp, name: str) -> ArgSpec | None:
+    """The step of that name in the kernel's plan; it and those before it are no longer to come."""
+    if kernel.plan is None:
+        return None
+    specs = parse_spec_list(kernel.plan.data)
+    position = next((i for i, spec in enumerate(specs) if spec.name == name), None)
+    if position is None:
+        return None
+    rest = ",".join(map(str, specs[position + 1 :]))
+    kernel.plan = StringAttr(rest) if rest else None
+    return specs[position]
+
+
+def record(kernel: loop.KernelOp, step: str) -> None:
+    """Add what was done to the kernel's schedule."""
+    before = "" if kernel.schedule is None else f"{kernel.schedule.data},"
+    kernel.schedule = StringAttr(before + step)
