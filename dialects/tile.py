@@ -18,6 +18,7 @@ from tilewright.dialects.tile_layout import SlabLayoutAttr, layout_of
 from tilewright.dialects.tile_stage import (
     SHARED,
     StageOp,
+    stages_of,
     varies_along,
 )
 from tilewright.dialects.tile_transport import RingAttr, Transport, TransportAttr
@@ -36,6 +37,7 @@ __all__ = [
     "TransportAttr",
     "launch_of",
     "layout_of",
+    "stages_of",
     "varies_along",
 ]
 

@@ -88,6 +88,13 @@ class LaunchOp(AxesOp):
         """Threads in a block."""
         return prod(axis.extent for axis in self.thread_axes())
 
+    @property
+    def kernel(self) -> KernelOp:
+        """The kernel that is scheduled."""
+        kernel = self.parent_op()
+        assert isinstance(kernel, KernelOp)
+        return kernel
+
     def scalars(self) -> list[Operation]:
         """What the kernel computes before the launch, in order."""
         assert self.parent is not None

@@ -35,7 +35,7 @@ from tilewright.dialects.axes import AxesOp
 from tilewright.dialects.loop import LoadOp, ReduceOp, StoreOp, YieldOp
 from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.tile_combine import CombineOp
-from tilewright.dialects.tile_launch import launch_of
+from tilewright.dialects.tile_launch import LaunchOp, launch_of
 from tilewright.dialects.tile_layout import SlabLayoutAttr, layout_of
 from tilewright.dialects.tile_syntax import StageHeader
 from tilewright.dialects.tile_transport import RingAttr, Transport, TransportAttr
@@ -105,6 +105,12 @@ class StageOp(AxesOp):
         terminator = self.body.block.last_op
         assert isinstance(terminator, YieldOp)
         return terminator
+
+    @property
+    def loop(self) -> ReduceOp | None:
+        """The loop in each of whose steps the slab is filled."""
+        parent = self.parent_op()
+        return parent if isinstance(parent, ReduceOp) else None
 
     @property
     def depth(self) -> int:
@@ -190,6 +196,11 @@ def _slab_type(
 
 
 Axes = frozenset[BlockArgument]
+
+
+def stages_of(launch: LaunchOp) -> list[StageOp]:
+    """The slabs that the blocks of a launch hold, in order."""
+    return [op for op in launch.walk() if isinstance(op, StageOp)]
 
 
 def varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:

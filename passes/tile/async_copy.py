@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Fills rings by `cp.async`, which copies from global to shared memory without the threads' waiting.
+
+    %as = tile.stage (%i, %k) in [128, 16] ring(depth 2) { ... } : memref<128x16xf32, 3 : i64>
+
+becomes
+
+    %as = tile.stage (%i, %k) in [128, 16] ring(depth 2) transport(cp_async) { ... } : ...
+
+A slab whose body only loads can be copied; one that computes goes through registers. The lowering
+copies 16 bytes at a time where it can prove them aligned, else 8 or 4; what is masked is zero.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from xdsl.pattern_rewriter import PatternRewriter
+
+from tilewright.dialects import tile
+from tilewright.dialects.tile import Transport, TransportAttr
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.trace import Rule
+
+LEAST_BYTES = 4
+"""What `cp.async` copies at least (PTX ISA, cp.async)."""
+
+
+@dataclass(frozen=True)
+class AsyncCopyPass(SchedulingPass):
+    """Fill the rings that threads fill by asynchronous copies instead."""
+
+    name = "async-copy"
+    RULE: ClassVar[Rule] = Rule("t", 13, "async_copy")
+
+    def legal(self, launch: tile.LaunchOp) -> str | None:
+        if not any(stage.ring is not None for stage in tile.stages_of(launch)):
+            return "no slab has a ring"
+        if not any(map(_is_copied, tile.stages_of(launch))):
+            return "every ring is filled by TMA, or with what threads compute"
+        return None
+
+    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
+        return [self]
+
+    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        for stage in filter(_is_copied, tile.stages_of(launch)):
+            stage.transport = TransportAttr(Transport.CP_ASYNC)
+            rewriter.notify_op_modified(stage)
+
+
+def _is_copied(stage: tile.StageOp) -> bool:
+    """Whether threads fill a ring with what they load, as it is."""
+    if stage.ring is None or stage.transport_kind is not Transport.SYNC:
+        return False
+    load = stage.copied_load()
+    if load is None or memref_type(load.memref).memory_space == tile.SHARED:
+        return False
+    row = memref_type(stage.slab).get_shape()[-1] * size_of(load.result.type)
+    return row >= LEAST_BYTES

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Gives the slabs of a loop several slots, so that one can be filled while others are read.
+
+    %sum = loop.reduce %ko in 32 with add {
+      %as = tile.stage (%i, %k) in [128, 16] { ... } : memref<128x16xf32, 3 : i64>
+      ...
+
+becomes, with `double-buffer{depth=2}`,
+
+    %sum = loop.reduce %ko in 32 with add {
+      %as = tile.stage (%i, %k) in [128, 16] ring(depth 2) { ... } : memref<128x16xf32, 3 : i64>
+      ...
+
+How far ahead a slot is filled is `pipeline-k-outer`'s decision. All slabs of a loop get one depth:
+they are filled together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from xdsl.pattern_rewriter import PatternRewriter
+
+from tilewright.dialects import tile
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.tile import RingAttr
+from tilewright.passes.footprint import bytes_of
+from tilewright.passes.kernel_cost import kernel_cost
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.trace import Rule
+
+MOST_SLOTS = 5
+"""More slots hide no more latency, and take shared memory from other blocks."""
+
+
+@dataclass(frozen=True)
+class DoubleBufferPass(SchedulingPass):
+    """Give the stages of loops a ring of slots."""
+
+    name = "double-buffer"
+    RULE: ClassVar[Rule] = Rule("t", 10, "double_buffer")
+
+    depth: int | None = None
+    """Slots of each slab, at least 2."""
+
+    def legal(self, launch: tile.LaunchOp) -> str | None:
+        in_loops = [stage for stage in tile.stages_of(launch) if stage.loop is not None]
+        if not in_loops:
+            return "no slab is filled in the steps of a loop"
+        if any(stage.ring is not None for stage in in_loops):
+            return "its slabs have rings already"
+        return None
+
+    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
+        depths = [type(self)(self.target, depth) for depth in range(2, MOST_SLOTS + 1)]
+        return [choice for choice in depths if choice.impossible(launch) is None]
+
+    def impossible(self, launch: tile.LaunchOp) -> str | None:
+        assert self.depth is not None
+        if self.depth < 2:
+            return f"a ring has two slots or more, not {self.depth}"
+        room = target_named(self.target).shared_per_block
+        slots = sum(bytes_of(s.slab) for s in tile.stages_of(launch) if s.loop is not None)
+        needed = kernel_cost(launch.kernel).shared_bytes + (self.depth - 1) * slots
+        if needed > room:
+            return (
+                f"{self.depth} slots take {needed} bytes of shared memory, and a block of "
+                f"{self.target} has {room}; take fewer slots "
+                "or smaller slabs (bk of chunk-matmul-k)"
+            )
+        return None
+
+    def worthless(self, launch: tile.LaunchOp) -> str | None:
+        return None if self.choices(launch) else "two slots do not fit in shared memory"
+
+    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        assert self.depth is not None
+        for stage in tile.stages_of(launch):
+            if stage.loop is not None:
+                stage.ring = RingAttr.get(self.depth)
+                rewriter.notify_op_modified(stage)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Says how many steps ahead of its use a slot is filled: the software pipeline of the loop over K.
+
+    %as = tile.stage (%i, %k) in [128, 16] ring(depth 3) transport(cp_async) { ... } : ...
+
+becomes, with `pipeline-k-outer{lookahead=2}`,
+
+    %as = tile.stage (%i, %k) in [128, 16] ring(depth 3, lookahead 2) transport(cp_async) { ... }
+
+With `depth` slots a step waits for its own, and may then fill that of the step before, which all
+threads have read: at most `depth - 1` steps ahead. The rotation itself is made once, where the ring
+is lowered; the last steps fill nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from xdsl.pattern_rewriter import PatternRewriter
+
+from tilewright.dialects import tile
+from tilewright.dialects.tile import RingAttr
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.trace import Rule
+
+
+@dataclass(frozen=True)
+class PipelineKOuterPass(SchedulingPass):
+    """Fill the slots of rings ahead of their use."""
+
+    name = "pipeline-k-outer"
+    RULE: ClassVar[Rule] = Rule("t", 15, "pipeline_k_outer")
+
+    lookahead: int | None = None
+    """Steps, at most one less than there are slots."""
+
+    def legal(self, launch: tile.LaunchOp) -> str | None:
+        rings = [stage for stage in tile.stages_of(launch) if stage.ring is not None]
+        if not rings:
+            return "no slab has a ring"
+        if any(stage.lookahead for stage in rings):
+            return "its rings are filled ahead already"
+        return None
+
+    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
+        return [type(self)(self.target, ahead) for ahead in range(_least_depth(launch) - 1, 0, -1)]
+
+    def impossible(self, launch: tile.LaunchOp) -> str | None:
+        assert self.lookahead is not None
+        most = _least_depth(launch) - 1
+        if 1 <= self.lookahead <= most:
+            return None
+        return (
+            f"a slot is filled 1 to {most} steps ahead where there are {most + 1}, not "
+            f"{self.lookahead}; take more slots (depth of double-buffer)"
+        )
+
+    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        assert self.lookahead is not None
+        for stage in tile.stages_of(launch):
+            if stage.ring is not None:
+                stage.ring = RingAttr.get(stage.depth, self.lookahead)
+                rewriter.notify_op_modified(stage)
+
+
+def _least_depth(launch: tile.LaunchOp) -> int:
+    return min(stage.depth for stage in tile.stages_of(launch) if stage.ring is not None)

@@ -1,0 +1,33 @@
+// RUN: opt-tool %s -p async-copy --check=each | filecheck %s
+// RUN: opt-tool %s -p async-copy,async-copy --remarks 2>&1 | filecheck %s --check-prefix=TWICE
+// RUN: opt-tool %s -p async-copy,to-kernel --check=each
+
+// TWICE: skipped at mm: every ring is filled by TMA, or with what threads compute
+
+// What is loaded as it is can be copied; what is computed cannot.
+// CHECK:         %as = tile.stage (%i, %k) in [32, 16] ring(depth 2) transport(cp_async) {
+// CHECK:         %bs = tile.stage (%k_1, %j) in [16, 32] ring(depth 2) {
+// CHECK:       } schedule "async-copy"
+loop.kernel @mm(%a: memref<64x100xf32>, %b: memref<100x64xf32>) -> (%out: memref<64x64xf32>) {
+  tile.launch (%bm = block 2 m, %bn = block 2 n, %tm = thread 32 m, %tn = thread 32 n) {
+    %acc = loop.reduce %ko in 7 with add {
+      %as = tile.stage (%i, %k) in [32, 16] ring(depth 2) {
+        %0 = loop.load %a[%bm * 32 + %i, %ko * 16 + %k] where [99 - %ko * 16 - %k] : memref<64x100xf32>
+        loop.yield %0 : f32
+      } : memref<32x16xf32, 3 : i64>
+      %bs = tile.stage (%k, %j) in [16, 32] ring(depth 2) {
+        %0 = loop.load %b[%ko * 16 + %k, %bn * 32 + %j] where [99 - %ko * 16 - %k] : memref<100x64xf32>
+        %1 = arith.mulf %0, %0 : f32
+        loop.yield %1 : f32
+      } : memref<16x32xf32, 3 : i64>
+      %chunk = loop.reduce %ki in 16 with add {
+        %x = loop.load %as[%tm, %ki] : memref<32x16xf32, 3 : i64>
+        %y = loop.load %bs[%ki, %tn] : memref<16x32xf32, 3 : i64>
+        %xy = arith.mulf %x, %y : f32
+        loop.yield %xy : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    loop.store %acc, %out[%bm * 32 + %tm, %bn * 32 + %tn] : memref<64x64xf32>
+  }
+}
