@@ -36,7 +36,6 @@ from xdsl.irdl import (
 from xdsl.traits import (
     MemoryAllocEffect,
     MemoryReadEffect,
-    MemoryWriteEffect,
     Pure,
 )
 from xdsl.utils.exceptions import VerifyException
@@ -51,6 +50,7 @@ from tilewright.dialects.axes import (
     verify_affine,
 )
 from tilewright.dialects.index import Range, range_of
+from tilewright.dialects.kernel_barrier import BarrierOp, NamedBarrierOp, WarpBarrierOp
 from tilewright.dialects.kernel_copy import CopyAsyncOp, CopyOp
 from tilewright.dialects.kernel_grid import ArriveOp, AtomicOp, ClusterBarrierOp, RemoteOp
 from tilewright.dialects.kernel_like import ThreadFuncOp
@@ -217,23 +217,6 @@ class SharedOp(IRDLOperation):
             raise VerifyException(f"shared memory is memory space 3; {type} is not in it")
 
 
-@irdl_op_definition
-class BarrierOp(IRDLOperation):
-    """
-    Waits for every thread of the block and makes their shared memory writes visible. Not allowed
-    where threads of a block may go different ways.
-
-    ```mlir
-    kernel.barrier
-    ```
-    """
-
-    name = "kernel.barrier"
-
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    assembly_format = "attr-dict"
-
-
 class ShuffleMode(StrEnum):
     """Which lane a shuffle reads: `xor` own id ^ offset, `idx` the lane of that number."""
 
@@ -314,6 +297,8 @@ Kernel = Dialect(
         RingWaitOp,
         RingReleaseOp,
         BarrierOp,
+        WarpBarrierOp,
+        NamedBarrierOp,
         ShuffleOp,
         ClusterBarrierOp,
         RemoteOp,

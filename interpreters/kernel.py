@@ -13,8 +13,6 @@ from xdsl.dialects import memref
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.kernel import (
-    WARP_SIZE,
-    BarrierOp,
     BlockIdOp,
     FuncOp,
     IndexOp,
@@ -27,6 +25,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.control import CONTROL
 from tilewright.interpreters.errors import fail
+from tilewright.interpreters.kernel_barrier import BARRIERS, meets_in_groups
 from tilewright.interpreters.kernel_copy import COPIES
 from tilewright.interpreters.kernel_grid import GRID, check_left
 from tilewright.interpreters.kernel_registers import REGISTERS
@@ -46,7 +45,7 @@ _LANES = 1 << 17
 def run_threads(op: FuncOp, buffers: Mapping[SSAValue, Buffer], types: ElementTypes) -> None:
     """Runs the whole launch over `buffers`, which are the function's arguments."""
     grid, threads, cluster = op.grid.value.data, op.block.value.data, op.blocks_in_cluster
-    meetings = Meetings(grid, cluster)
+    meetings = Meetings(grid, cluster, in_groups=meets_in_groups(op))
     for output in op.outputs:
         accesses = buffers[output].accesses = Accesses(buffers[output].size, meetings)
         for read in op.inputs:
@@ -101,12 +100,8 @@ def _memory(machine: Threads, value: SSAValue, copies: int) -> Buffer:
     return buffer
 
 
-def _barrier(machine: Threads, op: BarrierOp) -> None:
-    machine.pass_barrier(machine.arriving(op, "barrier"))
-
-
 def _shuffle(machine: Threads, op: ShuffleOp) -> None:
-    _check_whole_warps(machine, op)
+    machine.arriving_warps(op, "shuffle")
     lanes, offset, width = machine.thread_id, op.offset.value.data, op.width.value.data
     source = lanes ^ offset
     if op.mode.data is ShuffleMode.IDX:
@@ -118,23 +113,6 @@ def _shuffle(machine: Threads, op: ShuffleOp) -> None:
     machine.define(op, value[..., source])
 
 
-def _check_whole_warps(machine: Threads, op: ShuffleOp) -> None:
-    active = machine.active_threads()
-    if active is None:
-        return
-    starts = machine.thread_id[::WARP_SIZE]
-    some = np.logical_or.reduceat(active, starts, axis=1)
-    every = np.logical_and.reduceat(active, starts, axis=1)
-    partial = np.argwhere(some & ~every)
-    if partial.size:
-        block, warp = partial[0]
-        raise fail(
-            op,
-            f"only some lanes of warp {warp} of block {machine.block_id[block, 0]} are active",
-            remedy="move the shuffle out of the thread-dependent branch",
-        )
-
-
 KERNEL: Handlers = {
     **LOOP,
     **CONTROL,
@@ -143,11 +121,11 @@ KERNEL: Handlers = {
     **TMA,
     **RINGS,
     **GRID,
+    **BARRIERS,
     BlockIdOp: _block_id,
     ThreadIdOp: _thread_id,
     IndexOp: _index,
     SharedOp: _shared,
     memref.AllocaOp: _local,
-    BarrierOp: _barrier,
     ShuffleOp: _shuffle,
 }

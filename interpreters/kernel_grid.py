@@ -31,11 +31,9 @@ def _cluster_barrier(machine: Threads, op: ClusterBarrierOp) -> None:
     if (some & ~every).any():
         first = machine.block_id[::cluster][some & ~every][0, 0]
         raise fail(op, f"only some blocks of the cluster from block {first} on reach this barrier")
-    epochs = machine.epoch.reshape(-1, cluster)
-    met = np.where(some[:, None], epochs.max(axis=1, keepdims=True) + 1, epochs)
-    machine.epoch = met.reshape(-1, 1)
     rows = np.repeat(some, cluster)
-    machine.meetings.meet(machine.block_id[rows, 0], machine.epoch[rows, 0])
+    machine.pass_barrier(rows)
+    machine.meetings.meet(machine.block_id[rows, 0], machine.time)
 
 
 def _remote(machine: Threads, op: RemoteOp) -> None:
@@ -85,8 +83,8 @@ def _arrive(machine: Threads, op: ArriveOp) -> None:
             raise fail(op, f"counter {buffer.element(counter)} is {before}, not below {of}")
         is_last[row] = before == of - 1
         buffer.data[counter] = 0 if is_last[row] else before + 1
-        block, epoch = int(machine.block_id[row, 0]), int(machine.epoch[row, 0])
-        machine.meetings.arrive(block, int(counter), epoch, bool(is_last[row]))
+        block = int(machine.block_id[row, 0])
+        machine.meetings.arrive(block, int(counter), machine.time, bool(is_last[row]))
     machine.define(op, is_last[:, None])
 
 

@@ -15,7 +15,7 @@ from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.kernel_copy import base_alignment
 from tilewright.interpreters.machine import Handlers
-from tilewright.interpreters.race import ENGINE, Who
+from tilewright.interpreters.race import Who
 from tilewright.interpreters.ring import Fill, coming
 from tilewright.interpreters.threads import Threads
 from tilewright.interpreters.types import Array
@@ -38,8 +38,7 @@ def _tma_copy(machine: Threads, op: TmaCopyOp) -> None:
     elements, values, origins = (np.reshape(a, -1) for a in (elements, values, origins))
     source, buffer = machine.read([op.source, op.target])
     flight = Flight(op, source, buffer, elements, values, origins, block, block)
-    ids = machine.block_id[block, 0], machine.epoch[block, 0]
-    begin(flight, Who(np.full_like(block, ENGINE), *ids))
+    begin(flight, Who(*(each.reshape(-1) for each in np.broadcast_arrays(*machine.engine(block)))))
     fill.ring.under_way.append(flight.of_fill(fill.count))
 
 
@@ -95,13 +94,8 @@ def _box(machine: Threads, op: TmaCopyOp, fill: Fill) -> tuple[Array, Array]:
         inside = inside & (index >= 0) & (index < size)
         offset = offset * size + np.clip(index, 0, size - 1)
     offset, inside = (np.reshape(a, (len(rows), -1)) for a in (offset, inside))
-    values = read(op, source, offset, inside, _engine(machine, rows))
+    values = read(op, source, offset, inside, machine.engine(rows))
     return values, np.where(inside, offset, -1)
-
-
-def _engine(machine: Threads, rows: Array) -> Who:
-    """The engine, acting for some blocks: by (block, element)."""
-    return Who(np.asarray(ENGINE), machine.block_id[rows], machine.epoch[rows])
 
 
 def _elements(machine: Threads, op: TmaCopyOp, fill: Fill) -> Array:

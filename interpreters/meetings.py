@@ -4,19 +4,24 @@ What the blocks of a launch know of each other.
 
 Those of a cluster meet at its barriers, and then know all that the others did before. The last
 block to arrive at a counter knows what the others did before they arrived. An epoch is the number
-of barriers that a block has passed.
+of barriers that had been passed by then, whoever passed them.
 """
 
 import numpy as np
 
 from tilewright.interpreters.types import Array
+from tilewright.interpreters.warp_clocks import WarpClocks
 
 
 class Meetings:
     """Of all blocks of a launch, by their numbers."""
 
-    def __init__(self, blocks: int, cluster: int):
+    def __init__(self, blocks: int, cluster: int, *, in_groups: bool = False):
         self.cluster = cluster
+        self.in_groups = in_groups
+        """Whether parts of a block meet by themselves."""
+        self.clocks: WarpClocks | None = None
+        """Of the blocks that run, where parts of them meet."""
         self._met = np.zeros(blocks, int)
         """The epoch that began with the last barrier of the block's cluster."""
         self._counter = np.full(blocks, -1)
@@ -27,6 +32,10 @@ class Meetings:
         self.visiting = np.zeros(blocks, bool)
         """Which may be reading the shared memory of others, which then must not end."""
 
+    def begin(self, blocks: range, threads: int) -> None:
+        """These blocks run now."""
+        self.clocks = WarpClocks(blocks, threads) if self.in_groups else None
+
     def has_told(self, block: Array, epoch: Array, to: Array) -> Array:
         """Whether block `to` knows what another block did in an epoch; of no block it does not."""
         known = np.maximum(block, 0)
@@ -34,7 +43,7 @@ class Meetings:
         at_counter = self._is_last[to] & (self._counter[known] == self._counter[to])
         return (block >= 0) & (in_cluster | (at_counter & (epoch < self._arrived[known])))
 
-    def meet(self, blocks: Array, epoch: Array) -> None:
+    def meet(self, blocks: Array, epoch: int) -> None:
         """`blocks`, which are whole clusters, pass a barrier: an epoch begins."""
         self._met[blocks], self.visiting[blocks] = epoch, False
 

@@ -3,8 +3,10 @@
 Races: two threads touch one element, one of them writes, and no barrier stands between.
 
 Lockstep execution would hide a missing barrier, so every element remembers who wrote and who read
-it last, and in which epoch: the number of barriers its block had passed. Threads of other blocks
-are ordered where these have met (`meetings`). Two threads that write the same value do no harm.
+it last, and in which epoch: the number of barriers that had been passed. Threads of a block know
+what was done before the last barrier of all of them; where parts of a block meet by themselves,
+warps know more (`warp_clocks`). Threads of other blocks are ordered where these have met
+(`meetings`). Two threads that write the same value do no harm.
 """
 
 from typing import NamedTuple
@@ -13,6 +15,7 @@ import numpy as np
 
 from tilewright.interpreters.meetings import Meetings
 from tilewright.interpreters.types import Array
+from tilewright.interpreters.warp_clocks import warps_of
 
 _NOBODY = -1
 _SEVERAL = -2
@@ -27,6 +30,8 @@ class Who(NamedTuple):
     thread: Array
     block: Array
     epoch: Array
+    since: Array
+    """The epoch that began with the last barrier of the whole block."""
 
 
 class _Last:
@@ -37,6 +42,8 @@ class _Last:
         self.thread = np.full(size, _NOBODY)
         self.block = np.full(size, _NOBODY)
         self.epoch = np.full(size, _NOBODY)
+        self.warps = np.zeros(size if meetings.in_groups else 0, np.uint32)
+        """Those of the threads, as bits, where warps of a block meet by themselves."""
 
     def conflicts(self, elements: Array, who: Who) -> Array:
         """Which accesses meet an unordered earlier one by another thread."""
@@ -44,9 +51,22 @@ class _Last:
         apart = block != who.block
         if apart.any():
             apart &= ~self.meetings.has_told(block, epoch, who.block)
-        unordered = apart | ((block == who.block) & (epoch == who.epoch))
+        unordered = apart | ((block == who.block) & (epoch >= who.since))
         other = (thread != who.thread) | (block != who.block)
-        return (thread != _NOBODY) & other & unordered
+        found = (thread != _NOBODY) & other & unordered
+        return found & ~self._told_by_warps(elements, who, found)
+
+    def _told_by_warps(self, elements: Array, who: Who, found: Array) -> Array:
+        """Which of what is `found` parts of the block have told each other."""
+        told, clocks = np.zeros_like(found), self.meetings.clocks
+        if clocks is None:
+            return told
+        at = found & (self.block[elements] == who.block) & (who.thread >= 0)
+        then = elements[at]
+        told[at] = clocks.has_told(
+            self.warps[then], self.epoch[then], who.block[at], who.thread[at]
+        )
+        return told
 
     def record(self, elements: Array, who: Who, shared: Array | None = None) -> None:
         """
@@ -54,6 +74,8 @@ class _Last:
         before, it is remembered as touched by several.
         """
         before = self.block[elements]
+        if self.meetings.in_groups:
+            self._record_warps(elements, who, shared)
         self.thread[elements] = who.thread
         self.block[elements] = who.block
         self.epoch[elements] = who.epoch
@@ -64,6 +86,13 @@ class _Last:
             blocks |= shared & (before != who.block)
         self.thread[elements[several]] = _SEVERAL
         self.block[elements[blocks]] = _SEVERAL
+
+    def _record_warps(self, elements: Array, who: Who, shared: Array | None) -> None:
+        before = self.warps[elements]
+        self.warps[elements] = 0
+        np.bitwise_or.at(self.warps, elements, warps_of(who.thread))
+        if shared is not None:
+            np.bitwise_or.at(self.warps, elements[shared], before[shared])
 
     def forget(self, elements: Array) -> None:
         """As if nobody had accessed these."""

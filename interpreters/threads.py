@@ -4,11 +4,12 @@
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.target import WARP_SIZE
 from tilewright.interpreters.async_copies import Flight
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.machine import Handlers, Machine
 from tilewright.interpreters.meetings import Meetings
-from tilewright.interpreters.race import Who
+from tilewright.interpreters.race import ENGINE, Who
 from tilewright.interpreters.types import Array, ElementTypes
 
 
@@ -28,15 +29,23 @@ class Threads(Machine):
         self.shape = (len(blocks), threads)
         self.block_id = np.arange(blocks.start, blocks.stop)[:, None]
         self.thread_id = np.arange(threads)
-        self.epoch = np.zeros((len(blocks), 1), int)
-        """Barriers that each block has passed."""
+        self.time = 0
+        """Barriers that have been passed, each by some of the threads."""
+        self.since = np.zeros((len(blocks), 1), int)
+        """The time that began with the last barrier of each whole block."""
+        meetings.begin(blocks, threads)
         self.uncommitted: list[Flight] = []
         """Copies of `cp.async` that belong to no fill yet."""
         self.groups = np.zeros(len(blocks), int)
         """Groups of copies that the threads of each block have committed, whatever the ring."""
 
     def who(self) -> Who:
-        return Who(self.thread_id, self.block_id, self.epoch)
+        return Who(self.thread_id, self.block_id, np.asarray(self.time), self.since)
+
+    def engine(self, rows: Array) -> Who:
+        """Hardware that acts for the blocks in these rows."""
+        who = self.who()
+        return Who(np.asarray(ENGINE), who.block[rows], who.epoch, who.since[rows])
 
     def active_threads(self) -> Array | None:
         """Which threads are active, by (block, thread); None: all."""
@@ -56,9 +65,27 @@ class Threads(Machine):
             raise fail(op, f"only some threads of block {block} reach this {what}")
         return some
 
+    def arriving_warps(self, op: Operation, what: str) -> Array:
+        """Which warps of each block come to `op`: all of their lanes, or it is an error."""
+        active, starts = self.active_threads(), self.thread_id[::WARP_SIZE]
+        if active is None:
+            return np.ones((len(self.block_id), len(starts)), bool)
+        some = np.logical_or.reduceat(active, starts, axis=1)
+        every = np.logical_and.reduceat(active, starts, axis=1)
+        partial = np.argwhere(some & ~every)
+        if partial.size:
+            block, warp = partial[0]
+            raise fail(
+                op,
+                f"only some lanes of warp {warp} of block {self.block_id[block, 0]} are active",
+                remedy=f"move the {what} out of the thread-dependent branch",
+            )
+        return some
+
     def pass_barrier(self, blocks: Array) -> None:
         """The threads of `blocks` have waited for each other."""
-        self.epoch = self.epoch + blocks[:, None]
+        self.time += 1
+        self.since = np.where(blocks[:, None], self.time, self.since)
 
     def by_block(self, op: Operation, value: SSAValue | Array, blocks: Array, what: str) -> Array:
         """A value that is the same for all threads of each of `blocks`, by block."""
