@@ -351,6 +351,13 @@ __device__ __forceinline__ void tma_copy_5d(
                    "r"(full) : "memory");
 }
 
+// Until so many threads of the block have come with that id, whole warps, which then see what all of
+// them have written to memory. PTX ISA, barrier (sm_70).
+template <int threads>
+__device__ __forceinline__ void named_barrier(int id) {
+  asm volatile("barrier.sync %0, %1;" : : "r"(id), "n"(threads) : "memory");
+}
+
 // Until all threads of the cluster have come, which then see what all have written to shared memory.
 // PTX ISA, barrier.cluster (sm_90).
 __device__ __forceinline__ void cluster_barrier() {

@@ -125,7 +125,8 @@ def _called(kernels: list[cuda.FuncOp]) -> Iterator[Call]:
             type = op.arguments[0].type if op.arguments else op.result.type
             yield Call(op.callee.string_value(), C_TYPES.get(type, ""))
         if isinstance(op, PerformOp):
-            yield Call(op.callee.string_value(), "")
+            types = [C_TYPES.get(argument.type, "") for argument in op.arguments]
+            yield Call(op.callee.string_value(), types[0] if types else "")
         if isinstance(op, RemoteOp):
             yield Call("of_rank", "")
         if isinstance(op, expr.LiteralOp) and isinstance(op.value, FloatAttr):

@@ -160,7 +160,7 @@ class _Count:
                 self._visit(op.true_region.block, runs * share_of_condition(op.cond))
             case kernel.SharedOp():
                 self.cost.shared_bytes += bytes_of(op.memref)
-            case kernel.BarrierOp():
+            case kernel.BarrierOp() | kernel.NamedBarrierOp():
                 self.cost.barriers += runs / self.runs
             case kernel.RingOp():
                 self.cost.shared_bytes += _mbarrier_bytes(op.ring)

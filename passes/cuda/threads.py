@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who a thread is, and where it meets others."""
 
+from xdsl.dialects.builtin import i32
+
 from tilewright.dialects import kernel
 from tilewright.dialects.cuda_expressions import BuiltinOp
-from tilewright.dialects.cuda_threads import ShuffleOp, SyncthreadsOp
+from tilewright.dialects.cuda_threads import PerformOp, ShuffleOp, SyncthreadsOp
 from tilewright.dialects.cuda_types import Builtin
+from tilewright.passes.cuda.casts import cast
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 
 
@@ -25,6 +28,15 @@ def _barrier(to: Conversion, op: kernel.BarrierOp) -> None:
     to.writer.statement(SyncthreadsOp())
 
 
+def _warp_barrier(to: Conversion, op: kernel.WarpBarrierOp) -> None:
+    to.writer.statement(PerformOp("__syncwarp"))
+
+
+def _named_barrier(to: Conversion, op: kernel.NamedBarrierOp) -> None:
+    id = cast(to.writer.use(op.id), i32)
+    to.writer.statement(PerformOp("named_barrier", [id], [op.threads.value.data]))
+
+
 def _shuffle(to: Conversion, op: kernel.ShuffleOp) -> None:
     value, hint = to.writer.use(op.value), op.result.name_hint
     offset, width = op.offset.value.data, op.width.value.data
@@ -37,5 +49,7 @@ THREADS: Handlers = {
     kernel.BlockIdOp: _block_id,
     kernel.ThreadIdOp: _thread_id,
     kernel.BarrierOp: _barrier,
+    kernel.WarpBarrierOp: _warp_barrier,
+    kernel.NamedBarrierOp: _named_barrier,
     kernel.ShuffleOp: _shuffle,
 }

@@ -24,8 +24,8 @@ becomes
     loop.store %4, %out[%t] : memref<32xf32>
 
 A barrier stays where one thread touches memory before it that another touches after it, one of them
-to write, and no other barrier stands between. `phases` knows what that is; arrays are taken as
-wholes.
+to write, and no other barrier of the block stands between. `phases` knows what that is; arrays are
+taken as wholes. It also stays where after it other threads may use the id of a named barrier.
 """
 
 from xdsl.context import Context
@@ -39,24 +39,27 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilewright.dialects import kernel
+from tilewright.dialects.kernel_barrier import MeetingOp
 from tilewright.passes.kernel.phases import Phases
 from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 7, "drop_redundant_barriers")
 
 
-def legal(op: kernel.BarrierOp) -> str | None:
+def legal(op: MeetingOp) -> str | None:
     """What the barrier is there for, or None."""
     phases = Phases(kernel.function_of(op))
     before, after = phases.accesses_before(op), phases.accesses_after(op)
     ordered = (a.memory for a in before if any(a.conflicts(other) for other in after))
     names = {(memory and memory.name_hint) or "memory" for memory in ordered}
-    return f"a barrier orders accesses to %{', %'.join(sorted(names))}" if names else None
+    if names:
+        return f"a barrier orders accesses to %{', %'.join(sorted(names))}"
+    return "named barriers after it may be for other threads" if phases.regroups(op) else None
 
 
 class _DropRedundantBarrier(RewritePattern):
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: kernel.BarrierOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: MeetingOp, rewriter: PatternRewriter) -> None:
         function = kernel.function_of(op)
         if (reason := legal(op)) is not None:
             skipped(RULE, function, reason)

@@ -45,6 +45,7 @@ from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.kernel_barrier import MeetingOp
 from tilewright.dialects.kernel_registers import LOCAL, UNROLL, RegistersOp, UnrollOp
 from tilewright.dialects.origin import from_same
 from tilewright.dialects.types import memref_type
@@ -101,7 +102,7 @@ def unrolled_steps(op: scf.ForOp) -> int | None:
 def legal(loading: Loading, op: scf.ForOp) -> str | None:
     """Why what is loaded cannot be loaded ahead of the loop, or None."""
     for inner in op.walk():
-        if isinstance(inner, kernel.BarrierOp) or inner.name.startswith("kernel.ring"):
+        if isinstance(inner, MeetingOp) or inner.name.startswith("kernel.ring"):
             return "threads meet in the loop"
         is_read = isinstance(inner, loop.LoadOp)
         if loading.load.memref in inner.operands and not is_read:

@@ -6,16 +6,22 @@ Each thread comes to the same barriers in the same order, and between two of the
 through the ops of the kernel. So one barrier orders what is on paths that end at it against what is
 on paths that begin at it, as far as no other barrier is on them. Paths are those of any number of
 steps, none included, of every loop: more than there are, so that nothing is missed.
+
+A barrier of warps, or of groups of threads, orders no more than one of the block in its place. It
+ends paths only for barriers that are for the same threads, or for fewer.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from xdsl.dialects import scf
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import RecursiveMemoryEffect, is_side_effect_free
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.argument_facts import inputs_in_place
+from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.kernel_barrier import MeetingOp, NamedBarrierOp
 from tilewright.dialects.kernel_copy import CopyingOp
 from tilewright.dialects.kernel_registers import LOCAL
 from tilewright.dialects.kernel_ring import FillOp, RingType
@@ -27,6 +33,7 @@ _BARRIERS = (kernel.BarrierOp, kernel.ClusterBarrierOp, kernel.ArriveOp)
 
 _TOUCHES_NO_MEMORY = (
     *_BARRIERS,
+    MeetingOp,
     kernel.ShuffleOp,
     kernel.SharedOp,
     kernel.RegistersOp,
@@ -74,6 +81,17 @@ class Phases:
         """What threads may do before they come to the next barrier."""
         return self._accesses(_reached(barrier, self._after))
 
+    def regroups(self, barrier: Operation) -> bool:
+        """Whether an id of named barriers may be for other threads after `barrier` than before."""
+        before, after = _reached(barrier, self._before), _reached(barrier, self._after)
+        named = [op for op in before if isinstance(op, NamedBarrierOp)]
+        return any(
+            not _is_for_the_same(op, other)
+            for op in named
+            for other in after
+            if isinstance(other, NamedBarrierOp)
+        )
+
     def _follow(self, block: Block, entries: set[Operation]) -> set[Operation]:
         """The ops from which a path leaves `block`, if `entries` are those from which it enters."""
         for op in block.ops:
@@ -112,16 +130,50 @@ class Phases:
 
 
 def _reached(start: Operation, steps: Mapping[Operation, set[Operation]]) -> set[Operation]:
-    """The ops that `steps` lead to, through `start` but through no other barrier."""
+    """The ops that `steps` lead to, through `start` but through no other such barrier."""
     found: set[Operation] = set()
     ahead = [start]
     while ahead:
         for op in steps.get(ahead.pop(), ()):
-            if op in found or (is_barrier(op) and op is not start):
+            if op in found or (op is not start and _orders_as_much(op, start)):
                 continue
             found.add(op)
             ahead.append(op)
     return found
+
+
+def _orders_as_much(op: Operation, barrier: Operation) -> bool:
+    """Whether threads that come to `op` wait for all those whom they wait for at `barrier`."""
+    if isinstance(barrier, kernel.WarpBarrierOp) and isinstance(op, MeetingOp):
+        return True
+    if isinstance(barrier, NamedBarrierOp) and isinstance(op, NamedBarrierOp):
+        return _is_for_the_same(barrier, op)
+    return is_barrier(op)
+
+
+def _is_for_the_same(op: NamedBarrierOp, other: NamedBarrierOp) -> bool:
+    """Whether both are for the same groups of threads: whoever is in one has one id for both."""
+    is_one = op.id is other.id and op.threads == other.threads
+    return is_one and _is_for_all(op) and _is_for_all(other)
+
+
+def _is_for_all(op: NamedBarrierOp) -> bool:
+    """Whether every thread of the block comes here, and with the same id each time."""
+    function = kernel.function_of(op)
+    around = op.parent_op()
+    while around is not None and _is_counted(around):
+        around = around.parent_op()
+    return around is function and op.id.owner.parent is function.body.block
+
+
+def _is_counted(op: Operation) -> bool:
+    """Whether `op` is a loop of as many steps for every thread."""
+    if isinstance(op, kernel.UnrollOp):
+        return True
+    if not isinstance(op, scf.ForOp):
+        return False
+    bounds = [range_of_value(bound) for bound in (op.lb, op.ub, op.step)]
+    return all(bound is not None and bound.low == bound.high for bound in bounds)
 
 
 def _accesses(op: Operation) -> Iterator[Access]:

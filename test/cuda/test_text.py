@@ -196,7 +196,7 @@ def test_prelude_has_every_function_it_is_said_to_have():
     for name in PRELUDE:
         assert f" {name}(" in prelude([Call(name, type) for type in types])
     for name in EFFECTS - CUDA_ACTIONS:
-        assert f" {name}(" in prelude([Call(name, "")])
+        assert f" {name}(" in prelude([Call(name, type) for type in types])
     assert prelude([Call("expf", "float")]) == ""
 
 

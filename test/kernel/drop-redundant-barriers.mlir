@@ -190,3 +190,66 @@ kernel.func grid 2 block 32 cluster 2 @with_others(%x: memref<32xf32>) -> (%out:
   loop.store %2, %out[%t] where [0 - %b] : memref<32xf32>
   kernel.cluster_barrier
 }
+
+// Of barriers for the same threads one is enough, and one of fewer threads is not needed beside it.
+// CHECK-LABEL: @rows
+// CHECK:         loop.store %0, %a[%t]
+// CHECK-NEXT:    kernel.named_barrier %row threads 64
+// CHECK-NEXT:    loop.load %a
+// CHECK-NEXT:    loop.store
+// CHECK-NEXT:  }
+// REMARK:        skipped at rows: a barrier orders accesses to %a
+kernel.func grid 1 block 128 @rows(%x: memref<128xf32>) -> (%out: memref<128xf32>) {
+  %t = kernel.thread_id
+  %row = kernel.index [%t floordiv 64 + 1]
+  %a = kernel.shared : memref<128xf32, 3 : i64>
+  %0 = loop.load %x[%t] : memref<128xf32>
+  loop.store %0, %a[%t] : memref<128xf32, 3 : i64>
+  kernel.named_barrier %row threads 64
+  kernel.warp_barrier
+  kernel.named_barrier %row threads 64
+  %1 = loop.load %a[%t floordiv 64 * 64 + (%t + 1) mod 64] : memref<128xf32, 3 : i64>
+  kernel.warp_barrier
+  kernel.named_barrier %row threads 64
+  loop.store %1, %out[%t] : memref<128xf32>
+}
+
+// A barrier of the block is enough beside one of groups.
+// CHECK-LABEL: @block_and_rows
+// CHECK:         loop.store %0, %a[%t]
+// CHECK-NEXT:    kernel.barrier
+// CHECK-NEXT:    loop.load %a[127 - %t]
+kernel.func grid 1 block 128 @block_and_rows(%x: memref<128xf32>) -> (%out: memref<128xf32>) {
+  %t = kernel.thread_id
+  %row = kernel.index [%t floordiv 64 + 1]
+  %a = kernel.shared : memref<128xf32, 3 : i64>
+  %0 = loop.load %x[%t] : memref<128xf32>
+  loop.store %0, %a[%t] : memref<128xf32, 3 : i64>
+  kernel.named_barrier %row threads 64
+  kernel.barrier
+  %1 = loop.load %a[127 - %t] : memref<128xf32, 3 : i64>
+  loop.store %1, %out[%t] : memref<128xf32>
+}
+
+// Threads that use an id must know that those who had it before have met.
+// CHECK-LABEL: @other_groups
+// CHECK:         kernel.named_barrier %row threads 64
+// CHECK:         kernel.barrier
+// CHECK:         kernel.named_barrier %warp threads 32
+// REMARK:        skipped at other_groups: named barriers after it may be for other threads
+kernel.func grid 1 block 128 @other_groups(%x: memref<128xf32>) -> (%out: memref<128xf32>) {
+  %t = kernel.thread_id
+  %row = kernel.index [%t floordiv 64 + 1]
+  %warp = kernel.index [%t floordiv 32 + 1]
+  %a = kernel.shared : memref<128xf32, 3 : i64>
+  %b = kernel.shared : memref<128xf32, 3 : i64>
+  %0 = loop.load %x[%t] : memref<128xf32>
+  loop.store %0, %a[%t] : memref<128xf32, 3 : i64>
+  kernel.named_barrier %row threads 64
+  %1 = loop.load %a[%t floordiv 64 * 64 + (%t + 1) mod 64] : memref<128xf32, 3 : i64>
+  kernel.barrier
+  loop.store %1, %b[%t] : memref<128xf32, 3 : i64>
+  kernel.named_barrier %warp threads 32
+  %2 = loop.load %b[%t floordiv 32 * 32 + (%t + 1) mod 32] : memref<128xf32, 3 : i64>
+  loop.store %2, %out[%t] : memref<128xf32>
+}

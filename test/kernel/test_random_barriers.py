@@ -9,6 +9,7 @@ from itertools import count
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.parser import Parser
@@ -18,7 +19,6 @@ from tilewright.interpreters.errors import InterpreterError
 from tilewright.passes.kernel.drop_redundant_barriers import DropRedundantBarriersPass
 from tilewright.passes.lowering import context
 
-ARRAY = "memref<40xf32, 3>"
 BARRIER = "kernel.barrier"
 
 
@@ -29,15 +29,46 @@ class Nest(NamedTuple):
     body: Sequence["str | Nest"]
 
 
-STATEMENTS = st.sampled_from([BARRIER] * 5 + ["store a", "store b", "load a", "load b"])
+class Kind(NamedTuple):
+    """Kernels of blocks of so many threads, of such statements."""
+
+    threads: int
+    statements: Sequence[str]
+    fewest: int
+    """Kernels without races, of those that are tried."""
+
+
+WHOLE = ["store a", "store b", "load a", "load b"]
+IN_PARTS = ["store a", "store b", "in_warp a", "in_pair a", "in_pair b"]
+PARTS = [
+    "kernel.warp_barrier",
+    "kernel.named_barrier %pair threads 64",
+    "kernel.named_barrier %pair threads 64",
+    "kernel.named_barrier %warp threads 32",
+    "kernel.named_barrier %c2 threads 128",
+]
+KINDS = {
+    "of blocks": Kind(40, [*[BARRIER] * 5, *WHOLE], 100),
+    "of parts of blocks": Kind(128, [*PARTS * 3, *[BARRIER] * 3, *IN_PARTS], 80),
+}
 HEADS = st.sampled_from(
     ["scf.for %K = %c0 to %c2 step %c1", "scf.for %K = %c0 to %b step %c1", "scf.if %second"]
 )
-BODIES = st.recursive(
-    st.lists(STATEMENTS, min_size=1, max_size=6),
-    lambda inner: st.lists(STATEMENTS | st.builds(Nest, HEADS, inner), min_size=1, max_size=6),
-    max_leaves=3,
-)
+SUBSCRIPTS = {
+    "load": "LAST - %t",
+    "in_warp": "%t floordiv 32 * 32 + 31 - %t mod 32",
+    "in_pair": "%t floordiv 64 * 64 + 63 - %t mod 64",
+}
+
+
+def bodies(kind: Kind) -> st.SearchStrategy[list[str | Nest]]:
+    """What a kernel does."""
+    statements = st.sampled_from(kind.statements)
+    return st.recursive(
+        st.lists(statements, min_size=1, max_size=6),
+        lambda inner: st.lists(statements | st.builds(Nest, HEADS, inner), min_size=1, max_size=6),
+        max_leaves=3,
+    )
 
 
 def lines(body: Sequence[str | Nest], numbers: Iterator[int]) -> Iterator[str]:
@@ -51,47 +82,58 @@ def lines(body: Sequence[str | Nest], numbers: Iterator[int]) -> Iterator[str]:
                 yield "}"
             case "store a" | "store b":
                 yield f"%v{number} = arith.constant {number}.0 : f32"
-                yield f"loop.store %v{number}, %{statement[-1]}_array[%t] : {ARRAY}"
-            case "load a" | "load b":
-                yield f"%v{number} = loop.load %{statement[-1]}_array[39 - %t] : {ARRAY}"
-                yield f"loop.store %v{number}, %out[%b, {number}, %t] : memref<2x80x40xf32>"
+                yield f"loop.store %v{number}, %{statement[-1]}_array[%t] : ARRAY"
+            case str() if (access := statement.partition(" "))[0] in SUBSCRIPTS:
+                subscript = SUBSCRIPTS[access[0]]
+                yield f"%v{number} = loop.load %{access[2]}_array[{subscript}] : ARRAY"
+                yield f"loop.store %v{number}, %out[%b, {number}, %t] : ROWS"
             case _:
                 yield statement
 
 
-def kernel_text(body: Sequence[str | Nest]) -> str:
-    """Two blocks of 40 threads, each with two arrays that hold something at first."""
+def kernel_text(body: Sequence[str | Nest], threads: int) -> str:
+    """Two blocks, each with two arrays that hold something at first."""
     text = "\n".join(lines(body, count()))
-    return f"""
-      kernel.func grid 2 block 40 @k(%x: memref<40xf32>) -> (%out: memref<2x80x40xf32>) {{
+    kernel = f"""
+      kernel.func grid 2 block {threads} @k(%x: memref<{threads}xf32>) -> (%out: ROWS) {{
         %b = kernel.block_id
         %t = kernel.thread_id
         %c0 = arith.constant 0 : index
         %c1 = arith.constant 1 : index
         %c2 = arith.constant 2 : index
+        %pair = kernel.index [%t floordiv 64 + 1]
+        %warp = kernel.index [%t floordiv 32 + 1]
         %second = loop.predicate [%b - 1] : i1
         %rows = arith.constant 80 : index
-        %v = loop.load %x[%t] : memref<40xf32>
+        %v = loop.load %x[%t] : memref<{threads}xf32>
         scf.for %row = %c0 to %rows step %c1 {{
-          loop.store %v, %out[%b, %row, %t] : memref<2x80x40xf32>
+          loop.store %v, %out[%b, %row, %t] : ROWS
         }}
-        %a_array = kernel.shared : {ARRAY}
-        %b_array = kernel.shared : {ARRAY}
-        loop.store %v, %a_array[%t] : {ARRAY}
-        loop.store %v, %b_array[%t] : {ARRAY}
+        %a_array = kernel.shared : ARRAY
+        %b_array = kernel.shared : ARRAY
+        loop.store %v, %a_array[%t] : ARRAY
+        loop.store %v, %b_array[%t] : ARRAY
         kernel.barrier
         {text}
       }}"""
+    array, rows = f"memref<{threads}xf32, 3>", f"memref<2x80x{threads}xf32>"
+    return kernel.replace("ARRAY", array).replace("ROWS", rows).replace("LAST", str(threads - 1))
 
 
-def test_no_race_comes_of_it() -> None:
+def barriers(text: str) -> int:
+    """How many barriers of any kind a kernel has."""
+    return sum("barrier" in line for line in text.splitlines())
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_no_race_comes_of_it(kind: Kind) -> None:
     dropped = list[int]()
 
     @settings(max_examples=150, deadline=None, derandomize=True)
-    @given(BODIES)
+    @given(bodies(kind))
     def check(body: list[str | Nest]) -> None:
-        module = Parser(context(), kernel_text(body)).parse_module()
-        x = np.arange(40, dtype=np.float32)
+        module = Parser(context(), kernel_text(body, kind.threads)).parse_module()
+        x = np.arange(kind.threads, dtype=np.float32)
         try:
             before = interpret(module, x, function="k")
         except InterpreterError:  # a race
@@ -99,9 +141,10 @@ def test_no_race_comes_of_it() -> None:
         after = module.clone()
         DropRedundantBarriersPass().apply(context(), after)
         np.testing.assert_array_equal(before, interpret(after, x, function="k"))
-        dropped.append(str(module).count(BARRIER) - str(after).count(BARRIER))
+        dropped.append(barriers(str(module)) - barriers(str(after)))
 
     check()
     kept_some = sum(number == 0 for number in dropped)
-    assert len(dropped) - kept_some >= 100
+    assert len(dropped) - kept_some >= kind.fewest
+    print(len(dropped), kept_some)
     assert kept_some >= 5
