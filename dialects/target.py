@@ -55,6 +55,11 @@ class Target:
         return self.max_warps_per_sm * WARP_SIZE
 
     @property
+    def has_clusters(self) -> bool:
+        """Whether blocks can read each other's shared memory, and TMA copies (sm_90 on)."""
+        return int(self.name.removeprefix("sm_").rstrip("a")) >= 90
+
+    @property
     def clock(self) -> float:
         """Clocks per second, at which `flops` is reached."""
         return self.flops / (2 * self.fp32_lanes * self.sms)

@@ -40,6 +40,7 @@ _PASSES: dict[str, str] = {
     "dedupe-kernels": "loop.dedupe_kernels:DedupeKernelsPass",
     "name-kernels": "loop.name_kernels:NameKernelsPass",
     "apply-schedule": "tile.apply_schedule:ApplySchedulePass",
+    "plan-schedules": "tile.plan_schedules:PlanSchedulesPass",
     "tileify": "tile.tileify:TileifyPass",
     "cooperative-reduce": "tile.cooperative_reduce:CooperativeReducePass",
     "blockify-launch": "tile.blockify_launch:BlockifyLaunchPass",

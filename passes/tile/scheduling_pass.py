@@ -8,7 +8,8 @@ does it (`rewrite`). Which values it takes is decided here:
 
 - those of its options, where the pipeline gives them;
 - else those in the `plan` that the kernel carries; a plan that does without the pass is followed;
-- else the first of the choices, unless that would not pay (`worthless`).
+- what is still open is as in the first of the choices that agree. If all is open, the launch is
+  left alone where that is better (`worthless`).
 
 What was done is added to the kernel's `schedule`; a step that no plan foresaw ends the plan.
 """
@@ -121,44 +122,28 @@ def _chosen(
 ) -> SchedulingPass | str:
     """The pass with its options, or why the launch is left alone."""
     given = step.options()
-    planned = _take_planned(kernel, step, given)
-    if planned is not None:
-        return planned
-    if given:
-        kernel.plan = None
-        return _completed(step, launch, given)
-    if kernel.plan is not None:
+    planned = take_planned(kernel, step.name)
+    if planned is None and kernel.plan is not None and not given:
         return "its plan does without"
-    if (reason := step.worthless(launch)) is not None:
+    options = {} if planned is None else planned.normalize_parameter_names().parameters
+    if given and not given.items() <= options.items():
+        kernel.plan, options = None, given
+    if not options and (reason := step.worthless(launch)) is not None:
         return reason
-    return step.choices(launch)[0]
+    return _completed(step, launch, options)
 
 
 def _completed(
-    step: SchedulingPass, launch: tile.LaunchOp, given: dict[str, ParameterListType]
+    step: SchedulingPass, launch: tile.LaunchOp, options: dict[str, ParameterListType]
 ) -> SchedulingPass:
-    """`step` with the best guess for each option that is not given."""
+    """`step` with these options, and the best guess for each that is open."""
     choices = step.choices(launch)
     for choice in choices:
-        if given.items() <= choice.options().items():
+        if options.items() <= choice.options().items():
             return choice
     guess = choices[0].options() if choices else {}
-    return _configured(step, {**guess, **given})
-
-
-def _configured(step: SchedulingPass, options: dict[str, ParameterListType]) -> SchedulingPass:
-    return configure(type(step), ArgSpec(step.name, {**options, "target": (step.target,)}), "pass")
-
-
-def _take_planned(
-    kernel: loop.KernelOp, step: SchedulingPass, given: dict[str, ParameterListType]
-) -> SchedulingPass | None:
-    """The plan's step of that name, which with those before it is no longer to come."""
-    planned = take_planned(kernel, step.name)
-    if planned is None:
-        return None
-    options = planned.normalize_parameter_names().parameters
-    return _configured(step, options) if given.items() <= options.items() else None
+    values = {**guess, **options, "target": (step.target,)}
+    return configure(type(step), ArgSpec(step.name, values), "pass")
 
 
 def take_planned(kernel: loop.KernelOp, name: str) -> ArgSpec | None:

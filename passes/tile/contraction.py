@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a contraction is to those who schedule it: how much there is to do, and what each step reads.
+
+    loop.for %i in 512, %j in 2048 {          m 512, n 2048, batch 1
+      %s = loop.reduce %k in 2048 with add {  k 2048
+        %0 = loop.load %a[%i, %k]             read along m
+        %1 = loop.load %b[%k, %j]             read along n
+"""
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+from xdsl.ir import Block, SSAValue
+
+from tilewright.dialects import loop
+from tilewright.dialects.axes import Role, extent_of
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.index_sources import index_sources
+from tilewright.passes.loop.roles import axis_roles
+
+
+class Contraction(NamedTuple):
+    """The sizes of the axes by role, and the bytes that one element of each side takes."""
+
+    batch: int
+    m: int
+    n: int
+    k: int
+    """Steps of the longest reduction."""
+    sums: int
+    """Values that one element joins: accumulators."""
+    m_bytes: int
+    """Bytes that a step reads along m (and not along n)."""
+    n_bytes: int
+    """Bytes that a step reads along n (and not along m)."""
+
+
+def contraction_of(kernel_nest: Block) -> Contraction | None:
+    """The contraction that a nest, given its body, is; None if it is none."""
+    roles = axis_roles(kernel_nest)
+    if Role.N not in roles:
+        return None
+    extents = [extent_of(axis) or 1 for axis in kernel_nest.args]
+    sizes = {
+        role: prod(e for e, r in zip(extents, roles, strict=True) if r is role)
+        for role in (Role.BATCH, Role.M, Role.N)
+    }
+    reductions = [op for op in kernel_nest.ops if isinstance(op, loop.ReduceOp)]
+    sides: dict[Role, set[SSAValue]] = {
+        role: {axis for axis, r in zip(kernel_nest.args, roles, strict=True) if r is role}
+        for role in (Role.M, Role.N)
+    }
+    return Contraction(
+        sizes[Role.BATCH],
+        sizes[Role.M],
+        sizes[Role.N],
+        max(op.axis_extents()[0] for op in reductions),
+        sum(len(op.results) for op in reductions),
+        _bytes_along(reductions, sides[Role.M], sides[Role.N]),
+        _bytes_along(reductions, sides[Role.N], sides[Role.M]),
+    )
+
+
+def _bytes_along(
+    reductions: Sequence[loop.ReduceOp], axes: set[SSAValue], others: set[SSAValue]
+) -> int:
+    """Bytes of the distinct loads of a step that vary along `axes` and not along `others`."""
+    found: dict[object, int] = {}
+    for load in (op for r in reductions for op in r.body.walk() if isinstance(op, loop.LoadOp)):
+        sources = index_sources(load.indices)
+        if sources & axes and not sources & others:
+            place = load.memref, load.map, *load.indices
+            found[place] = size_of(memref_type(load.memref).element_type)
+    return sum(found.values())
