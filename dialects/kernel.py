@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
     AffineMapAttr,
     IndexType,
     IntegerAttr,
-    MemRefType,
     i64,
 )
 from xdsl.dialects.utils import EnumAttribute
@@ -23,7 +22,6 @@ from xdsl.irdl import (
     AtLeast,
     IRDLOperation,
     VarConstraint,
-    base,
     eq,
     irdl_attr_definition,
     irdl_op_definition,
@@ -34,7 +32,6 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.traits import (
-    MemoryAllocEffect,
     MemoryReadEffect,
     Pure,
 )
@@ -64,9 +61,8 @@ from tilewright.dialects.kernel_ring import (
     RingWaitOp,
     TmaCopyOp,
 )
+from tilewright.dialects.kernel_shared import SharedOp
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.dialects.tile import SHARED
-from tilewright.dialects.types import memref_type
 
 
 @irdl_op_definition
@@ -189,32 +185,6 @@ class IndexOp(RangedIndex, IRDLOperation):
         verify_affine(self.map.data)
         if len(self.map.data.results) != 1:
             raise VerifyException("an index is one expression")
-
-
-@irdl_op_definition
-class SharedOp(IRDLOperation):
-    """
-    An array in the block's shared memory. Its contents are undefined at first.
-
-    ```mlir
-    %partial = kernel.shared : memref<8xf32, 3 : i64>
-    ```
-    """
-
-    name = "kernel.shared"
-
-    memref = result_def(base(MemRefType))
-
-    traits = traits_def(MemoryAllocEffect())
-    assembly_format = "attr-dict `:` type($memref)"
-
-    def __init__(self, type: MemRefType):
-        super().__init__(result_types=[type])
-
-    def verify_(self) -> None:
-        type = memref_type(self.memref)
-        if type.memory_space != SHARED:
-            raise VerifyException(f"shared memory is memory space 3; {type} is not in it")
 
 
 class ShuffleMode(StrEnum):

@@ -15,6 +15,7 @@ from tilewright.dialects.loop import LoadOp, StoreOp
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.machine import Handlers, Machine
+from tilewright.interpreters.neighbours import take_over
 from tilewright.interpreters.race import Who
 from tilewright.interpreters.types import Array, is_same
 
@@ -114,6 +115,8 @@ def _check_read(
 
 def _unwritten(op: Operation, buffer: Buffer, elements: Array) -> Exception:
     where = buffer.element(elements[0])
+    if buffer.neighbours and buffer.overwritten_by:
+        return fail(op, f"reads element {where}, whose memory %{buffer.overwritten_by} has taken")
     if not buffer.on_its_way(elements[:1]).any():
         return fail(op, f"reads element {where}, which nothing has written")
     return fail(
@@ -140,6 +143,8 @@ def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Arr
     who = machine.who()
     ids = () if who is None or buffer.accesses is None else who
     elements, values, *ids = active_points(mask, offset, value, *ids)
+    if ids:
+        take_over(op, buffer, elements, Who(*ids))
     assert buffer.written is not None
     before = buffer.data[elements]
     changes = ~is_same(before, values)

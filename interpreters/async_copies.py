@@ -17,6 +17,7 @@ from xdsl.ir import Operation
 
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
+from tilewright.interpreters.neighbours import take_over
 from tilewright.interpreters.race import Who
 from tilewright.interpreters.types import Array, is_same
 
@@ -107,6 +108,7 @@ def begin(flight: Flight, who: Who) -> None:
             f"copies to element {where}, to which another copy is under way",
             remedy="wait for its fill with kernel.ring_wait, or copy to another slot",
         )
+    take_over(op, buffer, elements, who)
     _check_distinct(flight)
     _check_unused(flight, who)
     buffer.set_on_its_way(elements)

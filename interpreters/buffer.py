@@ -33,8 +33,12 @@ class Buffer:
         """Which elements a copy is under way to, once there has been one."""
         self.writable = False
         self.accesses: Accesses | None = None
+        self.name = ""
+        """What it is called, if it may come to be named."""
         self.place: range | None = None
-        """Its bytes in the slab that buffers share, if it has some there."""
+        """Its bytes in the slab or shared memory that buffers share, if it has some there."""
+        self.neighbours: list[Buffer] = []
+        """The arrays in shared memory that lie in the same place."""
         self.overwritten_by = ""
         """The name of the buffer that was the last to be written in its place."""
 

@@ -16,12 +16,10 @@ from tilewright.dialects.kernel import (
     BlockIdOp,
     FuncOp,
     IndexOp,
-    SharedOp,
     ShuffleMode,
     ShuffleOp,
     ThreadIdOp,
 )
-from tilewright.dialects.types import memref_type
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.control import CONTROL
 from tilewright.interpreters.errors import fail
@@ -35,6 +33,7 @@ from tilewright.interpreters.loop import LOOP
 from tilewright.interpreters.machine import Handlers
 from tilewright.interpreters.meetings import Meetings
 from tilewright.interpreters.race import Accesses
+from tilewright.interpreters.shared_memory import SHARED_MEMORY, memory
 from tilewright.interpreters.threads import Threads
 from tilewright.interpreters.types import ElementTypes
 
@@ -73,31 +72,10 @@ def _index(machine: Threads, op: IndexOp) -> None:
     machine.define(op, *machine.indices(op.map.data, op.indices))
 
 
-def _shared(machine: Threads, op: SharedOp) -> None:
-    """In a loop it is the same memory again: what it held is lost, who used it is not."""
-    buffer = _memory(machine, op.memref, machine.shape[0])
-    buffer.slot = buffer.slot[:, None]
-    before: Buffer | None = machine.values.get(op.memref)
-    if before is not None and before.expected is not None and before.expected.any():
-        raise fail(op, "is made again while a copy to it is under way")
-    buffer.accesses = (
-        Accesses(buffer.data.size, machine.meetings) if before is None else before.accesses
-    )
-    machine.define(op, buffer)
-
-
 def _local(machine: Threads, op: memref.AllocaOp) -> None:
-    buffer = _memory(machine, op.memref, machine.lanes)
+    buffer = memory(machine, op.memref, machine.lanes)
     buffer.slot = buffer.slot.reshape(machine.shape)
     machine.define(op, buffer)
-
-
-def _memory(machine: Threads, value: SSAValue, copies: int) -> Buffer:
-    type = memref_type(value)
-    dtype = machine.types[type.element_type]
-    buffer = Buffer.poisoned(type.get_shape(), dtype, copies=copies)
-    buffer.slot = np.arange(copies) * buffer.size
-    return buffer
 
 
 def _shuffle(machine: Threads, op: ShuffleOp) -> None:
@@ -122,10 +100,10 @@ KERNEL: Handlers = {
     **RINGS,
     **GRID,
     **BARRIERS,
+    **SHARED_MEMORY,
     BlockIdOp: _block_id,
     ThreadIdOp: _thread_id,
     IndexOp: _index,
-    SharedOp: _shared,
     memref.AllocaOp: _local,
     ShuffleOp: _shuffle,
 }

@@ -54,6 +54,7 @@ _PASSES: dict[str, str] = {
     "load-ahead-of-unrolled": "kernel.load_ahead_of_unrolled:LoadAheadOfUnrolledPass",
     "vectorize": "kernel.vectorize:VectorizePass",
     "approximate-division": "kernel.approximate_division:ApproximateDivisionPass",
+    "plan-shared-memory": "kernel.plan_shared_memory:PlanSharedMemoryPass",
     "drop-redundant-barriers": "kernel.drop_redundant_barriers:DropRedundantBarriersPass",
     "inline-calls": "kernel.inline_calls:InlineCallsPass",
     "plan-buffers": "kernel.plan_buffers:PlanBuffersPass",

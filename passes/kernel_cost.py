@@ -107,6 +107,8 @@ class _Count:
         self.runs = blocks * threads or 1
         self.reads = defaultdict[SSAValue, dict[object, int]](dict)
         self.writes = defaultdict[SSAValue, dict[object, int]](dict)
+        self.placed_end = 0
+        """Where the last of the shared arrays ends that have a place."""
 
     def finish(self, kernel_body: Block, thread_body: Block) -> KernelCost:
         """The cost of a kernel of which every thread runs `thread_body`."""
@@ -159,7 +161,7 @@ class _Count:
             case scf.IfOp():
                 self._visit(op.true_region.block, runs * share_of_condition(op.cond))
             case kernel.SharedOp():
-                self.cost.shared_bytes += bytes_of(op.memref)
+                self.cost.shared_bytes += self._bytes_added(op)
             case kernel.BarrierOp() | kernel.NamedBarrierOp():
                 self.cost.barriers += runs / self.runs
             case kernel.RingOp():
@@ -168,6 +170,13 @@ class _Count:
                 self.cost.barriers += runs / self.runs
             case _:
                 self.cost.flops += runs * self._copies(op.operands) * flops(op)
+
+    def _bytes_added(self, op: kernel.SharedOp) -> int:
+        """What an array takes; one that has a place, no more than is beyond those before it."""
+        if op.place is None:
+            return op.num_bytes
+        end, self.placed_end = self.placed_end, max(self.placed_end, op.place.stop)
+        return self.placed_end - end
 
     def _count_access(self, access: Access, runs: float) -> None:
         if access.is_in_registers:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Shared memory: arrays as long as a kernel may declare as much, else one pool that the launch gives
-the size of, and pointers into it.
+Shared memory: arrays as long as a kernel may declare as much and none lies where another does, else
+one pool that the launch gives the size of, and pointers into it. What `kernel.shared` says no place
+of comes after what it does.
 """
 
 from collections.abc import Iterator
@@ -32,6 +33,8 @@ class _Array(NamedTuple):
     element: Attribute
     align: int | None
     """Bytes, where it is more than the elements' own."""
+    start: int | None = None
+    """Where it lies, if that is given."""
 
     @property
     def num_bytes(self) -> int:
@@ -49,9 +52,12 @@ class SharedMemory:
         self.writer = writer
         found = [*_arrays(source)]
         self.arrays = {(array.key, array.part): array for array in found}
-        self.offsets: dict[tuple[SSAValue, int], int] = {}
-        end = 0
-        for array in sorted(found, key=lambda a: -a.unit):
+        placed = {(a.key, a.part): a.start for a in found if a.start is not None}
+        self.offsets: dict[tuple[SSAValue, int], int] = dict(placed)
+        end = max((a.start + a.num_bytes for a in found if a.start is not None), default=0)
+        self.is_pooled = bool(placed)
+        rest = [array for array in found if array.start is None]
+        for array in sorted(rest, key=lambda a: -a.unit):
             start = -(-end // array.unit) * array.unit
             self.offsets[array.key, array.part] = start
             end = start + array.num_bytes
@@ -60,7 +66,7 @@ class SharedMemory:
 
     def begin(self) -> None:
         """Declare the pool if one is needed."""
-        if self.num_bytes <= cuda.MAX_STATIC_SHARED:
+        if not self.is_pooled and self.num_bytes <= cuda.MAX_STATIC_SHARED:
             return
         pool = PoolOp(self.num_bytes)
         self.writer.statement(pool)
@@ -81,9 +87,9 @@ class SharedMemory:
 def _arrays(source: kernel.FuncOp) -> Iterator[_Array]:
     for op in source.body.block.walk():
         if isinstance(op, kernel.SharedOp):
-            type = memref_type(op.memref)
+            type, start = memref_type(op.memref), None if op.place is None else op.place.start
             size, align = layout_of(type).size(type), array_alignment(op.memref)
-            yield _Array(op.memref, 0, size, type.element_type, align)
+            yield _Array(op.memref, 0, size, type.element_type, align, start)
         if isinstance(op, kernel.ArriveOp):
             yield _Array(op.is_last, 0, 1, op.is_last.type, None)
         if isinstance(op, RingOp) and has_mbarriers(op.ring):

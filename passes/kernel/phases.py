@@ -25,6 +25,7 @@ from tilewright.dialects.kernel_barrier import MeetingOp, NamedBarrierOp
 from tilewright.dialects.kernel_copy import CopyingOp
 from tilewright.dialects.kernel_registers import LOCAL
 from tilewright.dialects.kernel_ring import FillOp, RingType
+from tilewright.dialects.kernel_shared import share_bytes
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_type
 
@@ -51,8 +52,12 @@ class Access(NamedTuple):
 
     def conflicts(self, other: "Access") -> bool:
         """Whether it matters which comes first."""
-        is_same = self.memory is other.memory or None in (self.memory, other.memory)
-        return is_same and (self.is_write or other.is_write)
+        return (self.is_write or other.is_write) and self._meets(other)
+
+    def _meets(self, other: "Access") -> bool:
+        if self.memory is None or other.memory is None or self.memory is other.memory:
+            return True
+        return share_bytes(self.memory, other.memory)
 
 
 def is_barrier(op: Operation) -> bool:

@@ -10,7 +10,7 @@ fits no gap goes on top.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from tilewright.dialects.buffer_plan import aligned
+from tilewright.dialects.buffer_plan import ALIGNMENT, aligned
 
 Key = TypeVar("Key")
 
@@ -39,21 +39,27 @@ def lifetimes(steps: Iterable[Iterable[Key]]) -> dict[Key, Lifetime]:
     return found
 
 
-def assign_offsets(alive: Mapping[Key, Lifetime], sizes: Mapping[Key, int]) -> dict[Key, int]:
+def assign_offsets(
+    alive: Mapping[Key, Lifetime],
+    sizes: Mapping[Key, int],
+    alignments: Mapping[Key, int] | None = None,
+) -> dict[Key, int]:
     """
     An offset for each buffer of `alive`, whose bytes are `sizes`. Those whose lifetimes meet share
-    no bytes; the end of the last is at most the sum of all aligned sizes.
+    no bytes; the end of the last is at most the sum of all aligned sizes. Offsets are multiples of
+    `alignments`, or of what is enough for any buffer.
     """
     order = list(alive)
     order.sort(key=lambda key: -sizes[key])  # stable: equal sizes in the order of first use
     offsets: dict[Key, int] = {}
     for key in order:
         taken = sorted(
-            (offsets[other], offsets[other] + aligned(sizes[other]))
+            (offsets[other], offsets[other] + sizes[other])
             for other in offsets
             if alive[other].meets(alive[key])
         )
-        offsets[key] = _best_gap(taken, aligned(sizes[key]))
+        alignment = ALIGNMENT if alignments is None else alignments[key]
+        offsets[key] = _best_gap(taken, sizes[key], alignment)
     return {key: offsets[key] for key in alive}
 
 
@@ -78,7 +84,7 @@ def peak(offsets: Mapping[Key, int], sizes: Mapping[Key, int]) -> int:
     return max(offset + aligned(sizes[key]) for key, offset in offsets.items())
 
 
-def _best_gap(taken: Sequence[tuple[int, int]], size: int) -> int:
+def _best_gap(taken: Sequence[tuple[int, int]], size: int, alignment: int) -> int:
     """The start of the smallest gap in `taken`, sorted, that has `size` bytes; else the top."""
     best: tuple[int, int] | None = None
     top = 0
@@ -86,5 +92,5 @@ def _best_gap(taken: Sequence[tuple[int, int]], size: int) -> int:
         gap = (start - top, top)
         if gap[0] >= size and (best is None or gap < best):
             best = gap
-        top = max(top, end)
+        top = max(top, -(-end // alignment) * alignment)
     return top if best is None else best[1]

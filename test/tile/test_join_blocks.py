@@ -17,7 +17,9 @@ from tilewright.codegen.execution import Array, SimulatorBackend
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Fill, Plan
 from tilewright.codegen.plan_text import plan_text
+from tilewright.dialects import kernel
 from tilewright.dialects.buffer_plan import set_offset
+from tilewright.dialects.kernel_shared import share_bytes
 from tilewright.errors import UsageError
 from tilewright.interpreters import interpret
 from tilewright.tools.program import with_main
@@ -152,6 +154,36 @@ loop.kernel @k(%x: memref<4x3x100x{dtype}>) -> (%out: memref<3x100x{dtype}>) {{
 }}"""
     values = random(4, 3, 100) * 100
     check(parse, text, [values.astype({"f32": "f4", "i32": "i4", "i64": "i8"}[dtype])])
+
+
+# A ring of two slots of 4 KiB; what each block has, as much, is left where they were.
+RING = """
+loop.kernel @k(%x: memref<2x3x1024xf32>) -> (%out: memref<1024xf32>) {
+  tile.launch (%s = block 2, %t = thread 256, %v = register 4) {
+    %sum = loop.reduce %k in 3 with add {
+      %slab = tile.stage (%i) in [1024] ring(depth 2, lookahead 1) transport(cp_async) {
+        %0 = loop.load %x[%s, %k, %i] : memref<2x3x1024xf32>
+        loop.yield %0 : f32
+      } : memref<1024xf32, 3 : i64>
+      %1 = loop.load %slab[1023 - %t - %v * 256] : memref<1024xf32, 3 : i64>
+      loop.yield %1 : f32
+    } : f32
+    %all = tile.combine %sum across %s with add join(cluster) : f32
+    loop.store %all, %out[%t + %v * 256] : memref<1024xf32>
+  }
+}"""
+
+
+def test_what_is_left_lies_where_slots_were(parse: Parse) -> None:
+    x = random(2, 3, 1024)
+    check(parse, RING, [x])
+    module = lower(with_main(parse(RING)), "kernel")
+    slots, partial = (op for op in module.walk() if isinstance(op, kernel.SharedOp))
+    assert share_bytes(slots.memref, partial.memref)
+    (barrier,) = (op for op in module.walk() if isinstance(op, kernel.BarrierOp))
+    barrier.detach()
+    execution = SimulatorBackend("sm_90a").run(plan_of(lower(module, "cuda")), [x])
+    assert "race" in str(execution.problems)
 
 
 def test_counters_are_kept_and_outputs_filled(parse: Parse) -> None:

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writing to an array in shared memory takes the memory of those that lie in the same place."""
+
+import numpy as np
+from xdsl.ir import Operation
+
+from tilewright.interpreters.buffer import Buffer
+from tilewright.interpreters.errors import fail
+from tilewright.interpreters.race import Who
+from tilewright.interpreters.types import Array
+
+_ANYBODY = -4
+"""Stands for a thread that is none of those that have used memory before."""
+
+
+def take_over(op: Operation, buffer: Buffer, elements: Array, who: Who) -> None:
+    """
+    `who` writes `elements`, which ends what the neighbours held, in each block.
+
+    Raises `InterpreterError` where a thread may still use one of them, or a copy is under way.
+    """
+    if not buffer.neighbours or not elements.size:
+        return
+    rows, first = np.unique(elements // buffer.size, return_index=True)
+    ids = [np.broadcast_to(whose, elements.shape)[first, None] for whose in who[1:]]
+    for other in buffer.neighbours:
+        theirs = rows[:, None] * other.size + np.arange(other.size)
+        if other.on_its_way(theirs).any():
+            raise fail(
+                op,
+                f"writes to %{buffer.name}, which lies where a copy to %{other.name} is under way",
+                remedy="wait for its fill with kernel.ring_wait",
+            )
+        assert other.accesses is not None
+        *anybody, _ = np.broadcast_arrays(np.asarray(_ANYBODY), *ids, theirs)
+        if other.accesses.races_with_update(theirs, Who(*anybody)).any():
+            raise fail(
+                op,
+                f"writes to %{buffer.name}, which lies where another thread may use %{other.name}",
+                remedy="put a kernel.barrier between them",
+            )
+        other.set_unwritten(theirs)
+        other.overwritten_by = buffer.name

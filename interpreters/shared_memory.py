@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Arrays in the shared memory of blocks. Those that lie in the same place are taken as wholes: who
+writes to one has taken over the memory of the others, for which threads must have met before, and
+what these held is lost.
+"""
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.buffer_plan import overlap
+from tilewright.dialects.kernel import SharedOp
+from tilewright.dialects.types import memref_type
+from tilewright.interpreters.buffer import Buffer
+from tilewright.interpreters.errors import fail
+from tilewright.interpreters.machine import Handlers
+from tilewright.interpreters.race import Accesses
+from tilewright.interpreters.threads import Threads
+
+
+def _shared(machine: Threads, op: SharedOp) -> None:
+    """In a loop it is the same memory again: what it held is lost, who used it is not."""
+    buffer = memory(machine, op.memref, machine.shape[0])
+    buffer.slot = buffer.slot[:, None]
+    before: Buffer | None = machine.values.get(op.memref)
+    if before is not None and before.expected is not None and before.expected.any():
+        raise fail(op, "is made again while a copy to it is under way")
+    buffer.accesses = (
+        Accesses(buffer.data.size, machine.meetings) if before is None else before.accesses
+    )
+    buffer.place, buffer.name = op.place, op.memref.name_hint or "shared"
+    if op.place is not None:
+        _join_neighbours(machine, buffer, before)
+    machine.define(op, buffer)
+
+
+def _join_neighbours(machine: Threads, buffer: Buffer, before: Buffer | None) -> None:
+    """Arrays that lie in the same place know of each other."""
+    arrays = [value for value in machine.values.values() if isinstance(value, Buffer)]
+    for other in arrays:
+        if other is before or not _overlap(other.place, buffer.place):
+            continue
+        other.neighbours = [*(n for n in other.neighbours if n is not before), buffer]
+        buffer.neighbours.append(other)
+
+
+def _overlap(one: range | None, other: range | None) -> bool:
+    return one is not None and other is not None and overlap(one, other)
+
+
+def memory(machine: Threads, value: SSAValue, copies: int) -> Buffer:
+    """What an op allocates, for each of `copies` that have their own."""
+    type = memref_type(value)
+    dtype = machine.types[type.element_type]
+    buffer = Buffer.poisoned(type.get_shape(), dtype, copies=copies)
+    buffer.slot = np.arange(copies) * buffer.size
+    return buffer
+
+
+SHARED_MEMORY: Handlers = {SharedOp: _shared}
