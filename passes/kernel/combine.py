@@ -3,8 +3,8 @@
 Joining values across threads of a block, so that each of them has the results.
 
 Threads that lie side by side in warps join by butterfly shuffles, whole warps further through
-shared memory. Anything else goes through shared memory altogether: slower, but right for any
-number of threads along any axes.
+shared memory, where only those threads wait for each other that join. Anything else goes through
+shared memory altogether: slower, but right for any number of threads along any axes.
 """
 
 from collections.abc import Sequence
@@ -22,6 +22,7 @@ from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.tile_axes import Axis
 from tilewright.passes.kernel.emitter import Emitter
+from tilewright.passes.kernel.group_barriers import GroupBarriers
 from tilewright.passes.kernel.thread_values import ThreadValues
 
 _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
@@ -63,6 +64,7 @@ class Combining:
     ):
         self.values, self.emit, self.thread, self.axes = values, emitter, thread, axes
         self.threads = prod(axis.extent for axis in axes)
+        self.barriers = GroupBarriers(emitter, thread, self.threads)
 
     def lower(self, op: tile.CombineOp) -> None:
         """First each thread joins what it holds itself, then threads join with each other."""
@@ -160,8 +162,10 @@ class Combining:
         partials = self._slots(op, rest, warps)
         with self.emit.guarded(([_D0 % WARP_SIZE * -1], [self.thread])):
             self._leave(op, rest, partials, _D0 // WARP_SIZE)
-        self.emit.op(kernel.BarrierOp())
+        self.barriers.wait(width)
         self._take(op, rest, partials, group, _D0 // width * group + _D1)
+        if self.emit.loops:  # others may still read what the next step writes
+            self.barriers.wait(width)
 
     def _through_shared(
         self, op: tile.CombineOp, rest: Sequence[SSAValue], joined: Sequence[bool]
@@ -169,13 +173,15 @@ class Combining:
         """Each thread leaves its values in slots of its own, and reads all it joins."""
         slots = self._slots(op, rest, self.threads)
         self._leave(op, rest, slots, _D0)
-        self.emit.op(kernel.BarrierOp())
+        self.barriers.wait(self.threads)
         extents = [axis.extent for axis in self.axes]
         across = [e for e, j in zip(extents, joined, strict=True) if j]
         own = delinearize(_D0, extents)
         other = iter(delinearize(_D1, across))
         mixed = [next(other) if j else mine for mine, j in zip(own, joined, strict=True)]
         self._take(op, rest, slots, prod(across), linearize(mixed, extents))
+        if self.emit.loops:
+            self.barriers.wait(self.threads)
 
     def _slots(
         self, op: tile.CombineOp, rest: Sequence[SSAValue], number: int
@@ -216,8 +222,6 @@ class Combining:
         with self.values.nest(rest):
             start = self.emit.identities(op.monoid, op.results)
             self.values.define(op.results, self.emit.loop(steps, start, body, "w"))
-        if self.emit.loops:
-            self.emit.op(kernel.BarrierOp())
 
     def _subscripts(
         self, rest: Sequence[SSAValue], slot: AffineExpr, steps: Sequence[SSAValue]

@@ -105,7 +105,8 @@ loop.kernel @several_warps(%x: memref<4x128xf32>) -> (%out: memref<4x128xf32>) {
 // CHECK-NEXT:   scf.if %5 {
 // CHECK-NEXT:     loop.store %s, %partial[%thread floordiv 32] : memref<4xf32, 3 : i64>
 // CHECK-NEXT:   }
-// CHECK-NEXT:   kernel.barrier
+// CHECK-NEXT:   %group = kernel.index [%thread floordiv 64 + 1]
+// CHECK-NEXT:   kernel.named_barrier %group threads 64
 // CHECK-NEXT:   %6 = arith.constant 1.000000e+00 : f32
 // CHECK-NEXT:   %7 = arith.constant 0 : index
 // CHECK-NEXT:   %8 = arith.constant 2 : index
