@@ -11,12 +11,14 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.codegen.mutations.mutation import Mutation, Rules, dropped, insert_before, is_local
 from tilewright.dialects import kernel, loop
+from tilewright.dialects.kernel_barrier import MeetingOp
 from tilewright.dialects.kernel_copy import CopyingOp
 from tilewright.dialects.kernel_ring import FillOp
+from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_type
 
-_SYNCHRONISE = kernel.BarrierOp, FillOp, kernel.ShuffleOp
+_SYNCHRONISE = MeetingOp, FillOp, kernel.ShuffleOp
 
 
 def _moved_down(op: Operation) -> Iterator[Mutation]:
@@ -76,6 +78,43 @@ def _is_known_at(value: SSAValue, place: Operation) -> bool:
     if not isinstance(owner, Operation) or owner.parent is not place.parent:
         return True
     return owner is not place and owner.is_before_in_block(place)
+
+
+def _for_a_warp_only(op: kernel.NamedBarrierOp) -> Iterator[Mutation]:
+    yield Mutation("only for each warp", _replace_by_warp_barrier)
+
+
+def _replace_by_warp_barrier(op: Operation) -> None:
+    insert_before(op, kernel.WarpBarrierOp())
+    op.detach()
+
+
+def _wrong_threads(op: kernel.NamedBarrierOp) -> Iterator[Mutation]:
+    yield Mutation("for a warp more", partial(_add_threads, more=WARP_SIZE))
+    if op.threads.value.data > WARP_SIZE:
+        yield Mutation("for a warp less", partial(_add_threads, more=-WARP_SIZE))
+
+
+def _add_threads(op: Operation, *, more: int) -> None:
+    assert isinstance(op, kernel.NamedBarrierOp)
+    op.properties["threads"] = IntegerAttr(op.threads.value.data + more, i64)
+
+
+def _wrong_id(op: kernel.NamedBarrierOp) -> Iterator[Mutation]:
+    """Any other ids would do as well, as long as each group has its own."""
+    thread = AffineExpr.dimension(0)
+    yield Mutation("one id for all", partial(_set_id, number=AffineExpr.constant(1)))
+    yield Mutation("an id for each warp", partial(_set_id, number=thread // WARP_SIZE + 1))
+    shifted = (thread + WARP_SIZE) // op.threads.value.data + 1
+    yield Mutation("the id of the next warp", partial(_set_id, number=shifted))
+
+
+def _set_id(op: Operation, *, number: AffineExpr) -> None:
+    thread = kernel.ThreadIdOp()
+    insert_before(op, thread)
+    id = kernel.IndexOp(([number], [thread.result]))
+    insert_before(op, id)
+    op.operands[0] = id.result
 
 
 def _waits_for_less(op: kernel.RingWaitOp) -> Iterator[Mutation]:
@@ -152,6 +191,15 @@ def _other_lane(op: Operation) -> None:
 
 SYNCHRONISATION: Rules = {
     kernel.BarrierOp: (dropped, _moved_down, _moved_up),
+    kernel.WarpBarrierOp: (dropped, _moved_down, _moved_up),
+    kernel.NamedBarrierOp: (
+        dropped,
+        _moved_down,
+        _moved_up,
+        _for_a_warp_only,
+        _wrong_threads,
+        _wrong_id,
+    ),
     kernel.RingWaitOp: (dropped, _moved_down, _moved_up, _waits_for_less, _wrong_count),
     kernel.RingCommitOp: (dropped, _moved_up, _wrong_count),
     kernel.RingAcquireOp: (_acquired,),

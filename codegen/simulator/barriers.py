@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tilewright.codegen.simulator.barrier_users import BarrierUsers
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers, Lanes, merge
@@ -59,11 +60,17 @@ class Hall:
         self._alive = alive
         self._live = alive.copy()
         self._waiting: list[_Party] = []
+        self._users = BarrierUsers(geometry, order)
         self.everybody_passed = False
         """Whether the barrier that opened last was passed by all who run."""
 
     def come(self, place: int, barrier: Barrier, lanes: Lanes) -> None:
-        self._waiting.append(_Party(place, barrier, lanes))
+        party = _Party(place, barrier, lanes)
+        if (number := barrier.number[lanes.index].max()) >= _BARRIERS:
+            self._complain(party, f"a block has barriers 0 to {_BARRIERS - 1}, but not {number}")
+        if barrier.threads is not None and (barrier.threads[lanes.index] % WARP).any():
+            self._complain(party, "it is to count threads that are no whole warps")
+        self._waiting.append(party)
 
     def settle(self) -> list[tuple[int, Lanes]]:
         """Nothing else can run: open the barriers that are complete."""
@@ -110,7 +117,8 @@ class Hall:
     def _keys(self, party: _Party) -> Integers:
         """Which barrier of which block."""
         index = party.lanes.index
-        return self._geometry.block_of[index] * _BARRIERS + party.barrier.number[index]
+        number = party.barrier.number[index] % _BARRIERS
+        return self._geometry.block_of[index] * _BARRIERS + number
 
     def _complete(self) -> Booleans:
         """Per key, whether as many threads wait as the barrier needs."""
@@ -141,6 +149,7 @@ class Hall:
             opens = complete[keys]
             go, stay = party.lanes.where(opens), party.lanes.where(~opens)
             if go is not None:
+                self._complain_intruders(party, go.numbers(), keys[opens] % _BARRIERS)
                 party.barrier.reduce(go, self._geometry.block_of[go.index])
                 passed.append((go.numbers(), keys[opens]))
                 if party.barrier.waits:
@@ -163,10 +172,18 @@ class Hall:
             waiting[group.index] = True
         if waiting[lanes].all():
             self._order.teams(lanes, keys)
-            return
-        for key in np.unique(keys).tolist():
-            mine = lanes[keys == key]
-            self._order.acquire(mine[waiting[mine]], self._order.release(mine))
+        else:
+            for key in np.unique(keys).tolist():
+                mine = lanes[keys == key]
+                self._order.acquire(mine[waiting[mine]], self._order.release(mine))
+        for number in np.unique(keys % _BARRIERS).tolist():
+            self._users.passed(number, lanes[keys % _BARRIERS == number])
+
+    def _complain_intruders(self, party: _Party, lanes: Integers, numbers: Integers) -> None:
+        for number in np.unique(numbers).tolist():
+            lane = self._users.intruder(number, lanes[numbers == number])
+            if lane is not None:
+                self._complain(party, f"others may still wait at barrier {number}", lane)
 
     def _complain_divergence(self, complete: Booleans) -> None:
         blocks = self._geometry.block_of
@@ -205,10 +222,10 @@ class Hall:
                 here |= same & np.isin(keys, self._keys(other))
         return here
 
-    def _complain(self, party: _Party, what: str) -> None:
+    def _complain(self, party: _Party, what: str, lane: int | None = None) -> None:
+        first = int(party.lanes.numbers()[0]) if lane is None else lane
         self._findings.add(
             Kind.DIVERGENCE,
             party.barrier.instruction.line,
-            f"{self._geometry.name(int(party.lanes.numbers()[0]))} waits at a block barrier while "
-            f"{what}",
+            f"{self._geometry.name(first)} waits at a block barrier while {what}",
         )

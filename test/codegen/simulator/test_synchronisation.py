@@ -107,6 +107,59 @@ def test_some_arrive_and_others_wait(run: Run, arrive: str, sync: str, kinds: se
         assert y.tolist() == list(range(63, -1, -1))
 
 
+_PAIRS = """(float* y) {
+  __shared__ float part[256];
+  const int t = threadIdx.x, pair = t / 64;
+  part[t] = t;
+  asm volatile("barrier.sync %0, %1;" :: "r"(FIRST), "r"(COUNT) : "memory");
+  const float other = part[t ^ 32];
+  BETWEEN
+  asm volatile("barrier.sync %0, %1;" :: "r"(SECOND), "r"(COUNT) : "memory");
+  part[t] = other;
+  y[t] = other;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("first", "count", "second", "between", "kinds"),
+    [
+        ("pair + 1", "64", "pair + 1", "", set[Kind]()),
+        ("pair + 12", "64", "pair + 8", "", set[Kind]()),
+        # too many or too few come, or none of the others
+        ("pair + 1", "32", "pair + 1", "", {Kind.DIVERGENCE}),
+        ("pair + 1", "96", "pair + 1", "", {Kind.DEADLOCK}),
+        ("1", "64", "pair + 1", "", {Kind.DIVERGENCE}),
+        ("t / 32 + 1", "64", "pair + 1", "", {Kind.DEADLOCK}),
+        # there is no such barrier, and no such count
+        ("pair + 13", "64", "pair + 1", "", {Kind.DIVERGENCE}),
+        ("pair + 1", "48", "pair + 1", "", {Kind.DIVERGENCE}),
+        # others may still wait at the barrier, unless all have met
+        ("pair + 1", "64", "4 - pair", "", {Kind.DIVERGENCE}),
+        ("pair + 1", "64", "4 - pair", "__syncthreads();", set[Kind]()),
+    ],
+)
+def test_pairs_of_warps_have_barriers_of_their_own(
+    run: Run, first: str, count: str, second: str, between: str, kinds: set[Kind]
+):
+    source = _PAIRS
+    words = {"FIRST": first, "COUNT": count, "SECOND": second, "BETWEEN": between}
+    for word, text in words.items():
+        source = source.replace(word, text)
+    y = np.zeros(256, np.float32)
+    report = run(source, y, block=256)
+    assert _kinds(report) - {Kind.RACE} == kinds, report.errors
+    if not kinds:
+        assert report.ok, report.errors
+        assert y.tolist() == [t ^ 32 for t in range(256)]
+
+
+def test_a_pair_that_meets_nowhere_races(run: Run):
+    y = np.zeros(256, np.float32)
+    source = _PAIRS.replace("SECOND", "pair + 1").replace("COUNT", "64").replace("BETWEEN", "")
+    lost = 'asm volatile("barrier.sync %0, %1;" :: "r"(FIRST), "r"(64) : "memory");'
+    assert Kind.RACE in _kinds(run(source.replace(lost, ""), y, block=256))
+
+
 def test_who_only_arrives_knows_nothing_of_the_others(run: Run):
     source = """(float* y) {
       __shared__ float part[64];
