@@ -146,12 +146,12 @@ class ReduceOp(AxesOp):
     ):
         terminator = body.block.last_op
         assert isinstance(terminator, YieldOp)
-        map, operands = (None, ()) if below is None else canonical_access(*below)
+        bound, operands = _optional_bound(below)
         super().__init__(
             operands=[operands],
             properties={
                 "extent": IntegerAttr(extent, i64),
-                "bound": None if map is None else AffineMapAttr(map),
+                "bound": bound,
                 "monoid": monoid,
                 "unroll": UnitAttr() if unroll else None,
             },
@@ -170,6 +170,15 @@ class ReduceOp(AxesOp):
         terminator = self.body.block.last_op
         assert isinstance(terminator, YieldOp)
         return terminator
+
+    @property
+    def below(self) -> Access | None:
+        """What steps are below, apart from the extent."""
+        return None if self.bound is None else (self.bound.data.results, self.bound_operands)
+
+    @below.setter
+    def below(self, bound: Access | None) -> None:
+        self.bound, self.operands = _optional_bound(bound)
 
     @property
     def is_unrolled(self) -> bool:
@@ -202,6 +211,16 @@ class ReduceOp(AxesOp):
         verify_affine(self.bound.data)
         if all(op.name != "tile.launch" for op in _ancestors(self)):
             raise VerifyException("a bound is part of a schedule; mask the yield instead")
+
+
+def _optional_bound(below: Access | None) -> tuple[AffineMapAttr | None, Sequence[SSAValue]]:
+    """The map and the operands of a bound, canonical; nothing for none."""
+    if below is None or not below[0]:
+        return None, ()
+    exprs, operands = below
+    map, operands = canonical_access(exprs, operands)
+    map, operands = canonical_access([*dict.fromkeys(map.results)], operands)
+    return AffineMapAttr(map), operands
 
 
 def _ancestors(op: Operation) -> Iterator[Operation]:

@@ -42,7 +42,7 @@ def _reduce(machine: Machine, op: ReduceOp) -> None:
     start = identities(machine.types, monoid, op.results_.types)
     totals = start
     for steps in machine.steps(extent, machine.lanes):
-        with machine.axes([op.axis], [steps]):
+        with machine.axes([op.axis], [steps]), machine.where(_below(machine, op)):
             machine.run(op.body.block)
             values = [machine.with_all_steps(value) for value in yielded(machine, op)]
         totals = join(monoid.data, totals, fold(monoid.data, values, (0,), start))
@@ -52,11 +52,20 @@ def _reduce(machine: Machine, op: ReduceOp) -> None:
 def yielded(machine: Machine, op: ReduceOp) -> list[Array]:
     """What the body yields; the identity where the yield's mask fails, and beyond the bound."""
     terminator = op.yield_op
-    mask = machine.holds(terminator.mask, terminator.mask_operands)
-    for bound in () if op.bound is None else machine.indices(op.bound.data, op.bound_operands):
-        below = machine.array(op.axis) < bound
-        mask = below if mask is None else mask & below
-    return masked(machine, op.monoid, terminator.values, mask)
+    mask, below = machine.holds(terminator.mask, terminator.mask_operands), _below(machine, op)
+    if mask is not None and below is not None:
+        mask = mask & below
+    return masked(machine, op.monoid, terminator.values, below if mask is None else mask)
+
+
+def _below(machine: Machine, op: ReduceOp) -> Array | None:
+    """Which steps are below the bound of the loop; None: all."""
+    bounds = () if op.bound is None else machine.indices(op.bound.data, op.bound_operands)
+    below: Array | None = None
+    for bound in bounds:
+        holds = machine.array(op.axis) < bound
+        below = holds if below is None else below & holds
+    return below
 
 
 def masked(

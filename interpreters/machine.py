@@ -99,6 +99,15 @@ class Machine:
         yield
         self.shape = outer
 
+    @contextmanager
+    def where(self, mask: Array | None) -> Generator[None]:
+        """Switches off the points where the mask fails; None: none of them."""
+        outer = self.active
+        if mask is not None:
+            self.active = mask if outer is None else mask & outer
+        yield
+        self.active = outer
+
     def with_all_steps(self, value: Array) -> Array:
         """`value` with every step of the innermost loop's axis present, also if it is constant."""
         whole = value.reshape((1,) * (self.rank - value.ndim) + value.shape)

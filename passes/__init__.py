@@ -42,6 +42,7 @@ _PASSES: dict[str, str] = {
     "apply-schedule": "tile.apply_schedule:ApplySchedulePass",
     "plan-schedules": "tile.plan_schedules:PlanSchedulesPass",
     "tileify": "tile.tileify:TileifyPass",
+    "chunk-matmul-k": "tile.chunk_matmul_k:ChunkMatmulKPass",
     "cooperative-reduce": "tile.cooperative_reduce:CooperativeReducePass",
     "blockify-launch": "tile.blockify_launch:BlockifyLaunchPass",
     "double-buffer": "tile.double_buffer:DoubleBufferPass",

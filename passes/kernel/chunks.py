@@ -15,8 +15,11 @@ from tilewright.dialects import loop
 
 def chunk_of(op: loop.ReduceOp) -> loop.ReduceOp | None:
     """The reduction that does a chunk of `op` in each step; a reduction of one step has none."""
-    if op.has_one_step:
-        return None
+    return None if op.has_one_step else nested_chunk(op)
+
+
+def nested_chunk(op: loop.ReduceOp) -> loop.ReduceOp | None:
+    """The reduction that does a chunk of `op` in each step, and be it a single one."""
     chunk = op.yield_op.values[0].owner
     if not isinstance(chunk, loop.ReduceOp) or chunk.parent is not op.body.block:
         return None

@@ -19,6 +19,7 @@ from tilewright.dialects.axes import Access, Role
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.tile_axes import Axis, AxisAttr, Level
 from tilewright.passes.substitution import Substitution
+from tilewright.passes.tile.step_bounds import make_bounds_uniform
 
 _INDEX = IndexType()
 
@@ -78,6 +79,7 @@ class Rebinding:
         block.insert_op_before(rebound, launch)
         launch.detach()
         launch.erase()
+        make_bounds_uniform(rebound)
 
 
 def power_of_two(at_least: int) -> int:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The contractions of a launch: reductions of which one load varies with the rows of the result and
+another with its columns, so that what each reads is of use to many elements.
+
+    tile.launch (%i = block 512 m, %j = block 2048 n) {
+      %s = loop.reduce %k in 64 with add {
+        %0 = loop.load %x[%i, %k]      varies with k and m
+        %1 = loop.load %w[%k, %j]      varies with k and n
+
+Roles were given to the axes when the launch was made; what is done with the two does not matter. A
+load varies with an axis also through data. Of a reduction in chunks the whole counts, once.
+"""
+
+from collections.abc import Iterator, Set
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Role
+from tilewright.passes.index_sources import index_sources
+from tilewright.passes.kernel.chunks import nested_chunk
+
+
+def contracting_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
+    """The contractions of the launch that have steps, in order."""
+    rows, columns = (
+        {axis.value for axis in launch.bound_axes() if axis.role is role}
+        for role in (Role.M, Role.N)
+    )
+    reductions = [op for op in launch.walk() if isinstance(op, loop.ReduceOp)]
+    chunks = {nested_chunk(op) for op in reductions}
+    return [op for op in reductions if op not in chunks and _contracts(op, rows, columns)]
+
+
+def chunks_of(op: loop.ReduceOp) -> Iterator[loop.ReduceOp]:
+    """A reduction, the one that does a chunk of it, the one that does a chunk of that..."""
+    chunk: loop.ReduceOp | None = op
+    while chunk is not None:
+        yield chunk
+        chunk = nested_chunk(chunk)
+
+
+def _contracts(op: loop.ReduceOp, rows: Set[SSAValue], columns: Set[SSAValue]) -> bool:
+    nest = [*chunks_of(op)]
+    if any(0 in chunk.axis_extents() for chunk in nest):
+        return False
+    steps = {chunk.axis for chunk in nest}
+    loads = [load for c in nest for load in c.body.block.ops if isinstance(load, loop.LoadOp)]
+    sources = [index_sources(load.indices) for load in loads]
+    varying = [found for found in sources if not steps.isdisjoint(found)]
+    return any(found & rows and not found & columns for found in varying) and any(
+        found & columns and not found & rows for found in varying
+    )

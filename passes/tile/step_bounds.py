@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Leaving out steps of a reduction whose yield is masked anyway, as beyond the diagonal of causal
+attention:
+
+    %sum = loop.reduce %ko in 7 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        ...
+        loop.yield %0 where [%b * 32 + %t - %ko * 16 - %ki] : f32
+
+gets `below [%b * 2 + 2]` on %ko: no thread of the block joins anything from there on. A bound is
+the same for all threads of a block, which load and wait together: it is that of the last of them.
+"""
+
+from collections.abc import Callable, Sequence, Set
+
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Access, canonical_access, range_of_value
+from tilewright.dialects.index import Ranges, Sum, range_of, sum_of
+from tilewright.dialects.tile_axes import Level
+from tilewright.passes.substitution import conjunction
+from tilewright.passes.tile.contracting_reductions import chunks_of
+
+
+def leave_out_masked_steps(op: loop.ReduceOp) -> None:
+    """Bound `op` where the mask of its yield, or of its chunk's, lets no thread join any more."""
+    bounds, operands = _bounds_by_mask(op, varies_in_block)
+    extent = op.axis_extents()[0]
+    ranges = [range_of_value(value) for value in operands]
+    known = [(bound, range_of(bound, ranges)) for bound in bounds]
+    useful = [bound for bound, found in known if found is None or found.low < extent]
+    if useful:
+        own = [] if op.below is None else [op.below]
+        op.below = conjunction([*own, (useful, operands)])
+
+
+def make_bounds_uniform(launch: tile.LaunchOp) -> None:
+    """
+    Let the threads of a block go on as far as the last of them. The steps that some of them did not
+    do are masked for those.
+    """
+    for op in [inner for inner in launch.walk() if isinstance(inner, loop.ReduceOp)]:
+        if op.below is None or not any(map(varies_in_block, op.bound_operands)):
+            continue
+        exprs, operands = op.below
+        _mask_by(op, exprs, operands)
+        bounds = [_last(expr, operands, varies_in_block) for expr in exprs]
+        op.below = [bound for bound in bounds if bound is not None], operands
+
+
+def varies_in_block(index: SSAValue) -> bool:
+    """Whether an index may differ between threads: those of their axes do, and data."""
+    if not isinstance(index, BlockArgument):
+        return True
+    launch = tile.launch_of(index)
+    return launch is not None and launch.bound_axes()[index.index].level is not Level.BLOCK
+
+
+def _mask_by(op: loop.ReduceOp, exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]) -> None:
+    """Mask the steps that are not below `exprs`, unless the mask says so already."""
+    masked, masked_operands = _bounds_by_mask(op, lambda _: False)
+    shift = [AffineExpr.dimension(len(operands) + d) for d in range(len(masked_operands))]
+    shifted = [bound.replace_dims_and_symbols(shift, ()) for bound in masked]
+    map, _ = canonical_access([*exprs, *shifted], [*operands, *masked_operands])
+    known = map.results[len(exprs) :]
+    missing = [e for e, same in zip(exprs, map.results, strict=False) if same not in known]
+    if not missing:
+        return
+    step = AffineExpr.dimension(len(operands))
+    *_, innermost = chunks_of(op)
+    _mask_yield(innermost, ([e - 1 - step for e in missing], [*operands, op.axis]))
+
+
+def _mask_yield(op: loop.ReduceOp, where: Access) -> None:
+    old = op.yield_op
+    own = [] if old.mask is None else [(old.mask.data.results, old.mask_operands)]
+    new = loop.YieldOp(old.values, conjunction([*own, where]))
+    new.location = old.location
+    op.body.block.erase_op(old)
+    op.body.block.add_op(new)
+
+
+def _bounds_by_mask(op: loop.ReduceOp, varies: Callable[[SSAValue], bool]) -> Access:
+    """
+    Below which steps the mask of the innermost yield can hold, one bound for each condition that
+    says so, for the last of what varies.
+    """
+    *_, innermost = chunks_of(op)
+    inner: Set[SSAValue] = {chunk.axis for chunk in chunks_of(op)}
+    terminator = innermost.yield_op
+    operands = terminator.mask_operands
+    exprs = () if terminator.mask is None else terminator.mask.data.results
+    bounds: list[AffineExpr] = []
+    for expr in exprs:
+        for at in (at for at, operand in enumerate(operands) if operand is op.axis):
+            limit = _limit(expr, at, [range_of_value(value) for value in operands])
+            bound = limit and _last(limit, operands, lambda v: v in inner or varies(v))
+            bounds += [] if bound is None else [bound]
+    return bounds, operands
+
+
+def _limit(expr: AffineExpr, at: int, ranges: Ranges) -> AffineExpr | None:
+    """What dimension `at` is below where `expr` is at least 0, None if that does not bound it."""
+    step = AffineDimExpr(at)
+    terms = dict(sum_of(expr, ranges).terms)
+    factor = -terms.pop(step, 0)
+    if factor <= 0 or any(at in atom.used_dims() for atom in terms):
+        return None
+    return Sum(terms, sum_of(expr, ranges).constant).expr() // factor + 1
+
+
+def _last(
+    expr: AffineExpr, operands: Sequence[SSAValue], varies: Callable[[SSAValue], bool]
+) -> AffineExpr | None:
+    """The largest that `expr` becomes for any values of the operands that vary."""
+    ranges = [range_of_value(value) for value in operands]
+    varying = {at for at, value in enumerate(operands) if varies(value)}
+    return _extreme(expr, varying, ranges, is_last=True)
+
+
+def _extreme(
+    expr: AffineExpr, varying: Set[int], ranges: Ranges, *, is_last: bool
+) -> AffineExpr | None:
+    """Without the dimensions that vary, never less than `expr`; or never more, if not `is_last`."""
+    value = sum_of(expr, ranges)
+    total: AffineExpr = AffineConstantExpr(value.constant)
+    for atom, factor in value.terms.items():
+        part = _extreme_atom(atom, varying, ranges, is_last=is_last == (factor > 0))
+        if part is None:
+            return None
+        total = total + part * factor
+    return total
+
+
+def _extreme_atom(
+    atom: AffineExpr, varying: Set[int], ranges: Ranges, *, is_last: bool
+) -> AffineExpr | None:
+    if varying.isdisjoint(atom.used_dims()):
+        return atom
+    match atom:
+        case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, inner, AffineConstantExpr() as size):
+            found = _extreme(inner, varying, ranges, is_last=is_last)
+            return None if found is None else found // size
+        case _:
+            known = range_of(atom, ranges)
+            return None if known is None else AffineConstantExpr(known[is_last])

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is proved to be zero where masked loads are, and what is not."""
+
+from collections.abc import Callable
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects import loop
+from tilewright.passes.tile.annihilation import vanishes_beyond
+
+Parse = Callable[[str], ModuleOp]
+
+KERNEL = """
+loop.kernel @k(%x: memref<65xf32>, %w: memref<65xf32>, %n: memref<65xi64>, %b: memref<1xf32>) -> (%out: memref<f32>) {{
+  %zero = arith.constant 0.0 : f32
+  %half = arith.constant 0.5 : f32
+  %one = arith.constant 1.0 : f32
+  %three = arith.constant 3.0 : f32
+  %huge = arith.constant 1.0e30 : f32
+  %infinite = arith.constant 0x7f800000 : f32
+  tile.launch () {{
+    %sum = loop.reduce %k in 80 with add {{
+      %x0 = loop.load %x[%k] where [64 - %k] : memref<65xf32>
+      %w0 = loop.load %w[%k] where [%k - 1, 64 - %k] : memref<65xf32>
+      %n0 = loop.load %n[%k] where [64 - %k] : memref<65xi64>
+      %b0 = loop.load %b[0] : memref<1xf32>
+      %c0 = loop.load %x[%k] where [60 - %k] : memref<65xf32>
+      %p = loop.predicate [%k - 2, 64 - %k] : i1
+      %q = loop.predicate [%k - 2] : i1
+      {body}
+      loop.yield %v where [64 - %k] : {type}
+    }} : {type}
+  }}
+}}"""
+
+ZERO = {
+    "load": "%v = arith.addf %x0, %zero : f32",
+    "two conditions": "%v = arith.addf %w0, %zero : f32",
+    "product": "%v = arith.mulf %x0, %w0 : f32",
+    "difference": "%d = arith.subf %x0, %w0 : f32   %v = math.absf %d : f32",
+    "power": "%v = arith.mulf %x0, %x0 : f32",
+    "relu": "%v = arith.maximumf %x0, %zero : f32",
+    "silu": """%a = arith.negf %x0 : f32   %e = math.exp %a : f32   %d = arith.addf %e, %one : f32
+               %v = arith.divf %x0, %d : f32""",
+    "gelu": """%a = arith.mulf %x0, %half : f32   %e = math.erf %a : f32
+               %d = arith.addf %e, %one : f32   %v = arith.mulf %a, %d : f32""",
+    "tanh": "%v = math.tanh %x0 : f32",
+    "hardswish": """%a = arith.addf %x0, %three : f32   %d = arith.maximumf %a, %zero : f32
+                    %v = arith.mulf %x0, %d : f32""",
+    "half": "%h = arith.truncf %x0 : f32 to f16   %v = arith.extf %h : f16 to f32",
+    "same either way": "%v = arith.select %q, %x0, %w0 : f32",
+    "what is selected beyond": "%v = arith.select %p, %b0, %x0 : f32",
+    "product by a finite fill": """%f = arith.select %p, %x0, %one : f32
+                                   %v = arith.mulf %f, %w0 : f32""",
+}
+
+NOT_ZERO = {
+    "constant": "%v = arith.addf %one, %zero : f32",
+    "exp": "%v = math.exp %x0 : f32",
+    "cos": "%v = math.cos %x0 : f32",
+    "unmasked": "%v = arith.addf %b0, %zero : f32",
+    "another condition": "%v = arith.addf %c0, %zero : f32",
+    "zero times unknown": "%v = arith.mulf %x0, %b0 : f32",
+    "zero times infinity": "%v = arith.mulf %x0, %infinite : f32",
+    "zero times what may overflow": """%a = arith.mulf %huge, %huge : f32
+                                       %v = arith.mulf %x0, %a : f32""",
+    "zero by zero": "%v = arith.divf %x0, %w0 : f32",
+    "logarithm of zero": "%v = math.log %x0 : f32",
+    "what cancels": "%a = arith.subf %three, %three : f32   %v = arith.mulf %a, %x0 : f32",
+    "by what is rounded off": """%a = arith.addf %huge, %one : f32   %c = arith.subf %a, %huge : f32
+                                 %v = arith.divf %x0, %c : f32""",
+    "either": "%v = arith.select %q, %x0, %b0 : f32",
+    "attention": """%a = arith.subf %x0, %b0 : f32   %e = math.exp %a : f32
+                    %v = arith.mulf %e, %w0 : f32""",
+}
+
+
+def proved(parse: Parse, body: str, type: str = "f32") -> bool:
+    """Whether `%v` of the body is proved to be zero beyond the mask of its yield."""
+    module = parse(KERNEL.format(body=body, type=type))
+    (end,) = [op for op in module.walk() if isinstance(op, loop.YieldOp)]
+    assert end.mask is not None
+    return vanishes_beyond(end.values[0], (end.mask.data.results, end.mask_operands))
+
+
+@pytest.mark.parametrize("body", ZERO.values(), ids=ZERO)
+def test_zero_annihilates(parse: Parse, body: str) -> None:
+    assert proved(parse, body)
+
+
+@pytest.mark.parametrize("body", NOT_ZERO.values(), ids=NOT_ZERO)
+def test_zero_does_not_annihilate(parse: Parse, body: str) -> None:
+    assert not proved(parse, body)
+
+
+def test_integers_have_no_infinity(parse: Parse) -> None:
+    data = "%d = arith.fptosi %b0 : f32 to i64   %v = arith.muli %n0, %d : i64"
+    assert proved(parse, data, "i64")
+    wraps = """%big = arith.constant 65536 : i64   %m = arith.muli %big, %big : i64
+               %v = arith.addi %n0, %m : i64"""
+    assert not proved(parse, wraps, "i64")
