@@ -12,7 +12,8 @@ from tilewright.passes.tile.annihilation import vanishes_beyond
 Parse = Callable[[str], ModuleOp]
 
 KERNEL = """
-loop.kernel @k(%x: memref<65xf32>, %w: memref<65xf32>, %n: memref<65xi64>, %b: memref<1xf32>) -> (%out: memref<f32>) {{
+loop.kernel @k(%x: memref<65xf32>, %w: memref<65xf32>, %n: memref<65xi64>, %b: memref<1xf32>)
+    -> (%out: memref<f32>) {{
   %zero = arith.constant 0.0 : f32
   %half = arith.constant 0.5 : f32
   %one = arith.constant 1.0 : f32
