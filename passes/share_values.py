@@ -46,9 +46,9 @@ Known = ChainMap[Hashable, Operation]
 """What has been computed before and is in scope, innermost first."""
 
 
-def _erase_dead(module: ModuleOp) -> None:
+def _erase_dead(scope: Operation) -> None:
     """Erase what nobody uses; users come first, so that what only they use goes too."""
-    for op in reversed([*module.walk()]):
+    for op in reversed([*scope.walk()]):
         if is_trivially_dead(op):
             op.detach()
             op.erase()
@@ -100,6 +100,12 @@ def _reads_the_same(first: Operation, second: Operation) -> bool:
     return True
 
 
+def share_values(scope: Operation) -> None:
+    """Everywhere in a module or a kernel."""
+    _erase_dead(scope)
+    _visit_regions(scope, ChainMap())
+
+
 class ShareValuesPass(ModulePass):
     """Eliminate common subexpressions, loads and reductions."""
 
@@ -107,5 +113,4 @@ class ShareValuesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Everywhere in the module."""
-        _erase_dead(op)
-        _visit_regions(op, ChainMap())
+        share_values(op)

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import AffineMapAttr, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, MaskedOp
@@ -68,6 +69,16 @@ def _rebuilt(op: Operation) -> Operation | None:
 
 def _access(map: AffineMapAttr, operands: Sequence[SSAValue]) -> Access:
     return map.data.results, tuple(operands)
+
+
+def simplify_accesses(scope: Operation) -> None:
+    """Once over a kernel, whose axes have been bound anew."""
+    for op in [*scope.walk()]:
+        new = _rebuilt(op)
+        if new is None:
+            continue
+        new.location = op.location
+        Rewriter.replace_op(op, new)
 
 
 class SimplifyAccessesPass(ModulePass):

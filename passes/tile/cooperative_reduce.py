@@ -15,35 +15,39 @@ becomes, with `cooperative-reduce{threads=256 rows=1}`,
       loop.for %j in 8 { ... loop.store %0, %out[%i, %j * 256 + %t] ... }
     }
 
+With as many threads as a row is long the loops are gone: each thread has an element of the row, and
+loads it once. `register-tile` then gives each thread several of them: the row is in registers.
+`row=registers` asks for that, `row=stage` for fewer threads, which go along the row in steps.
+
 A block does `rows` rows. What does not depend on the shared axis, and a reduction that is shorter
 than a warp, is computed by every thread and stored by the first. With `columns=true` the threads of
 a warp lie along the rows, not along the shared axis: so they access neighbours where rows are the
 columns of a matrix.
+
+In a contraction that is parted into blocks, what is reduced for each of its rows alone (the maximum
+and the sum of attention's scores) is shared among the threads along the row's columns.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
-from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import PassFailedException
+from xdsl.ir import Operation
+from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.axes import Access, Role
-from tilewright.dialects.index import delinearize
+from tilewright.dialects.axes import Role
 from tilewright.dialects.kernel import WARP_SIZE
 from tilewright.dialects.kernel_like import MAX_THREADS
-from tilewright.dialects.tile_axes import Level
-from tilewright.passes.substitution import conjunction
+from tilewright.dialects.tile import varies_along
+from tilewright.dialects.tile_axes import Axis, Level
+from tilewright.passes.loop.simplify_accesses import simplify_accesses
+from tilewright.passes.share_values import share_values
+from tilewright.passes.substitution import Substitution
+from tilewright.passes.tile.dealing import Dealing, is_shared
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
 from tilewright.passes.tile.rows import (
     SECTOR,
-    SHORT_ROW,
     are_columns,
     columns_of_row,
     is_contraction,
@@ -51,9 +55,8 @@ from tilewright.passes.tile.rows import (
     scans,
     shares_rows,
 )
-from tilewright.passes.trace import Rule, rewriting, skipped
-
-RULE = Rule("t", 4, "cooperative_reduce")
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.trace import Rule
 
 _MANY_COLUMNS = 4096
 """So many fill a GPU by whole warps of them."""
@@ -70,23 +73,84 @@ class Sharing(NamedTuple):
     """Whether neighbouring threads do neighbouring rows, rather than parts of one."""
 
 
-def legal(launch: tile.LaunchOp) -> str | None:
-    """Why threads cannot share the rows of the launch, or None."""
-    if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
-        return "its axes are bound already"
-    if shares_rows(launch):
+@dataclass(frozen=True)
+class CooperativeReducePass(SchedulingPass):
+    """Share rows among threads."""
+
+    name = "cooperative-reduce"
+    RULE: ClassVar[Rule] = Rule("t", 4, "cooperative_reduce")
+
+    threads: int | None = None
+    """Threads that share a row; more than a block has, if `register-tile` is to follow."""
+    rows: int | None = None
+    """Rows that a block does."""
+    columns: bool | None = None
+    """Whether neighbouring threads do neighbouring rows, rather than parts of one."""
+    row: str | None = None
+    """`registers`: a thread for each element of the row; `stage`: fewer, in steps."""
+
+    def legal(self, launch: tile.LaunchOp) -> str | None:
+        if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
+            if _statistics(launch):
+                return None
+            return "its axes are bound already"
+        if shares_rows(launch):
+            return None
+        if scans(launch):
+            return "the steps of its scan follow each other: one thread does a row"
+        if is_contraction(launch):
+            return "it is a contraction: every thread has elements of its own"
+        return f"its rows are short: {row_length(launch)} steps"
+
+    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
+        if _statistics(launch):
+            return [type(self)(self.target)]
+        guess = _guess(launch)
+        whole = -(-row_length(launch) // WARP_SIZE) * WARP_SIZE
+        found = [self._choice(guess, "stage")]
+        found += [self._choice(g, "stage") for g in _others(guess, launch)]
+        found += [self._choice(Sharing(whole, rows, False), "registers") for rows in (1, 2, 4, 8)]
+        return [choice for choice in dict.fromkeys(found) if choice.impossible(launch) is None]
+
+    def _choice(self, sharing: Sharing, row: str) -> Self:
+        threads, rows, columns = sharing
+        return type(self)(self.target, threads, rows, columns or None, row)
+
+    def impossible(self, launch: tile.LaunchOp) -> str | None:
+        if self.threads is None and self.rows is None and _statistics(launch):
+            return None
+        assert self.threads is not None
+        assert self.rows is not None
+        if self.threads < 1 or self.rows < 1:
+            return f"threads={self.threads} rows={self.rows} leaves no thread"
+        length = row_length(launch)
+        if self.row not in (None, "registers", "stage"):
+            return f"row={self.row} is neither 'registers' nor 'stage'"
+        if self.row == "registers" and self.threads < length:
+            return f"{self.threads} threads have no register for each of {length} elements of a row"
+        if self.row != "registers" and self.threads * self.rows > MAX_THREADS > self.threads:
+            return (
+                f"threads={self.threads} rows={self.rows} is {self.threads * self.rows} "
+                f"threads; a block has 1 to {MAX_THREADS}"
+            )
         return None
-    if scans(launch):
-        return "the steps of its scan follow each other: one thread does a row"
-    if is_contraction(launch):
-        return "it is a contraction: every thread has elements of its own"
-    return f"its rows are short: {row_length(launch)} steps"
+
+    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        kernel = launch.kernel
+        if _statistics(launch):
+            _share_statistics(launch, rewriter)
+        else:
+            assert self.threads is not None
+            assert self.rows is not None
+            _share_rows(launch, Sharing(self.threads, self.rows, self.columns or False))
+        simplify_accesses(kernel)
+        share_values(kernel)
 
 
-def choices(launch: tile.LaunchOp) -> Sharing:
+def _guess(launch: tile.LaunchOp) -> Sharing:
     """
-    The best guess: eight steps a thread, and blocks of 256 threads; columns by the sector. Where a
-    row is multiplied with columns, a thread for each column, and one row, which `stage-rows` keeps.
+    Eight steps a thread, and blocks of 256 threads; columns by the sector. Where a row is
+    multiplied with columns, a thread for each column, and one row, which `stage-rows` keeps.
     """
     length, rows = row_length(launch), total_extent(launch.bound_axes())
     if are_columns(launch):
@@ -98,134 +162,46 @@ def choices(launch: tile.LaunchOp) -> Sharing:
     return Sharing(threads, max(1, min(256 // threads, power_of_two(rows))), columns=False)
 
 
-def apply(launch: tile.LaunchOp, threads: int, rows: int, columns: bool) -> None:
-    """Share each row among `threads` threads, `rows` rows a block."""
+def _others(guess: Sharing, launch: tile.LaunchOp) -> Iterator[Sharing]:
+    """What else could be tried."""
+    most = power_of_two(total_extent(launch.bound_axes()))
+    for threads in (32, 64, 128, 256, 512, 1024):
+        for rows in (1, 2, 4, 8):
+            if threads * rows <= MAX_THREADS and rows <= most:
+                yield guess._replace(threads=threads, rows=rows)
+
+
+def _share_rows(launch: tile.LaunchOp, sharing: Sharing) -> None:
+    """Bind the axes anew: blocks do rows, threads parts of them."""
     rebinding = Rebinding()
     axes = launch.bound_axes()
-    rows = rows if axes else 1  # without an axis there is one row, and none to mask
+    rows = sharing.rows if axes else 1  # without an axis there is one row, and none to mask
     total = total_extent(axes)
     row = rebinding.add(NewAxis("rb", Level.BLOCK, -(-total // rows), Role.ROW))
-    shared = NewAxis("t", Level.THREAD, threads, Role.K)
-    thread = rebinding.add(shared) if columns else None
+    shared = NewAxis("t", Level.THREAD, sharing.threads, Role.K)
+    thread = rebinding.add(shared) if sharing.columns else None
     if rows > 1:
         row = row * rows + rebinding.add(NewAxis("rw", Level.THREAD, rows, Role.ROW))
     if thread is None:
         thread = rebinding.add(shared)
     rebinding.substitute(axes, row, overruns=total % rows != 0)
-    dealer = _Dealer(rebinding, threads, thread)
-    rebinding.finish(launch, dealer.clone)
+    along = rebinding.body.args[thread.position]
+    rebinding.finish(launch, Dealing(rebinding.substitution, sharing.threads, along).clone)
 
 
-class _Dealer:
-    """Clones the ops of a launch's body, their loops dealt out to threads."""
-
-    def __init__(self, rebinding: Rebinding, threads: int, thread: AffineDimExpr):
-        self.substitution = rebinding.substitution
-        self.threads = threads
-        self.thread = rebinding.body.args[thread.position]
-        self.is_first = rebinding.access(thread * -1)
-
-    def clone(self, op: Operation) -> Iterable[Operation]:
-        """What `op` becomes."""
-        dealt = self._deal_out(op)
-        for new in dealt:
-            new.location = op.location
-        return dealt
-
-    def _deal_out(self, op: Operation) -> list[Operation]:
-        match op:
-            case loop.ReduceOp() if op.axis_extents()[0] >= SHORT_ROW and op.bound is None:
-                return self._share_reduce(op)
-            case loop.ForOp():
-                return [self._share_for(op)]
-            case loop.StoreOp():
-                return [self._store_once(op)]
-            case _:
-                return [self.substitution.clone(op)]
-
-    def _share_reduce(self, op: loop.ReduceOp) -> list[Operation]:
-        extent = op.axis_extents()[0]
-        body, bound = self._deal(op.body.block, [extent])
-        terminator = op.yield_op
-        body.add_ops(self.substitution.clone(i) for i in op.body.block.ops if i is not terminator)
-        masks = [m for m in (self.substitution.mask(terminator), bound) if m is not None]
-        values = [self.substitution.value(v) for v in terminator.values]
-        body.add_op(loop.YieldOp(values, conjunction(masks)))
-        partial = loop.ReduceOp(-(-extent // self.threads), op.monoid, Region(body))
-        combine = tile.CombineOp(list(partial.results), [self.thread], op.monoid)
-        for old, part, new in zip(op.results, partial.results, combine.results, strict=True):
-            part.name_hint = new.name_hint = old.name_hint
-            self.substitution.values[old] = new
-        return [partial, combine]
-
-    def _share_for(self, op: loop.ForOp) -> Operation:
-        extents = list(op.axis_extents())
-        body, _ = self._deal(op.body.block, extents)
-        body.add_ops(self.substitution.clone(inner) for inner in op.body.block.ops)
-        return loop.ForOp([-(-prod(extents) // self.threads)], Region(body), [op.axis_roles()[0]])
-
-    def _deal(self, block: Block, extents: Sequence[int]) -> tuple[Block, Access | None]:
-        """
-        A body over steps in which `step * threads + thread` stands for the axes of `block`, and
-        the bound that holds while that does not overrun.
-        """
-        body = Block(arg_types=[block.args[0].type])
-        body.args[0].name_hint = block.args[0].name_hint
-        operands: list[SSAValue] = [body.args[0], self.thread]
-        index = AffineExpr.dimension(0) * self.threads + AffineExpr.dimension(1)
-        bound: Access | None = None
-        if prod(extents) % self.threads:
-            bound = ([index * -1 + (prod(extents) - 1)], operands)
-        for axis, expr in zip(block.args, delinearize(index, extents), strict=True):
-            self.substitution.indices[axis] = (expr, operands)
-            if bound is not None:
-                self.substitution.bounds[axis] = bound
-        return body, bound
-
-    def _store_once(self, op: loop.StoreOp) -> Operation:
-        cloned = self.substitution.clone(op)
-        assert isinstance(cloned, loop.StoreOp)
-        masks = [self.is_first]
-        if cloned.mask is not None:
-            masks.append((cloned.mask.data.results, cloned.mask_operands))
-        subscripts = (cloned.map.data.results, cloned.indices)
-        store = loop.StoreOp(cloned.value, cloned.memref, subscripts, conjunction(masks))
-        store.location = op.location
-        cloned.erase()
-        return store
+def _statistics(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
+    """What threads along an axis of columns all reduce alike, and that axis."""
+    columns = [a for a in launch.thread_axes() if a.role is Role.N and a.extent > 1]
+    if len(columns) != 1:
+        return []
+    reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
+    alike = [op for op in reductions if columns[0].value not in varies_along(op, {})]
+    return [(op, columns[0]) for op in alike if is_shared(op)]
 
 
-@dataclass(frozen=True)
-class CooperativeReducePass(ModulePass):
-    """Share rows among threads."""
-
-    name = "cooperative-reduce"
-
-    threads: int | None = None
-    """Threads that share a row."""
-    rows: int | None = None
-    """Rows that a block does."""
-    columns: bool | None = None
-    """Whether neighbouring threads do neighbouring rows, rather than parts of one."""
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Each launch of the module."""
-        for launch in [inner for inner in op.walk() if isinstance(inner, tile.LaunchOp)]:
-            if (reason := legal(launch)) is not None:
-                skipped(RULE, launch, reason)
-                continue
-            threads, rows, columns = self._decide(choices(launch))
-            if threads < 1 or rows < 1 or threads * rows > MAX_THREADS:
-                raise PassFailedException(
-                    f"cooperative-reduce: threads={threads} rows={rows} is {threads * rows} "
-                    f"threads; a block has 1 to {MAX_THREADS}"
-                )
-            kernel = launch.parent_op()
-            assert kernel is not None
-            with rewriting(RULE, kernel):
-                apply(launch, threads, rows, columns)
-
-    def _decide(self, guess: Sharing) -> Sharing:
-        """The guess, where the options leave the choice."""
-        options = {"threads": self.threads, "rows": self.rows, "columns": self.columns}
-        return guess._replace(**{k: v for k, v in options.items() if v is not None})
+def _share_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+    for op, axis in _statistics(launch):
+        substitution = Substitution()
+        dealt: Iterable[Operation] = Dealing(substitution, axis.extent, axis.value).clone(op)
+        results = [substitution.value(result) for result in op.results]
+        rewriter.replace(op, [*dealt], results)

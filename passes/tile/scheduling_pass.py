@@ -14,6 +14,7 @@ does it (`rewrite`). Which values it takes is decided here:
 What was done is added to the kernel's `schedule`; a step that no plan foresaw ends the plan.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,6 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -35,6 +35,10 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.pipeline_string import configure, parse_spec_list
 from tilewright.passes.trace import Rule, rewriting, skipped
+
+
+_QUOTED_WORD = re.compile(r'"([A-Za-z_]\w*)"')
+"""What needs no quotes in a pipeline."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,10 @@ class SchedulingPass(ModulePass, ABC):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each launch of the module."""
-        PatternRewriteWalker(_ScheduleLaunch(self), apply_recursively=False).rewrite_module(op)
+        pattern = _ScheduleLaunch(self)
+        # no walker: it would go on to the ops of launches that were replaced
+        for launch in [inner for inner in op.walk() if isinstance(inner, tile.LaunchOp)]:
+            pattern.match_and_rewrite(launch, PatternRewriter(launch))
 
     @classmethod
     def schedule_space(cls, ctx: Context, module_op: ModuleOp) -> tuple[Self, ...]:
@@ -85,7 +92,7 @@ class SchedulingPass(ModulePass, ABC):
 
     def step(self) -> str:
         """The pass with its options as part of a pipeline."""
-        return str(replace(self, target=DEFAULT_TARGET))
+        return _QUOTED_WORD.sub(r"\1", str(replace(self, target=DEFAULT_TARGET)))
 
 
 class _ScheduleLaunch(RewritePattern):

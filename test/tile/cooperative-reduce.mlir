@@ -6,8 +6,8 @@
 // RUN: not opt-tool %s -p 'cooperative-reduce{threads=0}' 2>&1 | filecheck %s --check-prefix=NONE
 
 // GUESS is the pass's own: eight steps a thread, blocks of up to 256 threads.
-// TOO-MANY: error: pass 'cooperative-reduce': threads=512 rows=4 is 2048 threads; a block has 1 to 1024
-// NONE: error: pass 'cooperative-reduce': threads=0 rows=1 is 0 threads; a block has 1 to 1024
+// TOO-MANY: error: pass 'cooperative-reduce': cannot do {{.*}} in @row_norm: threads=512 rows=4 is 2048 threads; a block has 1 to 1024
+// NONE: in @row_norm: threads=0 rows=1 leaves no thread
 
 // Two rows a block, each shared by 64 threads: they sum, combine, and write.
 // CHECK:      loop.kernel @row_norm(%x: memref<32x2048xf32>) -> (%out: memref<32x2048xf32>) {

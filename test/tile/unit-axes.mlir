@@ -14,7 +14,7 @@ loop.kernel @nest(%x: memref<8xf32>) -> (%out: memref<1xf32>) {
 
 // CHECK: loop.kernel @inside
 // CHECK: tile.launch (%rb = block 1 row, %t = thread 32 k) {
-// CHECK: loop.for %i in 1 {
+// CHECK: tile.combine
 // CHECK-NEXT: loop.store %{{.*}}, %out[0] where [0 - %t] : memref<1xf32>
 loop.kernel @inside(%x: memref<40xf32>) -> (%out: memref<1xf32>) {
   %s = loop.reduce %k in 40 with add {
