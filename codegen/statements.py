@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
+from textwrap import wrap
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -62,6 +63,12 @@ class StatementPrinter(BasePrinter):
     def statement(self, op: Operation) -> None:
         """A statement; expressions print nothing of their own."""
         assert isinstance(op, ExpressionOp), f"'{op.name}' has no C++ text"
+
+    @statement.register
+    def _(self, op: stmt.CommentOp) -> None:
+        columns = MAX_COLUMNS - self.indent_num_spaces * self._indent - len("// ")
+        for line in wrap(op.text.data, columns):
+            self.line(f"// {line}")
 
     @statement.register
     def _(self, op: stmt.LetOp) -> None:

@@ -8,7 +8,7 @@ from abc import ABC
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -50,6 +50,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_expressions import elements_of, verify_indices
 from tilewright.dialects.cuda_types import PointerType, VariableType
+from tilewright.dialects.kernel_comment import WritesText, verify_text
 
 
 class StatementOp(IRDLOperation, ABC):
@@ -62,6 +63,30 @@ class StatementOp(IRDLOperation, ABC):
     def writes_all_memory(self) -> bool:
         """Whether other threads' writes become visible here."""
         return False
+
+
+@irdl_op_definition
+class CommentOp(StatementOp):
+    """
+    `// what the statements that follow are for`.
+
+    ```mlir
+    cuda.comment "softmax: maximum across 32 threads"
+    ```
+    """
+
+    name = "cuda.comment"
+
+    text = prop_def(StringAttr)
+
+    traits = traits_def(WritesText())
+    assembly_format = "$text attr-dict"
+
+    def __init__(self, text: str):
+        super().__init__(properties={"text": StringAttr(text)})
+
+    def verify_(self) -> None:
+        verify_text(self.text.data)
 
 
 @irdl_op_definition
@@ -291,4 +316,4 @@ class ForOp(StatementOp):
             raise VerifyException("the body takes one counter of the bounds' type")
 
 
-STATEMENTS: list[type[StatementOp]] = [LetOp, VarOp, AssignOp, StoreOp, IfOp, ForOp]
+STATEMENTS: list[type[StatementOp]] = [CommentOp, LetOp, VarOp, AssignOp, StoreOp, IfOp, ForOp]

@@ -48,6 +48,7 @@ from tilewright.dialects.axes import (
 )
 from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.kernel_barrier import BarrierOp, NamedBarrierOp, WarpBarrierOp
+from tilewright.dialects.kernel_comment import CommentOp
 from tilewright.dialects.kernel_copy import CopyAsyncOp, CopyOp
 from tilewright.dialects.kernel_grid import ArriveOp, AtomicOp, ClusterBarrierOp, RemoteOp
 from tilewright.dialects.kernel_like import ThreadFuncOp
@@ -274,6 +275,7 @@ Kernel = Dialect(
         RemoteOp,
         ArriveOp,
         AtomicOp,
+        CommentOp,
     ],
     [ShuffleModeAttr, RingType],
 )

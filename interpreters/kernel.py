@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.kernel import (
     BlockIdOp,
+    CommentOp,
     FuncOp,
     IndexOp,
     ShuffleMode,
@@ -78,6 +79,10 @@ def _local(machine: Threads, op: memref.AllocaOp) -> None:
     machine.define(op, buffer)
 
 
+def _comment(machine: Threads, op: CommentOp) -> None:
+    """Nothing is done."""
+
+
 def _shuffle(machine: Threads, op: ShuffleOp) -> None:
     machine.arriving_warps(op, "shuffle")
     lanes, offset, width = machine.thread_id, op.offset.value.data, op.width.value.data
@@ -105,5 +110,6 @@ KERNEL: Handlers = {
     ThreadIdOp: _thread_id,
     IndexOp: _index,
     memref.AllocaOp: _local,
+    CommentOp: _comment,
     ShuffleOp: _shuffle,
 }

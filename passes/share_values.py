@@ -31,6 +31,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import (
+    EffectInstance,
     IsolatedFromAbove,
     IsTerminator,
     MemoryEffectKind,
@@ -40,6 +41,7 @@ from xdsl.traits import (
 )
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
+from tilewright.dialects.kernel_comment import TEXT
 from tilewright.passes.structure import structure
 
 Known = ChainMap[Hashable, Operation]
@@ -94,10 +96,14 @@ def _reads_the_same(first: Operation, second: Operation) -> bool:
     between = first.next_op
     while between is not None and between is not second:
         effects = get_effects(between)
-        if effects is None or any(e.kind is MemoryEffectKind.WRITE for e in effects):
+        if effects is None or any(map(_writes_memory, effects)):
             return False
         between = between.next_op
     return True
+
+
+def _writes_memory(effect: EffectInstance) -> bool:
+    return effect.kind is MemoryEffectKind.WRITE and effect.resource != TEXT
 
 
 def share_values(scope: Operation) -> None:

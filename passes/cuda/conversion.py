@@ -16,6 +16,7 @@ from tilewright.dialects.tile_layout import SlabLayoutAttr
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.erase_unused import erase_unused
+from tilewright.passes.cuda.idle_comments import erase_idle_comments
 from tilewright.passes.cuda.index_type import index_type
 from tilewright.passes.cuda.indices import Indices
 from tilewright.passes.cuda.scalars import scalar_expression
@@ -58,6 +59,7 @@ class Conversion:
             self.shared.begin()
             self.convert_all(self.source.body.block.ops)
         erase_unused(self.body)
+        erase_idle_comments(self.body)
         function = self._function()
         function.set_facts([*({} for _ in maps), *self.source.facts])
         for buffer, bytes in self._alignments(maps.values()):

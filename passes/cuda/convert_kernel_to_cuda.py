@@ -31,6 +31,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import kernel
+from tilewright.passes.cuda.comments import COMMENTS
 from tilewright.passes.cuda.control_flow import CONTROL_FLOW
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.copies import COPIES
@@ -54,6 +55,7 @@ _HANDLERS: Handlers = {
     **RINGS,
     **GRID,
     **CONTROL_FLOW,
+    **COMMENTS,
 }
 
 

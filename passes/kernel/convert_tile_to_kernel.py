@@ -40,9 +40,10 @@ from tilewright.passes.kernel.alignment import require_aligned_arguments
 from tilewright.passes.kernel.block_joins import block_joins
 from tilewright.passes.kernel.chunks import chunk_of, whole_of
 from tilewright.passes.kernel.combine import Combining
+from tilewright.passes.kernel.commenting import Commenting, drop_only_comment
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.join_blocks import JoiningBlocks
-from tilewright.passes.kernel.pipeline import pipelines_of
+from tilewright.passes.kernel.pipeline import pipelines_of, stages_in_rings
 from tilewright.passes.kernel.scratch import pass_scratch
 from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
@@ -86,12 +87,14 @@ class _Lowering:
         self.values = ThreadValues(launch, self.emit)
         self.registers = self.values.registers
         self.in_rings = set[tile.StageOp]()
+        self.comments = Commenting(self.emit)
 
     def run(self) -> kernel.FuncOp:
         """The kernel function that does what the launch does."""
         with self.emit.at(self.launch):
             self._run()
         require_aligned_arguments(self.function)
+        drop_only_comment(self.function)
         return self.function
 
     def _run(self) -> None:
@@ -122,10 +125,14 @@ class _Lowering:
 
     def _lower_block(self, block: Block, known: Container[Operation] = ()) -> None:
         """All ops of a block, but those whose results are `known` already."""
+        self.comments.enter(block, elsewhere=self.in_rings)
         for axes, ops in self.registers.runs(block):
             ops = [op for op in ops if op not in known and not self._is_joined_already(op)]
             if not ops:
                 continue
+            for op in ops:
+                if not isinstance(op, loop.ReduceOp):
+                    self.comments.above(op)
             if axes:
                 self.values.keep([r for op in ops for r in op.results if _is_used_outside(r, ops)])
             with self.values.nest(axes):
@@ -184,8 +191,11 @@ class _Lowering:
 
     def _lower_reduce(self, op: loop.ReduceOp) -> None:
         if op.has_one_step:
+            self.comments.above(op)
             self._lower_single_step(op)
             return
+        if not stages_in_rings(op):
+            self.comments.above(op)
         in_arrays = bool(self.registers.of(op.results))
         whole = whole_of(op)
         if whole is None:
@@ -200,6 +210,7 @@ class _Lowering:
         self.in_rings.update(stage for pipeline in pipelines for stage in pipeline.stages)
         for pipeline in pipelines:
             pipeline.begin()
+        self.comments.above(op)
 
         def step(index: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
             with self.values.scope():

@@ -39,6 +39,7 @@ _TOUCHES_NO_MEMORY = (
     kernel.SharedOp,
     kernel.RegistersOp,
     kernel.RingOp,
+    kernel.CommentOp,
     FillOp,
 )
 

@@ -35,6 +35,7 @@ from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_type
 from tilewright.passes.footprint import bytes_of
 from tilewright.passes.kernel.emitter import Emitter
+from tilewright.passes.kernel.phase_comments import filled, slabs
 from tilewright.passes.kernel.staging import Ahead, Slot, Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
 
@@ -74,6 +75,9 @@ class Pipeline:
         """The fills of the first steps."""
         if self.emit.loops and self.transport is not Transport.TMA:
             self.emit.op(kernel.BarrierOp())  # others may still read the last slots of before
+        if self.lookahead:
+            first = "step" if self.lookahead == 1 else f"{self.lookahead} steps"
+            self._comment(f"stage the first {first}: {filled(self.stages)}")
         for step in range(self.lookahead):
             self._begin_fill(self.emit.constant(step))
             self._end_fill()
@@ -81,6 +85,7 @@ class Pipeline:
     def before_step(self, index: SSAValue) -> None:
         """The slabs of step `index` are there to be read; a later fill is under way."""
         count = self._count(index)
+        self._comment(f"stage step {self._filled_at(index)}: {slabs(self.stages)}")
         if not self.lookahead:
             self._begin_fill(index)
             self._end_fill()
@@ -94,9 +99,19 @@ class Pipeline:
 
     def after_step(self, index: SSAValue) -> None:
         """The slabs of step `index` are read no more."""
+        if self.lookahead and self.by_threads:
+            self._comment(f"finish step {self._filled_at(index)}: {slabs(self.by_threads)}")
         if self.lookahead:
             self._end_fill()
         self.emit.op(RingReleaseOp(self.ring, self._count(index)))
+
+    def _comment(self, text: str) -> None:
+        self.emit.op(kernel.CommentOp(text))
+
+    def _filled_at(self, index: SSAValue) -> str:
+        """The step that is filled in step `index`, in words."""
+        axis = index.name_hint or "after this"
+        return f"{axis} + {self.lookahead}" if self.lookahead else axis
 
     def _begin_fill(self, index: SSAValue) -> None:
         """Copies are begun, and what threads load is loaded; if there is such a step."""
@@ -164,11 +179,17 @@ class Pipeline:
         return self.emit.value(kernel.IndexOp(([_D0 % self.depth], [count])), "slot")
 
 
+def stages_in_rings(op: loop.ReduceOp) -> list[tile.StageOp]:
+    """The stages in the body that a pipeline fills."""
+    stages = (s for s in op.body.block.ops if isinstance(s, tile.StageOp))
+    return [stage for stage in stages if stage.ring is not None]
+
+
 def pipelines_of(
     op: loop.ReduceOp, values: ThreadValues, emitter: Emitter, staging: Staging
 ) -> list[Pipeline]:
     """The rings of the stages in the body: one of what TMA fills, one of what threads do."""
-    stages = [s for s in op.body.block.ops if isinstance(s, tile.StageOp) and s.ring is not None]
+    stages = stages_in_rings(op)
     by_tma = [stage for stage in stages if stage.transport_kind is Transport.TMA]
     others = [stage for stage in stages if stage not in by_tma]
     return [Pipeline(op, kind, values, emitter, staging) for kind in (by_tma, others) if kind]

@@ -210,3 +210,10 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f16, const>) -> (%out: !cuda.ptr<f16>
   %0 = cuda.literal 1.0 : f16
   %1 = cuda.shuffle xor %0, 1 width 32 : f16
 }
+
+// -----
+
+// CHECK: a comment is one printable line without backslashes
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  cuda.comment "the next line too \\"
+}

@@ -20,6 +20,9 @@ cuda.func grid 9 block 128 @ops(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f
   // TEXT-NEXT: const int t = threadIdx.x;
   %1 = cuda.builtin thread_idx : i32
   %t = cuda.let %1 : i32
+  // CHECK-NEXT: cuda.comment "relu: elementwise"
+  // TEXT-NEXT: // relu: elementwise
+  cuda.comment "relu: elementwise"
   // CHECK-NEXT: %2 = cuda.literal 128 : i32
   // CHECK-NEXT: %3 = cuda.binary mul %b, %2 : i32
   // CHECK-NEXT: %4 = cuda.binary add %3, %t : i32

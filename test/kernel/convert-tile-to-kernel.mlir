@@ -10,6 +10,7 @@
 // CHECK:      kernel.func grid 8 block 32 @one_warp(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
 // CHECK-NEXT:   %rb = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   kernel.comment "sum over k, 4 steps"
 // CHECK-NEXT:   %0 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:   %1 = arith.constant 0 : index
 // CHECK-NEXT:   %2 = arith.constant 4 : index
@@ -19,6 +20,7 @@
 // CHECK-NEXT:     %p_2 = arith.addf %p_1, %4 : f32
 // CHECK-NEXT:     scf.yield %p_2 : f32
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "sum across 32 threads"
 // CHECK-NEXT:   %other = kernel.shuffle xor %p, 16 width 32 : f32
 // CHECK-NEXT:   %p_3 = arith.addf %p, %other : f32
 // CHECK-NEXT:   %other_1 = kernel.shuffle xor %p_3, 8 width 32 : f32
@@ -29,6 +31,7 @@
 // CHECK-NEXT:   %p_6 = arith.addf %p_5, %other_3 : f32
 // CHECK-NEXT:   %other_4 = kernel.shuffle xor %p_6, 1 width 32 : f32
 // CHECK-NEXT:   %p_7 = arith.addf %p_6, %other_4 : f32
+// CHECK-NEXT:   kernel.comment "store out"
 // CHECK-NEXT:   loop.store %p_7, %out[%rb] where [0 - %t] : memref<8xf32>
 // CHECK-NEXT: }
 loop.kernel @one_warp(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
@@ -46,7 +49,9 @@ loop.kernel @one_warp(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
 // CHECK:      kernel.func grid 4 block 128 @several_warps(%x: memref<4x128xf32>) -> (%out: memref<4x128xf32>) {
 // CHECK-NEXT:   %rb = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   kernel.comment "load x"
 // CHECK-NEXT:   %0 = loop.load %x[%rb, %t] : memref<4x128xf32>
+// CHECK-NEXT:   kernel.comment "maximum across 128 threads"
 // CHECK-NEXT:   %other = kernel.shuffle xor %0, 16 width 32 : f32
 // CHECK-NEXT:   %1 = arith.maximumf %0, %other : f32
 // CHECK-NEXT:   %other_1 = kernel.shuffle xor %1, 8 width 32 : f32
@@ -72,6 +77,7 @@ loop.kernel @one_warp(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
 // CHECK-NEXT:     %12 = arith.maximumf %10, %11 : f32
 // CHECK-NEXT:     scf.yield %12 : f32
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "elementwise, stored to out"
 // CHECK-NEXT:   %13 = arith.subf %0, %m_1 : f32
 // CHECK-NEXT:   loop.store %13, %out[%rb, %t] : memref<4x128xf32>
 // CHECK-NEXT: }
@@ -89,7 +95,9 @@ loop.kernel @several_warps(%x: memref<4x128xf32>) -> (%out: memref<4x128xf32>) {
 // CHECK-NEXT:   %thread = kernel.thread_id
 // CHECK-NEXT:   %rw = kernel.index [%thread floordiv 64]
 // CHECK-NEXT:   %t = kernel.index [%thread mod 64]
+// CHECK-NEXT:   kernel.comment "load x"
 // CHECK-NEXT:   %0 = loop.load %x[%rw, %t] : memref<2x64xf32>
+// CHECK-NEXT:   kernel.comment "product across 64 threads"
 // CHECK-NEXT:   %other = kernel.shuffle xor %0, 16 width 32 : f32
 // CHECK-NEXT:   %1 = arith.mulf %0, %other : f32
 // CHECK-NEXT:   %other_1 = kernel.shuffle xor %1, 8 width 32 : f32
@@ -116,6 +124,7 @@ loop.kernel @several_warps(%x: memref<4x128xf32>) -> (%out: memref<4x128xf32>) {
 // CHECK-NEXT:     %12 = arith.mulf %10, %11 : f32
 // CHECK-NEXT:     scf.yield %12 : f32
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "store out"
 // CHECK-NEXT:   loop.store %s_1, %out[%rw] where [0 - %t] : memref<2xf32>
 // CHECK-NEXT: }
 loop.kernel @rows_of_warps(%x: memref<2x64xf32>) -> (%out: memref<2xf32>) {
@@ -132,7 +141,9 @@ loop.kernel @rows_of_warps(%x: memref<2x64xf32>) -> (%out: memref<2xf32>) {
 // CHECK-NEXT:   %thread = kernel.thread_id
 // CHECK-NEXT:   %rw = kernel.index [%thread floordiv 16]
 // CHECK-NEXT:   %t = kernel.index [%thread mod 16]
+// CHECK-NEXT:   kernel.comment "load x"
 // CHECK-NEXT:   %0 = loop.load %x[%b * 2 + %rw, %t] : memref<6x16xf32>
+// CHECK-NEXT:   kernel.comment "minimum across 16 threads"
 // CHECK-NEXT:   %other = kernel.shuffle xor %0, 8 width 16 : f32
 // CHECK-NEXT:   %1 = arith.minimumf %0, %other : f32
 // CHECK-NEXT:   %other_1 = kernel.shuffle xor %1, 4 width 16 : f32
@@ -141,6 +152,7 @@ loop.kernel @rows_of_warps(%x: memref<2x64xf32>) -> (%out: memref<2xf32>) {
 // CHECK-NEXT:   %3 = arith.minimumf %2, %other_2 : f32
 // CHECK-NEXT:   %other_3 = kernel.shuffle xor %3, 1 width 16 : f32
 // CHECK-NEXT:   %s = arith.minimumf %3, %other_3 : f32
+// CHECK-NEXT:   kernel.comment "store out"
 // CHECK-NEXT:   loop.store %s, %out[%b * 2 + %rw] where [0 - %t] : memref<6xf32>
 // CHECK-NEXT: }
 loop.kernel @half_warps(%x: memref<6x16xf32>) -> (%out: memref<6xf32>) {
@@ -156,7 +168,9 @@ loop.kernel @half_warps(%x: memref<6x16xf32>) -> (%out: memref<6xf32>) {
 // CHECK-NEXT:   %thread = kernel.thread_id
 // CHECK-NEXT:   %rw = kernel.index [%thread floordiv 24]
 // CHECK-NEXT:   %t = kernel.index [%thread mod 24]
+// CHECK-NEXT:   kernel.comment "load x"
 // CHECK-NEXT:   %0 = loop.load %x[%rw, %t] : memref<2x24xf32>
+// CHECK-NEXT:   kernel.comment "sum across 24 threads"
 // CHECK-NEXT:   %partial = kernel.shared : memref<48xf32, 3 : i64>
 // CHECK-NEXT:   loop.store %0, %partial[%thread] : memref<48xf32, 3 : i64>
 // CHECK-NEXT:   kernel.barrier
@@ -169,6 +183,7 @@ loop.kernel @half_warps(%x: memref<6x16xf32>) -> (%out: memref<6xf32>) {
 // CHECK-NEXT:     %7 = arith.addf %5, %6 : f32
 // CHECK-NEXT:     scf.yield %7 : f32
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "store out"
 // CHECK-NEXT:   loop.store %s, %out[%rw] where [0 - %t] : memref<2xf32>
 // CHECK-NEXT: }
 loop.kernel @twenty_four(%x: memref<2x24xf32>) -> (%out: memref<2xf32>) {
@@ -184,7 +199,9 @@ loop.kernel @twenty_four(%x: memref<2x24xf32>) -> (%out: memref<2xf32>) {
 // CHECK-NEXT:   %thread = kernel.thread_id
 // CHECK-NEXT:   %r = kernel.index [%thread floordiv 32]
 // CHECK-NEXT:   %c = kernel.index [%thread mod 32]
+// CHECK-NEXT:   kernel.comment "load x"
 // CHECK-NEXT:   %0 = loop.load %x[%r, %c] : memref<8x32xf32>
+// CHECK-NEXT:   kernel.comment "sum across 8 threads"
 // CHECK-NEXT:   %partial = kernel.shared : memref<256xf32, 3 : i64>
 // CHECK-NEXT:   loop.store %0, %partial[%thread] : memref<256xf32, 3 : i64>
 // CHECK-NEXT:   kernel.barrier
@@ -197,6 +214,7 @@ loop.kernel @twenty_four(%x: memref<2x24xf32>) -> (%out: memref<2xf32>) {
 // CHECK-NEXT:     %7 = arith.addf %5, %6 : f32
 // CHECK-NEXT:     scf.yield %7 : f32
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "store out"
 // CHECK-NEXT:   loop.store %s, %out[%c] where [0 - %r] : memref<32xf32>
 // CHECK-NEXT: }
 loop.kernel @columns(%x: memref<8x32xf32>) -> (%out: memref<32xf32>) {
@@ -211,11 +229,13 @@ loop.kernel @columns(%x: memref<8x32xf32>) -> (%out: memref<32xf32>) {
 // CHECK:      kernel.func grid 3 block 32 @registers(%x: memref<3x60xf32>) -> (%out: memref<3x60xf32>) {
 // CHECK-NEXT:   %rb = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   kernel.comment "load x"
 // CHECK-NEXT:   %x_1 = kernel.registers : memref<2xf32, 5 : i64>
 // CHECK-NEXT:   kernel.unroll %v in 2 {
 // CHECK-NEXT:     %0 = loop.load %x[%rb, %t * 2 + %v] where [59 - %t * 2 - %v] : memref<3x60xf32>
 // CHECK-NEXT:     loop.store %0, %x_1[%v] : memref<2xf32, 5 : i64>
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "maximum across 2 values of each thread and 32 threads"
 // CHECK-NEXT:   %1 = arith.constant 0xff800000 : f32
 // CHECK-NEXT:   %2 = arith.constant 0 : index
 // CHECK-NEXT:   %3 = arith.constant 2 : index
@@ -237,6 +257,7 @@ loop.kernel @columns(%x: memref<8x32xf32>) -> (%out: memref<32xf32>) {
 // CHECK-NEXT:   %m_6 = arith.maximumf %m_5, %other_3 : f32
 // CHECK-NEXT:   %other_4 = kernel.shuffle xor %m_6, 1 width 32 : f32
 // CHECK-NEXT:   %m_7 = arith.maximumf %m_6, %other_4 : f32
+// CHECK-NEXT:   kernel.comment "elementwise, stored to out"
 // CHECK-NEXT:   kernel.unroll %v_2 in 2 {
 // CHECK-NEXT:     %8 = loop.load %x_1[%v_2] : memref<2xf32, 5 : i64>
 // CHECK-NEXT:     %9 = arith.subf %8, %m_7 : f32
@@ -256,6 +277,7 @@ loop.kernel @registers(%x: memref<3x60xf32>) -> (%out: memref<3x60xf32>) {
 // CHECK:      kernel.func grid 4 block 32 @register_tile(%x: memref<8x5xf32>, %w: memref<5x64xf32>) -> (%out: memref<8x64xf32>) {
 // CHECK-NEXT:   %b = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   kernel.comment "2x64 outputs, sum over k, 5 steps"
 // CHECK-NEXT:   %s = kernel.registers : memref<2x2xf32, 5 : i64>
 // CHECK-NEXT:   kernel.unroll %i in 2, %j in 2 {
 // CHECK-NEXT:     %s_1 = arith.constant 0.000000e+00 : f32
@@ -284,6 +306,7 @@ loop.kernel @registers(%x: memref<3x60xf32>) -> (%out: memref<3x60xf32>) {
 // CHECK-NEXT:       loop.store %s_3, %s[%i_2, %j_2] : memref<2x2xf32, 5 : i64>
 // CHECK-NEXT:     }
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "store out"
 // CHECK-NEXT:   kernel.unroll %i_3 in 2, %j_3 in 2 {
 // CHECK-NEXT:     %s_4 = loop.load %s[%i_3, %j_3] : memref<2x2xf32, 5 : i64>
 // CHECK-NEXT:     loop.store %s_4, %out[%b * 2 + %i_3, %t * 2 + %j_3] : memref<8x64xf32>
@@ -308,7 +331,9 @@ loop.kernel @register_tile(%x: memref<8x5xf32>, %w: memref<5x64xf32>) -> (%out: 
 // CHECK-NEXT:   %1 = arith.constant 3 : index
 // CHECK-NEXT:   %2 = arith.constant 1 : index
 // CHECK-NEXT:   scf.for %i = %0 to %1 step %2 {
+// CHECK-NEXT:     kernel.comment "load x"
 // CHECK-NEXT:     %3 = loop.load %x[%i, %t] : memref<3x64xf32>
+// CHECK-NEXT:     kernel.comment "sum across 64 threads"
 // CHECK-NEXT:     %other = kernel.shuffle xor %3, 16 width 32 : f32
 // CHECK-NEXT:     %4 = arith.addf %3, %other : f32
 // CHECK-NEXT:     %other_1 = kernel.shuffle xor %4, 8 width 32 : f32
@@ -333,6 +358,7 @@ loop.kernel @register_tile(%x: memref<8x5xf32>, %w: memref<5x64xf32>) -> (%out: 
 // CHECK-NEXT:       scf.yield %13 : f32
 // CHECK-NEXT:     }
 // CHECK-NEXT:     kernel.barrier
+// CHECK-NEXT:     kernel.comment "store out"
 // CHECK-NEXT:     loop.store %s_1, %out[%i] where [0 - %t] : memref<3xf32>
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
@@ -349,8 +375,10 @@ loop.kernel @in_a_loop(%x: memref<3x64xf32>) -> (%out: memref<3xf32>) {
 // Two values, each joined by itself, side by side: a shuffle need not wait for the other's sum.
 // CHECK:      kernel.func grid 1 block 32 @both(%x: memref<32xf32>) -> (%sum: memref<f32>, %squares: memref<f32>) {
 // CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   kernel.comment "elementwise"
 // CHECK-NEXT:   %0 = loop.load %x[%t] : memref<32xf32>
 // CHECK-NEXT:   %1 = arith.mulf %0, %0 : f32
+// CHECK-NEXT:   kernel.comment "sum across 32 threads"
 // CHECK-NEXT:   %other = kernel.shuffle xor %0, 16 width 32 : f32
 // CHECK-NEXT:   %other_1 = kernel.shuffle xor %1, 16 width 32 : f32
 // CHECK-NEXT:   %2 = arith.addf %0, %other : f32
@@ -371,6 +399,7 @@ loop.kernel @in_a_loop(%x: memref<3x64xf32>) -> (%out: memref<3xf32>) {
 // CHECK-NEXT:   %other_9 = kernel.shuffle xor %9, 1 width 32 : f32
 // CHECK-NEXT:   %s = arith.addf %8, %other_8 : f32
 // CHECK-NEXT:   %s_1 = arith.addf %9, %other_9 : f32
+// CHECK-NEXT:   kernel.comment "store sum, squares"
 // CHECK-NEXT:   loop.store %s, %sum[] where [0 - %t] : memref<f32>
 // CHECK-NEXT:   loop.store %s_1, %squares[] where [0 - %t] : memref<f32>
 // CHECK-NEXT: }
@@ -387,6 +416,7 @@ loop.kernel @both(%x: memref<32xf32>) -> (%sum: memref<f32>, %squares: memref<f3
 // A stage: 64 threads fill 5 x 20 elements, and wait for each other before they read.
 // CHECK:      kernel.func grid 1 block 64 @stage(%x: memref<10x20xf32>) -> (%out: memref<64xf32>) {
 // CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   kernel.comment "stage slab from x"
 // CHECK-NEXT:   %slab = kernel.shared : memref<5x20xf32, 3 : i64>
 // CHECK-NEXT:   %0 = arith.constant 0 : index
 // CHECK-NEXT:   %1 = arith.constant 2 : index
@@ -400,6 +430,7 @@ loop.kernel @both(%x: memref<32xf32>) -> (%sum: memref<f32>, %squares: memref<f3
 // CHECK-NEXT:     }
 // CHECK-NEXT:   } {unroll}
 // CHECK-NEXT:   kernel.barrier
+// CHECK-NEXT:   kernel.comment "sum over k, 5 steps"
 // CHECK-NEXT:   %6 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:   %7 = arith.constant 5 : index
 // CHECK-NEXT:   %s = scf.for %k = %0 to %7 step %2 iter_args(%s_1 = %6) -> (f32) {
@@ -407,6 +438,7 @@ loop.kernel @both(%x: memref<32xf32>) -> (%sum: memref<f32>, %squares: memref<f3
 // CHECK-NEXT:     %s_2 = arith.addf %s_1, %8 : f32
 // CHECK-NEXT:     scf.yield %s_2 : f32
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "store out"
 // CHECK-NEXT:   loop.store %s, %out[%t] : memref<64xf32>
 // CHECK-NEXT: }
 loop.kernel @stage(%x: memref<10x20xf32>) -> (%out: memref<64xf32>) {
@@ -427,11 +459,13 @@ loop.kernel @stage(%x: memref<10x20xf32>) -> (%out: memref<64xf32>) {
 // In a loop the slab is filled again: a barrier before as well. What the mask excludes is zero.
 // CHECK:      kernel.func grid 1 block 32 @stage_in_a_loop(%x: memref<100xf32>) -> (%out: memref<32xf32>) {
 // CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   kernel.comment "sum over ko, 4 steps"
 // CHECK-NEXT:   %0 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:   %1 = arith.constant 0 : index
 // CHECK-NEXT:   %2 = arith.constant 4 : index
 // CHECK-NEXT:   %3 = arith.constant 1 : index
 // CHECK-NEXT:   %s = scf.for %ko = %1 to %2 step %3 iter_args(%s_1 = %0) -> (f32) {
+// CHECK-NEXT:     kernel.comment "stage slab from x"
 // CHECK-NEXT:     %slab = kernel.shared : memref<32xf32, 3 : i64>
 // CHECK-NEXT:     kernel.barrier
 // CHECK-NEXT:     %4 = loop.load %x[%ko * 32 + %t] where [99 - %ko * 32 - %t] : memref<100xf32>
@@ -440,10 +474,12 @@ loop.kernel @stage(%x: memref<10x20xf32>) -> (%out: memref<64xf32>) {
 // CHECK-NEXT:     %7 = arith.select %6, %5, %0 : f32
 // CHECK-NEXT:     loop.store %7, %slab[%t] : memref<32xf32, 3 : i64>
 // CHECK-NEXT:     kernel.barrier
+// CHECK-NEXT:     kernel.comment "load slab"
 // CHECK-NEXT:     %8 = loop.load %slab[31 - %t] : memref<32xf32, 3 : i64>
 // CHECK-NEXT:     %s_2 = arith.addf %s_1, %8 : f32
 // CHECK-NEXT:     scf.yield %s_2 : f32
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "store out"
 // CHECK-NEXT:   loop.store %s, %out[%t] : memref<32xf32>
 // CHECK-NEXT: }
 loop.kernel @stage_in_a_loop(%x: memref<100xf32>) -> (%out: memref<32xf32>) {
@@ -463,6 +499,7 @@ loop.kernel @stage_in_a_loop(%x: memref<100xf32>) -> (%out: memref<32xf32>) {
 
 // One thread.
 // CHECK:      kernel.func grid 1 block 1 @single(%x: memref<3xf32>) -> (%out: memref<f32>) {
+// CHECK-NEXT:   kernel.comment "sum over k, 3 steps"
 // CHECK-NEXT:   %0 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:   %1 = arith.constant 0 : index
 // CHECK-NEXT:   %2 = arith.constant 3 : index
@@ -472,6 +509,7 @@ loop.kernel @stage_in_a_loop(%x: memref<100xf32>) -> (%out: memref<32xf32>) {
 // CHECK-NEXT:     %s_2 = arith.addf %s_1, %4 : f32
 // CHECK-NEXT:     scf.yield %s_2 : f32
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "store out"
 // CHECK-NEXT:   loop.store %s, %out[] : memref<f32>
 // CHECK-NEXT: }
 loop.kernel @single(%x: memref<3xf32>) -> (%out: memref<f32>) {
@@ -487,7 +525,9 @@ loop.kernel @single(%x: memref<3xf32>) -> (%out: memref<f32>) {
 // Axes of one step are 0 and loops of one step are no loops; with them the masks are proven.
 // CHECK:      kernel.func grid 1 block 32 @one_step(%x: memref<1x1x32xf32>) -> (%out: memref<32xf32>) {
 // CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   kernel.comment "sum over k, 1 step"
 // CHECK-NEXT:   %s = loop.load %x[0, 0, %t] : memref<1x1x32xf32>
+// CHECK-NEXT:   kernel.comment "store out"
 // CHECK-NEXT:   loop.store %s, %out[%t] : memref<32xf32>
 // CHECK-NEXT: }
 loop.kernel @one_step(%x: memref<1x1x32xf32>) -> (%out: memref<32xf32>) {
@@ -522,6 +562,7 @@ loop.kernel @ids(%x: memref<2x3x4x8xf32>) -> (%out: memref<2x3x4x8xf32>) {
 // CHECK:      kernel.func grid 3 block 16 @staged_tile(%x: memref<6x24xf32>, %w: memref<24x16xf32>) -> (%out: memref<6x16xf32>) {
 // CHECK-NEXT:   %b = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   kernel.comment "2x16 outputs, sum over ko, 3 steps of 8"
 // CHECK-NEXT:   %s = kernel.registers : memref<2xf32, 5 : i64>
 // CHECK-NEXT:   kernel.unroll %i in 2 {
 // CHECK-NEXT:     %s_1 = arith.constant 0.000000e+00 : f32
@@ -531,11 +572,13 @@ loop.kernel @ids(%x: memref<2x3x4x8xf32>) -> (%out: memref<2x3x4x8xf32>) {
 // CHECK-NEXT:   %1 = arith.constant 3 : index
 // CHECK-NEXT:   %2 = arith.constant 1 : index
 // CHECK-NEXT:   scf.for %ko = %0 to %1 step %2 {
+// CHECK-NEXT:     kernel.comment "stage xs from x"
 // CHECK-NEXT:     %xs = kernel.shared : memref<2x8xf32, 3 : i64>
 // CHECK-NEXT:     kernel.barrier
 // CHECK-NEXT:     %3 = loop.load %x[%b * 2 + %t floordiv 8, %ko * 8 + %t mod 8] : memref<6x24xf32>
 // CHECK-NEXT:     loop.store %3, %xs[%t floordiv 8, %t mod 8] : memref<2x8xf32, 3 : i64>
 // CHECK-NEXT:     kernel.barrier
+// CHECK-NEXT:     kernel.comment "sum over ki, 8 steps"
 // CHECK-NEXT:     %4 = arith.constant 8 : index
 // CHECK-NEXT:     scf.for %ki = %0 to %4 step %2 {
 // CHECK-NEXT:       %5 = loop.load %w[%ko * 8 + %ki, %t] : memref<24x16xf32>
@@ -548,6 +591,7 @@ loop.kernel @ids(%x: memref<2x3x4x8xf32>) -> (%out: memref<2x3x4x8xf32>) {
 // CHECK-NEXT:       }
 // CHECK-NEXT:     }
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "store out"
 // CHECK-NEXT:   kernel.unroll %i_2 in 2 {
 // CHECK-NEXT:     %s_2 = loop.load %s[%i_2] : memref<2xf32, 5 : i64>
 // CHECK-NEXT:     loop.store %s_2, %out[%b * 2 + %i_2, %t] : memref<6x16xf32>

@@ -253,3 +253,21 @@ kernel.func grid 1 block 128 @other_groups(%x: memref<128xf32>) -> (%out: memref
   %2 = loop.load %b[%t floordiv 32 * 32 + (%t + 1) mod 32] : memref<128xf32, 3 : i64>
   loop.store %2, %out[%t] : memref<128xf32>
 }
+
+// A comment touches no memory.
+// CHECK-LABEL: @commented
+// CHECK:         loop.store %0, %a[%t]
+// CHECK-NEXT:    kernel.comment "reverse"
+// CHECK-NEXT:    kernel.barrier
+// CHECK-NEXT:    %1 = loop.load %a[31 - %t]
+kernel.func grid 1 block 32 @commented(%x: memref<32xf32>) -> (%out: memref<32xf32>) {
+  %t = kernel.thread_id
+  %a = kernel.shared : memref<32xf32, 3 : i64>
+  %0 = loop.load %x[%t] : memref<32xf32>
+  loop.store %0, %a[%t] : memref<32xf32, 3 : i64>
+  kernel.barrier
+  kernel.comment "reverse"
+  kernel.barrier
+  %1 = loop.load %a[31 - %t] : memref<32xf32, 3 : i64>
+  loop.store %1, %out[%t] : memref<32xf32>
+}

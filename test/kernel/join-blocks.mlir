@@ -9,7 +9,8 @@
 // CHECK-NEXT:   %t = kernel.thread_id
 // CHECK-NEXT:   %b = kernel.index [%block floordiv 3]
 // CHECK-NEXT:   %s = kernel.index [%block mod 3]
-// CHECK:        %partial = kernel.shared : memref<64xf32, 3 : i64>
+// CHECK:        kernel.comment "sum across 3 blocks of a cluster"
+// CHECK-NEXT:   %partial = kernel.shared : memref<64xf32, 3 : i64>
 // CHECK-NEXT:   %2 = loop.predicate [%block mod 3 - 1] : i1
 // CHECK-NEXT:   scf.if %2 {
 // CHECK-NEXT:     loop.store %0, %partial[%t] : memref<64xf32, 3 : i64>
@@ -24,6 +25,7 @@
 // CHECK-NEXT:       %8 = arith.addf %7, %other : f32
 // CHECK-NEXT:       scf.yield %8 : f32
 // CHECK-NEXT:     } {unroll}
+// CHECK-NEXT:     kernel.comment "elementwise, stored to out"
 // CHECK-NEXT:     %9 = arith.addf %sum, %1 : f32
 // CHECK-NEXT:     loop.store %9, %out[%b, %t] : memref<5x64xf32>
 // CHECK-NEXT:   }
@@ -54,6 +56,7 @@ loop.kernel @one_of_a_cluster(%x: memref<3x5x64xf32>, %y: memref<64xf32>) -> (%o
 // CHECK:        math.exp
 // CHECK:        kernel.remote
 // CHECK:        kernel.cluster_barrier
+// CHECK-NEXT:   kernel.comment "elementwise, stored to sums, out"
 // CHECK-NEXT:   loop.store %{{.*}}, %sums[%b] where [0 - %t, 0 - %block mod 2] : memref<3xf32>
 // CHECK-NEXT:   %[[Q:.*]] = arith.divf
 // CHECK-NEXT:   loop.store %[[Q]], %out[%b, %s, %t] : memref<3x2x32xf32>

@@ -6,6 +6,7 @@
 // CHECK-NEXT:   %thread = kernel.thread_id
 // CHECK-NEXT:   %t = kernel.index [%thread floordiv 8]
 // CHECK-NEXT:   %o = kernel.index [%thread mod 8]
+// CHECK-NEXT:   kernel.comment "maximum and where it is over k, 2 steps"
 // CHECK-NEXT:   %0 = arith.constant 0xff800000 : f32
 // CHECK-NEXT:   %1 = arith.constant 9223372036854775807 : i64
 // CHECK-NEXT:   %2 = arith.constant 0 : index
@@ -32,6 +33,7 @@
 // CHECK-NEXT:     %a_2 = arith.select %20, %a_1, %9 : i64
 // CHECK-NEXT:     scf.yield %p_2, %a_2 : f32, i64
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "maximum and where it is across 8 threads"
 // CHECK-NEXT:   %other = kernel.shuffle xor %p, 4 width 8 : f32
 // CHECK-NEXT:   %other_1 = kernel.shuffle xor %a, 4 width 8 : i64
 // CHECK-NEXT:   %21 = arith.cmpf ugt, %p, %other : f32
@@ -76,6 +78,7 @@
 // CHECK-NEXT:   %52 = arith.andi %50, %51 : i1
 // CHECK-NEXT:   %53 = arith.ori %45, %52 : i1
 // CHECK-NEXT:   %a_5 = arith.select %53, %a_4, %other_5 : i64
+// CHECK-NEXT:   kernel.comment "store at"
 // CHECK-NEXT:   loop.store %a_5, %at[%rb] where [0 - %t, 0 - %o] : memref<8xi64>
 loop.kernel @argmax(%x: memref<8x3xf32>) -> (%at: memref<8xi64>) {
   tile.launch (%rb = block 8, %t = thread 4, %o = thread 8) {
@@ -92,8 +95,10 @@ loop.kernel @argmax(%x: memref<8x3xf32>) -> (%at: memref<8xi64>) {
 // Pairs of integers, through shared memory: a slot for each value of each thread.
 // CHECK:      kernel.func grid 1 block 24 @argmin(%x: memref<24xi32>) -> (%v: memref<i32>, %at: memref<i64>) {
 // CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   kernel.comment "load x"
 // CHECK-NEXT:   %0 = loop.load %x[%t] : memref<24xi32>
 // CHECK-NEXT:   %1 = loop.index [%t] : i64
+// CHECK-NEXT:   kernel.comment "minimum and where it is across 24 threads"
 // CHECK-NEXT:   %partial = kernel.shared : memref<24xi32, 3 : i64>
 // CHECK-NEXT:   %partial_1 = kernel.shared : memref<24xi64, 3 : i64>
 // CHECK-NEXT:   loop.store %0, %partial[%t] : memref<24xi32, 3 : i64>
@@ -116,6 +121,7 @@ loop.kernel @argmax(%x: memref<8x3xf32>) -> (%at: memref<8xi64>) {
 // CHECK-NEXT:     %17 = arith.select %15, %8, %10 : i64
 // CHECK-NEXT:     scf.yield %16, %17 : i32, i64
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "store v, at"
 // CHECK-NEXT:   loop.store %m, %v[] where [0 - %t] : memref<i32>
 // CHECK-NEXT:   loop.store %a, %at[] where [0 - %t] : memref<i64>
 loop.kernel @argmin(%x: memref<24xi32>) -> (%v: memref<i32>, %at: memref<i64>) {
@@ -132,6 +138,7 @@ loop.kernel @argmin(%x: memref<24xi32>) -> (%v: memref<i32>, %at: memref<i64>) {
 // load gives anyway.
 // CHECK:      kernel.func grid 1 block 32 @all_and_any(%x: memref<50xi1>) -> (%all: memref<i1>, %any: memref<i1>) {
 // CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   kernel.comment "whether all hold over k, 2 steps"
 // CHECK-NEXT:   %0 = arith.constant true
 // CHECK-NEXT:   %1 = arith.constant 0 : index
 // CHECK-NEXT:   %2 = arith.constant 2 : index
@@ -143,12 +150,14 @@ loop.kernel @argmin(%x: memref<24xi32>) -> (%v: memref<i32>, %at: memref<i64>) {
 // CHECK-NEXT:     %p_2 = arith.andi %p_1, %6 : i1
 // CHECK-NEXT:     scf.yield %p_2 : i1
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "whether any holds over k, 2 steps"
 // CHECK-NEXT:   %7 = arith.constant false
 // CHECK-NEXT:   %q = scf.for %k_1 = %1 to %2 step %3 iter_args(%q_1 = %7) -> (i1) {
 // CHECK-NEXT:     %8 = loop.load %x[%k_1 * 32 + %t] where [49 - %k_1 * 32 - %t] : memref<50xi1>
 // CHECK-NEXT:     %q_2 = arith.ori %q_1, %8 : i1
 // CHECK-NEXT:     scf.yield %q_2 : i1
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "whether all hold across 32 threads"
 // CHECK-NEXT:   %other = kernel.shuffle xor %p, 16 width 32 : i1
 // CHECK-NEXT:   %p_3 = arith.andi %p, %other : i1
 // CHECK-NEXT:   %other_1 = kernel.shuffle xor %p_3, 8 width 32 : i1
@@ -159,6 +168,7 @@ loop.kernel @argmin(%x: memref<24xi32>) -> (%v: memref<i32>, %at: memref<i64>) {
 // CHECK-NEXT:   %p_6 = arith.andi %p_5, %other_3 : i1
 // CHECK-NEXT:   %other_4 = kernel.shuffle xor %p_6, 1 width 32 : i1
 // CHECK-NEXT:   %p_7 = arith.andi %p_6, %other_4 : i1
+// CHECK-NEXT:   kernel.comment "whether any holds across 32 threads"
 // CHECK-NEXT:   %other_5 = kernel.shuffle xor %q, 16 width 32 : i1
 // CHECK-NEXT:   %q_3 = arith.ori %q, %other_5 : i1
 // CHECK-NEXT:   %other_6 = kernel.shuffle xor %q_3, 8 width 32 : i1
@@ -169,6 +179,7 @@ loop.kernel @argmin(%x: memref<24xi32>) -> (%v: memref<i32>, %at: memref<i64>) {
 // CHECK-NEXT:   %q_6 = arith.ori %q_5, %other_8 : i1
 // CHECK-NEXT:   %other_9 = kernel.shuffle xor %q_6, 1 width 32 : i1
 // CHECK-NEXT:   %q_7 = arith.ori %q_6, %other_9 : i1
+// CHECK-NEXT:   kernel.comment "store all, any"
 // CHECK-NEXT:   loop.store %p_7, %all[] where [0 - %t] : memref<i1>
 // CHECK-NEXT:   loop.store %q_7, %any[] where [0 - %t] : memref<i1>
 loop.kernel @all_and_any(%x: memref<50xi1>) -> (%all: memref<i1>, %any: memref<i1>) {
@@ -191,11 +202,13 @@ loop.kernel @all_and_any(%x: memref<50xi1>) -> (%all: memref<i1>, %any: memref<i
 // 64-bit integers over registers: each joins where its mask holds.
 // CHECK:      kernel.func grid 1 block 32 @largest(%x: memref<32x3xi64>) -> (%out: memref<32xi64>) {
 // CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   kernel.comment "load x"
 // CHECK-NEXT:   %x_1 = kernel.registers : memref<3xi64, 5 : i64>
 // CHECK-NEXT:   kernel.unroll %r in 3 {
 // CHECK-NEXT:     %0 = loop.load %x[%t, %r] : memref<32x3xi64>
 // CHECK-NEXT:     loop.store %0, %x_1[%r] : memref<3xi64, 5 : i64>
 // CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "maximum across 3 values of each thread"
 // CHECK-NEXT:   %1 = arith.constant -9223372036854775808 : i64
 // CHECK-NEXT:   %2 = arith.constant 0 : index
 // CHECK-NEXT:   %3 = arith.constant 3 : index
@@ -207,6 +220,7 @@ loop.kernel @all_and_any(%x: memref<50xi1>) -> (%all: memref<i1>, %any: memref<i
 // CHECK-NEXT:     %m_2 = arith.maxsi %m_1, %7 : i64
 // CHECK-NEXT:     scf.yield %m_2 : i64
 // CHECK-NEXT:   } {unroll}
+// CHECK-NEXT:   kernel.comment "store out"
 // CHECK-NEXT:   loop.store %m, %out[%t] : memref<32xi64>
 loop.kernel @largest(%x: memref<32x3xi64>) -> (%out: memref<32xi64>) {
   tile.launch (%t = thread 32, %r = register 3) {

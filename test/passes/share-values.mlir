@@ -109,3 +109,23 @@ kernel.func grid 1 block 1 @slab(%x: memref<1xf32>) -> (%out: memref<1xf32>) {
   %4 = arith.addf %3, %0 : f32
   loop.store %4, %out[0] : memref<1xf32>
 }
+
+// -----
+
+// A comment writes nothing that is read, and stays.
+
+// CHECK:      kernel.func
+// CHECK:      %0 = loop.load %slab[%t]
+// CHECK-NEXT: kernel.comment "twice"
+// CHECK-NEXT: %1 = arith.addf %0, %0
+kernel.func grid 1 block 32 @commented() -> (%out: memref<32xf32>) {
+  %t = kernel.thread_id
+  %slab = kernel.shared : memref<32xf32, 3 : i64>
+  %one = arith.constant 1.0 : f32
+  loop.store %one, %slab[%t] : memref<32xf32, 3 : i64>
+  %0 = loop.load %slab[%t] : memref<32xf32, 3 : i64>
+  kernel.comment "twice"
+  %1 = loop.load %slab[%t] : memref<32xf32, 3 : i64>
+  %2 = arith.addf %0, %1 : f32
+  loop.store %2, %out[%t] : memref<32xf32>
+}

@@ -138,3 +138,17 @@ kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32> {plan.
 // CHECK: plan.in_place is for kernels of Kernel IR: before, it is not settled which thread reads what
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32> {plan.in_place = array<i64: 0>}) {
 }
+
+// -----
+
+// CHECK: a comment is one printable line without backslashes
+kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  kernel.comment "first\nsecond"
+}
+
+// -----
+
+// CHECK: a comment says something
+kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  kernel.comment " "
+}

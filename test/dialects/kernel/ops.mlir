@@ -31,6 +31,10 @@ kernel.func grid 8 block 128 @ops(%x: memref<1000xf32>) -> (%out: memref<1000xf3
   // CHECK-NEXT: %3 = kernel.shuffle xor %l, 0 width 1 : index
   %3 = kernel.shuffle xor %l, 0 width 1 : index
 
+  // What the ops that follow are for.
+  // CHECK-NEXT: kernel.comment "softmax: maximum across 32 threads"
+  kernel.comment "softmax: maximum across 32 threads"
+
   // Shared memory and a barrier.
   // CHECK-NEXT: %s = kernel.shared : memref<4xf32, 3 : i64>
   %s = kernel.shared : memref<4xf32, 3 : i64>

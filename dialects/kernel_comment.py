@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the ops that follow are for, in words: comments of Kernel IR, which end up in the text."""
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, traits_def
+from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, Resource
+from xdsl.utils.exceptions import VerifyException
+
+
+class _Text(Resource):
+    """The text of the program: no memory."""
+
+    def name(self) -> str:
+        return "text"
+
+
+TEXT = _Text()
+
+
+class WritesText(MemoryEffect):
+    """It does nothing, but stays where it is."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> set[EffectInstance]:
+        """A change of the text alone."""
+        return {EffectInstance(MemoryEffectKind.WRITE, resource=TEXT)}
+
+
+@irdl_op_definition
+class CommentOp(IRDLOperation):
+    """
+    What the ops from here to the next comment, or to the end of the body, are for.
+
+    ```mlir
+    kernel.comment "softmax: maximum across 32 threads"
+    ```
+    """
+
+    name = "kernel.comment"
+
+    text = prop_def(StringAttr)
+
+    traits = traits_def(WritesText())
+    assembly_format = "$text attr-dict"
+
+    def __init__(self, text: str):
+        super().__init__(properties={"text": StringAttr(text)})
+
+    def verify_(self) -> None:
+        verify_text(self.text.data)
+
+
+def verify_text(text: str) -> None:
+    """Raise `VerifyException` unless `text` is one line that a C++ comment can hold."""
+    if not text.strip():
+        raise VerifyException("a comment says something")
+    if not text.isprintable() or "\\" in text:
+        raise VerifyException("a comment is one printable line without backslashes")

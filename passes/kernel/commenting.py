@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts a comment above each phase while a kernel is lowered."""
+
+from collections.abc import Container
+
+from xdsl.ir import Block, Operation
+
+from tilewright.dialects import kernel
+from tilewright.passes.kernel.emitter import Emitter
+from tilewright.passes.kernel.phase_comments import comments_of
+
+
+class Commenting:
+    """The comments of the phases that are still to come."""
+
+    def __init__(self, emitter: Emitter):
+        self._emit = emitter
+        self._comments: dict[Operation, str] = {}
+
+    def enter(self, block: Block, elsewhere: Container[Operation]) -> None:
+        """
+        The ops of `block` are lowered next, but for those that are lowered `elsewhere`. Where they
+        are all of one phase, whatever stands above the block has told of it.
+        """
+        ops = [op for op in block.ops if op not in elsewhere]
+        comments = comments_of(ops)
+        if len(comments) > 1 or len(ops) < len(block.ops):
+            self._comments.update(comments)
+
+    def above(self, op: Operation) -> None:
+        """What is appended next is what `op` becomes."""
+        if (text := self._comments.pop(op, None)) is not None:
+            with self._emit.at(op):
+                self._emit.op(kernel.CommentOp(text))
+
+
+def drop_only_comment(function: kernel.FuncOp) -> None:
+    """Of a kernel that is one phase its name tells as much."""
+    comments = [op for op in function.walk() if isinstance(op, kernel.CommentOp)]
+    if len(comments) == 1:
+        comments[0].detach()
+        comments[0].erase()

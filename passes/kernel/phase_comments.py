@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What the phases of a kernel are, in words: a comment above the first op of each.
+
+    // softmax: maximum over k, 4 steps           a loop that joins
+    // softmax: maximum across 32 threads         threads or blocks that join
+    // stage as from a; bs from b                 slabs that are filled
+    // linear, relu: elementwise, stored to out   all that stands between
+
+The names before the colon are PyTorch's: those of the ops that it comes from, where that is known.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum, auto
+from itertools import groupby
+from math import prod
+
+from xdsl.dialects import arith
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.traits import is_side_effect_free
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Role
+from tilewright.dialects.monoid import Monoid
+from tilewright.dialects.origin import origin_of
+from tilewright.dialects.tile import Join, JoinAttr
+from tilewright.dialects.tile_axes import Axis, Level
+from tilewright.dialects.tile_launch import launch_of
+from tilewright.dialects.tile_stage import varies_along
+from tilewright.passes.kernel.chunks import chunk_of
+from tilewright.passes.loop.naming import without_number
+
+_MAX_NAMES = 4
+"""So many names of ops are written out."""
+
+_JOINED: Mapping[Monoid, str] = {
+    Monoid.ADD: "sum",
+    Monoid.MUL: "product",
+    Monoid.MAX: "maximum",
+    Monoid.MIN: "minimum",
+    Monoid.AND: "whether all hold",
+    Monoid.OR: "whether any holds",
+    Monoid.ARGMAX: "maximum and where it is",
+    Monoid.ARGMIN: "minimum and where it is",
+}
+
+_BLOCKS: Mapping[Join, str] = {
+    Join.CLUSTER: "{} blocks of a cluster",
+    Join.LAST_BLOCK: "{} blocks, by the last",
+    Join.ATOMIC: "{} blocks, one by one",
+}
+
+
+class Purpose(Enum):
+    """What the ops of a phase do."""
+
+    STAGE = auto()
+    LOOP = auto()
+    COMBINE = auto()
+    COMPUTE = auto()
+
+
+def comments_of(ops: Iterable[Operation]) -> dict[Operation, str]:
+    """The comments of ops that follow each other, by the op that they stand above."""
+    ops = [op for op in ops if not _says_nothing(op)]
+    phases = [(purpose, list(run)) for purpose, run in groupby(ops, _purpose)]
+    comments: dict[Operation, str] = {}
+    for purpose, run in phases:
+        match purpose:
+            case Purpose.STAGE:
+                stages = [op for op in run if isinstance(op, tile.StageOp)]
+                comments[run[0]] = f"stage {filled(stages)}"
+            case Purpose.COMPUTE:
+                comments[run[0]] = _computed(run)
+            case _:
+                comments.update((op, _joined(op)) for op in run)
+    return comments
+
+
+def _says_nothing(op: Operation) -> bool:
+    """Whether `op` is part of a phase that others begin."""
+    match op:
+        case arith.ConstantOp() | loop.IndexOp() | loop.PredicateOp() | loop.ToIndexOp():
+            return True
+        case loop.YieldOp():
+            return True
+        case tile.CombineOp():
+            return not _across(op)
+        case loop.StoreOp(value=OpResult(op=tile.CombineOp(join=JoinAttr(data=Join.ATOMIC)))):
+            return True  # which is how the blocks join
+        case _:
+            return False
+
+
+def _purpose(op: Operation) -> Purpose:
+    match op:
+        case tile.StageOp():
+            return Purpose.STAGE
+        case loop.ReduceOp() | loop.ScanOp():
+            return Purpose.LOOP
+        case tile.CombineOp():
+            return Purpose.COMBINE
+        case _:
+            return Purpose.COMPUTE
+
+
+def filled(stages: Iterable[tile.StageOp]) -> str:
+    """What is staged, and what of: `hs from silu, mul of g, u; ws from w`."""
+    return "; ".join(f"{slabs([stage])} from {_contents(stage)}" for stage in stages)
+
+
+def slabs(stages: Iterable[tile.StageOp]) -> str:
+    """What is staged."""
+    return _names(stage.slab for stage in stages)
+
+
+def _contents(stage: tile.StageOp) -> str:
+    loads = [op for op in stage.body.walk() if isinstance(op, loop.LoadOp)]
+    sources = _names(load.memref for load in loads)
+    names = _torch_ops(_computing(stage))
+    return f"{names} of {sources}" if names else sources
+
+
+def _computed(run: Sequence[Operation]) -> str:
+    ops = [inner for op in run for inner in op.walk()]
+    stored = _names([op.memref for op in ops if isinstance(op, loop.StoreOp)])
+    computing = [inner for op in run for inner in _computing(op)]
+    if computing:
+        names = _torch_ops(computing)
+        what = "elementwise" if not names else f"{names}: elementwise"
+        return f"{what}, stored to {stored}" if stored else what
+    if stored:
+        return f"store {stored}"
+    return f"load {_names([op.memref for op in ops if isinstance(op, loop.LoadOp)])}"
+
+
+def _computing(op: Operation) -> list[Operation]:
+    """The arithmetic in `op`."""
+    return [inner for inner in op.walk() if _is_arithmetic(inner)]
+
+
+def _is_arithmetic(op: Operation) -> bool:
+    is_access = isinstance(op, loop.LoadOp | loop.StoreOp) or bool(op.regions)
+    return not is_access and not _says_nothing(op) and is_side_effect_free(op)
+
+
+def _joined(op: Operation) -> str:
+    names = _torch_ops([op])
+    what = _combined(op) if isinstance(op, tile.CombineOp) else _looped(op)
+    inner = [op for op in _computing(op) if not isinstance(op.parent_op(), tile.StageOp)]
+    computed = _torch_ops(op for op in inner if _torch_ops([op]) != names)
+    if computed:
+        names = f"{names} of {computed}"
+    is_said = not names or what.startswith(f"{names} ")
+    return what if is_said else f"{names}: {what}"
+
+
+def _combined(op: tile.CombineOp) -> str:
+    return f"{_JOINED[op.monoid.data]} across {_across(op)}"
+
+
+def _across(op: tile.CombineOp) -> str:
+    """Who joins; empty if each has its own already."""
+    launch = launch_of(op.axes[0])
+    assert launch is not None
+    axes = [axis for axis in launch.bound_axes() if axis.value in op.axes]
+    parts = [
+        (_extent(axes, lambda level: level is Level.REGISTER), "{} values of each thread"),
+        (_extent(axes, lambda level: level.is_thread), "{} threads"),
+        (
+            _extent(axes, lambda level: level is Level.BLOCK),
+            _BLOCKS[Join.LAST_BLOCK if op.join is None else op.join.data],
+        ),
+    ]
+    return " and ".join(text.format(extent) for extent, text in parts if extent > 1)
+
+
+def _extent(axes: Sequence[Axis], is_at: Callable[[Level], bool]) -> int:
+    return prod(axis.extent for axis in axes if is_at(axis.level))
+
+
+def _looped(op: Operation) -> str:
+    assert isinstance(op, loop.ReduceOp | loop.ScanOp)
+    axis, steps = op.body.block.args[0].name_hint or "an axis", op.axis_extents()[0]
+    if isinstance(op, loop.ScanOp):
+        running = ", ".join(_JOINED[prefix.monoid.data] for prefix in op.prefixes)
+        return f"running {running} over {axis}, {steps_in_words(steps)}"
+    what = f"{_outputs(op)}{_JOINED[op.monoid.data]} over {axis}, "
+    what += f"up to {steps_in_words(steps)}" if op.bound is not None else steps_in_words(steps)
+    if (chunk := _steps_of_chunk(op)) > 1:
+        what += f" of {chunk}"
+    return what
+
+
+def steps_in_words(number: int) -> str:
+    """`1 step`, `16 steps`."""
+    return "1 step" if number == 1 else f"{number} steps"
+
+
+def _steps_of_chunk(op: loop.ReduceOp) -> int:
+    chunk = chunk_of(op)
+    return 1 if chunk is None else chunk.axis_extents()[0] * _steps_of_chunk(chunk)
+
+
+def _outputs(op: loop.ReduceOp) -> str:
+    """`128x64 outputs, ` for a contraction that is no part of a larger one."""
+    launch = op.parent_op()
+    if not isinstance(launch, tile.LaunchOp):
+        return ""
+    users = [use.operation for result in op.results for use in result.uses]
+    joined = {axis for user in users if isinstance(user, tile.CombineOp) for axis in user.axes}
+    varying = varies_along(op, {}) - joined
+    own = [a for a in launch.bound_axes() if a.value in varying and a.level is not Level.BLOCK]
+    sides = [prod(a.extent for a in own if a.role is role) for role in (Role.M, Role.N)]
+    return "" if 1 in sides else f"{sides[0]}x{sides[1]} outputs, "
+
+
+def _torch_ops(ops: Iterable[Operation]) -> str:
+    """The PyTorch ops that `ops` come from, the first first; empty if that is not known."""
+    origins = (origin_of(op.location) for op in ops)
+    names = [without_number(origin.node) for origin in origins if origin is not None]
+    return _listed(names)
+
+
+def _names(values: Iterable[SSAValue]) -> str:
+    return _listed([value.name_hint or "memory" for value in values])
+
+
+def _listed(names: Sequence[str]) -> str:
+    first, rest = (unique := [*dict.fromkeys(names)])[:_MAX_NAMES], len(unique) - _MAX_NAMES
+    return ", ".join(first) + (f" and {rest} more" if rest > 0 else "")
