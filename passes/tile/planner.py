@@ -26,11 +26,21 @@ from itertools import product
 from math import log
 from typing import NamedTuple
 
-from tilewright.dialects import loop
-from tilewright.dialects.target import Target
+from tilewright.dialects import loop, tile
+from tilewright.dialects.kernel_like import MAX_THREADS
+from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Join
 from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.tile.contraction import Contraction, contraction_of
+from tilewright.passes.tile.rebind import total_extent
+from tilewright.passes.tile.rows import (
+    are_columns,
+    columns_of_row,
+    row_length,
+    shares_rows,
+    vector_along,
+)
+from tilewright.passes.tile.tileify import apply as tileify
 
 
 class Tile(NamedTuple):
@@ -201,9 +211,9 @@ def _combinations(problem: Contraction) -> Iterator[Tiling]:
     tiles = [tile for tile in TILES if _is_no_larger(tile, problem)] or [_SMALLEST]
     splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
     chunks = [bk for bk in CHUNKS if bk <= max(problem.k, CHUNKS[0])]
-    for tile, bk, split, depth in product(tiles, chunks, splits, DEPTHS):
+    for of_block, bk, split, depth in product(tiles, chunks, splits, DEPTHS):
         if depth == DEPTHS[0] or -(-problem.k // (split * bk)) >= depth:
-            yield Tiling(tile, bk, split, depth)
+            yield Tiling(of_block, bk, split, depth)
 
 
 def _is_no_larger(tile: Tile, problem: Contraction) -> bool:
@@ -213,24 +223,36 @@ def _is_no_larger(tile: Tile, problem: Contraction) -> bool:
 
 def plan(kernel: loop.KernelOp, target: Target) -> str:
     """The pipeline that schedules `kernel`, with the options that are decided together."""
-    nest = nest_block(kernel)
-    problem = contraction_of(nest)
+    problem = contraction_of(nest_block(kernel))
     if problem is not None and problem.k > 0:
         return _plan_contraction(problem, target)
-    return "tileify,blockify-launch,cooperative-reduce,stage-inputs,register-tile,mark-unroll"
+    launch = _launched(kernel)
+    if shares_rows(launch):
+        return _plan_rows(launch, target)
+    return _plan_elements(launch, target)
+
+
+def _launched(kernel: loop.KernelOp) -> tile.LaunchOp:
+    """What `tileify` makes of the kernel."""
+    copy = kernel.clone()
+    tileify(copy)
+    launch = copy.body.block.last_op
+    assert isinstance(launch, tile.LaunchOp)
+    return launch
 
 
 def _plan_contraction(problem: Contraction, target: Target) -> str:
     best = tilings(problem, target)[0]
-    tile = best.tile
+    of_block = best.tile
     steps = ["tileify", f"chunk-matmul-k{{bk={best.bk}}}"]
     if best.split > 1:
         join = best.join(target)
         steps.append(f"split-matmul-k{{factor={best.split} join={join.value}}}")
     steps += [
-        f"blockify-launch{{m={tile.m} n={tile.n}}}",
+        f"blockify-launch{{m={of_block.m} n={of_block.n}}}",
         "stage-inputs",
-        f"register-tile{{fm={tile.fm} fn={tile.fn} min_blocks={_min_blocks(tile, target)}}}",
+        f"register-tile{{fm={of_block.fm} fn={of_block.fn} "
+        f"min_blocks={_min_blocks(of_block, target)}}}",
         "permute-register-tile",
         f"double-buffer{{depth={best.depth}}}",
         "tma-copy",
@@ -246,3 +268,77 @@ def _plan_contraction(problem: Contraction, target: Target) -> str:
 def _min_blocks(tile: Tile, target: Target) -> int:
     """So many blocks that a thread gets the registers of the tile, and no more."""
     return max(1, target.registers_per_sm // (tile.threads * tile.registers))
+
+
+class RowSharing(NamedTuple):
+    """How threads share a row that they keep in registers."""
+
+    threads: int
+    items: int
+    """Pieces of a thread."""
+    vector: int
+    """Elements of a piece, which lie side by side."""
+
+    @property
+    def elements(self) -> int:
+        """Elements of a thread."""
+        return self.items * self.vector
+
+    @property
+    def covered(self) -> int:
+        """Elements that all threads have room for, those beyond the row's end included."""
+        return self.threads * self.elements
+
+
+USUAL_ELEMENTS = 8
+"""Elements of a row that a thread has: enough loads are under way, and warps to hide them."""
+
+MOST_ELEMENTS = 64
+"""Registers that a row may take of a thread, beside what is computed of it."""
+
+USUAL_THREADS = 256
+"""Threads of a block that does rows, or elements of their own."""
+
+
+def row_sharings(length: int, vector: int) -> list[RowSharing]:
+    """How threads can share a row, best first: little waste, then the usual number of elements."""
+    found = [
+        RowSharing(threads, -(-length // (threads * vector)), vector)
+        for threads in range(WARP_SIZE, MAX_THREADS + 1, WARP_SIZE)
+    ]
+    possible = [row for row in found if row.elements <= MOST_ELEMENTS]
+    return sorted(possible, key=lambda row: _row_preference(row, length))
+
+
+def _row_preference(row: RowSharing, length: int) -> tuple[float, ...]:
+    """A twentieth of waste weighs as much as twice or half the usual number of elements."""
+    waste = row.covered / length - 1
+    unusual = abs(log(row.elements / USUAL_ELEMENTS, 2))
+    return waste * 20 + unusual, row.threads
+
+
+def _plan_rows(launch: tile.LaunchOp, target: Target) -> str:
+    length, rows = row_length(launch), total_extent(launch.bound_axes())
+    sharings = row_sharings(length, vector_along(launch))
+    if are_columns(launch) or columns_of_row(launch) or not sharings:
+        return "tileify,cooperative-reduce,stage-inputs,register-tile,mark-unroll"
+    best = sharings[0]
+    wanted = min(USUAL_THREADS // best.threads, rows // (2 * target.sms))
+    of_block = 1 << max(wanted, 1).bit_length() - 1
+    steps = (
+        "tileify",
+        f"cooperative-reduce{{threads={best.covered} rows={of_block} row=registers}}",
+        f"register-tile{{items={best.items} vector={best.vector}}}",
+        "mark-unroll",
+    )
+    return ",".join(steps)
+
+
+def _plan_elements(launch: tile.LaunchOp, target: Target) -> str:
+    vector, elements = vector_along(launch), total_extent(launch.bound_axes())
+    if elements < USUAL_THREADS * vector * target.sms:
+        vector = 1  # more threads serve more than wider accesses
+    return (
+        f"tileify,blockify-launch{{n={USUAL_THREADS * vector}}},"
+        f"register-tile{{items=1 vector={vector}}},mark-unroll"
+    )

@@ -4,13 +4,13 @@ Launches that work on rows: how long a row is, how it lies in memory, and who do
 many.
 """
 
-from math import prod
+from math import gcd, prod
 
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.types import memref_type
+from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.index_sources import index_sources
 from tilewright.passes.tile.rebind import total_extent
 
@@ -19,6 +19,9 @@ SHORT_ROW = 32
 
 SECTOR = 8
 """Floats in a sector of memory, the least that is read: this many columns waste none."""
+
+_VECTOR_BYTES = 16
+"""What one instruction moves at most."""
 
 _LONG_DOT, _FEW_DOTS = 512, 1024
 """A contraction with so few elements and so long sums would leave most of a GPU idle."""
@@ -71,6 +74,19 @@ def are_columns(launch: tile.LaunchOp) -> bool:
     return bool(accesses) and not any(
         _stride(op, row) != 1 or any(_stride(op, axis) == 1 for axis in inner) for op in accesses
     )
+
+
+def vector_along(launch: tile.LaunchOp) -> int:
+    """
+    How many neighbours every access of the launch could move at once, 16 bytes at most: as many as
+    divide the innermost axes of all arrays that are loaded or stored.
+    """
+    widest = _VECTOR_BYTES
+    for op in _accesses(launch):
+        type = memref_type(op.memref)
+        if shape := type.get_shape():
+            widest = min(widest, gcd(shape[-1], _VECTOR_BYTES // size_of(type.element_type)))
+    return widest
 
 
 def _accesses(nest: Operation) -> list[loop.LoadOp | loop.StoreOp]:

@@ -36,7 +36,6 @@ from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.pipeline_string import configure, parse_spec_list
 from tilewright.passes.trace import Rule, rewriting, skipped
 
-
 _QUOTED_WORD = re.compile(r'"([A-Za-z_]\w*)"')
 """What needs no quotes in a pipeline."""
 
