@@ -23,7 +23,14 @@ from xdsl.irdl import IRDLOperation, irdl_attr_definition, opt_prop_def, var_ope
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.index import Range, Ranges, dims_as_written, range_of, simplify
+from tilewright.dialects.index import (
+    Range,
+    Ranges,
+    dims_as_written,
+    range_of,
+    simplify,
+    sum_of,
+)
 from tilewright.dialects.types import memref_type
 
 Access = tuple[Sequence[AffineExpr], Sequence[SSAValue]]
@@ -127,18 +134,31 @@ def canonical_access(
 
 def optional_mask(mask: Access | None) -> tuple[list[SSAValue], AffineMapAttr | None]:
     """
-    The operands and the map of a mask, canonical: without repetitions and without what the ranges
-    of its operands prove. Nothing for no mask.
+    The operands and the map of a mask, canonical: without what another part of it or the ranges of
+    its operands prove. Nothing for no mask.
     """
     if mask is None:
         return [], None
     map, operands = canonical_access(*mask)
     ranges = [range_of_value(v) for v in operands]
-    needed = [e for e in dict.fromkeys(map.results) if not _is_proven(e, ranges)]
+    needed = _strictest([e for e in map.results if not _is_proven(e, ranges)])
     if not needed:
         return [], None
     map, operands = canonical_access(needed, operands)
     return operands, AffineMapAttr(map)
+
+
+def _strictest(exprs: Sequence[AffineExpr]) -> list[AffineExpr]:
+    """Those of `exprs` that others do not imply: of `99 - d0` and `89 - d0`, the second."""
+    if len(exprs) < 2:
+        return [*exprs]
+    least: dict[frozenset[tuple[AffineExpr, int]], tuple[int, AffineExpr]] = {}
+    for expr in exprs:
+        value = sum_of(expr)
+        terms = frozenset(value.terms.items())
+        if terms not in least or value.constant < least[terms][0]:
+            least[terms] = value.constant, expr
+    return [expr for _, expr in least.values()]
 
 
 def _is_proven(expr: AffineExpr, ranges: Ranges) -> bool:

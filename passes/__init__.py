@@ -48,6 +48,7 @@ _PASSES: dict[str, str] = {
     "double-buffer": "tile.double_buffer:DoubleBufferPass",
     "async-copy": "tile.async_copy:AsyncCopyPass",
     "pipeline-k-outer": "tile.pipeline_k_outer:PipelineKOuterPass",
+    "mark-unroll": "tile.mark_unroll:MarkUnrollPass",
     "stage-rows": "tile.stage_rows:StageRowsPass",
     "split-joins": "kernel.split_joins:SplitJoinsPass",
     "convert-tile-to-kernel": "kernel.convert_tile_to_kernel:ConvertTileToKernelPass",

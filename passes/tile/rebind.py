@@ -13,11 +13,13 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.pattern_rewriter import PatternRewriteWalker
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Access, Role
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.tile_axes import Axis, AxisAttr, Level
+from tilewright.passes.loop.simplify_accesses import SimplifyAccesses
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.tile.step_bounds import make_bounds_uniform
 
@@ -64,19 +66,38 @@ class Rebinding:
             if overruns:
                 self.substitution.bounds[axis.value] = bound
 
+    def keep(self, axis: Axis) -> None:
+        """Make an axis like the old one, which it stands for."""
+        hint = axis.value.name_hint
+        self.add(NewAxis(hint or axis.role, axis.level, axis.extent, axis.role))
+        self.substitution.values[axis.value] = self.body.args[-1]
+
+    def rebound(
+        self,
+        launch: tile.LaunchOp,
+        clone: Callable[[Operation], Iterable[Operation]] | None = None,
+    ) -> tile.LaunchOp:
+        """
+        The launch with the new axes, its accesses as simple as their ranges allow; `clone` clones
+        its ops.
+        """
+        for op in launch.body.block.ops:
+            self.body.add_ops(clone(op) if clone is not None else [self.substitution.clone(op)])
+        min_blocks = None if launch.min_blocks is None else launch.min_blocks.value.data
+        new = tile.LaunchOp(self.axes, Region(self.body), min_blocks=min_blocks)
+        new.location = launch.location
+        PatternRewriteWalker(SimplifyAccesses(), apply_recursively=False).rewrite_region(new.body)
+        return new
+
     def finish(
         self,
         launch: tile.LaunchOp,
         clone: Callable[[Operation], Iterable[Operation]] | None = None,
     ) -> None:
-        """Put the launch with the new axes in the place of the old; `clone` clones its ops."""
-        for op in launch.body.block.ops:
-            self.body.add_ops(clone(op) if clone is not None else [self.substitution.clone(op)])
+        """Put the launch with the new axes in the place of the old."""
         block = launch.parent
         assert block is not None
-        rebound = tile.LaunchOp(self.axes, Region(self.body))
-        rebound.location = launch.location
-        block.insert_op_before(rebound, launch)
+        block.insert_op_before(self.rebound(launch, clone), launch)
         launch.detach()
         launch.erase()
         make_bounds_uniform(rebound)

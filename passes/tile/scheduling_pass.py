@@ -169,3 +169,10 @@ def record(kernel: loop.KernelOp, step: str) -> None:
     """Add what was done to the kernel's schedule."""
     before = "" if kernel.schedule is None else f"{kernel.schedule.data},"
     kernel.schedule = StringAttr(before + step)
+
+
+def is_scheduled(kernel: loop.KernelOp, name: str) -> bool:
+    """Whether the pass of that name is a step of the kernel's schedule."""
+    if kernel.schedule is None:
+        return False
+    return any(spec.name == name for spec in parse_spec_list(kernel.schedule.data))

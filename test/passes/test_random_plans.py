@@ -32,10 +32,10 @@ def schedules(draw: DrawFn) -> str:
     """A pipeline from Loop IR to Kernel IR, with choices that the compiler would not make."""
     before = draw(st.sampled_from(["", CLEANUP, FUSION]))
     threads, rows = draw(st.sampled_from([(64, 1), (24, 3), (1, 32), (7, 5), (128, 2)]))
-    m, n = draw(st.sampled_from([(1, 64), (3, 7), (16, 16), (1, 1)]))
+    n = draw(st.sampled_from([64, 21, 256, 1]))
     combine, part = (
         f"cooperative-reduce{{threads={threads} rows={rows}}}",
-        f"blockify-launch{{m={m} n={n}}}",
+        f"blockify-launch{{n={n}}}",
     )
     tiled = draw(st.sampled_from([f"{part},{combine}", f"{combine},{part}", part, combine]))
     return f"{before}tileify,{tiled},simplify-accesses,to-kernel"

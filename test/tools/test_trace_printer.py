@@ -74,7 +74,7 @@ ledger: blocks 1000, threads 1, occupancy 32 blocks/SM
 +    %0 = loop.load %x[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
 +    loop.store %0, %out[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
    }
- }
+ } schedule "tileify"
 ledger: blocks 1000 -> 8, threads 1 -> 128, registers 18 -> 19, occupancy 32 -> 16 blocks/SM
 <<< t:005_blockify_launch
 """

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Asks for loops of few steps to be unrolled, and closes the schedule.
+
+    %chunk = loop.reduce %ki in 16 with add { ... }
+
+becomes, with `mark-unroll{limit=16}`,
+
+    %chunk = loop.reduce %ki in 16 with add unroll { ... }
+
+Such a loop has a number of steps that is known, at most `limit`; threads do not meet in it; and
+unrolled, its body for each step and each register, it is no more code than an SM keeps at hand. Of
+nested loops the inner one comes first: an outer one is unrolled only around loops that are. The
+pass is recorded in every kernel's schedule, whether or not there is anything to mark.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Operation
+from xdsl.pattern_rewriter import PatternRewriter
+
+from tilewright.dialects import loop, tile
+from tilewright.passes.instruction_costs import instructions
+from tilewright.passes.kernel.register_axes import RegisterAxes
+from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
+from tilewright.passes.trace import Rule
+
+_LIMITS = (16, 8, 4, 32, 1)
+
+MOST_INSTRUCTIONS = 4096
+"""Of a loop that is unrolled: 64 KiB at 16 bytes each, half of an SM's instruction cache."""
+
+
+@dataclass(frozen=True)
+class MarkUnrollPass(SchedulingPass):
+    """Ask for small loops to be unrolled."""
+
+    name = "mark-unroll"
+    RULE: ClassVar[Rule] = Rule("t", 16, "mark_unroll")
+
+    limit: int | None = None
+    """Most steps of a loop that is unrolled; 1 for none."""
+
+    def legal(self, launch: tile.LaunchOp) -> str | None:
+        return "its schedule is closed" if is_scheduled(launch.kernel, self.name) else None
+
+    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
+        return [replace(self, limit=limit) for limit in _LIMITS]
+
+    def impossible(self, launch: tile.LaunchOp) -> str | None:
+        assert self.limit is not None
+        return None if self.limit >= 1 else f"a loop has one step or more, not {self.limit}"
+
+    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        assert self.limit is not None
+        unrolling = _Unrolling(RegisterAxes(launch), self.limit)
+        for op in launch.body.block.ops:
+            unrolling.visit(op)
+        for op in unrolling.found:
+            op.unroll = UnitAttr()
+            rewriter.notify_op_modified(op)
+
+
+class _Unrolling:
+    """Finds the loops to be unrolled, inner ones first."""
+
+    def __init__(self, registers: RegisterAxes, limit: int):
+        self.registers, self.limit = registers, limit
+        self.found: list[loop.ReduceOp] = []
+
+    def visit(self, op: Operation) -> int | None:
+        """How many instructions `op` becomes when all in it is unrolled; None if it is a loop."""
+        if not op.regions:
+            return None if isinstance(op, tile.CombineOp) else instructions(op) * self._copies(op)
+        inside = [self.visit(i) for region in op.regions for b in region.blocks for i in b.ops]
+        if not isinstance(op, loop.ReduceOp) or op.bound is not None:
+            return None
+        steps, sizes = op.axis_extents()[0], [size for size in inside if size is not None]
+        size = steps * sum(sizes)
+        if len(sizes) < len(inside) or steps > self.limit or size > MOST_INSTRUCTIONS:
+            return None
+        if steps > 1 and not op.is_unrolled:
+            self.found.append(op)
+        return size
+
+    def _copies(self, op: Operation) -> int:
+        axes = self.registers.of(op.operands)
+        return prod(n for axis, n in self.registers.extents.items() if axis in axes)

@@ -1,0 +1,68 @@
+// RUN: opt-tool %s -p 'mark-unroll{limit=16}' --check=each | filecheck %s
+// RUN: opt-tool %s -p 'mark-unroll{limit=4}' --check=each | filecheck %s --check-prefix=FOUR
+// RUN: opt-tool %s -p mark-unroll | filecheck %s
+// RUN: not opt-tool %s -p 'mark-unroll{limit=0}' 2>&1 | filecheck %s --check-prefix=NONE
+
+// NONE: error: pass 'mark-unroll': cannot do 'mark-unroll{limit=0}' in @mm: a loop has one step or more, not 0
+
+// Chunks of K are unrolled, inner ones first; a loop that fills slabs is not. Too many steps are left
+// as they are, and so is what is around them.
+// CHECK: loop.reduce %ko in 4 with add {
+// CHECK: loop.reduce %ki in 8 with add unroll {
+// CHECK: loop.reduce %kv in 2 with add unroll {
+// CHECK: } schedule "mark-unroll{limit=16}"
+// FOUR: loop.reduce %ki in 8 with add {
+// FOUR: loop.reduce %kv in 2 with add unroll {
+// FOUR: } schedule "mark-unroll{limit=4}"
+loop.kernel @mm(%a: memref<64x64xf32>, %b: memref<64x64xf32>) -> (%out: memref<64x64xf32>) {
+  tile.launch (%bm = block 2 m, %bn = block 2 n, %tm = thread 32 m, %tn = thread 32 n) {
+    %acc = loop.reduce %ko in 4 with add {
+      %as = tile.stage (%i, %k) in [32, 16] {
+        %0 = loop.load %a[%bm * 32 + %i, %ko * 16 + %k] : memref<64x64xf32>
+        loop.yield %0 : f32
+      } : memref<32x16xf32, 3 : i64>
+      %chunk = loop.reduce %ki in 8 with add {
+        %two = loop.reduce %kv in 2 with add {
+          %x = loop.load %as[%tm, %ki * 2 + %kv] : memref<32x16xf32, 3 : i64>
+          %y = loop.load %b[%ko * 16 + %ki * 2 + %kv, %bn * 32 + %tn] : memref<64x64xf32>
+          %xy = arith.mulf %x, %y : f32
+          loop.yield %xy : f32
+        } : f32
+        loop.yield %two : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    loop.store %acc, %out[%bm * 32 + %tm, %bn * 32 + %tn] : memref<64x64xf32>
+  }
+}
+
+// What counts is the code that it becomes: 16 steps of 256 products each, and what they read, are too
+// much. A bound that differs from block to block is no number of steps.
+// CHECK: loop.reduce %k in 16 with add {
+// CHECK: loop.reduce %k_1 in 5 below [%b + 1] with max {
+loop.kernel @large(%a: memref<16x16xf32>, %w: memref<16x256xf32>) -> (%out: memref<16x256xf32>, %most: memref<16xf32>) {
+  tile.launch (%b = block 1 m, %t = thread 16 n, %vm = register 16 m, %vn = register 16 n) {
+    %s = loop.reduce %k in 16 with add {
+      %0 = loop.load %a[%vm, %k] : memref<16x16xf32>
+      %1 = loop.load %w[%k, %t * 16 + %vn] : memref<16x256xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    loop.store %s, %out[%vm, %t * 16 + %vn] : memref<16x256xf32>
+    %m = loop.reduce %k in 5 below [%b + 1] with max {
+      %0 = loop.load %a[%vm, %k] : memref<16x16xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.store %m, %most[%vm] where [0 - %t] : memref<16xf32>
+  }
+}
+
+// A kernel that has no loop is recorded all the same.
+// CHECK: loop.kernel @copy
+// CHECK: } schedule "mark-unroll{limit=16}"
+loop.kernel @copy(%x: memref<32xf32>) -> (%out: memref<32xf32>) {
+  tile.launch (%b = block 1, %t = thread 32) {
+    %0 = loop.load %x[%t] : memref<32xf32>
+    loop.store %0, %out[%t] : memref<32xf32>
+  }
+}
