@@ -31,7 +31,6 @@ from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
 from tilewright.passes.tile.rows import is_contraction, shares_rows
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.uniform_bounds import make_bounds_uniform
 from tilewright.passes.trace import Rule
 
 _THREADS = 256
@@ -99,9 +98,7 @@ class BlockifyLaunchPass(SchedulingPass):
             _part_rectangle(rebinding, launch, m, n)
         else:
             _part_line(rebinding, launch, n)
-        rebound = rebinding.rebound(launch)
-        make_bounds_uniform(rebound)
-        rewriter.replace(launch, rebound)
+        rewriter.replace(launch, rebinding.rebound(launch))
 
 
 def _up_to(sizes: Sequence[int], most: int) -> list[int]:

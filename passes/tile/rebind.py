@@ -13,13 +13,12 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
-from xdsl.pattern_rewriter import PatternRewriteWalker
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Access, Role
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.tile_axes import Axis, AxisAttr, Level
-from tilewright.passes.loop.simplify_accesses import SimplifyAccesses
+from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.tile.step_bounds import make_bounds_uniform
 
@@ -78,15 +77,16 @@ class Rebinding:
         clone: Callable[[Operation], Iterable[Operation]] | None = None,
     ) -> tile.LaunchOp:
         """
-        The launch with the new axes, its accesses as simple as their ranges allow; `clone` clones
-        its ops.
+        The launch with the new axes, its accesses as simple as their ranges allow and its bounds
+        the same for all threads of a block; `clone` clones its ops.
         """
         for op in launch.body.block.ops:
             self.body.add_ops(clone(op) if clone is not None else [self.substitution.clone(op)])
         min_blocks = None if launch.min_blocks is None else launch.min_blocks.value.data
         new = tile.LaunchOp(self.axes, Region(self.body), min_blocks=min_blocks)
         new.location = launch.location
-        PatternRewriteWalker(SimplifyAccesses(), apply_recursively=False).rewrite_region(new.body)
+        simplify_accesses(new)
+        make_bounds_uniform(new)
         return new
 
     def finish(
@@ -100,7 +100,6 @@ class Rebinding:
         block.insert_op_before(self.rebound(launch, clone), launch)
         launch.detach()
         launch.erase()
-        make_bounds_uniform(rebound)
 
 
 def power_of_two(at_least: int) -> int:
