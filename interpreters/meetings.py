@@ -28,6 +28,9 @@ class Meetings:
         """The counter at which the block has arrived last."""
         self._arrived = np.zeros(blocks, int)
         """The epoch that began then."""
+        self._turn = np.zeros(blocks, int)
+        """How many arrivals at counters there had been before."""
+        self._arrivals = 0
         self._is_last = np.zeros(blocks, bool)
         self.visiting = np.zeros(blocks, bool)
         """Which may be reading the shared memory of others, which then must not end."""
@@ -41,6 +44,7 @@ class Meetings:
         known = np.maximum(block, 0)
         in_cluster = (known // self.cluster == to // self.cluster) & (epoch < self._met[to])
         at_counter = self._is_last[to] & (self._counter[known] == self._counter[to])
+        at_counter &= self._turn[known] < self._turn[to]
         return (block >= 0) & (in_cluster | (at_counter & (epoch < self._arrived[known])))
 
     def meet(self, blocks: Array, epoch: int) -> None:
@@ -50,4 +54,5 @@ class Meetings:
     def arrive(self, block: int, counter: int, epoch: int, is_last: bool) -> None:
         """A block arrives at a counter; an epoch begins."""
         self._counter[block], self._arrived[block] = counter, epoch
-        self._is_last[block] = is_last
+        self._is_last[block], self._turn[block] = is_last, self._arrivals
+        self._arrivals += 1

@@ -235,9 +235,22 @@ def _add_ops(add_parser: AddParser) -> None:
     form.add_argument("--markdown", action="store_true", help="as the page docs/ops.md")
 
 
+_SIMCHECK = """\
+Each kernel is run as it is, when nothing may be found and its result is right, and then with each
+bug. The table has the bugs planted in it, how many were found, and as what: a kind of finding,
+`wrong` results, outputs left `unwritten`, an `endless` run, or `reported` by the interpreter of
+Kernel IR alone. What was missed, or said without cause, is listed on stderr.
+
+exit code: 0 if all was found and nothing else; 1 if not; 2 for folders that cannot be understood
+
+  tilewright {} --quick           some bugs of each kernel
+  tilewright {} my/kernels        your own; docs/simulator.md says how they are written
+"""
+
+
 def _add_simcheck(add_parser: AddParser) -> None:
     help = "plant bugs in kernels, and see that the simulator finds them"
-    parser = _command(add_parser, "simcheck", "simcheck", help)
+    parser = _command(add_parser, "simcheck", "simcheck", help, _SIMCHECK)
     parser.add_argument(
         "folders",
         metavar="FOLDER",

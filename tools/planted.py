@@ -8,9 +8,8 @@ same as without it. A bug in the text is for the simulator. Found is what is rep
 makes a result wrong.
 """
 
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
@@ -35,6 +35,7 @@ from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import InterpreterError
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
+from tilewright.tools.equivalent import Equivalent, Place, read_equivalent
 from tilewright.tools.mlir_source import read_module
 from tilewright.tools.program import random_inputs, with_main
 
@@ -54,9 +55,6 @@ REPORTED = "reported"
 UNWRITTEN = "unwritten"
 """How the simulator finds outputs, or parts of them, that the kernel leaves out."""
 
-EQUIVALENT = "equivalent.toml"
-"""The mutants of a folder that are right: for each kernel, by name, why."""
-
 
 @dataclass(frozen=True)
 class Kernel:
@@ -68,16 +66,17 @@ class Kernel:
     plan: Plan
     inputs: Sequence[Array]
     expected: Sequence[Array]
-    equivalent: Mapping[str, str]
+    equivalent: Sequence[Equivalent]
+    """Mutants of it that are right."""
 
 
 @dataclass(frozen=True)
 class Mutant:
     """A kernel with a bug: in Kernel IR, or only in the CUDA text."""
 
-    what: str
+    place: Place
     kernel: Kernel
-    planted: Callable[[], ModuleOp | str]
+    make: Callable[[], ModuleOp | str]
     """Makes what has the bug."""
 
 
@@ -109,16 +108,16 @@ class Outcome:
 
 def run_mutant(mutant: Mutant) -> Outcome | None:
     """Who finds the bug; None for what the verifier or the lowering refuses."""
-    kernel, planted = mutant.kernel, mutant.planted()
-    if isinstance(planted, str):
-        return Outcome(simulated(kernel, replace(kernel.plan, source=planted)), None)
+    kernel, result = mutant.kernel, mutant.make()
+    if isinstance(result, str):
+        return Outcome(simulated(kernel, replace(kernel.plan, source=result)), None)
     try:
-        planted.verify()
-        plan = plan_of(lower(planted, Level.CUDA))
+        result.verify()
+        plan = plan_of(lower(result, Level.CUDA))
     except (VerifyException, UnsupportedError, PassFailedException):
         return None
     is_in_text = plan.source != kernel.plan.source
-    return Outcome(simulated(kernel, plan) if is_in_text else None, interpreted(kernel, planted))
+    return Outcome(simulated(kernel, plan) if is_in_text else None, interpreted(kernel, result))
 
 
 def load_kernel(path: Path) -> Kernel:
@@ -128,7 +127,7 @@ def load_kernel(path: Path) -> Kernel:
     plan = plan_of(lower(lowered, Level.CUDA))
     inputs = [_ordered(array) for array in random_inputs(plan.inputs, 0)]
     expected = interpret(module, *inputs, dtype=np.float64)
-    return Kernel(path.stem, lowered, plan, inputs, expected, _equivalent(path))
+    return Kernel(path.stem, lowered, plan, inputs, expected, read_equivalent(path))
 
 
 def _ordered(array: Array) -> Array:
@@ -139,11 +138,6 @@ def _ordered(array: Array) -> Array:
     rows = np.sort(array - 4, axis=-1).reshape(-1, array.shape[-1])
     rows[1::2] = rows[1::2, ::-1]
     return rows.reshape(array.shape)
-
-
-def _equivalent(path: Path) -> Mapping[str, str]:
-    table = path.parent / EQUIVALENT
-    return tomllib.loads(table.read_text()).get(path.stem, {}) if table.exists() else {}
 
 
 def simulated(kernel: Kernel, plan: Plan) -> Found:
@@ -175,17 +169,34 @@ def _compared(kernel: Kernel, results: Sequence[Array]) -> Found:
 
 def mutants(kernel: Kernel) -> list[Mutant]:
     """All that the rules plant, but for those that are known to be right."""
-    planted = (*_in_kernel_ir(kernel), *_in_text(kernel))
-    return [mutant for mutant in planted if mutant.what not in kernel.equivalent]
+    known = {place for equivalent in kernel.equivalent for place in equivalent.places}
+    return [mutant for mutant in planted(kernel) if mutant.place not in known]
 
 
-def _in_kernel_ir(kernel: Kernel) -> Iterator[Mutant]:
-    numbers = Counter[str]()
-    for place, op in enumerate(_ops(kernel.module)):
+def planted(kernel: Kernel) -> Iterator[Mutant]:
+    """All that the rules plant, in Kernel IR and then in the text."""
+    count = Counter[tuple[str, str]]()
+    for bug, line, make in (*_in_kernel_ir(kernel), *_in_text(kernel)):
+        count[line, bug] += 1
+        yield Mutant(Place(line, bug, count[line, bug]), kernel, make)
+
+
+_Planted = tuple[str, str, Callable[[], ModuleOp | str]]
+"""A bug, its line, and what makes it."""
+
+
+def _in_kernel_ir(kernel: Kernel) -> Iterator[_Planted]:
+    for number, op in enumerate(_ops(kernel.module)):
         for mutation in mutations(op):
-            what = f"{op.name} {numbers[op.name]}: {mutation.what}"
-            yield Mutant(what, kernel, partial(_changed, kernel.module, place, mutation))
-        numbers[op.name] += 1
+            yield mutation.what, line_of(op), partial(_changed, kernel.module, number, mutation)
+
+
+def line_of(op: Operation) -> str:
+    """The first line of an op, with the condition of a branch: values are named by their hints."""
+    first = str(op).partition("\n")[0]
+    if isinstance(op, scf.IfOp) and isinstance(op.cond.owner, Operation):
+        return f"{first} // {line_of(op.cond.owner)}"
+    return first
 
 
 def _ops(module: ModuleOp) -> list[Operation]:
@@ -194,12 +205,12 @@ def _ops(module: ModuleOp) -> list[Operation]:
     return list(function.body.block.walk())
 
 
-def _changed(module: ModuleOp, place: int, mutation: Mutation) -> ModuleOp:
+def _changed(module: ModuleOp, number: int, mutation: Mutation) -> ModuleOp:
     copy = module.clone()
-    mutation.change(_ops(copy)[place])
+    mutation.change(_ops(copy)[number])
     return copy
 
 
-def _in_text(kernel: Kernel) -> Iterator[Mutant]:
-    for what, source in planted_texts(kernel.plan.source):
-        yield Mutant(what, kernel, lambda source=source: source)
+def _in_text(kernel: Kernel) -> Iterator[_Planted]:
+    for bug, line, source in planted_texts(kernel.plan.source):
+        yield bug, line, lambda source=source: source

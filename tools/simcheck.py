@@ -9,7 +9,7 @@ IR (`NAME.mlir`), in which bugs are planted by rule.
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -18,11 +18,13 @@ from rich.markup import escape
 
 from tilewright.codegen.simulator.mutation import Case, load_case, run_case
 from tilewright.errors import UsageError
+from tilewright.tools.equivalent import unmatched
 from tilewright.tools.planted import (
     Kernel,
     interpreted,
     load_kernel,
     mutants,
+    planted,
     run_mutant,
     simulated,
 )
@@ -51,8 +53,12 @@ def run(args: argparse.Namespace) -> int:
     """Run the suite, and report; 0 if all bugs were found, and none where there are none."""
     use_cuda_home()
     paths = [path for folder in args.folders for path in kernels(Path(folder))]
-    results = [timed(path, quick=args.quick) for path in paths]
     out = console(args.color, sys.stdout)
+    results = list[Result]()
+    with out.status("") as status:  # nothing is said where there is no terminal
+        for number, path in enumerate(paths, 1):
+            status.update(f"{path.name}, kernel {number} of {len(paths)}")
+            results.append(timed(path, quick=args.quick))
     rows = table("kernel", "mutants", "found", "seconds", "as", numbers=_NUMBERS)
     for result in results:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(result.found.items()))
@@ -62,9 +68,16 @@ def run(args: argparse.Namespace) -> int:
     problems = [problem for result in results for problem in result.problems]
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
-    total = sum(result.planted for result in results)
-    out.print(f"\n{total} bugs planted, {len(problems)} problems")
+    out.print(f"\n{_verdict(results, problems)}")
     return 1 if problems else 0
+
+
+def _verdict(results: Sequence[Result], problems: Sequence[str]) -> str:
+    planted = sum(result.planted for result in results)
+    if not problems:
+        return f"[bold green]{planted} bugs planted, all found; nothing else was[/]"
+    found = sum(result.found.total() for result in results)
+    return f"[bold red]{planted} bugs planted, {found} found; problems: {len(problems)}[/]"
 
 
 def kernels(folder: Path) -> list[Path]:
@@ -110,7 +123,9 @@ def check(case: Case, *, quick: bool) -> Result:
 def check_by_rule(kernel: Kernel, *, quick: bool) -> Result:
     """Run a kernel and what the rules plant in it, or a part of that."""
     clean = simulated(kernel, kernel.plan) | interpreted(kernel, kernel.module)
+    stale = unmatched(kernel.equivalent, (mutant.place for mutant in planted(kernel)))
     result = Result(kernel.name, problems=[*_false_alarms(kernel.name, clean)])
+    result.problems += [f"{kernel.name}: {entry}" for entry in stale]
     for mutant in mutants(kernel)[:: QUICK if quick else 1]:
         if (outcome := run_mutant(mutant)) is None:
             continue
@@ -118,7 +133,7 @@ def check_by_rule(kernel: Kernel, *, quick: bool) -> Result:
         if outcome.is_found:
             result.found[outcome.kind] += 1
         else:
-            result.problems.append(f"{kernel.name}: '{mutant.what}' {outcome.missed}")
+            result.problems.append(f"{kernel.name}: {mutant.place} {outcome.missed}")
     return result
 
 

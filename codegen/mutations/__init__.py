@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from xdsl.ir import Operation
 
 from tilewright.codegen.mutations.accesses import ACCESSES
+from tilewright.codegen.mutations.blocks import BLOCKS
 from tilewright.codegen.mutations.mutation import Mutation
 from tilewright.codegen.mutations.synchronisation import SYNCHRONISATION
 from tilewright.codegen.mutations.text import planted_texts
@@ -19,9 +20,12 @@ from tilewright.codegen.mutations.text import planted_texts
 __all__ = ["Mutation", "mutations", "planted_texts"]
 
 
+_RULES = *SYNCHRONISATION.items(), *BLOCKS.items(), *ACCESSES.items()
+
+
 def mutations(op: Operation) -> Iterator[Mutation]:
     """All that is planted in `op`; none for what is not synchronisation, memory or control."""
-    for type, rules in (*SYNCHRONISATION.items(), *ACCESSES.items()):
+    for type, rules in _RULES:
         if isinstance(op, type):
             for rule in rules:
                 yield from rule(op)

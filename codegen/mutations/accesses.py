@@ -24,8 +24,8 @@ def _dropped_store(op: loop.StoreOp) -> Iterator[Mutation]:
 
 
 def _sides(op: CopyingOp) -> Iterator[Mutation]:
-    yield from _subscripts("source", "source_map", op)
-    yield from _subscripts("target", "target_map", op)
+    yield from subscripts("source", "source_map", op)
+    yield from subscripts("target", "target_map", op)
 
 
 def _wrong_width(op: CopyingOp) -> Iterator[Mutation]:
@@ -38,7 +38,7 @@ def _halve(op: Operation) -> None:
     op.properties["width"] = IntegerAttr(op.width.value.data // 2, i64)
 
 
-def _subscripts(memref: str, map: str, op: Operation) -> Iterator[Mutation]:
+def subscripts(memref: str, map: str, op: Operation) -> Iterator[Mutation]:
     """Subscripts of memory that others share: the slot after, and one access further."""
     type = memref_type(getattr(op, memref))
     if is_local(getattr(op, memref)):
@@ -131,9 +131,9 @@ def _change_bound(op: Operation, *, more: int) -> None:
 
 ACCESSES: Rules = {
     CopyingOp: (_wrong_width, _sides),
-    loop.LoadOp: (partial(_subscripts, "memref", "map"),),
-    loop.StoreOp: (_dropped_store, partial(_subscripts, "memref", "map")),
-    kernel.TmaCopyOp: (partial(_subscripts, "source", "map"),),
+    loop.LoadOp: (partial(subscripts, "memref", "map"),),
+    loop.StoreOp: (_dropped_store, partial(subscripts, "memref", "map")),
+    kernel.TmaCopyOp: (partial(subscripts, "source", "map"),),
     MaskedOp: (_mask,),
     loop.PredicateOp: (_predicate,),
     scf.IfOp: (_unguarded,),

@@ -18,10 +18,10 @@ from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_type
 
-_SYNCHRONISE = MeetingOp, FillOp, kernel.ShuffleOp
+_SYNCHRONISE = MeetingOp, FillOp, kernel.ShuffleOp, kernel.ClusterBarrierOp, kernel.ArriveOp
 
 
-def _moved_down(op: Operation) -> Iterator[Mutation]:
+def moved_down(op: Operation) -> Iterator[Mutation]:
     """Behind the next operation that does something."""
     if (after := _next_effect(op.next_op)) is not None and after.next_op is not None:
         yield Mutation("moved behind what follows", _move_down)
@@ -34,7 +34,7 @@ def _move_down(op: Operation) -> None:
     Rewriter.insert_op(op, InsertPoint.after(after))
 
 
-def _moved_up(op: Operation) -> Iterator[Mutation]:
+def moved_up(op: Operation) -> Iterator[Mutation]:
     """Before the last operation that did something, unless its operands are made after that."""
     before = _last_effect(op.prev_op)
     if before is not None and all(_is_known_at(value, before) for value in op.operands):
@@ -67,7 +67,7 @@ def _acts(op: Operation) -> bool:
 
 def _is_shared(op: Operation) -> bool:
     """Whether `op` accesses memory other than registers."""
-    if isinstance(op, CopyingOp | kernel.TmaCopyOp):
+    if isinstance(op, CopyingOp | kernel.TmaCopyOp | kernel.AtomicOp):
         return True
     return isinstance(op, loop.LoadOp | loop.StoreOp) and not is_local(op.memref)
 
@@ -143,16 +143,17 @@ def _transport(op: FillOp) -> Transport:
 
 
 def _wrong_count(op: FillOp) -> Iterator[Mutation]:
-    yield Mutation("for the fill after", partial(_add_to_operand, number=1, more=1))
+    yield Mutation("for the fill after", partial(add_to_operand, number=1, more=1))
 
 
 def _wrong_slot_of_box(op: kernel.TmaCopyOp) -> Iterator[Mutation]:
     number, depth = [*op.operands].index(op.slot), memref_type(op.target).get_shape()[0]
-    change = partial(_add_to_operand, number=number, more=1, modulo=depth)
+    change = partial(add_to_operand, number=number, more=1, modulo=depth)
     yield Mutation("to the slot after", change)
 
 
-def _add_to_operand(op: Operation, *, number: int, more: int, modulo: int = 0) -> None:
+def add_to_operand(op: Operation, *, number: int, more: int, modulo: int = 0) -> None:
+    """Index `number` of its operands is larger, modulo `modulo` if that is not 0."""
     expr = AffineExpr.dimension(0) + more
     index = kernel.IndexOp(([expr % modulo if modulo else expr], [op.operands[number]]))
     insert_before(op, index)
@@ -190,20 +191,20 @@ def _other_lane(op: Operation) -> None:
 
 
 SYNCHRONISATION: Rules = {
-    kernel.BarrierOp: (dropped, _moved_down, _moved_up),
-    kernel.WarpBarrierOp: (dropped, _moved_down, _moved_up),
+    kernel.BarrierOp: (dropped, moved_down, moved_up),
+    kernel.WarpBarrierOp: (dropped, moved_down, moved_up),
     kernel.NamedBarrierOp: (
         dropped,
-        _moved_down,
-        _moved_up,
+        moved_down,
+        moved_up,
         _for_a_warp_only,
         _wrong_threads,
         _wrong_id,
     ),
-    kernel.RingWaitOp: (dropped, _moved_down, _moved_up, _waits_for_less, _wrong_count),
-    kernel.RingCommitOp: (dropped, _moved_up, _wrong_count),
+    kernel.RingWaitOp: (dropped, moved_down, moved_up, _waits_for_less, _wrong_count),
+    kernel.RingCommitOp: (dropped, moved_up, _wrong_count),
     kernel.RingAcquireOp: (_acquired,),
-    kernel.RingReleaseOp: (dropped, _moved_up, _wrong_count),
+    kernel.RingReleaseOp: (dropped, moved_up, _wrong_count),
     kernel.RingOp: (_wrong_bytes,),
     kernel.TmaCopyOp: (dropped, _wrong_slot_of_box),
     kernel.ShuffleOp: (_shuffled,),

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 
 class Planted(NamedTuple):
-    """A text with one bug: what the bug is."""
+    """A text with one bug: what the bug is, and the line that it is in."""
 
-    what: str
+    bug: str
+    line: str
     text: str
 
 
@@ -50,13 +51,33 @@ _RULES = (
     _Rule("a fill too many", r"if \(next < (\d+)\)", r"if (next <= \1)"),
     _Rule("a fill too few", r"if \(next < (\d+)\)", r"if (next < \1 - 1)"),
 )
-"""Kinds of bugs. Lines match as a whole: none of ours has two of the same kind."""
+"""Kinds of bugs in kernels. Lines match as a whole: none of ours has two of the same kind."""
+
+_PRELUDE_RULES = (
+    _Rule("no fence", r"__threadfence\(\);", ""),
+    _Rule("arrives without a release", r"(barrier\.cluster\.arrive)\.release", r"\1.relaxed"),
+    _Rule("the cluster is not waited for", r"asm volatile\(\"barrier\.cluster\.wait.*\);", ""),
+    _Rule("counts without end", r"atomicInc\((.*), last\)", r"atomicAdd(\1, 1u)"),
+    _Rule(
+        "counts in two steps",
+        r"= atomicInc\(\((.*)\)arrived, last\)",
+        r"= *arrived; *arrived = before == last ? 0 : before + 1",
+    ),
+)
+"""Kinds of bugs in the functions that kernels call."""
 
 
 def planted_texts(source: str) -> Iterator[Planted]:
-    """Each bug in the kernels of `source`, whose launch bounds mark where they begin."""
+    """Each bug in `source`; its launch bounds mark where functions end and kernels begin."""
     start = source.index("__launch_bounds__")
-    for rule in _RULES:
-        for number, match in enumerate(re.compile(rule.old).finditer(source, start)):
-            text = source[: match.start()] + match.expand(rule.new) + source[match.end() :]
-            yield Planted(f"text {number}: {rule.what}", text)
+    for rules, first, end in ((_RULES, start, len(source)), (_PRELUDE_RULES, 0, start)):
+        for rule in rules:
+            for match in re.compile(rule.old).finditer(source, first, end):
+                yield _planted(rule, match, source)
+
+
+def _planted(rule: _Rule, match: re.Match[str], source: str) -> Planted:
+    first = source.rfind("\n", 0, match.start()) + 1
+    line = source[first:].partition("\n")[0].strip()
+    text = source[: match.start()] + match.expand(rule.new) + source[match.end() :]
+    return Planted(rule.what, line, text)

@@ -7,13 +7,13 @@ an update hands on what was released there before. A strong read finds it, and a
 `.acquire`) makes it known. Fences and releases of a block count within the block only.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tilewright.codegen.simulator.global_memory import Array
 from tilewright.codegen.simulator.kernel import Kernel
-from tilewright.codegen.simulator.lanes import Integers
+from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import Place
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.order import Order, View
@@ -27,6 +27,9 @@ _SCOPES = ("cta", "cluster", "gpu", "sys")
 _FENCED = {True: (View.BLOCK,), False: (View.DEVICE, View.BLOCK)}
 _SEEN = {True: (View.SEEN_BLOCK,), False: (View.SEEN, View.SEEN_BLOCK)}
 """The views that a fence changes, and those that it acquires: whether it is of the block only."""
+
+_SCATTER = np.uint32(2654435761)
+"""2**32 over the golden ratio: multiples of it, modulo 2**32, lie far from each other."""
 
 Location = tuple[int, int]
 """Which memory, and the byte."""
@@ -94,6 +97,19 @@ class AtomicOrder:
         """Of the block, or of the device."""
         self._order.acquire_seen(lanes, _SEEN[narrow])
         self._order.fence(lanes, _FENCED[narrow])
+
+    def in_turn(self, place: Place) -> Place:
+        """
+        The lanes of an update in the order in which they come: those of a block by their numbers,
+        but blocks in another order than theirs, for no GPU promises that.
+        """
+        lanes = place.lanes.numbers()
+        block = lanes // self._order.geometry.width
+        if block[0] == block[-1]:
+            return place
+        turn = np.argsort(block.astype(np.uint32) * _SCATTER, kind="stable")
+        group = Lanes(lanes[turn], place.lanes.count, False)
+        return replace(place, lanes=group, offsets=place.offsets[turn])
 
     def access(self, place: Place, how: Strength) -> None:
         """Lanes act on one place each, one after the other."""

@@ -20,7 +20,7 @@ Booleans = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lanes:
-    """Some lanes, ascending; `whole` says that they are all lanes there are."""
+    """Some lanes, ascending unless they take turns; `whole` says that they are all there are."""
 
     index: slice | Integers
     count: int

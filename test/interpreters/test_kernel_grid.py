@@ -137,7 +137,27 @@ MISTAKES = [
         id="the last by number",
     ),
     pytest.param(
-        LAST_BLOCK, "of 3 :", "of 2 :", "leaves 1 in element .0. of %arrived", id="one too few"
+        LAST_BLOCK,
+        "of 3 :",
+        "of 2 :",
+        "reads element .* while another thread writes it",
+        id="one too few",
+    ),
+    pytest.param(
+        LAST_BLOCK,
+        "%arrived[%b floordiv 3]",
+        "%arrived[0]",
+        "reads element .* while another thread writes it",
+        id="a counter that all share",
+    ),
+    pytest.param(
+        LAST_BLOCK.replace(
+            "%partials[%b floordiv 3, %r, %t] : memref<2x3x32xf32>", "%x[%r, %t] : memref<6x32xf32>"
+        ),
+        "of 3 :",
+        "of 2 :",
+        "leaves 1 in element .0. of %arrived",
+        id="one too few, and nothing is read",
     ),
     pytest.param(
         LAST_BLOCK, "of 3 :", "of 4 :", "nothing writes element .0, 0. of %out", id="one too many"

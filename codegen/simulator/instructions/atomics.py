@@ -2,7 +2,8 @@
 """
 `atom` and `red`: updates that no other thread can come between. PTX ISA 9.0, section 9.7.13.
 
-Lanes that update one place do so one after the other, in the order of their numbers.
+Lanes that update one place do so one after the other: those of a block by their numbers, blocks in
+an order of their own.
 """
 
 from typing import Any

@@ -73,9 +73,12 @@ class Port:
         if self._meter is not None:
             for place in found:
                 self._meter.add(place.lanes, place.offsets)
-        if self._strength is not None:
-            for place in found:
-                self._atomics.access(place, self._strength)
+        if self._strength is None:
+            return found
+        if self._strength.updates:
+            found = [self._atomics.in_turn(place) for place in found]
+        for place in found:
+            self._atomics.access(place, self._strength)
         return found
 
 

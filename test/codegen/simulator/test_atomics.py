@@ -45,6 +45,16 @@ def test_each_thread_gets_another_old_value(run: Run):
     np.testing.assert_array_equal(np.sort(y), np.sort(_X))
 
 
+def test_blocks_come_in_another_order_than_their_numbers(run: Run):
+    source = """(int* turn, int* count) {
+      if (threadIdx.x == 0) turn[blockIdx.x] = atomicAdd(count, 1); }"""
+    turn, count = np.zeros(8, np.int32), np.zeros(1, np.int32)
+    report = run(source, turn, count, grid=8, block=32)
+    assert report.ok, report.errors
+    assert sorted(turn.tolist()) == [*range(8)]
+    assert turn.tolist() != [*range(8)]
+
+
 def test_compare_and_swap_and_exchange(run: Run):
     source = """(int* y, int* won, int* last) { int i = threadIdx.x;
       won[i] = atomicCAS(y, 0, i + 1) == 0; last[i] = atomicExch(y + 1, i); }"""
