@@ -8,6 +8,7 @@ follows differs along the joined axes.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from math import prod
 from typing import NamedTuple
 
@@ -19,17 +20,21 @@ from tilewright.dialects.kernel_grid import is_atomic
 from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile_axes import Axis, Level
+from tilewright.passes.kernel.join_groups import JoinGroup, join_groups
 
 _OTHER = "; use join(last_block)"
 
 
 class BlockJoins(NamedTuple):
-    """The combines of a launch across block axes: all of one kind, across the same axes."""
+    """
+    The combines of a launch across block axes: all of one kind, across the same axes, in groups of
+    what is joined at once.
+    """
 
     kind: Join
     axes: Sequence[Axis]
     """The joined block axes, in the order of the launch."""
-    ops: Sequence[tile.CombineOp]
+    groups: Sequence[JoinGroup]
     differing: frozenset[SSAValue]
     """The values that may differ between blocks that join."""
 
@@ -38,22 +43,18 @@ class BlockJoins(NamedTuple):
         """How many blocks join."""
         return prod(axis.extent for axis in self.axes)
 
-    def goes_on_alone(self, op: tile.CombineOp) -> bool:
-        """Whether one of the blocks can do all that follows `op`."""
-        return not any(self._differs(later) for later in following(op))
+    @property
+    def ops(self) -> list[tile.CombineOp]:
+        """All combines."""
+        return [op for group in self.groups for op in group.ops]
+
+    def goes_on_alone(self, group: JoinGroup) -> bool:
+        """Whether one of the blocks can do all that follows `group`."""
+        return not any(self._differs(later) for later in group.rest)
 
     def _differs(self, op: Operation) -> bool:
         used = (value for inner in op.walk() for value in inner.operands)
         return not self.differing.isdisjoint(used)
-
-
-def following(op: Operation) -> list[Operation]:
-    """What stands after `op` in its block, in order."""
-    found: list[Operation] = []
-    while (later := op.next_op) is not None:
-        found.append(later)
-        op = later
-    return found
 
 
 def joined_axes(launch: tile.LaunchOp, op: tile.CombineOp) -> list[Axis]:
@@ -78,7 +79,7 @@ def block_joins(launch: tile.LaunchOp) -> BlockJoins | None:
             raise _refused(launch, op, "blocks cannot join in each step of a loop; join after it")
         if joined_axes(launch, op) != axes or _kind(op) is not kind:
             raise _refused(launch, op, "one kernel joins its blocks across the same axes, one way")
-    joins = BlockJoins(kind, axes, ops, _differing(launch, axes))
+    joins = BlockJoins(kind, axes, join_groups(ops), _differing(launch, axes))
     _verify(launch, joins)
     return joins
 
@@ -105,39 +106,42 @@ def _spread(op: Operation, values: set[SSAValue]) -> None:
 
 
 def _verify(launch: tile.LaunchOp, joins: BlockJoins) -> None:
-    kind, last = joins.kind, joins.ops[-1]
+    kind, last = joins.kind, joins.groups[-1]
+    refused = partial(_refused, launch, last.ops[0])
     if kind is Join.CLUSTER:
         if joins.blocks > MAX_CLUSTER:
-            problem = f"{joins.blocks} blocks; a cluster has at most {MAX_CLUSTER}"
-            raise _refused(launch, last, problem + _OTHER)
+            raise refused(f"{joins.blocks} blocks; a cluster has at most {MAX_CLUSTER}{_OTHER}")
         return
-    if len(joins.ops) > 1:
-        problem = f"join({kind}) leaves one block, which cannot join again"
-        raise _refused(launch, last, f"{problem}; use join(cluster)")
+    if len(joins.groups) > 1:
+        problem = f"join({kind}) leaves one block, which cannot join what it makes of that"
+        raise refused(f"{problem}; use join(cluster)")
     if not joins.goes_on_alone(last):
         problem = f"join({kind}) leaves one block, but what follows differs between blocks"
-        raise _refused(launch, last, f"{problem}; use join(cluster)")
+        raise refused(f"{problem}; use join(cluster)")
     if kind is Join.ATOMIC:
         _verify_atomic(launch, last)
 
 
-def _verify_atomic(launch: tile.LaunchOp, op: tile.CombineOp) -> None:
-    later = following(op)
-    if not all(isinstance(store, loop.StoreOp) and store.value in op.results for store in later):
+def _verify_atomic(launch: tile.LaunchOp, group: JoinGroup) -> None:
+    refused = partial(_refused, launch, group.ops[0])
+    results = [result for op in group.ops for result in op.results]
+    stores = [op for op in group.rest if isinstance(op, loop.StoreOp) and op.value in results]
+    if len(stores) < len(group.rest):
         problem = "join(atomic) has no result to go on with: it may only be stored"
-        raise _refused(launch, op, problem + _OTHER)
-    stored = [store.memref for store in later if isinstance(store, loop.StoreOp)]
-    if len(set(stored)) != len(stored) or any(_is_stored_before(op, memref) for memref in stored):
-        raise _refused(launch, op, f"join(atomic) needs outputs of its own{_OTHER}")
-    for value in op.values:
-        if not is_atomic(op.monoid.data, value.type):
-            problem = f"there is no atomic {op.monoid.data} of {value.type}"
-            raise _refused(launch, op, problem + _OTHER)
+        raise refused(problem + _OTHER)
+    stored = [store.memref for store in stores]
+    if len(set(stored)) != len(stored) or any(_is_stored_before(group, m) for m in stored):
+        raise refused(f"join(atomic) needs outputs of its own{_OTHER}")
+    for op in group.ops:
+        for value in op.values:
+            if not is_atomic(op.monoid.data, value.type):
+                problem = f"there is no atomic {op.monoid.data} of {value.type}"
+                raise _refused(launch, op, problem + _OTHER)
 
 
-def _is_stored_before(op: tile.CombineOp, memref: SSAValue) -> bool:
+def _is_stored_before(group: JoinGroup, memref: SSAValue) -> bool:
     stores = [u.operation for u in memref.uses if isinstance(u.operation, loop.StoreOp)]
-    return any(store not in following(op) for store in stores)
+    return any(store not in group.rest for store in stores)
 
 
 def _refused(launch: tile.LaunchOp, op: tile.CombineOp, problem: str) -> PassFailedException:

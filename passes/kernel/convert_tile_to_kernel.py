@@ -81,6 +81,9 @@ class _Lowering:
                 f"convert-tile-to-kernel: cannot lower @{source.sym_name.data}: join(workspace) "
                 "takes two kernels; run split-joins first"
             )
+        if self.joins is not None:
+            for group in self.joins.groups:
+                group.stand_together()
         if self.joins is not None and self.joins.kind is Join.CLUSTER:
             self.function.cluster = IntegerAttr(self.joins.blocks, i64)
         self.emit = Emitter(self.body)
@@ -315,7 +318,7 @@ class _Lowering:
     def _lower_store(self, op: loop.StoreOp, joining: JoiningBlocks) -> None:
         """By all blocks, or by one of those that join."""
         is_atomic = joining.joins.kind is Join.ATOMIC
-        if is_atomic and op.value in joining.joins.ops[0].results:
+        if is_atomic and any(op.value in each.results for each in joining.joins.ops):
             joining.update(op)
         else:
             joining.store(op)

@@ -3,7 +3,8 @@
 Joining values across blocks, once each block has joined its own.
 
     cluster      each leaves its values in its own shared memory; the others read them there. Where
-                 what follows is the same for all of them, one reads and goes on alone.
+                 what follows is the same for all of them, each does its share of it (`dealing`), or
+                 the first goes on alone.
     last_block   each leaves its values in global memory and arrives at a counter; the last reads
                  those of all, always in the same order, and goes on alone.
     atomic       the output starts as the identity; each joins its values into it.
@@ -14,15 +15,16 @@ from contextlib import ExitStack
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, i32
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.tile import SHARED, Join
 from tilewright.dialects.tile_axes import Axis
 from tilewright.passes.kernel.block_joins import BlockJoins
+from tilewright.passes.kernel.dealing import Share, may_deal_threads, shares_of
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.partials import Layout, Partials
+from tilewright.passes.kernel.partials import AllPartials, Layout, Partials
 from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.substitution import conjunction
 
@@ -53,42 +55,87 @@ class JoiningBlocks:
         self.rest = ExitStack()
         """Around all that is still to come."""
         self.is_alone = False
-        """Whether one block does what comes now."""
+        """Whether one block does what comes now, or each thread's part of it."""
+        self.dealt: dict[SSAValue, AffineExpr] = {}
+        """Register axes that are dealt out, and which share the block has."""
         self._rank = _D0 % joins.blocks
 
     def lower(self, op: tile.CombineOp) -> None:
-        """The results are there, within each block."""
-        layout = Layout.of(op, self.values, self.threads)
-        partials = Partials(op, layout, self.values, self.emit, self.thread)
-        match self.joins.kind:
-            case Join.CLUSTER if self.joins.goes_on_alone(op):
-                self._first_of_cluster(partials)
-            case Join.CLUSTER:
-                self._all_of_cluster(partials)
-            case _:
-                self._last_block(partials)
+        """The results are there, within each block; those of its group are joined at once."""
+        (group,) = (group for group in self.joins.groups if op in group.ops)
+        if op is not group.ops[-1]:
+            return
+        layouts = [Layout.of(each, self.values, self.threads) for each in group.ops]
+        partials = AllPartials(
+            [
+                Partials(each, layout, self.values, self.emit, self.thread)
+                for each, layout in zip(group.ops, layouts, strict=True)
+            ]
+        )
+        if self.joins.kind is not Join.CLUSTER:
+            self._last_block(partials)
+        elif not self.joins.goes_on_alone(group):
+            self._all_of_cluster(partials)
+        elif shares := shares_of(layouts, self.values.registers, group, self.joins.blocks):
+            self._deal_registers(partials, op, shares)
+        elif may_deal_threads(layouts, group, self.joins.blocks):
+            self._deal_threads(partials, op, layouts[0])
+        else:
+            self._first_of_cluster(partials, op)
 
-    def _shared(self, partials: Partials) -> list[SSAValue]:
-        types = [partials.layout.type(v.type, space=SHARED) for v in partials.op.results]
-        return [self.emit.value(kernel.SharedOp(type), "partial") for type in types]
+    def _shared(self, partials: AllPartials) -> list[list[SSAValue]]:
+        def shared(layout: Layout, element: Attribute) -> SSAValue:
+            return self.emit.value(kernel.SharedOp(layout.type(element, space=SHARED)), "partial")
 
-    def _first_of_cluster(self, partials: Partials) -> None:
+        return partials.arrays(shared)
+
+    def _first_of_cluster(self, partials: AllPartials, op: tile.CombineOp) -> None:
         """The first block goes on from its own values; the others wait until it is done."""
         shared = self._shared(partials)
         with self.emit.guarded(([self._rank - 1], [self.block])):
             partials.leave(shared)
         self.emit.op(kernel.ClusterBarrierOp())
-        self.rest.callback(self._meet, partials.op)
+        self.rest.callback(self._meet, op)
         self.rest.enter_context(self.emit.guarded(([self._rank * -1], [self.block])))
         self.is_alone = True
         self._take_remote(partials, shared, partials.carried(), first=1)
+
+    def _deal_registers(
+        self, partials: AllPartials, op: tile.CombineOp, shares: Sequence[Share]
+    ) -> None:
+        """Each block goes on with its steps of register axes."""
+        shared = self._leave_all(partials, op)
+        for axis, steps, number in shares:
+            own = number.replace_dims_and_symbols([self._rank], ())
+            self.values.restrict(axis, steps, own, self.block)
+            self.dealt[axis] = own
+        partials.restart()
+        self._take_remote(partials, shared, partials.begin(), first=0)
+
+    def _deal_threads(self, partials: AllPartials, op: tile.CombineOp, layout: Layout) -> None:
+        """In each block a share of the threads goes on."""
+        shared = self._leave_all(partials, op)
+        slot = layout.slot.replace_dims_and_symbols([_D1], ())
+        apart = (slot * self.joins.blocks) // layout.num_threads - self._rank
+        where = [apart, apart * -1], [self.block, self.thread]
+        self.rest.enter_context(self.emit.guarded(where))
+        self.is_alone = True
+        self._take_remote(partials, shared, partials.begin(), first=0)
+
+    def _leave_all(self, partials: AllPartials, op: tile.CombineOp) -> list[list[SSAValue]]:
+        """Each block leaves its values; none ends before all are done."""
+        shared = self._shared(partials)
+        partials.leave(shared)
+        self.emit.op(kernel.ClusterBarrierOp())
+        self.rest.callback(self._meet, op)
+        return shared
 
     def _meet(self, op: tile.CombineOp) -> None:
         """The cluster has done with what `op` left."""
         with self.emit.at(op):
             self.emit.op(kernel.ClusterBarrierOp())
 
-    def _all_of_cluster(self, partials: Partials) -> None:
+    def _all_of_cluster(self, partials: AllPartials) -> None:
         """Every block reads those of all, in the same order."""
         shared = self._shared(partials)
         partials.leave(shared)
@@ -98,8 +145,8 @@ class JoiningBlocks:
 
     def _take_remote(
         self,
-        partials: Partials,
-        shared: Sequence[SSAValue],
+        partials: AllPartials,
+        shared: Sequence[Sequence[SSAValue]],
         start: Sequence[SSAValue],
         *,
         first: int,
@@ -107,20 +154,24 @@ class JoiningBlocks:
         def step(index: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
             later = kernel.IndexOp(([_D0 + first], [index]))
             rank = self.emit.value(later, "rank") if first else index
-            theirs = [self.emit.value(kernel.RemoteOp(memref, rank), "theirs") for memref in shared]
+            theirs = [
+                [self.emit.value(kernel.RemoteOp(array, rank), "theirs") for array in arrays]
+                for arrays in shared
+            ]
             return partials.take(theirs, carried)
 
         steps = self.joins.blocks - first
         partials.end(self.emit.loop(steps, start, step, "r", unroll=True))
 
-    def _last_block(self, partials: Partials) -> None:
+    def _last_block(self, partials: AllPartials) -> None:
         blocks = self.joins.blocks
         groups = self.function.grid.value.data // blocks
         group, rank = _D0 // blocks, self._rank
-        room = [
-            self.function.add_scratch(partials.layout.type(value.type, groups, blocks), "partials")
-            for value in partials.op.results
-        ]
+
+        def scratch(layout: Layout, element: Attribute) -> SSAValue:
+            return self.function.add_scratch(layout.type(element, groups, blocks), "partials")
+
+        room = partials.arrays(scratch)
         partials.leave(room, ([group, rank], [self.block]))
         arrived = self.function.add_scratch(
             MemRefType(i32, [groups]), "arrived", IntegerAttr(0, i32)
@@ -132,25 +183,35 @@ class JoiningBlocks:
         def step(index: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
             return partials.take(room, carried, ([group, _D1], [self.block, index]))
 
-        unroll = blocks * prod(partials.layout.extents) <= _UNROLLED
+        values = sum(prod(each.layout.extents) for each in partials.partials)
+        unroll = blocks * values <= _UNROLLED
         partials.end(self.emit.loop(blocks, partials.begin(), step, "r", unroll=unroll))
 
     def store(self, op: loop.StoreOp) -> None:
         """Once, where blocks that join would all store the same element."""
         store = self.values.clone(op)
         assert isinstance(store, loop.StoreOp)
-        named = {*op.indices, *op.mask_operands}
-        if self.is_alone or not self.joins.differing.isdisjoint(named):
+        once = self._once([*op.indices, *op.mask_operands])
+        if not once:
             self.emit.op(store)
             return
         own = [] if store.mask is None else [(store.mask.data.results, store.mask_operands)]
-        where = conjunction([*own, ([self._rank * -1], [self.block])])
+        where = conjunction([*own, (once, [self.block])])
         subscripts = store.map.data.results, store.indices
         self.emit.op(loop.StoreOp(store.value, store.memref, subscripts, where))
 
+    def _once(self, named: Sequence[SSAValue]) -> list[AffineExpr]:
+        """What holds of one of the blocks that have the same values of `named`."""
+        if self.is_alone or not self.joins.differing.isdisjoint(named):
+            return []
+        if not self.dealt:
+            return [self._rank * -1]
+        own = self.values.registers.of(named)
+        return [number * -1 for axis, number in self.dealt.items() if axis not in own]
+
     def update(self, op: loop.StoreOp) -> None:
         """Each block joins its values into the output."""
-        (combine,) = self.joins.ops
+        (combine,) = (each for each in self.joins.ops if op.value in each.results)
         store = self.values.clone(op)
         assert isinstance(store, loop.StoreOp)
         where = None if store.mask is None else (store.mask.data.results, store.mask_operands)

@@ -16,7 +16,8 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.index import linearize
 from tilewright.dialects.tile_axes import Level
-from tilewright.passes.kernel.block_joins import BlockJoins, block_joins, following
+from tilewright.passes.kernel.block_joins import BlockJoins, block_joins
+from tilewright.passes.kernel.join_groups import following
 from tilewright.passes.kernel.partials import thread_order
 from tilewright.passes.kernel.register_axes import RegisterAxes
 from tilewright.passes.substitution import conjunction
@@ -35,7 +36,9 @@ class Half:
         joins = block_joins(launch)
         assert joins is not None
         self.joins: BlockJoins = joins
-        (self.combine,) = joins.ops
+        (group,) = joins.groups
+        group.stand_together()
+        self.combines = group.ops
         self.given = {argument: argument.index for argument in self.kernel.body.block.args}
         """The arguments of the whole kernel, by number."""
         self.rooms: list[BlockArgument] = []
@@ -52,10 +55,10 @@ class Half:
         self.rooms.append(room)
         return room
 
-    def before(self, op: Operation) -> None:
-        """Insert ahead of the combine."""
-        op.location = self.combine.location
-        self.launch.body.block.insert_op_before(op, self.combine)
+    def before(self, combine: tile.CombineOp, op: Operation) -> None:
+        """Insert ahead of a combine."""
+        op.location = combine.location
+        self.launch.body.block.insert_op_before(op, combine)
 
     def finish(self) -> None:
         """Erase what has come to be of no use."""
@@ -103,12 +106,12 @@ def erase(ops: Iterable[Operation]) -> None:
 class Workspace:
     """Where the values of a combine are left: an element for each that differs."""
 
-    def __init__(self, half: Half):
+    def __init__(self, half: Half, combine: tile.CombineOp):
         launch, joined = half.launch, half.joins.axes
-        along = RegisterAxes(launch).of(half.combine.results)
+        along = RegisterAxes(launch).of(combine.results)
         registers = [axis for axis in launch.axes_at(Level.REGISTER) if axis.value in along]
         blocks = [axis for axis in launch.axes_at(Level.BLOCK) if axis not in joined]
-        threads = [a for a in launch.thread_axes() if a.value not in half.combine.axes]
+        threads = [a for a in launch.thread_axes() if a.value not in combine.axes]
         found = [*blocks, *thread_order(registers, threads)]
         self.axes = [axis for axis in found if axis.extent > 1]
         self.blocks = half.joins.blocks
@@ -126,19 +129,24 @@ class Workspace:
 def first_half(source: loop.KernelOp, name: str) -> Half:
     """Each block leaves what it has joined within itself."""
     half = Half(source, name)
-    erase(reversed(following(half.combine)))
+    erase(reversed(following(half.combines[-1])))
     _store_once(half)
-    workspace, axes = Workspace(half), half.joins.axes
+    for combine in half.combines:
+        _leave(half, combine)
+    erase(half.combines)
+    half.finish()
+    return half
+
+
+def _leave(half: Half, combine: tile.CombineOp) -> None:
+    workspace, axes = Workspace(half, combine), half.joins.axes
     dims = [AffineExpr.dimension(n) for n in range(len(axes))]
     rank = linearize(dims, [axis.extent for axis in axes])
     subscripts = workspace.access(rank, [axis.value for axis in axes])
-    joined = [a.value for a in half.launch.thread_axes() if a.value in half.combine.axes]
-    for value in _joined_within(half):
+    joined = [a.value for a in half.launch.thread_axes() if a.value in combine.axes]
+    for value in _joined_within(half, combine):
         room = half.add_room(workspace.type(value.type), is_output=True)
-        half.before(loop.StoreOp(value, room, subscripts, _at_first(joined)))
-    erase([half.combine])
-    half.finish()
-    return half
+        half.before(combine, loop.StoreOp(value, room, subscripts, _at_first(joined)))
 
 
 def _at_first(axes: Sequence[SSAValue]) -> Access:
@@ -146,27 +154,26 @@ def _at_first(axes: Sequence[SSAValue]) -> Access:
     return [AffineExpr.dimension(n) * -1 for n in range(len(axes))], axes
 
 
-def _joined_within(half: Half) -> Sequence[SSAValue]:
-    """The values of the combine, joined across all axes within a block."""
-    combine, joined = half.combine, [axis.value for axis in half.joins.axes]
+def _joined_within(half: Half, combine: tile.CombineOp) -> Sequence[SSAValue]:
+    """The values of a combine, joined across all axes within a block."""
+    joined = [axis.value for axis in half.joins.axes]
     own = [axis for axis in combine.axes if axis not in joined]
     where = None if combine.mask is None else (combine.mask.data.results, combine.mask_operands)
     if own:
         within = tile.CombineOp(combine.values, own, combine.monoid, where)
-        half.before(within)
+        half.before(combine, within)
         return within.results
-    return combine.values if where is None else _masked(half, where)
+    return combine.values if where is None else _masked(half, combine, where)
 
 
-def _masked(half: Half, where: Access) -> Sequence[SSAValue]:
-    """The values of the combine where the mask holds, else the identity."""
-    combine = half.combine
-    half.before(predicate := loop.PredicateOp(where))
+def _masked(half: Half, combine: tile.CombineOp, where: Access) -> Sequence[SSAValue]:
+    """The values of a combine where the mask holds, else the identity."""
+    half.before(combine, predicate := loop.PredicateOp(where))
     found: list[SSAValue] = []
     identities = combine.monoid.identities(combine.values.types)
     for value, identity in zip(combine.values, identities, strict=True):
-        half.before(constant := arith.ConstantOp(identity))
-        half.before(select := arith.SelectOp(predicate.result, value, constant.result))
+        half.before(combine, constant := arith.ConstantOp(identity))
+        half.before(combine, select := arith.SelectOp(predicate.result, value, constant.result))
         found.append(select.result)
     return found
 
@@ -189,7 +196,18 @@ def _store_once(half: Half) -> None:
 def second_half(source: loop.KernelOp, name: str) -> Half:
     """Each block joins what was left, and goes on."""
     half = Half(source, name)
-    workspace, combine = Workspace(half), half.combine
+    for combine in half.combines:
+        _take(half, combine)
+    block_ops = list(half.launch.body.block.ops)
+    earlier = block_ops[: block_ops.index(half.combines[-1])]
+    erase(half.combines)
+    erase(op for op in reversed(earlier) if not op.results)
+    half.finish()
+    return half
+
+
+def _take(half: Half, combine: tile.CombineOp) -> None:
+    workspace = Workspace(half, combine)
     body = Block(arg_types=[IndexType()])
     body.args[0].name_hint = "r"
     subscripts = workspace.access(AffineExpr.dimension(0), [body.args[0]])
@@ -197,12 +215,7 @@ def second_half(source: loop.KernelOp, name: str) -> Half:
     loads = [loop.LoadOp(half.add_room(type, is_output=False), subscripts) for type in types]
     body.add_ops([*loads, loop.YieldOp([load.result for load in loads])])
     reduction = loop.ReduceOp(half.joins.blocks, combine.monoid, Region(body))
-    half.before(reduction)
+    half.before(combine, reduction)
     for old, new in zip(combine.results, reduction.results, strict=True):
         new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
-    block_ops = list(half.launch.body.block.ops)
-    earlier = block_ops[: block_ops.index(reduction)]
-    erase([combine, *(op for op in reversed(earlier) if not op.results)])
-    half.finish()
-    return half

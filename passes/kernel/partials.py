@@ -7,7 +7,8 @@ Threads lie side by side, so that a warp stores side by side; but where each hol
 an innermost register axis, these do, and are moved at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
 from math import prod
 from typing import NamedTuple
 
@@ -71,6 +72,11 @@ class Layout(NamedTuple):
         return [*self.extents[:split], self.num_threads, *self.extents[split:]]
 
     @property
+    def outer_registers(self) -> Sequence[SSAValue]:
+        """The register axes but for what a thread moves at once."""
+        return self.registers[: self._split]
+
+    @property
     def _split(self) -> int:
         return _outer(self.extents)
 
@@ -86,16 +92,17 @@ class Layout(NamedTuple):
     ) -> Access:
         """Of the thread's value at this step of the nest over the register axes."""
         exprs, operands = leading
-        first = len(operands)
-        axes = [AffineExpr.dimension(first + 1 + at) for at in range(len(self.registers))]
-        slot = self._slot.replace_dims_and_symbols([AffineExpr.dimension(first)], ())
-        split = self._split
-        steps = [values.at(axis) for axis in self.registers]
-        return [*exprs, *axes[:split], slot, *axes[split:]], [*operands, thread, *steps]
+        first, split = len(operands), self._split
+        slot = self.slot.replace_dims_and_symbols([AffineExpr.dimension(first)], ())
+        dims = [AffineExpr.dimension(at) for at in range(len(self.registers))]
+        steps, used = values.substitution(self.registers).access(dims, self.registers)
+        shift = [AffineExpr.dimension(first + 1 + at) for at in range(len(used))]
+        axes = [step.replace_dims_and_symbols(shift, ()) for step in steps]
+        return [*exprs, *axes[:split], slot, *axes[split:]], [*operands, thread, *used]
 
     @property
-    def _slot(self) -> AffineExpr:
-        """The thread's number among those that hold different values."""
+    def slot(self) -> AffineExpr:
+        """The thread's number among those that hold different values, of its number."""
         kept = [(e, c) for e, c, is_joined in self._coordinates() if not is_joined]
         return linearize([c for _, c in kept], [e for e, _ in kept])
 
@@ -125,23 +132,23 @@ class Partials:
     def leave(self, arrays: Sequence[SSAValue], leading: Access = ((), ())) -> None:
         """Store what the block has joined so far; of threads that hold the same one does."""
         with self.emit.guarded(self.layout.holder(self.thread)):
-            with self.values.nest(self.layout.registers):
+            with self.values.nest(self._axes):
                 subscripts = self._subscripts(leading)
                 for result, array in zip(self.op.results, arrays, strict=True):
                     self.emit.op(loop.StoreOp(self.values.at(result), array, subscripts))
 
     def begin(self) -> list[SSAValue]:
         """The results are the identity; those that a loop is to carry."""
-        if not self.layout.registers:
+        if not self._axes:
             return self.emit.identities(self.op.monoid, self.op.results)
-        with self.values.nest(self.layout.registers):
+        with self.values.nest(self._axes):
             identities = self.emit.identities(self.op.monoid, self.op.results)
             self.values.define(self.op.results, identities)
         return []
 
     def carried(self) -> list[SSAValue]:
         """The results so far, where a loop is to carry them."""
-        if self.layout.registers:
+        if self._axes:
             return []
         return [self.values.at(result) for result in self.op.results]
 
@@ -152,17 +159,27 @@ class Partials:
         leading: Access = ((), ()),
     ) -> list[SSAValue]:
         """Join what a block has left into the results; those that are carried."""
-        if not self.layout.registers:
+        if not self._axes:
             return self._joined(arrays, carried, leading)
-        with self.values.nest(self.layout.registers):
+        with self.values.nest(self._axes):
             results = [self.values.at(result) for result in self.op.results]
             self.values.define(self.op.results, self._joined(arrays, results, leading))
         return []
 
     def end(self, carried: Sequence[SSAValue]) -> None:
         """What the loop has carried is the results."""
-        if not self.layout.registers:
+        if not self._axes:
             self.values.define(self.op.results, carried)
+
+    @property
+    def num_carried(self) -> int:
+        """The results that a loop is to carry."""
+        return 0 if self._axes else len(self.op.results)
+
+    @property
+    def _axes(self) -> Sequence[SSAValue]:
+        """The register axes of which the block does more than one step."""
+        return [axis for axis in self.layout.registers if axis in self.values.registers.extents]
 
     def _joined(
         self, arrays: Sequence[SSAValue], values: Sequence[SSAValue], leading: Access
@@ -173,3 +190,52 @@ class Partials:
 
     def _subscripts(self, leading: Access) -> Access:
         return self.layout.subscripts(self.values, self.thread, leading)
+
+
+class AllPartials:
+    """The arrays of combines that are joined at once."""
+
+    def __init__(self, partials: Sequence[Partials]):
+        self.partials = partials
+
+    def arrays(self, make: Callable[[Layout, Attribute], SSAValue]) -> list[list[SSAValue]]:
+        """What `make` makes for each result."""
+        return [[make(p.layout, r.type) for r in p.op.results] for p in self.partials]
+
+    def leave(self, arrays: Sequence[Sequence[SSAValue]], leading: Access = ((), ())) -> None:
+        """Store what the block has joined so far."""
+        for partials, own in zip(self.partials, arrays, strict=True):
+            partials.leave(own, leading)
+
+    def restart(self) -> None:
+        """The results are to be kept for the steps of register axes that there are now."""
+        for partials in self.partials:
+            partials.values.forget(partials.op.results)
+            partials.values.keep(partials.op.results)
+
+    def begin(self) -> list[SSAValue]:
+        """The results are the identity; those that a loop is to carry."""
+        return [value for partials in self.partials for value in partials.begin()]
+
+    def carried(self) -> list[SSAValue]:
+        """The results so far, where a loop is to carry them."""
+        return [value for partials in self.partials for value in partials.carried()]
+
+    def take(
+        self,
+        arrays: Sequence[Sequence[SSAValue]],
+        carried: Sequence[SSAValue],
+        leading: Access = ((), ()),
+    ) -> list[SSAValue]:
+        """Join what a block has left into the results; those that are carried."""
+        parts = zip(self.partials, arrays, self._of_each(carried), strict=True)
+        return [v for partials, own, values in parts for v in partials.take(own, values, leading)]
+
+    def end(self, carried: Sequence[SSAValue]) -> None:
+        """What the loop has carried is the results."""
+        for partials, values in zip(self.partials, self._of_each(carried), strict=True):
+            partials.end(values)
+
+    def _of_each(self, carried: Sequence[SSAValue]) -> list[Sequence[SSAValue]]:
+        ends = [*accumulate((p.num_carried for p in self.partials), initial=0)]
+        return [carried[start:end] for start, end in pairwise(ends)]

@@ -37,6 +37,8 @@ class ThreadValues:
         self._indices: dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]] = {}
         """Axes with one step, and slab coordinates."""
         self._slots: dict[SSAValue, SSAValue] = {}
+        self._starts: dict[SSAValue, tuple[AffineExpr, SSAValue]] = {}
+        """Where the steps begin of axes that blocks share, as expressions of the block."""
         for axis in launch.axes_at(Level.REGISTER):
             if axis.extent == 1:
                 self.set_index(axis.value, _ZERO)
@@ -84,7 +86,21 @@ class ThreadValues:
         self._emit.op(UnrollOp(extents, Region(body)))
         with self.scope(), self._emit.inside(body):
             self._values.update(zip(axes, body.args, strict=True))
+            for axis, (start, block) in self._starts.items():
+                if axis in axes:
+                    self.set_index(
+                        axis, start + AffineExpr.dimension(1), [block, self._values[axis]]
+                    )
             yield
+
+    def restrict(self, axis: SSAValue, steps: int, number: AffineExpr, block: SSAValue) -> None:
+        """From now on a block does so many steps of a register axis: its share of that number."""
+        if steps == 1:
+            del self.registers.extents[axis]
+            self.set_index(axis, number, [block])
+            return
+        self.registers.extents[axis] = steps
+        self._starts[axis] = number * steps, block
 
     @contextmanager
     def scope(self) -> Generator[None]:
@@ -106,6 +122,13 @@ class ThreadValues:
         """`values` are kept where `others` are."""
         for value, other in zip(values, others, strict=True):
             self._arrays[value] = self._arrays[other]
+
+    def forget(self, values: Sequence[SSAValue]) -> None:
+        """`values` are to be defined anew."""
+        for value in values:
+            self._arrays.pop(value, None)
+            for scope in self._values.maps:
+                scope.pop(value, None)
 
     def define(self, old: Sequence[SSAValue], new: Sequence[SSAValue]) -> None:
         """`new` stands for `old` at this step of the nest; what is kept is stored."""

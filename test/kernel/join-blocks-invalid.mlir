@@ -24,14 +24,14 @@ loop.kernel @differs(%x: memref<4x32xf32>) -> (%out: memref<4x32xf32>) {
 
 // -----
 
-// CHECK: %s: join(last_block) leaves one block, which cannot join again; use join(cluster)
+// CHECK: %s: join(last_block) leaves one block, which cannot join what it makes of that; use join(cluster)
 loop.kernel @again(%x: memref<4x32xf32>) -> (%out: memref<32xf32>) {
   tile.launch (%s = block 4, %t = thread 32) {
     %0 = loop.load %x[%s, %t] : memref<4x32xf32>
     %most = tile.combine %0 across %s with max : f32
-    %sum = tile.combine %0 across %s with add : f32
-    %1 = arith.divf %most, %sum : f32
-    loop.store %1, %out[%t] : memref<32xf32>
+    %1 = arith.subf %0, %most : f32
+    %sum = tile.combine %1 across %s with add : f32
+    loop.store %sum, %out[%t] : memref<32xf32>
   }
 }
 

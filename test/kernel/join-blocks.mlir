@@ -40,6 +40,74 @@ loop.kernel @one_of_a_cluster(%x: memref<3x5x64xf32>, %y: memref<64xf32>) -> (%o
   }
 }
 
+// Every block of a cluster does its share of what follows: of 2x6 rows that a thread has, block r of 4
+// does three. What is the same for rows of one half is stored by one of the two blocks that have it.
+// CHECK-LABEL: kernel.func grid 4 block 32 cluster 4 @registers_are_dealt_out(
+// CHECK:        %partial = kernel.shared : memref<2x6x32xf32, 3 : i64>
+// CHECK-NEXT:   kernel.unroll %i_2 in 2, %j_2 in 6 {
+// CHECK:          loop.store %sum_2, %partial[%i_2, %j_2, %t] : memref<2x6x32xf32, 3 : i64>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.cluster_barrier
+// CHECK-NEXT:   %sum_3 = kernel.registers : memref<3xf32, 5 : i64>
+// CHECK:        scf.for %r = {{.*}} {
+// CHECK-NEXT:     %theirs = kernel.remote %partial of %r : memref<2x6x32xf32, 3 : i64>
+// CHECK-NEXT:     kernel.unroll %j_4 in 3 {
+// CHECK:            loop.load %theirs[%s floordiv 2, %s mod 2 * 3 + %j_4, %t] : memref<2x6x32xf32, 3 : i64>
+// CHECK:        kernel.unroll %j_5 in 3 {
+// CHECK:          loop.load %bias[%s floordiv 2, %s mod 2 * 3 + %j_5] : memref<2x6xf32>
+// CHECK:          loop.store %{{.*}}, %out[%s floordiv 2, %s mod 2 * 3 + %j_5, %t] : memref<2x6x32xf32>
+// CHECK:        loop.store %{{.*}}, %half[%s floordiv 2, %t] where [0 - %s mod 2] : memref<2x32xi32>
+// CHECK-NEXT:   kernel.cluster_barrier
+loop.kernel @registers_are_dealt_out(%x: memref<4x2x6x32xf32>, %bias: memref<2x6xf32>) -> (%out: memref<2x6x32xf32>, %half: memref<2x32xi32>) {
+  tile.launch (%s = block 4 split, %t = thread 32, %i = register 2, %j = register 6) {
+    %0 = loop.load %x[%s, %i, %j, %t] : memref<4x2x6x32xf32>
+    %sum = tile.combine %0 across %s with add join(cluster) : f32
+    %1 = loop.load %bias[%i, %j] : memref<2x6xf32>
+    %2 = arith.addf %sum, %1 : f32
+    loop.store %2, %out[%i, %j, %t] : memref<2x6x32xf32>
+    %3 = loop.index [%i] : i32
+    loop.store %3, %half[%i, %t] : memref<2x32xi32>
+  }
+}
+
+// Where they do not divide, threads are dealt out: a third of them goes on in each of three blocks.
+// CHECK-LABEL: kernel.func grid 3 block 96 cluster 3 @threads_are_dealt_out(
+// CHECK:        loop.store %0, %partial[%t] : memref<96xf32, 3 : i64>
+// CHECK-NEXT:   kernel.cluster_barrier
+// CHECK-NEXT:   %1 = loop.predicate [%t floordiv 32 - %s, %s - %t floordiv 32] : i1
+// CHECK-NEXT:   scf.if %1 {
+// CHECK:          loop.load %theirs[%t] : memref<96xf32, 3 : i64>
+// CHECK:          loop.store %sum, %out[%t] : memref<96xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.cluster_barrier
+loop.kernel @threads_are_dealt_out(%x: memref<3x96xf32>) -> (%out: memref<96xf32>) {
+  tile.launch (%s = block 3 split, %t = thread 96) {
+    %0 = loop.load %x[%s, %t] : memref<3x96xf32>
+    %sum = tile.combine %0 across %s with add join(cluster) : f32
+    loop.store %sum, %out[%t] : memref<96xf32>
+  }
+}
+
+// Combines of which none needs another's result are joined at once: one block arrives, once.
+// CHECK-LABEL: @at_once(
+// CHECK-SAME:    %partials: memref<1x4x32xf32> {plan.scratch}, %partials_1: memref<1x4x32xf32> {plan.scratch}, %arrived: memref<1xi32>
+// CHECK:         kernel.arrive
+// CHECK:         %most, %sum = scf.for
+// CHECK-NOT:     kernel.arrive
+// CHECK:       }
+loop.kernel @at_once(%x: memref<4x32xf32>) -> (%twice: memref<32xf32>, %out: memref<32xf32>) {
+  tile.launch (%s = block 4, %t = thread 32) {
+    %0 = loop.load %x[%s, %t] : memref<4x32xf32>
+    %most = tile.combine %0 across %s with max : f32
+    %1 = arith.addf %most, %most : f32
+    loop.store %1, %twice[%t] : memref<32xf32>
+    %2 = arith.mulf %0, %0 : f32
+    %sum = tile.combine %2 across %s with add : f32
+    %3 = arith.divf %most, %sum : f32
+    loop.store %3, %out[%t] : memref<32xf32>
+  }
+}
+
 // A softmax of rows that two blocks share: what follows differs between them, so that all of a
 // cluster join, threads first. What is the same for all of them is stored once.
 // CHECK-LABEL: kernel.func grid 6 block 32 cluster 2 @all_of_a_cluster(

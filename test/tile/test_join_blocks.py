@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.memref import AllocOp
 
@@ -154,6 +155,142 @@ loop.kernel @k(%x: memref<4x3x100x{dtype}>) -> (%out: memref<3x100x{dtype}>) {{
 }}"""
     values = random(4, 3, 100) * 100
     check(parse, text, [values.astype({"f32": "f4", "i32": "i4", "i64": "i8"}[dtype])])
+
+
+# Rows of sums and sums of squares, by combines of their own; the second needs what comes between.
+SEVERAL = """
+loop.kernel @k(%x: memref<4x64x4xf32>, %y: memref<4x64xf32>)
+    -> (%mean: memref<64x4xf32>, %all: memref<64x4xf32>, %where: memref<64xi64>) {
+  %count = arith.constant 4.0 : f32
+  tile.launch (%s = block 4, %b = block 2, %t = thread 32, %v = register 4) {
+    %0 = loop.load %x[%s, %b * 32 + %t, %v] : memref<4x64x4xf32>
+    %sum = tile.combine %0 across %s with add join(JOIN) : f32
+    %m = arith.divf %sum, %count : f32
+    loop.store %m, %mean[%b * 32 + %t, %v] : memref<64x4xf32>
+    %1 = loop.load %y[%s, %b * 32 + %t] : memref<4x64xf32>
+    %2 = loop.index [%s] : i64
+    %most, %first = tile.combine %1, %2 across %s with argmax join(JOIN) : f32, i64
+    %3 = arith.mulf %0, %0 : f32
+    %squares = tile.combine %3 across %s with add join(JOIN) : f32
+    %4 = arith.addf %squares, %m : f32
+    %5 = arith.mulf %4, %most : f32
+    loop.store %5, %all[%b * 32 + %t, %v] : memref<64x4xf32>
+    loop.store %first, %where[%b * 32 + %t] : memref<64xi64>
+  }
+}"""
+
+
+@pytest.mark.parametrize("join", JOINS)
+def test_several_combines(join: str, parse: Parse) -> None:
+    check(parse, SEVERAL.replace("JOIN", join), [random(4, 64, 4), random(4, 64)])
+
+
+def test_several_atomics(parse: Parse) -> None:
+    check(
+        parse,
+        """
+loop.kernel @k(%x: memref<4x96xf32>, %y: memref<4x96xi32>)
+    -> (%sums: memref<96xf32>, %most: memref<96xi32>) {
+  tile.launch (%s = block 4, %b = block 3, %t = thread 32) {
+    %0 = loop.load %x[%s, %b * 32 + %t] : memref<4x96xf32>
+    %sum = tile.combine %0 across %s with add join(atomic) : f32
+    loop.store %sum, %sums[%b * 32 + %t] : memref<96xf32>
+    %1 = loop.load %y[%s, %b * 32 + %t] : memref<4x96xi32>
+    %greatest = tile.combine %1 across %s with max join(atomic) : i32
+    loop.store %greatest, %most[%b * 32 + %t] : memref<96xi32>
+  }
+}""",
+        [random(4, 96), (random(4, 96) * 100).astype("i4")],
+    )
+
+
+# What blocks of a cluster do of an epilogue of REGISTERS for each of THREADS, with a store that is
+# the same for all steps of one axis.
+DEALT = """
+loop.kernel @k(%x: memref<BLOCKSxROWSxTHREADSx4xf32>, %bias: memref<ROWSxf32>)
+    -> (%out: memref<ROWSxTHREADSx4xf32>, %same: memref<ROWSxTHREADSxf32>) {
+  tile.launch (%s = block BLOCKS, %t = thread THREADS, %i = register ROWS, %v = register 4) {
+    %0 = loop.load %x[%s, %i, %t, %v] : memref<BLOCKSxROWSxTHREADSx4xf32>
+    %sum = tile.combine %0 across %s with add join(cluster) : f32
+    %1 = loop.load %bias[%i] : memref<ROWSxf32>
+    %2 = arith.mulf %sum, %1 : f32
+    loop.store %2, %out[%i, %t, %v] : memref<ROWSxTHREADSx4xf32>
+    loop.store %1, %same[%i, %t] : memref<ROWSxTHREADSxf32>
+  }
+}"""
+
+
+@pytest.mark.parametrize(
+    ("blocks", "rows", "threads", "how"),
+    [
+        (4, 4, 64, "registers"),
+        (4, 8, 40, "registers"),
+        (2, 6, 64, "registers"),
+        (3, 4, 96, "threads"),
+        (3, 2, 128, "threads"),
+        (8, 3, 32, "one block"),
+    ],
+)
+def test_an_epilogue_is_dealt_out(
+    blocks: int, rows: int, threads: int, how: str, parse: Parse
+) -> None:
+    text = DEALT.replace("BLOCKS", f"{blocks}").replace("ROWS", f"{rows}")
+    text = text.replace("THREADS", f"{threads}")
+    check(parse, text, [random(blocks, rows, threads, 4), random(rows)])
+    module = lower(with_main(parse(text)), "kernel")
+    branches = [op for op in module.walk() if isinstance(op, scf.IfOp)]
+    assert len(branches) == {"registers": 0, "threads": 1, "one block": 2}[how]
+
+
+def test_axes_of_registers_that_share_a_cluster(parse: Parse) -> None:
+    # Eight blocks: two halves of one axis by four quarters of another.
+    check(
+        parse,
+        """
+loop.kernel @k(%x: memref<8x32x2x4x3xf32>)
+    -> (%out: memref<32x2x4x3xf32>, %rows: memref<32x2xf32>) {
+  tile.launch (%s = block 8, %t = thread 32, %i = register 2, %j = register 4, %v = register 3) {
+    %0 = loop.load %x[%s, %t, %i, %j, %v] : memref<8x32x2x4x3xf32>
+    %sum = tile.combine %0 across %s with max join(cluster) : f32
+    loop.store %sum, %out[%t, %i, %j, %v] : memref<32x2x4x3xf32>
+    %1 = loop.index [%i] : i32
+    %2 = arith.sitofp %1 : i32 to f32
+    loop.store %2, %rows[%t, %i] : memref<32x2xf32>
+  }
+}""",
+        [random(8, 32, 2, 4, 3)],
+    )
+
+
+def test_what_was_computed_before_is_not_dealt_out(parse: Parse) -> None:
+    # Each step of %i has a value of its own from before the join: threads are dealt out instead.
+    text = """
+loop.kernel @k(%x: memref<2x4x64xf32>, %y: memref<4x64xf32>) -> (%out: memref<4x64xf32>) {
+  tile.launch (%s = block 2, %t = thread 64, %i = register 4) {
+    %0 = loop.load %x[%s, %i, %t] : memref<2x4x64xf32>
+    %1 = loop.load %y[%i, %t] : memref<4x64xf32>
+    %sum = tile.combine %0 across %s with add join(cluster) : f32
+    %2 = arith.addf %sum, %1 : f32
+    loop.store %2, %out[%i, %t] : memref<4x64xf32>
+  }
+}"""
+    check(parse, text, [random(2, 4, 64), random(4, 64)])
+
+
+@pytest.mark.parametrize("rows", [3, 4])
+def test_rows_that_are_joined_after_blocks_are(rows: int, parse: Parse) -> None:
+    # A combine of threads comes after: none may be left out, but registers can be dealt out.
+    text = """
+loop.kernel @k(%x: memref<2xROWSx64xf32>) -> (%out: memref<ROWSxf32>) {
+  tile.launch (%s = block 2, %t = thread 64, %i = register ROWS) {
+    %0 = loop.load %x[%s, %i, %t] : memref<2xROWSx64xf32>
+    %sum = tile.combine %0 across %s with add join(cluster) : f32
+    %1 = math.exp %sum : f32
+    %row = tile.combine %1 across %t with add : f32
+    loop.store %row, %out[%i] where [0 - %t] : memref<ROWSxf32>
+  }
+}"""
+    check(parse, text.replace("ROWS", f"{rows}"), [random(2, rows, 64)])
 
 
 # A ring of two slots of 4 KiB; what each block has, as much, is left where they were.

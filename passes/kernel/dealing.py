@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What each of several blocks does of what follows a join that all of them could do.
+
+    %acc is 8x4 registers of 128 threads, joined by 4 blocks: block r does rows 2r and 2r + 1
+
+Register axes are dealt out first, the outermost first, but not what a thread moves at once. Where
+they do not divide, threads are: those of a quarter of the places do their part in each block.
+"""
+
+from collections.abc import Sequence
+from math import gcd
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import tile
+from tilewright.dialects.index import delinearize
+from tilewright.dialects.target import WARP_SIZE
+from tilewright.passes.kernel.join_groups import JoinGroup
+from tilewright.passes.kernel.partials import Layout
+from tilewright.passes.kernel.register_axes import RegisterAxes
+
+
+class Share(NamedTuple):
+    """The steps of a register axis that a block does."""
+
+    axis: SSAValue
+    steps: int
+    """How many."""
+    number: AffineExpr
+    """Which of the shares is the block's, as an expression of its rank."""
+
+
+def shares_of(
+    layouts: Sequence[Layout], registers: RegisterAxes, group: JoinGroup, blocks: int
+) -> list[Share]:
+    """How the register axes of all `layouts` are dealt out; nothing if that cannot be."""
+    common = [axis for axis in layouts[0].outer_registers if _is_in_all(axis, layouts)]
+    taken: list[tuple[SSAValue, int]] = []
+    left = blocks
+    for axis in common:
+        parts = gcd(registers.extents[axis], left)
+        if parts > 1 and _may_be_dealt(axis, registers, group):
+            taken.append((axis, parts))
+            left //= parts
+    if left > 1:
+        return []
+    numbers = delinearize(AffineExpr.dimension(0), [parts for _, parts in taken])
+    return [
+        Share(axis, registers.extents[axis] // parts, number)
+        for (axis, parts), number in zip(taken, numbers, strict=True)
+    ]
+
+
+def _is_in_all(axis: SSAValue, layouts: Sequence[Layout]) -> bool:
+    return all(axis in layout.outer_registers for layout in layouts)
+
+
+def _may_be_dealt(axis: SSAValue, registers: RegisterAxes, group: JoinGroup) -> bool:
+    """
+    Whether no thread would have to find its share in registers: what was computed before the join
+    for each step of the axis.
+    """
+    inner = [op for later in group.rest for op in later.walk()]
+    joined = {result for op in group.ops for result in op.results}
+    made = {result for op in inner for result in op.results}
+    used = {value for op in inner for value in op.operands} - made - joined - {axis}
+    meets = any(isinstance(op, tile.CombineOp) and axis in op.axes for op in inner)
+    return not meets and axis not in registers.of(used)
+
+
+def may_deal_threads(layouts: Sequence[Layout], group: JoinGroup, blocks: int) -> bool:
+    """Whether there are warps enough, and none that waits for the others."""
+    inner = (op for later in group.rest for op in later.walk())
+    meets = any(isinstance(op, tile.CombineOp | tile.StageOp) for op in inner)
+    first = layouts[0]
+    is_common = all(layout.is_joined == first.is_joined for layout in layouts)
+    return not meets and is_common and first.num_threads >= blocks * WARP_SIZE

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Combines that blocks do at one time: those of which none needs the result of another.
+
+    %a = tile.combine %x across %s with add : f32
+    %m = arith.mulf %a, %a : f32
+    %y = loop.load ...
+    %b = tile.combine %y across %s with max : f32
+
+are joined at once if they stand side by side, which `stand_together` makes them do:
+
+    %y = loop.load ...
+    %a = tile.combine %x across %s with add : f32
+    %b = tile.combine %y across %s with max : f32
+    %m = arith.mulf %a, %a : f32
+"""
+
+from collections.abc import Container, Iterable, Sequence
+from typing import NamedTuple
+
+from xdsl.ir import Operation
+
+from tilewright.dialects import tile
+
+
+class JoinGroup(NamedTuple):
+    """Combines that are joined at once."""
+
+    ops: Sequence[tile.CombineOp]
+    """In order."""
+    ahead: Sequence[Operation]
+    """What stands between them and is needed by one of them."""
+    rest: Sequence[Operation]
+    """What comes after the first of them, and neither is one nor needed by one."""
+
+    def stand_together(self) -> None:
+        """Move the later ones, and what they need, up to the first."""
+        first = last = self.ops[0]
+        block = first.parent
+        assert block is not None
+        for op in self.ahead:
+            op.detach()
+            block.insert_op_before(op, first)
+        for op in self.ops[1:]:
+            op.detach()
+            block.insert_op_after(op, last)
+            last = op
+
+
+def join_groups(combines: Iterable[tile.CombineOp]) -> list[JoinGroup]:
+    """The groups of combines of one block, which are given in its order."""
+    groups: list[list[tile.CombineOp]] = []
+    for op in combines:
+        if groups and not _needed_by([op], within=groups[-1]):
+            groups[-1].append(op)
+        else:
+            groups.append([op])
+    return [_group(ops) for ops in groups]
+
+
+def _group(ops: Sequence[tile.CombineOp]) -> JoinGroup:
+    later = following(ops[0])
+    ahead = _needed_by(ops[1:], within=later) if ops[1:] else set[Operation]()
+    rest = [op for op in later if op not in ops and op not in ahead]
+    return JoinGroup(ops, [op for op in later if op in ahead and op not in ops], rest)
+
+
+def _needed_by(ops: Sequence[Operation], *, within: Container[Operation]) -> set[Operation]:
+    """The ops of the same block whose results `ops` depend on, by way of others too."""
+    found: set[Operation] = set()
+    seen: set[Operation] = set()
+    ahead = list(ops)
+    while ahead:
+        used = [value.owner for inner in ahead.pop().walk() for value in inner.operands]
+        for owner in used:
+            op = _of_block(owner, ops[0])
+            if op is None or op in seen:
+                continue
+            seen.add(op)
+            ahead.append(op)
+            if op in within:
+                found.add(op)
+    return found
+
+
+def _of_block(owner: object, sibling: Operation) -> Operation | None:
+    """The op if it stands in the block of `sibling`."""
+    return owner if isinstance(owner, Operation) and owner.parent is sibling.parent else None
+
+
+def following(op: Operation) -> list[Operation]:
+    """What stands after `op` in its block, in order."""
+    found: list[Operation] = []
+    while (later := op.next_op) is not None:
+        found.append(later)
+        op = later
+    return found
