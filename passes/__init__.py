@@ -58,6 +58,7 @@ _PASSES: dict[str, str] = {
     "approximate-division": "kernel.approximate_division:ApproximateDivisionPass",
     "plan-shared-memory": "kernel.plan_shared_memory:PlanSharedMemoryPass",
     "drop-redundant-barriers": "kernel.drop_redundant_barriers:DropRedundantBarriersPass",
+    "narrow-barriers": "kernel.narrow_barriers:NarrowBarriersPass",
     "inline-calls": "kernel.inline_calls:InlineCallsPass",
     "plan-buffers": "kernel.plan_buffers:PlanBuffersPass",
     "convert-kernel-to-cuda": "cuda.convert_kernel_to_cuda:ConvertKernelToCudaPass",

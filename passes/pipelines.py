@@ -40,7 +40,7 @@ TO_TILE = "tileify,blockify-launch,cooperative-reduce,stage-rows,simplify-access
 TO_KERNEL = (
     "split-joins,convert-tile-to-kernel,fuse-multiply-add,load-ahead-of-unrolled,vectorize,"
     "canonicalize,share-values,approximate-division,plan-shared-memory,drop-redundant-barriers,"
-    "inline-calls,plan-buffers"
+    "narrow-barriers,inline-calls,plan-buffers"
 )
 
 TO_CUDA = "convert-kernel-to-cuda"

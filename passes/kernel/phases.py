@@ -12,6 +12,7 @@ ends paths only for barriers that are for the same threads, or for fewer.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from typing import NamedTuple
 
 from xdsl.dialects import scf
@@ -87,6 +88,20 @@ class Phases:
         """What threads may do before they come to the next barrier."""
         return self._accesses(_reached(barrier, self._after))
 
+    def ordered_by(
+        self, barrier: Operation
+    ) -> Iterator[tuple[SSAValue | None, Operation, Operation]]:
+        """
+        What is done before `barrier` and what is done after it to the same memory, by one of them
+        to write: the memory, None where both know it by other names, and both ops.
+        """
+        before, after = _reached(barrier, self._before), _reached(barrier, self._after)
+        for op, other in product(before, after):
+            for first, second in product(_accesses(op), _accesses(other)):
+                if self._named(first).conflicts(self._named(second)):
+                    is_one = first.memory is second.memory
+                    yield first.memory if is_one else None, op, other
+
     def regroups(self, barrier: Operation) -> bool:
         """Whether an id of named barriers may be for other threads after `barrier` than before."""
         before, after = _reached(barrier, self._before), _reached(barrier, self._after)
@@ -117,11 +132,10 @@ class Phases:
             self._after.setdefault(entry, set()).add(op)
 
     def _accesses(self, ops: Iterable[Operation]) -> set[Access]:
-        return {
-            Access(self._memory(access.memory), access.is_write)
-            for op in ops
-            for access in _accesses(op)
-        }
+        return {self._named(access) for op in ops for access in _accesses(op)}
+
+    def _named(self, access: Access) -> Access:
+        return Access(self._memory(access.memory), access.is_write)
 
     def _memory(self, memref: SSAValue | None) -> SSAValue | None:
         """

@@ -5,7 +5,7 @@
 // CHECK-LABEL: @one_step
 // CHECK-NOT:     kernel.ring
 // CHECK:         kernel.copy {{.*}} to %s
-// CHECK:         kernel.barrier
+// CHECK:         kernel.warp_barrier
 // CHECK-NOT:     kernel.ring
 loop.kernel @one_step(%x: memref<4x32xf32>) -> (%out: memref<32xf32>) {
   tile.launch (%t = thread 32) {

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Makes barriers of the block into barriers of its warps where they order nothing between warps.
+
+    %row = kernel.shared : memref<4x32xf32, 3 : i64>
+    loop.store %0, %row[%t floordiv 32, %t mod 32] : memref<4x32xf32, 3 : i64>
+    kernel.barrier
+    %1 = loop.load %row[%t floordiv 32, 31 - %t mod 32] : memref<4x32xf32, 3 : i64>
+
+becomes
+
+    %row = kernel.shared : memref<4x32xf32, 3 : i64>
+    loop.store %0, %row[%t floordiv 32, %t mod 32] : memref<4x32xf32, 3 : i64>
+    kernel.warp_barrier
+    %1 = loop.load %row[%t floordiv 32, 31 - %t mod 32] : memref<4x32xf32, 3 : i64>
+
+Where a block is one warp, every barrier is one of the warp. Elsewhere subscripts have to show it:
+of each two accesses that a barrier orders (`phases`), the elements that one warp may touch by the
+first lie apart from those that another may touch by the second, along one axis at least.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from tilewright.dialects import kernel
+from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.index import Range, range_of
+from tilewright.dialects.target import WARP_SIZE
+from tilewright.dialects.tile_layout import layout_of
+from tilewright.dialects.types import memref_type
+from tilewright.passes.kernel.phases import Phases
+from tilewright.passes.memory_access import Access, accesses_of
+from tilewright.passes.trace import Rule, rewriting, skipped
+
+RULE = Rule("k", 11, "narrow_barriers")
+
+Box = Sequence[Range | None]
+"""What is touched along each axis; None where nothing is known."""
+
+
+def legal(op: kernel.BarrierOp) -> str | None:
+    """Why other warps have to wait, or None."""
+    function = kernel.function_of(op)
+    phases, threads = Phases(function), function.block.value.data
+    if phases.regroups(op):
+        return "named barriers after it may be for other threads"
+    if threads <= WARP_SIZE:
+        return None
+    names = {
+        (memory and memory.name_hint) or "memory"
+        for memory, before, after in phases.ordered_by(op)
+        if memory is None or _may_cross(memory, before, after, threads)
+    }
+    if not names:
+        return None
+    return f"a barrier orders what several warps do with %{', %'.join(sorted(names))}"
+
+
+def _may_cross(memory: SSAValue, before: Operation, after: Operation, threads: int) -> bool:
+    """Whether a warp may touch by `after` what another has touched by `before`."""
+    earlier, later = (
+        [access for access in accesses_of(op) if access.memref is memory] for op in (before, after)
+    )
+    if not earlier or not later:  # of a kind that subscripts do not tell
+        return True
+    warps = [range(low, min(low + WARP_SIZE, threads)) for low in range(0, threads, WARP_SIZE)]
+    firsts = [[_box(access, warp) for warp in warps] for access in earlier]
+    seconds = [[_box(access, warp) for warp in warps] for access in later]
+    return any(
+        not _are_apart(one, other)
+        for first in firsts
+        for second in seconds
+        for at, one in enumerate(first)
+        for beside, other in enumerate(second)
+        if at != beside
+    )
+
+
+def _box(access: Access, warp: range) -> Box:
+    """All elements that lanes of `warp` may touch, in whatever step, masked or not."""
+    ranges = [_range_in(value, warp) for value in access.indices]
+    type = memref_type(access.memref)
+    box = [range_of(expr, ranges) for expr in access.map.data.results]
+    vector = layout_of(type).innermost(type.get_num_dims())
+    if (first := box[vector]) is not None:
+        box[vector] = Range(first.low, first.high + access.width - 1)
+    return box
+
+
+def _range_in(value: SSAValue, warp: range) -> Range | None:
+    """The values of an index in the lanes of `warp`."""
+    match value.owner:
+        case kernel.ThreadIdOp():
+            return Range(warp.start, warp.stop - 1)
+        case kernel.IndexOp() as op:
+            (expr,) = op.map.data.results
+            return range_of(expr, [_range_in(index, warp) for index in op.indices])
+        case _:
+            return range_of_value(value)
+
+
+def _are_apart(one: Box, other: Box) -> bool:
+    return any(
+        a is not None and b is not None and (a.high < b.low or b.high < a.low)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+class _NarrowBarrier(RewritePattern):
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: kernel.BarrierOp, rewriter: PatternRewriter) -> None:
+        function = kernel.function_of(op)
+        if (reason := legal(op)) is not None:
+            skipped(RULE, function, reason)
+            return
+        with rewriting(RULE, function):
+            rewriter.replace(op, kernel.WarpBarrierOp())
+
+
+class NarrowBarriersPass(ModulePass):
+    """Let warps wait for themselves where no other has to wait for them."""
+
+    name = "narrow-barriers"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Every barrier of the module, in order."""
+        PatternRewriteWalker(_NarrowBarrier(), apply_recursively=False).rewrite_module(op)
