@@ -60,6 +60,9 @@ MAX_BOX = 256
 MAX_BOX_RANK = 5
 """Axes of a box."""
 
+BOX_ALIGNMENT = 16
+"""Bytes that a tensor, its rows and those of a box are multiples of."""
+
 
 @irdl_attr_definition
 class RingType(ParametrizedAttribute, TypeAttribute):
@@ -273,5 +276,7 @@ class TmaCopyOp(IRDLOperation):
         if layout_of(target).order or layout_of(target).pad:
             raise VerifyException("a box is stored in its own order and without padding")
         inner = box[-1] * size_of(source.element_type)
-        if inner % 16:
-            raise VerifyException(f"the inner axis of a box is a multiple of 16 bytes, not {inner}")
+        if inner % BOX_ALIGNMENT:
+            raise VerifyException(
+                f"the inner axis of a box is a multiple of {BOX_ALIGNMENT} bytes, not {inner}"
+            )

@@ -120,10 +120,11 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         """The axes of a slab from the outermost to the innermost in memory."""
         return [axis.data for axis in self.order] or range(rank)
 
-    def innermost(self, rank: int) -> int:
-        """The axis, of `rank` with that of the slots, along which elements lie side by side."""
-        slots = int(self.has_slots)
-        return slots + self.axes(rank - slots)[-1]
+    def innermost(self, type: MemRefType) -> int:
+        """The axis of memory of `type` along which elements lie side by side: one of some steps."""
+        slots, shape = int(self.has_slots), type.get_shape()
+        axes = [slots + axis for axis in self.axes(len(shape) - slots)]
+        return next((axis for axis in reversed(axes) if shape[axis] > 1), axes[-1])
 
     @property
     def alignment(self) -> int:

@@ -40,7 +40,7 @@ def _vector(
     op: CopyingOp, memref: SSAValue, map: AffineMapAttr, indices: tuple[SSAValue, ...]
 ) -> Place:
     type = memref_type(memref)
-    axis = layout_of(type).innermost(type.get_num_dims())
+    axis = layout_of(type).innermost(type)
     return Place(memref, map.data, indices, axis, op.width.value.data)
 
 

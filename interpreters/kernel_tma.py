@@ -7,6 +7,7 @@ against what threads read by the ring alone, and by barriers between their reads
 import numpy as np
 
 from tilewright.dialects.kernel import TmaCopyOp
+from tilewright.dialects.kernel_ring import BOX_ALIGNMENT
 from tilewright.dialects.tile import layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.interpreters.access import read
@@ -19,9 +20,6 @@ from tilewright.interpreters.race import Who
 from tilewright.interpreters.ring import Fill, coming
 from tilewright.interpreters.threads import Threads
 from tilewright.interpreters.types import Array
-
-_GLOBAL_BYTES = 16
-"""What the tensor's address and the distance of its rows are multiples of (CUDA driver API)."""
 
 _SHARED_BYTES = 128
 """What the address of a box in shared memory is a multiple of (PTX ISA, tensors)."""
@@ -45,16 +43,16 @@ def _tma_copy(machine: Threads, op: TmaCopyOp) -> None:
 def _check_addresses(op: TmaCopyOp) -> None:
     source, target = memref_type(op.source), memref_type(op.target)
     name, size = f"%{op.source.name_hint or 'memref'}", size_of(source.element_type)
-    if (base := base_alignment(op.source)) < _GLOBAL_BYTES:
+    if (base := base_alignment(op.source)) < BOX_ALIGNMENT:
         raise fail(
             op,
-            f"{name} begins at a multiple of {base} bytes, a tensor at one of {_GLOBAL_BYTES}",
-            remedy=f"say that it is aligned: {{plan.align = {_GLOBAL_BYTES} : i64}}",
+            f"{name} begins at a multiple of {base} bytes, a tensor at one of {BOX_ALIGNMENT}",
+            remedy=f"say that it is aligned: {{plan.align = {BOX_ALIGNMENT} : i64}}",
         )
-    if source.get_num_dims() > 1 and (row := source.get_shape()[-1] * size) % _GLOBAL_BYTES:
+    if source.get_num_dims() > 1 and (row := source.get_shape()[-1] * size) % BOX_ALIGNMENT:
         raise fail(
             op,
-            f"rows of {name} are {row} bytes apart, not a multiple of {_GLOBAL_BYTES}",
+            f"rows of {name} are {row} bytes apart, not a multiple of {BOX_ALIGNMENT}",
             remedy="fill the slot by cp.async or by stores",
         )
     slot = layout_of(target).size(target) // target.get_shape()[0] * size

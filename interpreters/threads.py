@@ -48,7 +48,7 @@ class Threads(Machine):
         return Who(np.asarray(ENGINE), who.block[rows], who.epoch, who.since[rows])
 
     def active_threads(self) -> Array | None:
-        """Which threads are active, by (block, thread); None: all."""
+        """Which threads are active, by (..., block, thread), steps of nests first; None: all."""
         if self.active is None:
             return None
         return np.broadcast_to(self.active, self.shape)
@@ -70,11 +70,11 @@ class Threads(Machine):
         active, starts = self.active_threads(), self.thread_id[::WARP_SIZE]
         if active is None:
             return np.ones((len(self.block_id), len(starts)), bool)
-        some = np.logical_or.reduceat(active, starts, axis=1)
-        every = np.logical_and.reduceat(active, starts, axis=1)
+        some = np.logical_or.reduceat(active, starts, axis=-1)
+        every = np.logical_and.reduceat(active, starts, axis=-1)
         partial = np.argwhere(some & ~every)
         if partial.size:
-            block, warp = partial[0]
+            *_, block, warp = partial[0]
             raise fail(
                 op,
                 f"only some lanes of warp {warp} of block {self.block_id[block, 0]} are active",

@@ -42,7 +42,7 @@ def elements_touched(access: loop.LoadOp | loop.StoreOp | Access) -> int:
     type = memref_type(access.memref)
     extents = [1] * type.get_num_dims()
     if isinstance(access, Access) and access.width > 1:
-        extents[layout_of(type).innermost(len(extents))] = access.width
+        extents[layout_of(type).innermost(type)] = access.width
     return _touched(access.memref, access.map.data, access.indices, extents)
 
 

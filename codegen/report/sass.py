@@ -60,6 +60,8 @@ _WIDTH = re.compile(r"[SU]?(8|16|32|64|128|256)")
 
 _STALL_BIT, _STALL_MASK = 41, 0xF  # in the upper half of an instruction's 128 bits
 
+_NEVER = "@!PT"
+
 _ENDS = ("EXIT", "RET", "BRA", "BRX", "JMP", "JMX")
 _JUMPS = ("BRA", "JMP", "BSSY")
 
@@ -108,6 +110,8 @@ def _instruction(
     opcode, operands = found["opcode"], found["operands"]
     root, *modifiers = opcode.split(".")
     category = category_of(root)
+    if (found["predicate"] or "").strip() == _NEVER:
+        category = Category.CONTROL  # takes a slot and does nothing, as LDS does before LDGSTS
     # BRA.DIV leads to what a warp does that has come apart: rare, and no part of a loop.
     jumps = root in _JUMPS and "DIV" not in modifiers
     goal = _TARGET.fullmatch(operands) if jumps else None

@@ -12,6 +12,7 @@ from tilewright.dialects.cuda_expressions import BuiltinOp
 from tilewright.dialects.cuda_tensor_map import TensorMapType
 from tilewright.dialects.cuda_types import Builtin, PointerType
 from tilewright.dialects.kernel_copy import CopyingOp
+from tilewright.dialects.kernel_ring import BOX_ALIGNMENT
 from tilewright.dialects.tile_layout import SlabLayoutAttr
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.accesses import Accesses
@@ -21,7 +22,7 @@ from tilewright.passes.cuda.index_type import index_type
 from tilewright.passes.cuda.indices import Indices
 from tilewright.passes.cuda.scalars import scalar_expression
 from tilewright.passes.cuda.shared_memory import SharedMemory
-from tilewright.passes.cuda.tensor_maps import ADDRESS_ALIGNMENT, tensor_maps
+from tilewright.passes.cuda.tensor_maps import tensor_maps
 from tilewright.passes.cuda.writer import Writer
 
 Handler = Callable[["Conversion", Any], None]
@@ -85,7 +86,7 @@ class Conversion:
 
     def _alignments(self, mapped: Iterable[BlockArgument]) -> Iterable[tuple[BlockArgument, int]]:
         """What copies ask of the addresses of the kernel's arguments."""
-        yield from ((buffer, ADDRESS_ALIGNMENT) for buffer in mapped)
+        yield from ((buffer, BOX_ALIGNMENT) for buffer in mapped)
         walk = self.source.body.block.walk()
         for op in (op for op in walk if isinstance(op, CopyingOp)):
             for side in (op.source, op.target):

@@ -7,12 +7,10 @@ from xdsl.ir import BlockArgument
 
 from tilewright.dialects import kernel
 from tilewright.dialects.cuda_tensor_map import TensorMapType
+from tilewright.dialects.kernel_ring import BOX_ALIGNMENT
 from tilewright.dialects.tile_layout import layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.errors import UnsupportedError
-
-ADDRESS_ALIGNMENT = 16
-"""Bytes that an array, and each of its rows, begins at a multiple of (`cuTensorMapEncodeTiled`)."""
 
 
 def tensor_maps(source: kernel.FuncOp) -> dict[TensorMapType, BlockArgument]:
@@ -39,9 +37,9 @@ def _check(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> None:
         raise UnsupportedError("a box is copied from what is no input of the kernel", where=where)
     type = memref_type(op.source)
     row = type.get_shape()[-1] * size_of(type.element_type)
-    if type.get_num_dims() > 1 and row % ADDRESS_ALIGNMENT:
+    if type.get_num_dims() > 1 and row % BOX_ALIGNMENT:
         raise UnsupportedError(
             f"rows of {row} bytes in {type}; boxes are copied where each begins at a multiple of "
-            f"{ADDRESS_ALIGNMENT}",
+            f"{BOX_ALIGNMENT}",
             where=where,
         )

@@ -304,6 +304,33 @@ def test_a_branch_taken_by_whole_warps_or_blocks_may_synchronize(parse: Parse, r
     np.testing.assert_array_equal(result, x[np.where(index % 64 < 32, index ^ 1, index)])
 
 
+def test_a_shuffle_in_a_nest_that_whole_blocks_come_to(parse: Parse, rand: Rand) -> None:
+    def module(bound: str) -> ModuleOp:
+        return parse(
+            kernel(f"""
+      {LOAD}
+      %r = kernel.registers : memref<3xf32, 5>
+      kernel.unroll %i in 3 {{ loop.store %v, %r[%i] : memref<3xf32, 5> }}
+      %some = loop.predicate [{bound}] : i1
+      scf.if %some {{
+        kernel.unroll %i in 3 {{
+          %0 = loop.load %r[%i] : memref<3xf32, 5>
+          %1 = kernel.shuffle xor %0, 1 width 32 : f32
+          loop.store %1, %r[%i] : memref<3xf32, 5>
+        }}
+      }}
+      %last = loop.load %r[2] : memref<3xf32, 5>
+      loop.store %last, %out[%b * 64 + %t] : memref<128xf32>""")
+        )
+
+    x = rand(128)
+    (result,) = interpret(module("0 - %b"), x, function="k")
+    index = np.arange(128)
+    np.testing.assert_array_equal(result, x[np.where(index < 64, index ^ 1, index)])
+    with pytest.raises(InterpreterError, match="only some lanes of warp 1 of block 0 are active"):
+        interpret(module("40 - %t"), x, function="k")
+
+
 def test_a_barrier_orders_only_the_block_that_passes_it(parse: Parse, rand: Rand) -> None:
     # Block 0 waits between write and read; block 1 does not, and has the race.
     module = parse(

@@ -52,6 +52,23 @@ def test_a_vector_through_registers(parse: Parse, element: str, width: int) -> N
     np.testing.assert_array_equal(result, data.reshape(32, width)[::-1].reshape(-1))
 
 
+def test_a_vector_of_a_column(parse: Parse) -> None:
+    # the innermost axis has one step: elements lie side by side along the other one
+    x = "memref<128x1xf32>"
+    module = parse(
+        kernel(
+            f"""{registers("r")}
+            kernel.copy %x[%t * 4, 0] to %r[0] width 4 : {x}, memref<4xf32, 5>
+            kernel.copy %r[0] to %out[124 - %t * 4, 0] width 4 : memref<4xf32, 5>, {x}""",
+            x="128x1xf32",
+            out="128x1xf32",
+        )
+    )
+    data = np.arange(128, dtype=np.float32).reshape(128, 1)
+    (result,) = interpret(module, data, function="k")
+    np.testing.assert_array_equal(result, data.reshape(32, 4)[::-1].reshape(128, 1))
+
+
 # Layouts in which vectors of 4 along some axis of a slab of 16x32 are aligned, and that axis.
 LAYOUTS = [
     ("", 1),

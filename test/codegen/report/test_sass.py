@@ -27,6 +27,7 @@ k:
         /*0080*/                   EXIT ;
 .L_x_2:
         /*0090*/                   NOP;
+        /*00a0*/              @!PT LDS RZ, [RZ] ;
 """
 
 
@@ -62,6 +63,10 @@ def test_jumps():
 def test_ends():
     maybe, call, always = (i.falls_through for i in _instructions()[6:9])
     assert (maybe, call, always) == (True, True, False)
+
+
+def test_what_never_acts_is_no_access():
+    assert (_instructions()[-1].category, _instructions()[-1].bits) == (Category.CONTROL, 0)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,137 @@
+// RUN: opt-tool %s -p convert-tile-to-kernel --split-input-file --verify-diagnostics | filecheck %s
+
+// Slabs that the tensor memory accelerator cannot copy.
+
+// CHECK: an axis of the tensor does not run with one of the slab's; use transport(cp_async)
+loop.kernel @strided(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%t = thread 64) {
+    %sum = loop.reduce %ko in 2 with add {
+      %s = tile.stage (%i, %k) in [16, 16] ring(depth 2, lookahead 1) transport(tma) {
+        %0 = loop.load %x[%i * 2, %ko * 16 + %k] : memref<64x64xf32>
+        loop.yield %0 : f32
+      } : memref<16x16xf32, 3 : i64>
+      %1 = loop.load %s[0, 0] : memref<16x16xf32, 3 : i64>
+      loop.yield %1 : f32
+    } : f32
+    loop.store %sum, %out[%t] : memref<64xf32>
+  }
+}
+
+// -----
+
+// CHECK: the slab's axes are not axes of the tensor, in its order; use transport(cp_async)
+loop.kernel @transposed(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%t = thread 64) {
+    %sum = loop.reduce %ko in 2 with add {
+      %s = tile.stage (%i, %k) in [16, 16] ring(depth 2, lookahead 1) transport(tma) {
+        %0 = loop.load %x[%k, %ko * 16 + %i] : memref<64x64xf32>
+        loop.yield %0 : f32
+      } : memref<16x16xf32, 3 : i64>
+      %1 = loop.load %s[0, 0] : memref<16x16xf32, 3 : i64>
+      loop.yield %1 : f32
+    } : f32
+    loop.store %sum, %out[%t] : memref<64xf32>
+  }
+}
+
+// -----
+
+// CHECK: it is masked otherwise than by the bounds of the tensor; use transport(cp_async)
+loop.kernel @masked(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%t = thread 64) {
+    %sum = loop.reduce %ko in 2 with add {
+      %s = tile.stage (%i, %k) in [16, 16] ring(depth 2, lookahead 1) transport(tma) {
+        %0 = loop.load %x[%i, %ko * 16 + %k] where [%i - %k] : memref<64x64xf32>
+        loop.yield %0 : f32
+      } : memref<16x16xf32, 3 : i64>
+      %1 = loop.load %s[0, 0] : memref<16x16xf32, 3 : i64>
+      loop.yield %1 : f32
+    } : f32
+    loop.store %sum, %out[%t] : memref<64xf32>
+  }
+}
+
+// -----
+
+// CHECK: it has up to 5 axes of up to 256 elements, not {{\[}}512, 16]; use transport(cp_async)
+loop.kernel @large(%x: memref<512x64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%t = thread 64) {
+    %sum = loop.reduce %ko in 2 with add {
+      %s = tile.stage (%i, %k) in [512, 16] ring(depth 2, lookahead 1) transport(tma) {
+        %0 = loop.load %x[%i, %ko * 16 + %k] : memref<512x64xf32>
+        loop.yield %0 : f32
+      } : memref<512x16xf32, 3 : i64>
+      %1 = loop.load %s[0, 0] : memref<512x16xf32, 3 : i64>
+      loop.yield %1 : f32
+    } : f32
+    loop.store %sum, %out[%t] : memref<64xf32>
+  }
+}
+
+// -----
+
+// CHECK: rows of the tensor are 260 bytes, not a multiple of 16; use transport(cp_async)
+loop.kernel @rows_of_65(%x: memref<64x65xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%t = thread 64) {
+    %sum = loop.reduce %ko in 2 with add {
+      %s = tile.stage (%i, %k) in [16, 16] ring(depth 2, lookahead 1) transport(tma) {
+        %0 = loop.load %x[%i, %ko * 16 + %k] : memref<64x65xf32>
+        loop.yield %0 : f32
+      } : memref<16x16xf32, 3 : i64>
+      %1 = loop.load %s[0, 0] : memref<16x16xf32, 3 : i64>
+      loop.yield %1 : f32
+    } : f32
+    loop.store %sum, %out[%t] : memref<64xf32>
+  }
+}
+
+// -----
+
+// CHECK: its rows are 24 bytes, not a multiple of 16; use transport(cp_async)
+loop.kernel @rows_of_6(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%t = thread 64) {
+    %sum = loop.reduce %ko in 2 with add {
+      %s = tile.stage (%i, %k) in [16, 6] ring(depth 2, lookahead 1) transport(tma) {
+        %0 = loop.load %x[%i, %ko * 16 + %k] : memref<64x64xf32>
+        loop.yield %0 : f32
+      } : memref<16x6xf32, 3 : i64>
+      %1 = loop.load %s[0, 0] : memref<16x6xf32, 3 : i64>
+      loop.yield %1 : f32
+    } : f32
+    loop.store %sum, %out[%t] : memref<64xf32>
+  }
+}
+
+// -----
+
+// CHECK: its rows are 8 bytes, not a multiple of 16; use transport(cp_async)
+loop.kernel @pieces_of_2(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%t = thread 64) {
+    %sum = loop.reduce %ko in 2 with add {
+      %s = tile.stage (%i, %k) in [16, 16] ring(depth 2, lookahead 1) transport(tma) {
+        %0 = loop.load %x[%i, %ko * 16 + %k] : memref<64x64xf32>
+        loop.yield %0 : f32
+      } : memref<16x16xf32, #tile.layout<inner 2>, 3 : i64>
+      %1 = loop.load %s[0, 0] : memref<16x16xf32, #tile.layout<inner 2>, 3 : i64>
+      loop.yield %1 : f32
+    } : f32
+    loop.store %sum, %out[%t] : memref<64xf32>
+  }
+}
+
+// -----
+
+// CHECK: it is stored in its own order and without padding; use transport(cp_async)
+loop.kernel @padded(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%t = thread 64) {
+    %sum = loop.reduce %ko in 2 with add {
+      %s = tile.stage (%i, %k) in [16, 16] ring(depth 2, lookahead 1) transport(tma) {
+        %0 = loop.load %x[%i, %ko * 16 + %k] : memref<64x64xf32>
+        loop.yield %0 : f32
+      } : memref<16x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
+      %1 = loop.load %s[0, 0] : memref<16x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
+      loop.yield %1 : f32
+    } : f32
+    loop.store %sum, %out[%t] : memref<64xf32>
+  }
+}

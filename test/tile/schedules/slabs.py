@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drawn slabs: their layout in shared memory, and the rings and transports that fill them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .drawing import Draw
+from .elements import Element
+
+SHARED_BYTES = 40_000
+"""What all slabs of a kernel may take."""
+
+
+class Ring(NamedTuple):
+    """Slots, and how many steps ahead they are filled; none where the slab has one slot."""
+
+    depth: int = 1
+    lookahead: int = 0
+
+    @property
+    def text(self) -> str:
+        """As a stage says it."""
+        if self.depth == 1:
+            return ""
+        return f" ring(depth {self.depth}, lookahead {self.lookahead})"
+
+
+def drawn_ring(draw: Draw) -> Ring:
+    """A ring of up to 5 slots."""
+    depth = draw.one((1, 2, 2, 3, 4, 5))
+    return Ring(depth, draw.one(range(depth)) if depth > 1 else 0)
+
+
+def drawn_layout(draw: Draw, extents: Sequence[int], element: Element, *, tma: bool) -> str:
+    """`, #tile.layout<...>`, or nothing; TMA knows no padding and keeps the order of the axes."""
+    rank, parts = len(extents), list[str]()
+    order = list(range(rank))
+    if not tma and draw.chance(3):
+        order = draw.shuffled(order)
+        parts.append(f"order {order}")
+    innermost = extents[order[-1]]
+    pieces = [n for n in (4, 8, 16, 32) if n < innermost and innermost % n == 0]
+    pieces = [n for n in pieces if n * element.bytes % 16 == 0 or not tma]
+    kind = draw.one(("", "pad", "swizzle", "inner", "inner and swizzle"))
+    inner = draw.one(pieces) if pieces and "inner" in kind else 0
+    if inner:
+        parts.append(f"inner {inner}")
+    span = (inner or innermost) * element.bytes
+    if "swizzle" in kind and span in (32, 64, 128):
+        parts.append(f"swizzle {span}")
+    if kind == "pad" and not tma:
+        parts.append(f"pad {[draw.one((0, 1, 4, 3)) for _ in extents]}")
+    return f", #tile.layout<{', '.join(parts)}>" if parts else ""

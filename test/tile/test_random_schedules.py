@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Kernels with schedules that no pass would choose, all the way down: what Tile IR says they compute
+is what NumPy says, and Kernel IR and the simulator agree.
+
+Some are drawn here, thousands with --every-case.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, PassFailedException, VerifyException
+
+from tilewright.api import lower
+from tilewright.codegen import nvrtc
+from tilewright.codegen.execution import SimulatorBackend
+from tilewright.codegen.host_function import plan_of
+from tilewright.errors import TilewrightError
+from tilewright.interpreters import interpret
+from tilewright.passes.lowering import context
+from tilewright.passes.verification import verify_module
+from tilewright.tools.program import with_main
+
+from .schedules.attention import attention
+from .schedules.changes import changed
+from .schedules.contractions import contraction
+from .schedules.drawing import Draw, Drawn
+from .schedules.elements import Array
+from .schedules.rows import rows
+
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+TARGET = "sm_90a"
+
+KINDS: dict[str, tuple[Callable[[Draw], Drawn], int, int]] = {
+    "contraction": (contraction, 35, 6),
+    "rows": (rows, 15, 3),
+    "attention": (attention, 10, 3),
+}
+"""What is drawn, how many are interpreted, and how many are simulated."""
+
+MORE = 40
+"""How many times as many there are with --every-case."""
+
+
+CHANGED = 25
+"""How many schedules are changed."""
+
+REFUSED = (ParseError, VerifyException, PassFailedException, TilewrightError)
+"""What is told to a user, who made the mistake."""
+
+
+@st.composite
+def schedules(draw: DrawFn, kind: str) -> Drawn:
+    """A scheduled kernel of that kind."""
+    return KINDS[kind][0](drawn_by(draw))
+
+
+def drawn_by(draw: DrawFn) -> Draw:
+    """What draws from sequences with Hypothesis."""
+
+    def choose(choices: Sequence[Any]) -> Any:
+        return draw(st.sampled_from(choices))
+
+    return Draw(choose)
+
+
+@st.composite
+def changed_schedules(draw: DrawFn) -> tuple[Drawn, str]:
+    """A kernel, and the text of one that differs, in a way that may be wrong."""
+    drawn = draw(schedules(draw(st.sampled_from([*KINDS]))))
+    text = drawn.text
+    for _ in range(draw(st.sampled_from((1, 2)))):
+        text = changed(drawn_by(draw), text)
+    return drawn, text
+
+
+def program(drawn: Drawn) -> ModuleOp:
+    """The kernel, verified, with a function that launches it."""
+    note(f"\n{drawn.text}")
+    module = Parser(context(), drawn.text).parse_module()
+    verify_module(module)
+    return with_main(module)
+
+
+def assert_same(results: Sequence[Array], drawn: Drawn) -> None:
+    """In float64 only the order of sums may differ."""
+    for result, expected in zip(results, drawn.expected, strict=True):
+        scale = max(1e-3, float(np.abs(expected).max()))
+        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-9 * scale)
+
+
+def assert_close(results: Sequence[Array], drawn: Drawn) -> None:
+    """In the kernel's own types."""
+    for result, expected, allowed in zip(results, drawn.expected, drawn.allowed, strict=True):
+        wide = result if result.dtype.kind in "iu" else result.astype(np.float64)
+        np.testing.assert_allclose(wide, expected, rtol=0, atol=allowed)
+
+
+def check_many(kind: str, count: int, check: Callable[[Drawn], None]) -> None:
+    """Draw so many."""
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+    run = settings(max_examples=count, suppress_health_check=slow)(given(schedules(kind))(check))
+    run()
+
+
+def times(request: pytest.FixtureRequest) -> int:
+    return MORE if request.config.getoption("--every-case") else 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_interpreted(kind: str, request: pytest.FixtureRequest):
+    def check(drawn: Drawn) -> None:
+        module = program(drawn)
+        assert_same(interpret(module, *drawn.inputs, dtype=np.float64), drawn)
+        lowered = lower(module, "kernel", TARGET)
+        assert_same(interpret(lowered, *drawn.inputs, dtype=np.float64), drawn)
+
+    check_many(kind, times(request) * KINDS[kind][1], check)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("kind", KINDS)
+def test_simulated(kind: str, request: pytest.FixtureRequest):
+    # NVRTC's PTX with all checks: races, bounds, alignment, memory that is not initialised.
+    def check(drawn: Drawn) -> None:
+        plan = plan_of(lower(program(drawn), "cuda", TARGET))
+        execution = SimulatorBackend(TARGET).run(plan, drawn.inputs)
+        assert not execution.problems
+        assert_close(execution.results, drawn)
+
+    check_many(kind, times(request) * KINDS[kind][2], check)
+
+
+def test_a_changed_schedule_is_refused_or_right(request: pytest.FixtureRequest):
+    # Whatever Tile IR says of the change, Kernel IR says the same, or it is refused.
+    found: set[str] = set()
+
+    def check(pair: tuple[Drawn, str]) -> None:
+        drawn, text = pair
+        found.add(outcome(drawn, text))
+
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+    count = times(request) * CHANGED
+    settings(max_examples=count, suppress_health_check=slow)(given(changed_schedules())(check))()
+    assert found >= {"not verified", "wrong", "right"}
+
+
+def outcome(drawn: Drawn, text: str) -> str:
+    """What becomes of the kernel."""
+    try:
+        module = program(drawn._replace(text=text))
+    except REFUSED:
+        return "not verified"
+    try:
+        lowered = lower(module, "kernel", TARGET)
+    except REFUSED:
+        return "not lowered"
+    try:
+        expected = interpret(module, *drawn.inputs, dtype=np.float64)
+    except TilewrightError:
+        with pytest.raises(TilewrightError):
+            interpret(lowered, *drawn.inputs, dtype=np.float64)
+        return "wrong"
+    results = interpret(lowered, *drawn.inputs, dtype=np.float64)
+    assert_same(results, drawn._replace(expected=expected))
+    return "right"
