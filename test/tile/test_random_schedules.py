@@ -7,11 +7,11 @@ Some are drawn here, thousands with --every-case.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from xdsl.dialects.builtin import ModuleOp
@@ -38,6 +38,8 @@ from .schedules.rows import rows
 needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 TARGET = "sm_90a"
+
+T = TypeVar("T")
 
 KINDS: dict[str, tuple[Callable[[Draw], Drawn], int, int]] = {
     "contraction": (contraction, 35, 6),
@@ -104,11 +106,13 @@ def assert_close(results: Sequence[Array], drawn: Drawn) -> None:
         np.testing.assert_allclose(wide, expected, rtol=0, atol=allowed)
 
 
-def check_many(kind: str, count: int, check: Callable[[Drawn], None]) -> None:
-    """Draw so many."""
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
-    run = settings(max_examples=count, suppress_health_check=slow)(given(schedules(kind))(check))
-    run()
+def check_many(strategy: st.SearchStrategy[T], count: int, check: Callable[[T], None]) -> None:
+    """Draw so many. What fails is shown as it is: to make it smaller would take minutes."""
+    settings(
+        max_examples=count,
+        phases=[Phase.generate],
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )(given(strategy)(check))()
 
 
 def times(request: pytest.FixtureRequest) -> int:
@@ -123,7 +127,7 @@ def test_interpreted(kind: str, request: pytest.FixtureRequest):
         lowered = lower(module, "kernel", TARGET)
         assert_same(interpret(lowered, *drawn.inputs, dtype=np.float64), drawn)
 
-    check_many(kind, times(request) * KINDS[kind][1], check)
+    check_many(schedules(kind), times(request) * KINDS[kind][1], check)
 
 
 @needs_nvrtc
@@ -136,7 +140,7 @@ def test_simulated(kind: str, request: pytest.FixtureRequest):
         assert not execution.problems
         assert_close(execution.results, drawn)
 
-    check_many(kind, times(request) * KINDS[kind][2], check)
+    check_many(schedules(kind), times(request) * KINDS[kind][2], check)
 
 
 def test_a_changed_schedule_is_refused_or_right(request: pytest.FixtureRequest):
@@ -147,9 +151,7 @@ def test_a_changed_schedule_is_refused_or_right(request: pytest.FixtureRequest):
         drawn, text = pair
         found.add(outcome(drawn, text))
 
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
-    count = times(request) * CHANGED
-    settings(max_examples=count, suppress_health_check=slow)(given(changed_schedules())(check))()
+    check_many(changed_schedules(), times(request) * CHANGED, check)
     assert found >= {"not verified", "wrong", "right"}
 
 

@@ -129,7 +129,8 @@ class _Contraction:
             below = f" below [({last} - ({rest})) floordiv {steps.chunk} + 1]"
         loops = [("%kp", steps.phases, "", "phases"), ("%ko", steps.chunks, below, "chunks")]
         loops += [("%ki", steps.steps, "", ""), ("%kv", steps.vector, "", "")]
-        loops = [loop for loop in loops if loop[1] > 1]
+        # a yield is what masks are on, so that there is one loop, if only of one step
+        loops = [loop for loop in loops if loop[1] > 1] or [loops[2]]
         in_loops = {name for name, *_ in loops}
         if "%ko" not in in_loops:
             for operand in (self.a, self.b):
