@@ -91,7 +91,7 @@ def _box(access: Access, warp: range) -> Box:
     ranges = [_range_in(value, warp) for value in access.indices]
     type = memref_type(access.memref)
     box = [range_of(expr, ranges) for expr in access.map.data.results]
-    vector = layout_of(type).innermost(type.get_num_dims())
+    vector = layout_of(type).innermost(type)
     if (first := box[vector]) is not None:
         box[vector] = Range(first.low, first.high + access.width - 1)
     return box
