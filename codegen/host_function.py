@@ -145,6 +145,7 @@ class _Reader:
                 for number, argument in zip(outputs, kernel.outputs, strict=True)
                 if kernel.is_scratch(argument)
             ),
+            "" if kernel.schedule is None else kernel.schedule.data,
         )
 
     def _fills(self, kernel: cuda.FuncOp, outputs: Sequence[int]) -> Iterator[Fill]:

@@ -78,6 +78,8 @@ class Launch:
     """Outputs that are filled before the launch, which updates them."""
     scratch: tuple[int, ...] = ()
     """Outputs that hold nothing of use after the launch."""
+    schedule: str = ""
+    """The pipeline that scheduled the kernel, as `opt-tool -p` takes it."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from tilewright.frontend.call import Call
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.capture import capture as capture_call
 from tilewright.frontend.mutation import check_writable, write_back
-from tilewright.passes import lowering, pipelines
+from tilewright.passes import lowering
 from tilewright.passes.levels import Level, level_of
 
 __all__ = ["CompiledProgram", "capture", "compile", "interpret", "lower"]
@@ -143,7 +143,7 @@ class CompiledProgram:
     @property
     def schedule(self) -> dict[str, str]:
         """For each kernel by name the pipeline that scheduled it, as `opt-tool -p` takes it."""
-        return {launch.kernel: pipelines.TO_TILE for launch in self.kernels}
+        return {launch.kernel: launch.schedule for launch in self.kernels}
 
     def ir(self, level: str) -> str:
         """The text of the program at a level: torch, tensor, loop, tile, kernel or cuda."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright compile | run | ops | simcheck | doctor`: the options of each command, and how it ends.
+`tilewright compile | run | bench | ops | simcheck | doctor`: the options of each command, and how
+it ends.
 
 Exit code 0: done, and right. 1: something failed, or a result is wrong. 2: the command line, the
 expression or the file cannot be understood. 130: interrupted.
@@ -97,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_compile(add_parser)
     _add_run(add_parser)
     _add_ops(add_parser)
+    _add_bench(add_parser)
     _add_simcheck(add_parser)
     _add_doctor(add_parser)
     return parser
@@ -233,6 +235,21 @@ def _add_ops(add_parser: AddParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="as JSON")
     form.add_argument("--markdown", action="store_true", help="as the page docs/ops.md")
+
+
+def _add_bench(add_parser: AddParser) -> None:
+    help = "tell of each kernel of a suite what keeps it from being as fast as it could be"
+    parser = _command(add_parser, "bench", "bench_command", help)
+    parser.add_argument("suite", metavar="SUITE", help="cases, as benchmarks/suite84.json has them")
+    parser.add_argument(
+        "--static",
+        action="store_true",
+        required=True,
+        help="from the kernels' machine code; no GPU is needed",
+    )
+    parser.add_argument("--only", metavar="TEXT", default="", help="cases with TEXT in their name")
+    parser.add_argument("--target", metavar="ARCH", help="GPU architecture; default: sm_90a")
+    parser.add_argument("--json", metavar="FILE", help="also write all figures, - for stdout")
 
 
 _SIMCHECK = """\

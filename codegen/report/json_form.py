@@ -29,6 +29,7 @@ def _kernel(kernel: KernelEvidence) -> dict[str, Any]:
         "grid": launch.grid,
         "block": launch.block,
         "launches": kernel.launches,
+        "schedule": launch.schedule,
         "resources": asdict(kernel.resources),
         "shared_bytes": kernel.shared_bytes,
         "occupancy": {

@@ -41,6 +41,8 @@ def _lines(kernel: KernelEvidence) -> Iterator[tuple[str, str]]:
         parts = (f"{part} {_microseconds(s)}" for part, s in kernel.estimate.parts.items() if s)
         yield "estimate", f"{_microseconds(kernel.estimate.seconds)} us: {', '.join(parts)}"
         yield "bound by", kernel.estimate.bound
+    if launch.schedule:
+        yield "schedule", launch.schedule
 
 
 def _local_memory(resources: Resources) -> str:

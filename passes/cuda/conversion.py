@@ -74,7 +74,7 @@ class Conversion:
 
     def _function(self) -> cuda.FuncOp:
         source = self.source
-        return cuda.FuncOp(
+        function = cuda.FuncOp(
             source.sym_name.data,
             Region(self.body),
             source.num_outputs.value.data,
@@ -83,6 +83,8 @@ class Conversion:
             min_blocks=_optional(source.min_blocks),
             cluster=_optional(source.cluster),
         )
+        function.schedule = source.schedule
+        return function
 
     def _alignments(self, mapped: Iterable[BlockArgument]) -> Iterable[tuple[BlockArgument, int]]:
         """What copies ask of the addresses of the kernel's arguments."""

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What keeps a kernel from being as fast as it could be, as far as its machine code tells.
+
+| what                | expected                                                                   |
+|---------------------|----------------------------------------------------------------------------|
+| blocks              | one for each SM at least                                                   |
+| spills              | none                                                                       |
+| global memory       | nine tenths of the bytes of loads, stores and copies 16 at a time          |
+| shared memory       | a bank factor of at most 1.05                                              |
+| multiply-adds       | a share of the main loop that depends on the tile (`FFMA_SHARES`)          |
+| sectors             | no more than hold the bytes that warps ask for, give or take a twentieth   |
+"""
+
+from collections.abc import Iterator
+
+from tilewright.codegen.report.evidence import KernelEvidence
+from tilewright.codegen.report.instruction import Category
+from tilewright.codegen.report.instruction_mix import InstructionMix
+
+FFMA_SHARES = {(128, 128): 0.89, (64, 64): 0.85, (32, 128): 0.82}
+"""By the rows and columns of a block: what good kernels by hand have on sm_90a."""
+
+MOST_BANK_FACTOR = 1.05
+MOST_SECTOR_FACTOR = 1.05
+LEAST_WIDE_SHARE = 0.9
+
+_GLOBAL = (Category.LDG, Category.STG, Category.LDGSTS)
+
+
+def wide_share(mix: InstructionMix) -> float | None:
+    """Of the bytes that instructions move to and from global memory, those that go 16 at a time."""
+    every = mix.bytes(*_GLOBAL)
+    if not every:
+        return None
+    wide = sum(
+        n for (category, bits), n in mix.accesses.items() if category in _GLOBAL and bits >= 128
+    )
+    return 16 * wide / every
+
+
+def shortcomings(kernel: KernelEvidence, tile: tuple[int, int] | None) -> Iterator[str]:
+    """What is not as expected, in a few words each; `tile` is what a block owns of a product."""
+    if kernel.launch.grid < kernel.target.sms:
+        yield f"{kernel.launch.grid} blocks for {kernel.target.sms} SMs"
+    if kernel.resources.spills:
+        yield f"spills {kernel.resources.spill_store_bytes} B"
+    wide = wide_share(kernel.mix)
+    if wide is not None and wide < LEAST_WIDE_SHARE:
+        yield f"{100 * wide:.0f} % of accesses wide"
+    bank = kernel.traffic.bank_factor
+    if bank is not None and bank > MOST_BANK_FACTOR:
+        yield f"bank factor {bank:.2f}"
+    sector = kernel.traffic.sector_factor
+    if sector is not None and sector > MOST_SECTOR_FACTOR:
+        yield f"sector factor {sector:.2f}"
+    expected = None if tile is None else FFMA_SHARES.get(tile)
+    if expected is not None and kernel.loop is not None:
+        share = kernel.loop.mix.share(Category.FFMA)
+        if round(share, 2) < expected:
+            yield f"FFMA share {share:.2f} of {expected:.2f}"

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`tilewright bench --static SUITE.json`: what the machine code of every case's kernels tells, and
+what keeps them from being as fast as they could be.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from tilewright.codegen.report import KernelEvidence, report_of
+from tilewright.codegen.report.instruction import Category
+from tilewright.codegen.report.shortcomings import shortcomings, wide_share
+from tilewright.dialects.target import DEFAULT_TARGET
+from tilewright.dialects.target import target as target_named
+from tilewright.errors import UsageError
+from tilewright.tools.mlir_source import write_text
+from tilewright.tools.suite import Case, read_cases
+from tilewright.tools.terminal import console, show, table
+
+SCHEMA = 1
+"""The version of the JSON's shape."""
+
+_NUMBERS = (
+    "grid",
+    "block",
+    "regs",
+    "spills",
+    "smem",
+    "warps",
+    "FFMA",
+    "wide",
+    "banks",
+    "estimate",
+    "floor",
+)
+_TILE = re.compile(r"blockify-launch\{m=(\d+) n=(\d+)\}")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel of one case."""
+
+    case: str
+    kernel: str
+    grid: int
+    block: int
+    registers: int
+    spill_bytes: int
+    shared_bytes: int
+    warps: int
+    """Resident on an SM."""
+    ffma_share: float | None
+    """Of the main loop's instructions."""
+    wide_share: float | None
+    """Of the bytes that go to and from global memory, those that go 16 at a time."""
+    bank_factor: float | None
+    sector_factor: float | None
+    minimum_bytes: int
+    estimate_us: float | None
+    case_floor_us: float
+    """What an H100 SXM needs for the whole case."""
+    schedule: str
+    shortcomings: tuple[str, ...]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the table; write the JSON."""
+    name = args.target or DEFAULT_TARGET
+    rows = [row for case in read_cases(args.suite, args.only) for row in rows_of(case, name)]
+    if not rows:
+        raise UsageError(f"no case of '{args.suite}' has '{args.only}' in its name")
+    shown = table("case", "kernel", *_NUMBERS, "falls short", numbers=_NUMBERS)
+    for row in rows:
+        shown.add_row(*_cells(row))
+    out = console(args.color, sys.stdout)
+    show(out, shown)
+    good = sum(not row.shortcomings for row in rows)
+    out.print(f"{good} of {len(rows)} kernels fall short of nothing, on {name}")
+    if args.json is not None:
+        content = {"schema": SCHEMA, "target": name, "kernels": [asdict(row) for row in rows]}
+        write_text(args.json, json.dumps(content, indent=1) + "\n")
+    return 0
+
+
+def rows_of(case: Case, target: str) -> Iterator[Row]:
+    """A row for each kernel of the case."""
+    import tilewright
+
+    module = tilewright.capture(case.function, *case.inputs()).module
+    for kernel in report_of(module, target_named(target)).kernels:
+        yield _row(case, kernel)
+
+
+def _row(case: Case, kernel: KernelEvidence) -> Row:
+    launch, resources = kernel.launch, kernel.resources
+    tile = _TILE.search(launch.schedule)
+    of_block = None if tile is None else (int(tile[1]), int(tile[2]))
+    return Row(
+        case.name,
+        kernel.name,
+        launch.grid,
+        launch.block,
+        resources.registers,
+        resources.spill_store_bytes,
+        kernel.shared_bytes,
+        kernel.occupancy.warps,
+        None if kernel.loop is None else kernel.loop.mix.share(Category.FFMA),
+        wide_share(kernel.mix),
+        kernel.traffic.bank_factor,
+        kernel.traffic.sector_factor,
+        kernel.traffic.minimum_bytes,
+        None if kernel.estimate is None else 1e6 * kernel.estimate.seconds,
+        case.floor_us,
+        launch.schedule,
+        tuple(shortcomings(kernel, of_block)),
+    )
+
+
+def _cells(row: Row) -> list[str]:
+    return [
+        row.case,
+        row.kernel,
+        f"{row.grid}",
+        f"{row.block}",
+        f"{row.registers}",
+        f"{row.spill_bytes}",
+        f"{row.shared_bytes}",
+        f"{row.warps}",
+        _share(row.ffma_share),
+        _share(row.wide_share),
+        "-" if row.bank_factor is None else f"{row.bank_factor:.2f}",
+        "-" if row.estimate_us is None else f"{row.estimate_us:.1f}",
+        f"{row.case_floor_us:.1f}",
+        "; ".join(row.shortcomings),
+    ]
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.0f} %"
