@@ -43,6 +43,7 @@ _PASSES: dict[str, str] = {
     "plan-schedules": "tile.plan_schedules:PlanSchedulesPass",
     "tileify": "tile.tileify:TileifyPass",
     "chunk-matmul-k": "tile.chunk_matmul_k:ChunkMatmulKPass",
+    "split-matmul-k": "tile.split_matmul_k:SplitMatmulKPass",
     "cooperative-reduce": "tile.cooperative_reduce:CooperativeReducePass",
     "blockify-launch": "tile.blockify_launch:BlockifyLaunchPass",
     "double-buffer": "tile.double_buffer:DoubleBufferPass",

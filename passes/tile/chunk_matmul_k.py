@@ -35,13 +35,13 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Region
 from xdsl.ir.affine import AffineExpr
-from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker
+from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.monoid import Monoid
 from tilewright.passes.kernel.chunks import nested_chunk
-from tilewright.passes.loop.simplify_accesses import SimplifyAccesses
+from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.substitution import Substitution, conjunction
 from tilewright.passes.tile.annihilation import vanishes_beyond
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
@@ -96,7 +96,7 @@ class ChunkMatmulKPass(SchedulingPass):
             whole = _chunked(op, self.bk)
             rewriter.replace(op, whole)
             leave_out_masked_steps(whole)
-        PatternRewriteWalker(SimplifyAccesses()).rewrite_region(launch.body)
+        simplify_accesses(launch)
 
 
 def _unchunked(launch: tile.LaunchOp) -> list[loop.ReduceOp]:

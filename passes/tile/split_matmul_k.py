@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Splits the chunks of a contraction among blocks, where its result has too few of them to fill a GPU.
+
+    tile.launch (%i = block 33 m, %j = block 17 n) {
+      %sum = loop.reduce %ko in 128 with add {
+        %chunk = loop.reduce %ki in 16 with add { ... %x[%i, %ko * 16 + %ki] ... }
+        loop.yield %chunk
+      }
+      %0 = arith.maximumf %sum, %zero
+
+becomes, with `split-matmul-k{factor=4 join=cluster}`,
+
+    tile.launch (%s = block 4 split, %i = block 33 m, %j = block 17 n) {
+      %sum = loop.reduce %ko in 32 with add {
+        %chunk = loop.reduce %ki in 16 with add { ... %x[%i, %s * 512 + %ko * 16 + %ki] ... }
+        loop.yield %chunk
+      }
+      %acc = tile.combine %sum across %s with add join(cluster)
+      %0 = arith.maximumf %acc, %zero
+
+Whatever follows uses what is joined, so any epilogue is right. Where the chunks do not divide, the
+last block has a bound. What else the launch reduces, such as the statistics of a row, every block
+does by itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ArrayAttr, IndexType
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import PassFailedException
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Access, Role
+from tilewright.dialects.kernel_like import MAX_CLUSTER
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.tile import Join
+from tilewright.dialects.tile_axes import AxisAttr, Level
+from tilewright.passes.kernel.block_joins import block_joins
+from tilewright.passes.kernel.chunks import nested_chunk
+from tilewright.passes.loop.simplify_accesses import simplify_accesses
+from tilewright.passes.substitution import Substitution, conjunction
+from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
+from tilewright.passes.tile.rebind import total_extent
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.trace import Rule
+
+_FACTORS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
+
+_LEAST_STEPS = 128
+"""With fewer steps for each block, joining takes longer than what is split."""
+
+_TILE = 128
+"""Rows and columns of a block, while those are not bound yet."""
+
+
+@dataclass(frozen=True)
+class SplitMatmulKPass(SchedulingPass):
+    """Split contractions among blocks that join."""
+
+    name = "split-matmul-k"
+    RULE: ClassVar[Rule] = Rule("t", 3, "split_matmul_k")
+
+    factor: int | None = None
+    """Among how many blocks."""
+    join: str | None = None
+    """How they join: cluster, last_block, workspace or atomic."""
+
+    def legal(self, launch: tile.LaunchOp) -> str | None:
+        if any(axis.role is Role.SPLIT for axis in launch.bound_axes()):
+            return "it is split already"
+        contractions = contracting_reductions(launch)
+        if not contractions:
+            return "no contraction: no loads of which one varies with m and another with n"
+        if any(op.parent is not launch.body.block for op in contractions):
+            return "blocks cannot join in each step of the loop around its contraction"
+        if any(nested_chunk(op) is None for op in contractions):
+            return "its contraction is not in chunks (chunk-matmul-k)"
+        if _chunks(launch) < 2:
+            return "its contraction is a single chunk"
+        return None
+
+    def choices(self, launch: tile.LaunchOp) -> Sequence["SplitMatmulKPass"]:
+        possible = [factor for factor in _FACTORS if factor <= _chunks(launch)]
+        long = [factor for factor in possible if factor * _LEAST_STEPS <= _steps(launch)]
+        wanted = -(-target_named(self.target).sms // _blocks(launch))
+        factors = sorted(long or possible, key=lambda factor: abs(factor - wanted))
+        joins = [join for join in Join if _refusal(launch, 2, join) is None]
+        choices = [SplitMatmulKPass(self.target, f, join.value) for f in factors for join in joins]
+        return [choice for choice in choices if choice._unavailable() is None]
+
+    def impossible(self, launch: tile.LaunchOp) -> str | None:
+        assert self.factor is not None
+        assert self.join is not None
+        if not 2 <= self.factor <= _chunks(launch):
+            return (
+                f"{_chunks(launch)} chunks among {self.factor} blocks; "
+                f"factor is from 2 to {_chunks(launch)}"
+            )
+        if self.join not in list(Join):
+            return f"blocks cannot join by '{self.join}'; join is {', '.join(Join)}"
+        return self._unavailable() or _refusal(launch, self.factor, Join(self.join))
+
+    def worthless(self, launch: tile.LaunchOp) -> str | None:
+        sms, blocks = target_named(self.target).sms, _blocks(launch)
+        if blocks >= sms:
+            return f"{blocks} blocks fill the {sms} multiprocessors of {self.target}"
+        if _steps(launch) < 2 * _LEAST_STEPS:
+            return f"a K of {_steps(launch)} is short: each part should have {_LEAST_STEPS} steps"
+        return None
+
+    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        assert self.factor is not None
+        assert self.join is not None
+        _split(launch, self.factor, Join(self.join))
+        simplify_accesses(launch)
+
+    def _unavailable(self) -> str | None:
+        """Why the target cannot join so many blocks so."""
+        assert self.factor is not None
+        if self.join != Join.CLUSTER:
+            return None
+        if not target_named(self.target).has_clusters:
+            return f"{self.target} has no clusters; take join=last_block"
+        if self.factor > MAX_CLUSTER:
+            return f"a cluster has at most {MAX_CLUSTER} blocks; take join=last_block"
+        return None
+
+
+def _chunks(launch: tile.LaunchOp) -> int:
+    """How many chunks the contraction with the fewest has."""
+    return min(op.axis_extents()[0] for op in contracting_reductions(launch))
+
+
+def _steps(launch: tile.LaunchOp) -> int:
+    """Steps of the shortest contraction."""
+    contractions = [chunks_of(op) for op in contracting_reductions(launch)]
+    return min(prod(op.axis_extents()[0] for op in nest) for nest in contractions)
+
+
+def _blocks(launch: tile.LaunchOp) -> int:
+    """How many blocks the launch has, or will have once rows and columns are parted."""
+    if launch.thread_axes():
+        return launch.num_blocks
+    axes = launch.bound_axes()
+    rows, columns = (total_extent(a for a in axes if a.role is role) for role in (Role.M, Role.N))
+    others = total_extent(axis for axis in axes if axis.role not in (Role.M, Role.N))
+    return others * -(-rows // _TILE) * -(-columns // _TILE)
+
+
+def _refusal(launch: tile.LaunchOp, factor: int, join: Join) -> str | None:
+    """Why blocks cannot join so, or None: what the lowering says of a kernel in which they do."""
+    tried = launch.kernel.clone()
+    copy = tried.body.block.last_op
+    assert isinstance(copy, tile.LaunchOp)
+    _split(copy, factor, join)
+    try:
+        block_joins(copy)
+    except PassFailedException as err:
+        return str(err)
+    return None
+
+
+def _split(launch: tile.LaunchOp, factor: int, join: Join) -> None:
+    """Let `factor` blocks do a part of each contraction, and join them."""
+    contractions = contracting_reductions(launch)
+    split = launch.body.block.insert_arg(IndexType(), 0)
+    split.name_hint = "s"
+    launch.axes = ArrayAttr([AxisAttr.get(Level.BLOCK, factor, Role.SPLIT), *launch.axes])
+    for group in _joined_at_once(contractions):
+        parts = [_part(op, split, factor) for op in group]
+        values = [result for part in parts for result in part.results]
+        combine = tile.CombineOp(values, [split], group[0].monoid, join=join)
+        combine.location = group[-1].location
+        Rewriter.insert_op(combine, InsertPoint.after(group[-1]))
+        joined = iter(combine.results)
+        for op, part in zip(group, parts, strict=True):
+            results = [next(joined) for _ in op.results]
+            Rewriter.replace_op(op, part, results)
+            for result in results:
+                result.name_hint = "acc"
+
+
+def _joined_at_once(contractions: Sequence[loop.ReduceOp]) -> list[list[loop.ReduceOp]]:
+    """All together, as long as nobody uses one before the last; else each by itself."""
+    last = contractions[-1]
+    early = [
+        use.operation for op in contractions[:-1] for result in op.results for use in result.uses
+    ]
+    is_alike = all(op.monoid == last.monoid for op in contractions)
+    if is_alike and not last.monoid.data.is_of_pairs and all(_is_behind(op, last) for op in early):
+        return [list(contractions)]
+    return [[op] for op in contractions]
+
+
+def _is_behind(op: Operation, other: loop.ReduceOp) -> bool:
+    """Whether `op`, or the loop around it, comes after `other`."""
+    assert other.parent is not None
+    around = other.parent.find_ancestor_op_in_block(op)
+    return around is not None and other.is_before_in_block(around)
+
+
+def _part(op: loop.ReduceOp, split: SSAValue, factor: int) -> loop.ReduceOp:
+    """What a block does of `op`: the same number of chunks in each, or fewer in the last ones."""
+    (chunks,) = op.axis_extents()
+    own = -(-chunks // factor)
+    body = Block(arg_types=[op.axis.type])
+    body.args[0].name_hint = op.axis.name_hint
+    first, chunk = AffineExpr.dimension(0) * own, AffineExpr.dimension(1)
+    substitution = Substitution(indices={op.axis: (first + chunk, [split, body.args[0]])})
+    body.add_ops(substitution.clone(inner) for inner in op.body.block.ops)
+    below = [] if op.below is None else [_less(op.below, split, own)]
+    if chunks % factor:
+        below.append(_less(([AffineExpr.constant(chunks)], []), split, own))
+    part = loop.ReduceOp(own, op.monoid, Region(body), below=conjunction(below))
+    part.location = op.location
+    for old, new in zip(op.results, part.results, strict=True):
+        new.name_hint = old.name_hint
+    return part
+
+
+def _less(below: Access, split: SSAValue, own: int) -> Access:
+    """A bound of all chunks as one of a block's own."""
+    exprs, operands = below
+    first = AffineExpr.dimension(len(operands)) * own
+    return [expr - first for expr in exprs], [*operands, split]
