@@ -1,6 +1,13 @@
 // RUN: opt-tool %s -p 'split-matmul-k{factor=4 join=cluster}' --check=each | filecheck %s
-// RUN: opt-tool %s -p 'split-matmul-k' --check=each | filecheck %s --check-prefix=GUESS
-// RUN: opt-tool %s -p 'split-matmul-k{factor=3 join=workspace},blockify-launch,to-kernel' --check=each | filecheck %s --check-prefix=KERNEL
+// RUN: opt-tool %s -p split-matmul-k --check=each | filecheck %s --check-prefix=GUESS
+
+// Without options it is done where blocks are few and K is long, in parts of 128 steps at least.
+// GUESS-LABEL: @relu_matmul
+// GUESS:         tile.launch (%s = block 4 split, %i = block 33 m, %j = block 17 n) {
+// GUESS:           tile.combine %sum across %s with add join(cluster) : f32
+// GUESS:       } schedule "split-matmul-k{factor=4 join=cluster}"
+// GUESS-LABEL: @odd
+// GUESS-NOT:     split
 
 // The epilogue uses what is joined.
 // CHECK:      loop.kernel @relu_matmul(%x: memref<33x512xf32>, %w: memref<512x17xf32>, %b: memref<17xf32>) -> (%out: memref<33x17xf32>) {
