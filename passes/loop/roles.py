@@ -20,6 +20,11 @@ from tilewright.passes.index_sources import index_sources
 def axis_roles(block: Block) -> list[Role]:
     """The role of each axis of a nest, given its body."""
     axes = block.args if isinstance(block.parent_op(), loop.ForOp) else ()
+    return roles_in(block, axes)
+
+
+def roles_in(block: Block, axes: Sequence[SSAValue]) -> list[Role]:
+    """The role of each of `axes` for the reductions of a body that stands inside all of them."""
     reductions = [op for op in block.ops if isinstance(op, loop.ReduceOp)]
     if not reductions:
         return [Role.FREE] * len(axes)

@@ -16,7 +16,28 @@ becomes
 
 The roles of the axes are written down here: `m`, `n` and `batch` of a contraction, `row` where the
 body reduces otherwise.
+
+With `columns=true` a loop beside the reductions of a row whose steps contract the row with columns,
+as that over the values of attention, is lifted too:
+
+    loop.for %i in 8, %j in 128 {
+      %m = loop.reduce %k in 128 with max { ... }
+      loop.for %l in 64 {
+        %s = loop.reduce %k in 128 with add { ... %x[%i, %j, %k] ... %v[%i, %k, %l] ... }
+        loop.store %s, %out[%i, %j, %l]
+      }
+    }
+
+becomes
+
+    tile.launch (%i = block 8 batch, %j = block 128 m, %l = block 64 n) {
+      %m = loop.reduce %k in 128 with max { ... }
+      %s = loop.reduce %k in 128 with add { ... %x[%i, %j, %k] ... %v[%i, %k, %l] ... }
+      loop.store %s, %out[%i, %j, %l]
+    }
 """
+
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -27,6 +48,8 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.tile_axes import AxisAttr, Level
 from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.loop.roles import axis_roles
+from tilewright.passes.pipeline_string import configure
+from tilewright.passes.tile.lift_columns import lift_columns
 from tilewright.passes.tile.scheduling_pass import record, take_planned
 from tilewright.passes.trace import Rule, rewriting, skipped
 
@@ -40,7 +63,7 @@ def legal(kernel: loop.KernelOp) -> str | None:
     return None
 
 
-def apply(kernel: loop.KernelOp) -> None:
+def apply(kernel: loop.KernelOp) -> tile.LaunchOp:
     """Replace the outermost nest, or the whole body when there is none, by a launch."""
     block = nest_block(kernel)
     nest = block.parent_op()
@@ -65,12 +88,17 @@ def apply(kernel: loop.KernelOp) -> None:
         launch.location = nest.location
         nest.detach()
         nest.erase()
+    return launch
 
 
+@dataclass(frozen=True)
 class TileifyPass(ModulePass):
     """Turn every loop nest into a launch."""
 
     name = "tileify"
+
+    columns: bool = False
+    """Whether a loop over the columns that a row is contracted with is lifted too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each kernel of the module."""
@@ -78,7 +106,14 @@ class TileifyPass(ModulePass):
             if (reason := legal(kernel)) is not None:
                 skipped(RULE, kernel, reason)
                 continue
-            take_planned(kernel, self.name)
+            step = self._planned(kernel)
             with rewriting(RULE, kernel):
-                apply(kernel)
-            record(kernel, self.name)
+                launch = apply(kernel)
+                if step.columns:
+                    lift_columns(launch)
+            record(kernel, str(step))
+
+    def _planned(self, kernel: loop.KernelOp) -> "TileifyPass":
+        """As the kernel's plan has it, where the options leave that open."""
+        planned = take_planned(kernel, self.name)
+        return self if planned is None or self.columns else configure(TileifyPass, planned, "pass")

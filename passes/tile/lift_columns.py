@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Makes axes of the launch of a loop inside it, over the columns that each row is contracted with.
+
+What is beside the loop, such as the maximum of the row, is then computed for every column, until
+`cooperative-reduce` shares it among them; what is stored beside it, the first column stores.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Role
+from tilewright.dialects.tile_axes import AxisAttr, Level
+from tilewright.passes.loop.roles import roles_in
+from tilewright.passes.substitution import conjunction
+
+
+def lift_columns(launch: tile.LaunchOp) -> None:
+    """Lift the loop over the columns, if the launch has one and no other loop beside it."""
+    loops = [op for op in launch.body.block.ops if isinstance(op, loop.ForOp | loop.ScanOp)]
+    if len(loops) != 1 or not isinstance(columns := loops[0], loop.ForOp):
+        return
+    block = launch.body.block
+    roles = roles_in(columns.body.block, [*block.args, *columns.body.block.args])
+    extents = [*launch.axis_extents(), *columns.axis_extents()]
+    if Role.N not in roles or 0 in extents:
+        return
+    beside = [op for op in block.ops if isinstance(op, loop.StoreOp)]
+    axes = [block.insert_arg(axis.type, len(block.args)) for axis in columns.body.block.args]
+    for old, new in zip(columns.body.block.args, axes, strict=True):
+        new.name_hint = old.name_hint
+    launch.axes = ArrayAttr(
+        AxisAttr.get(Level.BLOCK, extent, role) for extent, role in zip(extents, roles, strict=True)
+    )
+    Rewriter.inline_block(columns.body.block, InsertPoint.before(columns), axes)
+    Rewriter.erase_op(columns)
+    for store in beside:
+        _store_once(store, axes)
+
+
+def _store_once(store: loop.StoreOp, axes: Sequence[SSAValue]) -> None:
+    """Let the first step of `axes` alone store."""
+    own = [] if store.mask is None else [(store.mask.data.results, store.mask_operands)]
+    first = [AffineExpr.dimension(d) * -1 for d in range(len(axes))]
+    subscripts = (store.map.data.results, store.indices)
+    where = conjunction([*own, (first, axes)])
+    once = loop.StoreOp(store.value, store.memref, subscripts, where)
+    once.location = store.location
+    Rewriter.replace_op(store, once)
