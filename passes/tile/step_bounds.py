@@ -52,7 +52,8 @@ def make_bounds_uniform(launch: tile.LaunchOp) -> None:
         if op.below is None or not any(map(varies_in_block, op.bound_operands)):
             continue
         exprs, operands = op.below
-        _mask_by(op, exprs, operands)
+        varying = {at for at, index in enumerate(operands) if varies_in_block(index)}
+        _mask_by(op, [e for e in exprs if not varying.isdisjoint(e.used_dims())], operands)
         bounds = [_last(expr, operands, varies_in_block) for expr in exprs]
         op.below = [bound for bound in bounds if bound is not None], operands
 

@@ -202,3 +202,25 @@ def test_a_large_launch_is_cut_along_a_block_axis(parse: Parse) -> None:
     x = np.arange(6_000_000, dtype=np.float32).reshape(2, 3000, 1000)
     (result,) = interpret(module, x, function="k")
     assert (result == x[0] + x[1]).all()
+
+
+# Six steps dealt out to four blocks: the last one has none left.
+DEALT = """
+loop.kernel @k(%x: memref<6xf32>) -> (%out: memref<f32>) {
+  tile.launch (%s = block 4) {
+    %p = loop.reduce %k in 2 below [BOUND - %s * 2] with add {
+      %0 = loop.load %x[%s * 2 + %k] : memref<6xf32>
+      loop.yield %0 : f32
+    } : f32
+    %sum = tile.combine %p across %s with add : f32
+    loop.store %sum, %out[] : memref<f32>
+  }
+}"""
+
+
+def test_what_is_left_out_is_not_read(parse: Parse, rand: Rand) -> None:
+    x = rand(6)
+    (result,) = interpret(parse(DEALT.replace("BOUND", "6")), x, function="k")
+    np.testing.assert_allclose(result, x.sum(), rtol=1e-6)
+    with pytest.raises(InterpreterError, match=r"subscript 0 of %x is 6, out of bounds"):
+        interpret(parse(DEALT.replace("BOUND", "7")), x, function="k")

@@ -1,4 +1,5 @@
 // RUN: opt-tool %s -p 'split-matmul-k{factor=4 join=cluster}' --check=each | filecheck %s
+// RUN: opt-tool %s -p 'split-matmul-k{factor=3 join=cluster},blockify-launch' --check=each | filecheck %s --check-prefix=BLOCKS
 // RUN: opt-tool %s -p split-matmul-k --check=each | filecheck %s --check-prefix=GUESS
 
 // Without options it is done where blocks are few and K is long, in parts of 128 steps at least.
@@ -163,6 +164,10 @@ loop.kernel @gated(%x: memref<9x64xf32>, %v: memref<64x7xf32>, %w: memref<64x7xf
 }
 
 // The statistics of a row are needed by every block; chunks beyond the diagonal are none's.
+// BLOCKS-LABEL: @causal
+// BLOCKS:         tile.launch (%s_1 = block 3 split, %bm = block 2 m, %bn = block 1 n, %tm = thread 32 m, %tn = thread 8 n) {
+// BLOCKS:           loop.reduce %ko in 2 below [2 + %bm * 2 - %s_1 * 2, 4 - %s_1 * 2] with add {
+// BLOCKS:             loop.yield %{{.*}} where [%bm * 32 + %tm - %s_1 * 32 - %ko * 16 - %ki] : f32
 // CHECK:      loop.kernel @causal(%s: memref<64x64xf32>, %v: memref<64x7xf32>) -> (%out: memref<64x7xf32>) {
 // CHECK-NEXT:   tile.launch (%s_1 = block 4 split, %i = block 64 m, %j = block 7 n) {
 // CHECK-NEXT:     %all = loop.reduce %k in 64 with add {
