@@ -55,6 +55,7 @@ _PASSES: dict[str, str] = {
     "convert-tile-to-kernel": "kernel.convert_tile_to_kernel:ConvertTileToKernelPass",
     "fuse-multiply-add": "kernel.fuse_multiply_add:FuseMultiplyAddPass",
     "load-ahead-of-unrolled": "kernel.load_ahead_of_unrolled:LoadAheadOfUnrolledPass",
+    "group-masks": "kernel.group_masks:GroupMasksPass",
     "vectorize": "kernel.vectorize:VectorizePass",
     "approximate-division": "kernel.approximate_division:ApproximateDivisionPass",
     "plan-shared-memory": "kernel.plan_shared_memory:PlanSharedMemoryPass",

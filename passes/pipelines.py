@@ -38,9 +38,9 @@ TO_LOOP = (
 TO_TILE = "tileify,blockify-launch,cooperative-reduce,stage-rows,simplify-accesses"
 
 TO_KERNEL = (
-    "split-joins,convert-tile-to-kernel,fuse-multiply-add,load-ahead-of-unrolled,vectorize,"
-    "canonicalize,share-values,approximate-division,plan-shared-memory,drop-redundant-barriers,"
-    "narrow-barriers,inline-calls,plan-buffers"
+    "split-joins,convert-tile-to-kernel,fuse-multiply-add,load-ahead-of-unrolled,group-masks,"
+    "vectorize,canonicalize,share-values,approximate-division,plan-shared-memory,"
+    "drop-redundant-barriers,narrow-barriers,inline-calls,plan-buffers"
 )
 
 TO_CUDA = "convert-kernel-to-cuda"

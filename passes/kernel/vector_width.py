@@ -38,7 +38,7 @@ def _fits(op: loop.LoadOp | loop.StoreOp, axis: SSAValue, width: int) -> bool:
     if not _begins_a_vector(offset, op.indices, axis, width):
         return False
     masks = () if op.mask is None else op.mask.data.results
-    return all(_holds_for_all_or_none(mask, op.mask_operands, axis, width) for mask in masks)
+    return all(holds_for_all_or_none(mask, op.mask_operands, axis, width) for mask in masks)
 
 
 def _begins_a_vector(
@@ -48,9 +48,10 @@ def _begins_a_vector(
     return rest is not None and rest[0] == 1 and _divides(rest[1], width)
 
 
-def _holds_for_all_or_none(
+def holds_for_all_or_none(
     mask: AffineExpr, operands: Sequence[SSAValue], axis: SSAValue, width: int
 ) -> bool:
+    """Whether `width` steps of `axis`, from a multiple of it on, are all in the mask or none is."""
     found = _without(mask, operands, axis)
     if found is None:
         return False
