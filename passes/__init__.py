@@ -50,6 +50,7 @@ _PASSES: dict[str, str] = {
     "async-copy": "tile.async_copy:AsyncCopyPass",
     "pipeline-k-outer": "tile.pipeline_k_outer:PipelineKOuterPass",
     "mark-unroll": "tile.mark_unroll:MarkUnrollPass",
+    "stage-inputs": "tile.stage_inputs:StageInputsPass",
     "stage-rows": "tile.stage_rows:StageRowsPass",
     "split-joins": "kernel.split_joins:SplitJoinsPass",
     "convert-tile-to-kernel": "kernel.convert_tile_to_kernel:ConvertTileToKernelPass",

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+On what the values of loops depend within a block.
+
+A site is where a block may fill slabs: the steps of a loop, or the body of the launch. Seen from
+there, a value of the loops inside depends on axes within the block, along which it differs: thread
+and register axes, and those loops. Block axes, and the loops around the site, are the same for all
+threads whenever they come to the site.
+
+    tile.launch (%bm = block 4, %tm = thread 16, %tn = thread 16) {
+      loop.reduce %ko in 8 {                            // a site
+        loop.reduce %ki in 16 {
+          loop.load %x[%bm * 16 + %tm, %ko * 16 + %ki]  // depends on %tm and %ki: not on %tn
+"""
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import AxesOp, MaskedOp, extent_of
+from tilewright.dialects.loop_kernel import kernel_of_argument
+from tilewright.dialects.tile_axes import Level
+from tilewright.dialects.tile_launch import launch_of
+
+Axes = frozenset[SSAValue]
+
+_MEETINGS = (tile.CombineOp, loop.PrefixOp)
+"""Ops without a body whose result is more than a function of their operands."""
+
+
+class BlockValues:
+    """The values of the loops inside a site, and the axes within the block they depend on."""
+
+    def __init__(self, launch: tile.LaunchOp, site: Block):
+        self.launch, self.site = launch, site
+        self.position = {op: at for at, op in enumerate(launch.walk())}
+        self._known: dict[SSAValue, Axes | None] = {}
+        self._varies: dict[Operation, frozenset[BlockArgument]] = {}
+
+    def axes_of(self, value: SSAValue) -> Axes | None:
+        """
+        The axes of more than one step along which `value` differs within a block. None if it is no
+        function of such axes alone: it takes part in what threads or steps join.
+        """
+        if value not in self._known:
+            self._known[value] = self._axes_of(value)
+        return self._known[value]
+
+    def ops_of(self, value: SSAValue) -> list[Operation]:
+        """What computes `value` within the block, in order; the same for all steps is not in it."""
+        found, pending = set[Operation](), [value]
+        while pending:
+            op = pending.pop().owner
+            if isinstance(op, Operation) and op not in found and not self.is_fixed(op):
+                found.add(op)
+                pending += op.operands
+        return sorted(found, key=self.position.__getitem__)
+
+    def is_fixed(self, op: Operation) -> bool:
+        """Whether the results of `op` are there before the loops inside, alike for all threads."""
+        if self.is_inside(op):
+            return False
+        return all(self._level(axis) is Level.BLOCK for axis in tile.varies_along(op, self._varies))
+
+    def around(self, op: Operation) -> Operation:
+        """The op of the site itself that `op` is, or is inside of."""
+        while op.parent is not self.site:
+            outer = op.parent_op()
+            assert outer is not None
+            op = outer
+        return op
+
+    def in_order(self, axes: Axes) -> list[SSAValue]:
+        """Axes of the launch, then of loops from the outside in."""
+
+        def key(axis: SSAValue) -> tuple[int, int]:
+            op = axis.owner.parent_op() if isinstance(axis, BlockArgument) else None
+            assert isinstance(axis, BlockArgument)
+            assert op is not None
+            return self.position[op], axis.index
+
+        return sorted(axes, key=key)
+
+    def _axes_of(self, value: SSAValue) -> Axes | None:
+        op = value.owner
+        if isinstance(value, BlockArgument):
+            return self._axes_of_argument(value)
+        assert isinstance(op, Operation)
+        if self.is_fixed(op):
+            return frozenset()
+        if not _is_function(op):
+            return None
+        found: Axes = frozenset()
+        for operand in op.operands:
+            axes = self.axes_of(operand)
+            if axes is None:
+                return None
+            found |= axes
+        return found
+
+    def _axes_of_argument(self, value: BlockArgument) -> Axes | None:
+        """Kernel arguments and block axes are fixed; a loop that may end early is not followed."""
+        op, extent = value.owner.parent_op(), extent_of(value)
+        if isinstance(op, loop.KernelOp):
+            return frozenset()
+        if not isinstance(op, AxesOp) or isinstance(op, tile.StageOp) or extent == 0:
+            return None
+        if isinstance(op, tile.LaunchOp):
+            is_within = self._level(value) is not Level.BLOCK
+            return frozenset({value} if is_within and extent != 1 else ())
+        if not self.is_inside(op):
+            return frozenset()
+        if isinstance(op, loop.ReduceOp) and op.bound is not None:
+            return None
+        return frozenset({value} if extent != 1 else ())
+
+    def is_inside(self, op: Operation) -> bool:
+        """Whether `op` is one of the site's loops, or inside of one."""
+        if op.parent is self.site:
+            return isinstance(op, AxesOp) and not isinstance(op, tile.StageOp)
+        outer = op.parent_op()
+        return outer is not None and outer is not self.launch and self.is_inside(outer)
+
+    def _level(self, axis: BlockArgument) -> Level:
+        return self.launch.bound_axes()[axis.index].level
+
+
+def _is_function(op: Operation) -> bool:
+    """Whether the results follow from the operands, or from what lies at them in an input."""
+    if op.regions or not op.results or isinstance(op, _MEETINGS):
+        return False
+    if isinstance(op, loop.LoadOp):
+        return kernel_of_argument(op.memref) is not None
+    return isinstance(op, MaskedOp | loop.IndexOp | loop.PredicateOp) or not any(
+        isinstance(operand, BlockArgument) or isinstance(operand.type, MemRefType)
+        for operand in op.operands
+    )
+
+
+def expressions_of(op: Operation) -> Iterator[tuple[AffineExpr, Sequence[SSAValue]]]:
+    """The affine expressions in subscripts, masks and indices of an op."""
+    if isinstance(op, loop.LoadOp | loop.IndexOp | loop.PredicateOp):
+        yield from ((expr, op.indices) for expr in op.map.data.results)
+    if isinstance(op, MaskedOp) and op.mask is not None:
+        yield from ((expr, op.mask_operands) for expr in op.mask.data.results)
+
+
+def is_thread_axis(axis: SSAValue) -> bool:
+    """Whether different steps of `axis` are different threads."""
+    launch = launch_of(axis)
+    return launch is not None and any(bound.value is axis for bound in launch.thread_axes())

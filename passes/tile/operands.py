@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The operands of a launch: what its blocks read more than once, by name, and what can be done.
+
+An operand reaches as far as it can: of `x + bias` it is the sum. It is called as the argument is
+that it is loaded from first; the second operand of that argument is `x-1`. Those of loops with
+loops inside come first, then those of the launch's body.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from xdsl.dialects import arith
+from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects import loop, tile
+from tilewright.passes.footprint import bytes_of
+from tilewright.passes.loop.fuse_rows import MOST_ROW_BYTES
+from tilewright.passes.tile.block_values import BlockValues
+from tilewright.passes.tile.reuse import Reuse, is_in
+from tilewright.passes.tile.slabs import Slab
+
+_CASTS = (
+    arith.ExtFOp,
+    arith.TruncFOp,
+    arith.ExtSIOp,
+    arith.ExtUIOp,
+    arith.TruncIOp,
+    arith.SIToFPOp,
+    arith.UIToFPOp,
+    arith.FPToSIOp,
+    arith.FPToUIOp,
+)
+
+
+class Kind(StrEnum):
+    """What is done about an operand."""
+
+    NONE = "none"
+    """It is read, and computed, where it is used."""
+    RAW = "raw"
+    """What it is computed from is staged as it is loaded."""
+    COMPUTED = "computed"
+    """It is staged itself."""
+
+
+class Operand(NamedTuple):
+    """A value that a block reads more than once, wherever its loops have it."""
+
+    name: str
+    argument: SSAValue
+    """What it is loaded from first."""
+    site: Block
+    """Where its slabs are filled."""
+    kinds: Sequence[Kind]
+    """What can be done about it, the best guess first."""
+    slabs: Mapping[Kind, Sequence[tuple[SSAValue, Slab]]]
+    """What each kind stages: values, and where they then are."""
+
+    def stages(self, kind: Kind) -> list[tile.StageOp]:
+        """The stages of a kind, each once."""
+        return list(dict.fromkeys(slab.stage for _, slab in self.slabs[kind]))
+
+
+@contextmanager
+def operands_of(launch: tile.LaunchOp) -> Generator[list[Operand]]:
+    """The operands of a launch; stages that are not in it after the block are forgotten."""
+    steps = [Reuse(launch, block) for block in _steps(launch)]
+    used = [reuse.site for reuse in steps if reuse.operands()]
+    body = Reuse(launch, launch.body.block, without=used)
+    found: dict[str, Operand] = {}
+    for reuse in (*steps, body):
+        for values in reuse.operands():
+            argument = reuse.sources(values[0])[0].memref
+            name = _name(argument, found)
+            kinds = _kinds(reuse, values[0], is_beside=bool(used) and reuse is body)
+            found[name] = Operand(name, argument, reuse.site, kinds, _slabs(reuse, values))
+    yield list(found.values())
+    for stage in (stage for reuse in (*steps, body) for stage in reuse.stages):
+        if stage.parent is None:
+            stage.erase()
+
+
+def _steps(launch: tile.LaunchOp) -> list[Block]:
+    """The steps of the outermost reductions with reductions inside that all threads do alike."""
+    found: list[Block] = []
+    for op in launch.walk():
+        if not isinstance(op, loop.ReduceOp) or any(is_in(op, block) for block in found):
+            continue
+        block = op.body.block
+        if any(isinstance(i, loop.ReduceOp) for i in block.ops) and _is_uniform(launch, block):
+            found.append(block)
+    return found
+
+
+def _is_uniform(launch: tile.LaunchOp, block: Block) -> bool:
+    """Whether the bounds of the loops around `block` are the same for all threads."""
+    values, op = BlockValues(launch, block), block.parent_op()
+    while op is not None and op is not launch:
+        bound = op.bound_operands if isinstance(op, loop.ReduceOp) else ()
+        if any(values.axes_of(operand) != frozenset() for operand in bound):
+            return False
+        op = op.parent_op()
+    return True
+
+
+def _name(argument: SSAValue, taken: Mapping[str, Operand]) -> str:
+    assert isinstance(argument, BlockArgument)
+    stem = argument.name_hint or f"arg{argument.index}"
+    names = (f"{stem}-{number}" if number else stem for number in range(len(taken) + 1))
+    return next(name for name in names if name not in taken)
+
+
+def _slabs(
+    reuse: Reuse, values: Sequence[SSAValue]
+) -> Mapping[Kind, Sequence[tuple[SSAValue, Slab]]]:
+    """What is staged where `values`, which are equal, are an operand."""
+    loads = dict.fromkeys(load.result for value in values for load in _raw(reuse, value))
+    raw = [(load, reuse.slab(load)) for load in loads]
+    if isinstance(values[0].owner, loop.LoadOp):
+        return {Kind.NONE: (), Kind.RAW: raw}
+    computed = [(value, reuse.slab(value)) for value in values]
+    return {Kind.NONE: (), Kind.RAW: raw, Kind.COMPUTED: computed}
+
+
+def _raw(reuse: Reuse, value: SSAValue) -> list[loop.LoadOp]:
+    """The loads that differ along all of its axes; else those that are read more than once."""
+    loads = reuse.sources(value)
+    full = [load for load in loads if reuse.is_full(load, value)]
+    return full or [load for load in loads if reuse.is_reused(load.result)]
+
+
+def _kinds(reuse: Reuse, value: SSAValue, *, is_beside: bool) -> Sequence[Kind]:
+    """
+    Computed, if it takes more than a load and casts: casts keep a slab small where they are. Raw,
+    where the slab of the value would be larger than those of what it is computed from.
+
+    None first for what the body of a launch reads that has better operands in its steps, for what
+    is long, and for what threads only load at the same time, which the cache does as well.
+    """
+    is_loaded = _is_loaded(value)
+    is_larger = not any(reuse.is_full(load, value) for load in reuse.sources(value))
+    kinds = [Kind.RAW] if isinstance(value.owner, loop.LoadOp) else [Kind.COMPUTED, Kind.RAW]
+    if is_loaded or is_larger:
+        kinds.sort(key=[Kind.RAW, Kind.COMPUTED].index)
+    if not reuse.is_launch:
+        return [*kinds, Kind.NONE]
+    is_cached = is_loaded and not reuse.is_read_again(value) and not reuse.is_contraction
+    is_long = bytes_of(reuse.slab(value).stage.slab) > MOST_ROW_BYTES
+    if is_beside or is_cached or is_long:
+        return [Kind.NONE, *kinds]
+    return [*kinds, Kind.NONE]
+
+
+def _is_loaded(value: SSAValue) -> bool:
+    """Whether the value is loaded, but for casts."""
+    while isinstance(value.owner, _CASTS):
+        value = value.owner.operands[0]
+    return isinstance(value.owner, loop.LoadOp)

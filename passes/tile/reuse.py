@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Which values a block reads more than once, seen from where it may fill slabs.
+
+A value that does not differ along some thread axis is shared: those threads use it alike.
+
+    %a = loop.load %x[%bm * 16 + %tm, %ko * 16 + %ki]     shared along %tn
+
+In the body of the launch a value is also read again where several loops compute it alike from what
+the kernel is given, each thread what it computed before, or what others did.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import extent_of
+from tilewright.dialects.tile_launch import launch_of
+from tilewright.passes.tile.block_values import Axes, BlockValues
+from tilewright.passes.tile.rows import is_contraction
+from tilewright.passes.tile.slabs import Slab, slab_of
+
+LONGEST_CHUNK = 64
+"""Steps of a contraction that a block stages at once; a longer one is to be done in chunks."""
+
+
+class Reuse:
+    """What is read more than once by the loops of a site, those inside `without` left out."""
+
+    def __init__(self, launch: tile.LaunchOp, site: Block, without: Sequence[Block] = ()):
+        self.site, self.is_launch = site, site is launch.body.block
+        self.values = BlockValues(launch, site)
+        self.stages: list[tile.StageOp] = []
+        """The stages of all slabs asked for; they are not in the IR."""
+        self._threads: Axes = frozenset(a.value for a in launch.thread_axes() if a.extent > 1)
+        self.is_contraction = is_contraction(launch)
+        inside = [op for op in site.walk() if self.values.is_inside(op)]
+        self._ops = [op for op in inside if not any(is_in(op, block) for block in without)]
+        self._again = self._read_again() if self.is_launch else frozenset[SSAValue]()
+
+    def operands(self) -> list[list[SSAValue]]:
+        """Values that reach as far as they can, in order; those that are equal together."""
+        results = [result for op in self._ops for result in op.results]
+        return self._equal([v for v in results if self.is_reused(v) and self._is_end(v)])
+
+    def is_reused(self, value: SSAValue) -> bool:
+        """Whether it is data that a block reads more than once."""
+        return self.is_shared(value) or self.is_read_again(value)
+
+    def is_read_again(self, value: SSAValue) -> bool:
+        """Whether several loops compute it alike."""
+        return value in self._again
+
+    def is_shared(self, value: SSAValue) -> bool:
+        """Whether threads use it alike, and each step of a loop another one."""
+        axes = self.values.axes_of(value)
+        if axes is None or self._threads <= axes or not self._is_read_in_steps(value):
+            return False
+        is_whole = self.is_launch and self.is_contraction
+        return not (is_whole and any(map(_is_long, axes)))
+
+    def sources(self, value: SSAValue) -> list[loop.LoadOp]:
+        """The loads that `value` is computed from, in order; not those that say where to load."""
+        found, pending = set[loop.LoadOp](), [value]
+        while pending:
+            op = pending.pop().owner
+            if not isinstance(op, Operation) or self.values.is_fixed(op):
+                continue
+            if isinstance(op, loop.LoadOp):
+                found.add(op)
+            else:
+                pending += op.operands
+        return sorted(found, key=self.values.position.__getitem__)
+
+    def slab(self, value: SSAValue) -> Slab:
+        """The slab of a value; equal ones have one stage."""
+        slab = slab_of(value, self._order(value), self.values)
+        for stage in self.stages:
+            if stage.is_structurally_equivalent(slab.stage):
+                slab.stage.erase()
+                return Slab(stage, slab.subscripts)
+        self.stages.append(slab.stage)
+        return slab
+
+    def is_full(self, load: loop.LoadOp, value: SSAValue) -> bool:
+        """Whether a load differs along all the axes along which `value` does."""
+        return self.values.axes_of(load.result) == self.values.axes_of(value)
+
+    def _order(self, value: SSAValue) -> loop.LoadOp:
+        """The load as whose source the slab of a value is ordered."""
+        loads = self.sources(value)
+        return next((load for load in loads if self.is_full(load, value)), loads[0])
+
+    def _is_read_in_steps(self, value: SSAValue) -> bool:
+        """Whether it is computed from loads, and differs from step to step of a loop inside."""
+        axes = self.values.axes_of(value) or ()
+        return any(launch_of(axis) is None for axis in axes) and bool(self.sources(value))
+
+    def _is_end(self, value: SSAValue) -> bool:
+        """Whether something uses it that is not read more than once itself."""
+        if isinstance(value.type, IndexType):
+            return False
+        users = [use.operation for use in value.uses]
+        return any(not user.results or not all(map(self.is_reused, user.results)) for user in users)
+
+    def _read_again(self) -> frozenset[SSAValue]:
+        """What several loops compute alike, of no more than inputs."""
+        if len({self.values.around(op) for op in self._ops}) < 2:
+            return frozenset()
+        results = [result for op in self._ops for result in op.results]
+        read = [v for v in results if self._may_be_read_again(v)]
+        groups = self._equal(read)
+        return frozenset(v for group in groups for v in group if len(self._loops(group)) > 1)
+
+    def _may_be_read_again(self, value: SSAValue) -> bool:
+        is_data = not isinstance(value.type, IndexType)
+        if not is_data or self.values.axes_of(value) is None or not self._is_read_in_steps(value):
+            return False
+        given = (v.owner for op in self.values.ops_of(value) for v in op.operands)
+        return not any(map(_is_joined, given))
+
+    def _loops(self, group: Sequence[SSAValue]) -> set[Operation]:
+        owners = [value.owner for value in group]
+        return {self.values.around(op) for op in owners if isinstance(op, Operation)}
+
+    def _equal(self, values: Sequence[SSAValue]) -> list[list[SSAValue]]:
+        """Values in groups of those that have the same slab."""
+        groups: dict[tile.StageOp, list[SSAValue]] = {}
+        for value in values:
+            groups.setdefault(self.slab(value).stage, []).append(value)
+        return list(groups.values())
+
+
+def is_unchunked(launch: tile.LaunchOp) -> bool:
+    """Whether the launch has a contraction that is too long to be staged at once."""
+    reductions = [op for op in launch.walk() if isinstance(op, loop.ReduceOp)]
+    return is_contraction(launch) and any(_is_long(op.axis) for op in reductions)
+
+
+def is_in(op: Operation, block: Block) -> bool:
+    """Whether `op` is in `block`, at any depth."""
+    while op.parent is not None and op.parent is not block:
+        outer = op.parent_op()
+        if outer is None:
+            return False
+        op = outer
+    return op.parent is block
+
+
+def _is_long(axis: SSAValue) -> bool:
+    return launch_of(axis) is None and (extent_of(axis) or 0) > LONGEST_CHUNK
+
+
+def _is_joined(op: Operation | Block) -> bool:
+    """Whether the block has computed it from many of its values."""
+    if isinstance(op, Block):
+        return False
+    if isinstance(op, loop.ReduceOp | tile.CombineOp):
+        return True
+    return any(_is_joined(operand.owner) for operand in op.operands)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The shared memory that a block of a launch takes, as it is lowered: one sum over its slabs with all
+of their slots and padding, what tells of slots that the hardware fills, and what threads and blocks
+of a cluster leave for each other.
+"""
+
+from math import prod
+
+from xdsl.dialects.builtin import MemRefType
+
+from tilewright.dialects import tile
+from tilewright.dialects.target import WARP_SIZE
+from tilewright.dialects.tile import Transport, layout_of
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.kernel.block_joins import joined_axes
+from tilewright.passes.kernel.combine import Join, join_across
+from tilewright.passes.kernel.register_axes import RegisterAxes
+
+MBARRIER_BYTES = 8
+"""One that says that a slot is full, one that it is empty, for each slot that TMA fills."""
+
+
+def shared_bytes(launch: tile.LaunchOp) -> int:
+    """The bytes that a block takes; what aligning its arrays may cost is not in it."""
+    registers = RegisterAxes(launch)
+    combines = [op for op in launch.walk() if isinstance(op, tile.CombineOp)]
+    joins = sum(_bytes_of_combine(op, launch, registers) for op in combines)
+    stages = tile.stages_of(launch)
+    by_tma = {stage.loop: stage.depth for stage in stages if stage.transport_kind is Transport.TMA}
+    return sum(map(stage_bytes, stages)) + joins + 2 * MBARRIER_BYTES * sum(by_tma.values())
+
+
+def stage_bytes(stage: tile.StageOp) -> int:
+    """The bytes of a stage with its slots."""
+    slots = 1 if stage.loop is None else stage.depth
+    return slab_bytes(memref_type(stage.slab), slots)
+
+
+def slab_bytes(slab: MemRefType, slots: int = 1) -> int:
+    """The bytes of so many slots of a slab, padding included."""
+    layout = layout_of(slab)
+    if slots > 1:
+        slab = MemRefType(slab.element_type, [slots, *slab.get_shape()])
+        layout = layout.with_slots()
+    return layout.size(slab) * size_of(slab.element_type)
+
+
+def _bytes_of_combine(op: tile.CombineOp, launch: tile.LaunchOp, registers: RegisterAxes) -> int:
+    """What threads leave for each other, and then blocks of a cluster."""
+    threads = launch.thread_axes()
+    copies = prod(registers.extents[axis] for axis in registers.of(op.results))
+    slots = {Join.WARPS: launch.num_threads // WARP_SIZE, Join.SHARED: launch.num_threads}
+    elements = slots.get(join_across(threads, op.axes), 0)
+    if joined_axes(launch, op) and op.join is not None and op.join.data is tile.Join.CLUSTER:
+        elements += prod(axis.extent for axis in threads if axis.value not in op.axes)
+    return copies * elements * sum(size_of(result.type) for result in op.results)

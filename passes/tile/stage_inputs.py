@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Brings what a block reads more than once into shared memory, as slabs.
+
+    %sum = loop.reduce %ko in 128 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %x = loop.load %a[%bm * 16 + %tm, %ko * 16 + %ki] : memref<512x2048xf32>
+        %y = loop.load %b[%ko * 16 + %ki, %bn * 16 + %tn] : memref<2048x2048xf32>
+        ...
+
+becomes, with `stage-inputs{raw=a,b}`,
+
+    %sum = loop.reduce %ko in 128 with add {
+      %as = tile.stage (%i, %k) in [16, 16] {
+        %0 = loop.load %a[%bm * 16 + %i, %ko * 16 + %k] : memref<512x2048xf32>
+        loop.yield %0 : f32
+      } : memref<16x16xf32, 3 : i64>
+      %bs = tile.stage (%k_1, %j) in [16, 16] { ... }
+      %chunk = loop.reduce %ki in 16 with add {
+        %x = loop.load %as[%tm, %ki] : memref<16x16xf32, 3 : i64>
+        %y = loop.load %bs[%ki, %tn] : memref<16x16xf32, 3 : i64>
+        ...
+
+An operand is a value that several threads use alike in the steps of a loop; or, in the body of the
+launch, that several loops compute alike, as those over the row of a normalisation do. It is called
+as the argument is that it is loaded from first, the second operand of an argument `x` is `x-1`, and
+an argument without a name is called by its position, `arg0`. Each operand is
+
+- `computed`, with all that is done to it before it meets another: `silu(g) * u` is one slab;
+- `raw`: what it is loaded from, as it is; casts, and what else is done to it, stay where it is
+  used;
+- or `none`, and read where it is used. What only one thread reads again stays in its registers.
+
+A statistic of a row is part of a slab only where it is the same for all threads. A slab is ordered
+as its source lies in memory; those of the operands in `transposed` have their last two axes
+exchanged in their layout.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice, product
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint
+from xdsl.traits import is_side_effect_free
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.tile import SlabLayoutAttr
+from tilewright.dialects.types import memref_type
+from tilewright.passes.tile.operands import Kind, Operand, operands_of
+from tilewright.passes.tile.reuse import is_unchunked
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.shared_budget import shared_bytes, stage_bytes
+from tilewright.passes.trace import Rule
+
+_MOST_CHOICES = 40
+
+
+@dataclass(frozen=True)
+class StageInputsPass(SchedulingPass):
+    """Stage what a block reads more than once."""
+
+    name = "stage-inputs"
+    RULE: ClassVar[Rule] = Rule("t", 7, "stage_inputs")
+
+    raw: tuple[str, ...] | None = None
+    """Operands that are staged as they are loaded."""
+    computed: tuple[str, ...] | None = None
+    """Operands that are staged with what is done to them."""
+    none: tuple[str, ...] | None = None
+    """Operands that are read where they are used."""
+    transposed: tuple[str, ...] | None = None
+    """Operands that are staged with their last two axes exchanged in memory."""
+
+    def legal(self, launch: tile.LaunchOp) -> str | None:
+        if tile.stages_of(launch):
+            return "its operands are staged already"
+        if launch.num_threads == 1:
+            return "a block is one thread, which shares nothing"
+        with operands_of(launch) as operands:
+            if operands:
+                return None
+        if is_unchunked(launch):
+            return "its contraction is not done in chunks (chunk-matmul-k)"
+        return "a block reads nothing more than once"
+
+    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
+        with operands_of(launch) as operands:
+            kinds = [k for k in _combinations(operands) if self._too_much(launch, k) is None]
+            choices = [self._with(k) for k in islice(kinds, _MOST_CHOICES)]
+            best = {operand.name: kind for operand, kind in kinds[0]}
+            turned = [self._with(kinds[0], name) for name in _matrices(operands, best)]
+        return [*choices, *turned][:_MOST_CHOICES]
+
+    def impossible(self, launch: tile.LaunchOp) -> str | None:
+        with operands_of(launch) as operands:
+            for operand in operands:
+                if operand.name in (self.computed or ()) and Kind.COMPUTED not in operand.kinds:
+                    return f"{operand.name} is only loaded: that is 'raw={operand.name}'"
+            if (problem := self._misnamed(operands)) is not None:
+                return problem
+            kinds = [(operand, self._kind(operand.name)) for operand in operands]
+            matrices = _matrices(operands, {operand.name: kind for operand, kind in kinds})
+            for name in self.transposed or ():
+                if name not in matrices:
+                    return f"{name} has no slab of two axes, which could be exchanged"
+            return self._too_much(launch, kinds)
+
+    def worthless(self, launch: tile.LaunchOp) -> str | None:
+        best = self.choices(launch)[0]
+        if best.raw or best.computed:
+            return None
+        names = ", ".join(best.none or ())
+        return f"{names}: only loaded, which the cache does as well, or too long to be kept"
+
+    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        with operands_of(launch) as operands:
+            for operand in operands:
+                for value, slab in operand.slabs[self._kind(operand.name)]:
+                    if slab.stage.parent is None:
+                        self._insert(slab.stage, value, operand, rewriter)
+                    load = loop.LoadOp(slab.stage.slab, slab.subscripts)
+                    _replace(value, load, rewriter)
+
+    def _kind(self, name: str) -> Kind:
+        listed = {Kind.RAW: self.raw, Kind.COMPUTED: self.computed}
+        return next((kind for kind, names in listed.items() if name in (names or ())), Kind.NONE)
+
+    def _with(self, kinds: Sequence[tuple[Operand, Kind]], *transposed: str) -> Self:
+        """The pass with a kind for each operand."""
+
+        def of(kind: Kind) -> tuple[str, ...] | None:
+            return tuple(operand.name for operand, k in kinds if k is kind) or None
+
+        names = of(Kind.RAW), of(Kind.COMPUTED), of(Kind.NONE)
+        return type(self)(self.target, *names, transposed=transposed or None)
+
+    def _misnamed(self, operands: Sequence[Operand]) -> str | None:
+        known = [operand.name for operand in operands]
+        listed = [*(self.raw or ()), *(self.computed or ()), *(self.none or ())]
+        for name in (*listed, *(self.transposed or ())):
+            if name not in known:
+                return f"it has no operand '{name}'; it has {', '.join(known)}"
+            if listed.count(name) > 1:
+                return f"{name} is listed {listed.count(name)} times; it is staged in one way"
+        return None
+
+    def _too_much(self, launch: tile.LaunchOp, kinds: Sequence[tuple[Operand, Kind]]) -> str | None:
+        stages = dict.fromkeys(s for operand, kind in kinds for s in operand.stages(kind))
+        room, taken = target_named(self.target).shared_per_block, shared_bytes(launch)
+        slabs = sum(map(stage_bytes, stages))
+        if slabs + taken <= room:
+            return None
+        beside = f" beside {taken} of others" if taken else ""
+        return (
+            f"its slabs take {slabs} bytes of shared memory{beside}, and a block of {self.target} "
+            f"has {room}; stage less, or less at a time (bk of chunk-matmul-k)"
+        )
+
+    def _insert(
+        self, stage: tile.StageOp, value: SSAValue, operand: Operand, rewriter: PatternRewriter
+    ) -> None:
+        """Put a stage ahead of the loops that use it first."""
+        source = value.owner.memref if isinstance(value.owner, loop.LoadOp) else operand.argument
+        if operand.name in (self.transposed or ()) and len(stage.extents) > 1:
+            rewriter.replace_value_with_new_type(stage.slab, _transposed(memref_type(stage.slab)))
+        if source.name_hint is not None:
+            stage.slab.name_hint = f"{source.name_hint}s"
+        assert isinstance(value.owner, Operation)
+        first = operand.site.find_ancestor_op_in_block(value.owner)
+        assert first is not None
+        rewriter.insert(stage, InsertPoint.before(first))
+
+
+def _combinations(operands: Sequence[Operand]) -> Iterator[Sequence[tuple[Operand, Kind]]]:
+    """A kind for each operand: the best guess, then what differs from it for one or two."""
+    best = [operand.kinds[0] for operand in operands]
+    for number in range(min(3, len(operands) + 1)):
+        for differing in combinations(range(len(operands)), number):
+            for kinds in product(*(operands[at].kinds[1:] for at in differing)):
+                others = dict(zip(differing, kinds, strict=True))
+                yield [(o, others.get(at, best[at])) for at, o in enumerate(operands)]
+    yield [(operand, Kind.NONE) for operand in operands]
+
+
+def _matrices(operands: Sequence[Operand], kinds: Mapping[str, Kind]) -> list[str]:
+    """The operands that have a slab of two axes or more."""
+    return [
+        operand.name
+        for operand in operands
+        if any(len(stage.extents) > 1 for stage in operand.stages(kinds[operand.name]))
+    ]
+
+
+def _transposed(slab: MemRefType) -> MemRefType:
+    *rest, row, column = range(len(slab.get_shape()))
+    layout = SlabLayoutAttr.get(order=[*rest, column, row])
+    return MemRefType(slab.element_type, slab.get_shape(), layout, tile.SHARED)
+
+
+def _replace(value: SSAValue, load: loop.LoadOp, rewriter: PatternRewriter) -> None:
+    """`load` takes the place of `value`, and of what only it is computed from."""
+    op = value.owner
+    assert isinstance(op, Operation)
+    load.location = op.location
+    load.result.name_hint = value.name_hint
+    rewriter.insert(load, InsertPoint.before(op))
+    rewriter.replace_all_uses_with(value, load.result)
+    _erase_unused(op, rewriter)
+
+
+def _erase_unused(op: Operation, rewriter: PatternRewriter) -> None:
+    if any(result.uses for result in op.results) or not is_side_effect_free(op):
+        return
+    operands = dict.fromkeys(op.operands)
+    rewriter.erase(op)
+    for operand in operands:
+        if isinstance(operand.owner, Operation):
+            _erase_unused(operand.owner, rewriter)
