@@ -18,7 +18,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Transport
-from tilewright.dialects.types import size_of
 from tilewright.passes.footprint import (
     box_within,
     bytes_of,
@@ -36,9 +35,7 @@ from tilewright.passes.kernel.register_axes import RegisterAxes
 from tilewright.passes.live_registers import estimated_registers
 from tilewright.passes.memory_access import Access, accesses_of
 from tilewright.passes.shared_banks import wavefronts
-
-MBARRIER_BYTES = 8
-"""One that says that a slot is full, one that it is empty, for each slot that TMA fills."""
+from tilewright.passes.tile.shared_budget import MBARRIER_BYTES, shared_bytes
 
 LAUNCH_SECONDS = 2e-6
 """What a launch takes when it does nothing."""
@@ -113,6 +110,8 @@ class _Count:
     def finish(self, kernel_body: Block, thread_body: Block) -> KernelCost:
         """The cost of a kernel of which every thread runs `thread_body`."""
         self._visit(thread_body, self.runs)
+        if self.launch is not None:
+            self.cost.shared_bytes = shared_bytes(self.launch)
         self.cost.registers = estimated_registers(kernel_body, self._held)
         self.cost.global_bytes = sum(
             min(sum(touched.values()) * element_bytes(buffer), bytes_of(buffer))
@@ -211,21 +210,21 @@ class _Count:
         assert self.launch is not None
         axes = self.launch.thread_axes()
         width = prod(axis.extent for axis in axes if axis.value in op.axes)
-        joins, slots = {
-            Join.NONE: (0, 0),
-            Join.SHUFFLE: (width.bit_length() - 1, 0),
-            Join.WARPS: (WARP_SIZE.bit_length() - 1 + width // WARP_SIZE, self._warps()),
-            Join.SHARED: (width, self.cost.threads),
-        }[join_across(axes, op.axes)]
+        how = join_across(axes, op.axes)
+        joins = {
+            Join.NONE: 0,
+            Join.SHUFFLE: width.bit_length() - 1,
+            Join.WARPS: WARP_SIZE.bit_length() - 1 + width // WARP_SIZE,
+            Join.SHARED: width,
+        }[how]
         results = self._copies(op.operands, without=op.axes)
-        for value in op.values:
-            self.cost.flops += runs * (self._copies(op.operands) - results + results * joins)
-            self.cost.shared_bytes += results * slots * size_of(value.type)
-        self.cost.barriers += self._barriers(runs) * results if slots else 0
+        each = self._copies(op.operands) - results + results * joins
+        self.cost.flops += runs * each * len(op.values)
+        if how in (Join.WARPS, Join.SHARED):
+            self.cost.barriers += self._barriers(runs) * results
 
     def _count_stage(self, op: tile.StageOp, runs: float) -> None:
         """The threads of a block share the work of filling a slab."""
-        self.cost.shared_bytes += bytes_of(op.slab) * op.depth
         self.cost.barriers += self._barriers(runs)
         self._visit(op.body.block, runs / self.cost.threads * prod(op.axis_extents()))
 
@@ -233,9 +232,6 @@ class _Count:
         """One after the threads have written shared memory; in a loop one more before the next."""
         times = runs / self.runs
         return times if times <= 1 else 2 * times
-
-    def _warps(self) -> int:
-        return self.cost.threads // WARP_SIZE
 
 
 def _mbarrier_bytes(ring: SSAValue) -> int:

@@ -3,8 +3,9 @@
 The operands of a launch: what its blocks read more than once, by name, and what can be done.
 
 An operand reaches as far as it can: of `x + bias` it is the sum. It is called as the argument is
-that it is loaded from first; the second operand of that argument is `x-1`. Those of loops with
-loops inside come first, then those of the launch's body.
+that it is loaded from, of several the first that differs along all of its axes; a second operand of
+an argument `x` is `x-1`. Those of loops with loops inside come first, then those of the launch's
+body.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -16,10 +17,10 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects import loop, tile
-from tilewright.passes.footprint import bytes_of
 from tilewright.passes.loop.fuse_rows import MOST_ROW_BYTES
 from tilewright.passes.tile.block_values import BlockValues
-from tilewright.passes.tile.reuse import Reuse, is_in
+from tilewright.passes.tile.reuse import Place, Reuse, is_in
+from tilewright.passes.tile.shared_budget import slab_bytes
 from tilewright.passes.tile.slabs import Slab
 
 _CASTS = (
@@ -51,36 +52,35 @@ class Operand(NamedTuple):
 
     name: str
     argument: SSAValue
-    """What it is loaded from first."""
+    """What it is loaded from, as far as it has a name."""
     site: Block
     """Where its slabs are filled."""
     kinds: Sequence[Kind]
     """What can be done about it, the best guess first."""
-    slabs: Mapping[Kind, Sequence[tuple[SSAValue, Slab]]]
-    """What each kind stages: values, and where they then are."""
+    places: Mapping[Kind, Sequence[Place]]
+    """What each kind stages, and where it is used."""
 
-    def stages(self, kind: Kind) -> list[tile.StageOp]:
-        """The stages of a kind, each once."""
-        return list(dict.fromkeys(slab.stage for _, slab in self.slabs[kind]))
+    def slabs(self, kind: Kind) -> list[Slab]:
+        """The slabs that a kind takes, each once."""
+        return list(dict.fromkeys(place.slab for place in self.places[kind]))
 
 
 @contextmanager
 def operands_of(launch: tile.LaunchOp) -> Generator[list[Operand]]:
-    """The operands of a launch; stages that are not in it after the block are forgotten."""
+    """The operands of a launch; slabs that are not in it after the block are forgotten."""
     steps = [Reuse(launch, block) for block in _steps(launch)]
-    used = [reuse.site for reuse in steps if reuse.operands()]
-    body = Reuse(launch, launch.body.block, without=used)
+    steps = [reuse for reuse in steps if reuse.operands]
+    body = Reuse(launch, launch.body.block, without=[reuse.site for reuse in steps])
     found: dict[str, Operand] = {}
     for reuse in (*steps, body):
-        for values in reuse.operands():
-            argument = reuse.sources(values[0])[0].memref
+        for values in reuse.operands:
+            argument = reuse.source(values[0]).memref
             name = _name(argument, found)
-            kinds = _kinds(reuse, values[0], is_beside=bool(used) and reuse is body)
-            found[name] = Operand(name, argument, reuse.site, kinds, _slabs(reuse, values))
+            kinds = _kinds(reuse, values[0], is_beside=bool(steps) and reuse is body)
+            found[name] = Operand(name, argument, reuse.site, kinds, _places(reuse, values))
     yield list(found.values())
-    for stage in (stage for reuse in (*steps, body) for stage in reuse.stages):
-        if stage.parent is None:
-            stage.erase()
+    for slab in (slab for reuse in (*steps, body) for slab in reuse.slabs):
+        slab.discard()
 
 
 def _steps(launch: tile.LaunchOp) -> list[Block]:
@@ -113,16 +113,13 @@ def _name(argument: SSAValue, taken: Mapping[str, Operand]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def _slabs(
-    reuse: Reuse, values: Sequence[SSAValue]
-) -> Mapping[Kind, Sequence[tuple[SSAValue, Slab]]]:
+def _places(reuse: Reuse, values: Sequence[SSAValue]) -> Mapping[Kind, Sequence[Place]]:
     """What is staged where `values`, which are equal, are an operand."""
     loads = dict.fromkeys(load.result for value in values for load in _raw(reuse, value))
-    raw = [(load, reuse.slab(load)) for load in loads]
+    raw = [reuse.place(load) for load in loads]
     if isinstance(values[0].owner, loop.LoadOp):
         return {Kind.NONE: (), Kind.RAW: raw}
-    computed = [(value, reuse.slab(value)) for value in values]
-    return {Kind.NONE: (), Kind.RAW: raw, Kind.COMPUTED: computed}
+    return {Kind.NONE: (), Kind.RAW: raw, Kind.COMPUTED: [reuse.place(v) for v in values]}
 
 
 def _raw(reuse: Reuse, value: SSAValue) -> list[loop.LoadOp]:
@@ -148,7 +145,7 @@ def _kinds(reuse: Reuse, value: SSAValue, *, is_beside: bool) -> Sequence[Kind]:
     if not reuse.is_launch:
         return [*kinds, Kind.NONE]
     is_cached = is_loaded and not reuse.is_read_again(value) and not reuse.is_contraction
-    is_long = bytes_of(reuse.slab(value).stage.slab) > MOST_ROW_BYTES
+    is_long = slab_bytes(reuse.place(value).slab.type) > MOST_ROW_BYTES
     if is_beside or is_cached or is_long:
         return [Kind.NONE, *kinds]
     return [*kinds, Kind.NONE]

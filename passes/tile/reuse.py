@@ -11,19 +11,28 @@ the kernel is given, each thread what it computed before, or what others did.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.axes import extent_of
+from tilewright.dialects.axes import Access, extent_of
 from tilewright.dialects.tile_launch import launch_of
 from tilewright.passes.tile.block_values import Axes, BlockValues
 from tilewright.passes.tile.rows import is_contraction
-from tilewright.passes.tile.slabs import Slab, slab_of
+from tilewright.passes.tile.slabs import Slab
 
 LONGEST_CHUNK = 64
 """Steps of a contraction that a block stages at once; a longer one is to be done in chunks."""
+
+
+class Place(NamedTuple):
+    """Where a value is, once its slab is filled."""
+
+    value: SSAValue
+    slab: Slab
+    subscripts: Access
 
 
 class Reuse:
@@ -32,18 +41,18 @@ class Reuse:
     def __init__(self, launch: tile.LaunchOp, site: Block, without: Sequence[Block] = ()):
         self.site, self.is_launch = site, site is launch.body.block
         self.values = BlockValues(launch, site)
-        self.stages: list[tile.StageOp] = []
-        """The stages of all slabs asked for; they are not in the IR."""
+        self.slabs: list[Slab] = []
+        """All that have been asked for."""
+        self._places: dict[SSAValue, Place] = {}
         self._threads: Axes = frozenset(a.value for a in launch.thread_axes() if a.extent > 1)
         self.is_contraction = is_contraction(launch)
         inside = [op for op in site.walk() if self.values.is_inside(op)]
-        self._ops = [op for op in inside if not any(is_in(op, block) for block in without)]
+        ops = [op for op in inside if not any(is_in(op, block) for block in without)]
+        self._results = [result for op in ops for result in op.results]
         self._again = self._read_again() if self.is_launch else frozenset[SSAValue]()
-
-    def operands(self) -> list[list[SSAValue]]:
+        ends = [v for v in self._results if self.is_reused(v) and self._is_end(v)]
+        self.operands = self._equal(ends)
         """Values that reach as far as they can, in order; those that are equal together."""
-        results = [result for op in self._ops for result in op.results]
-        return self._equal([v for v in results if self.is_reused(v) and self._is_end(v)])
 
     def is_reused(self, value: SSAValue) -> bool:
         """Whether it is data that a block reads more than once."""
@@ -74,22 +83,24 @@ class Reuse:
                 pending += op.operands
         return sorted(found, key=self.values.position.__getitem__)
 
-    def slab(self, value: SSAValue) -> Slab:
-        """The slab of a value; equal ones have one stage."""
-        slab = slab_of(value, self._order(value), self.values)
-        for stage in self.stages:
-            if stage.is_structurally_equivalent(slab.stage):
-                slab.stage.erase()
-                return Slab(stage, slab.subscripts)
-        self.stages.append(slab.stage)
-        return slab
+    def place(self, value: SSAValue) -> Place:
+        """The slab of a value, and where it is there; equal values have one slab."""
+        if value not in self._places:
+            new = Slab(value, self.source(value), self.values)
+            slab = next((slab for slab in self.slabs if slab.is_equal(new)), new)
+            if slab is new:
+                self.slabs.append(new)
+            else:
+                new.discard()
+            self._places[value] = Place(value, slab, new.subscripts)
+        return self._places[value]
 
     def is_full(self, load: loop.LoadOp, value: SSAValue) -> bool:
         """Whether a load differs along all the axes along which `value` does."""
         return self.values.axes_of(load.result) == self.values.axes_of(value)
 
-    def _order(self, value: SSAValue) -> loop.LoadOp:
-        """The load as whose source the slab of a value is ordered."""
+    def source(self, value: SSAValue) -> loop.LoadOp:
+        """The load that a value stands for: the first that differs as it does."""
         loads = self.sources(value)
         return next((load for load in loads if self.is_full(load, value)), loads[0])
 
@@ -107,10 +118,9 @@ class Reuse:
 
     def _read_again(self) -> frozenset[SSAValue]:
         """What several loops compute alike, of no more than inputs."""
-        if len({self.values.around(op) for op in self._ops}) < 2:
+        if len(self._loops(self._results)) < 2:
             return frozenset()
-        results = [result for op in self._ops for result in op.results]
-        read = [v for v in results if self._may_be_read_again(v)]
+        read = [v for v in self._results if self._may_be_read_again(v)]
         groups = self._equal(read)
         return frozenset(v for group in groups for v in group if len(self._loops(group)) > 1)
 
@@ -127,9 +137,9 @@ class Reuse:
 
     def _equal(self, values: Sequence[SSAValue]) -> list[list[SSAValue]]:
         """Values in groups of those that have the same slab."""
-        groups: dict[tile.StageOp, list[SSAValue]] = {}
+        groups: dict[Slab, list[SSAValue]] = {}
         for value in values:
-            groups.setdefault(self.slab(value).stage, []).append(value)
+            groups.setdefault(self.place(value).slab, []).append(value)
         return list(groups.values())
 
 

@@ -36,7 +36,7 @@ from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.pipeline_string import configure, parse_spec_list
 from tilewright.passes.trace import Rule, rewriting, skipped
 
-_QUOTED_WORD = re.compile(r'"([A-Za-z_]\w*)"')
+_QUOTED_WORD = re.compile(r'"(?!true"|false")([A-Za-z_][\w-]*)"')
 """What needs no quotes in a pipeline."""
 
 
@@ -88,6 +88,12 @@ class SchedulingPass(ModulePass, ABC):
         """What is given, the target aside."""
         given = self.spec().normalize_parameter_names().parameters
         return {name: value for name, value in given.items() if name != "target"}
+
+    def completed(
+        self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
+    ) -> dict[str, ParameterListType]:
+        """The options where none of the choices, the first of which is `guess`, has what is given."""
+        return {**guess, **given}
 
     def step(self) -> str:
         """The pass with its options as part of a pipeline."""
@@ -148,7 +154,7 @@ def _completed(
         if options.items() <= choice.options().items():
             return choice
     guess = choices[0].options() if choices else {}
-    values = {**guess, **options, "target": (step.target,)}
+    values = {**step.completed(guess, options), "target": (step.target,)}
     return configure(type(step), ArgSpec(step.name, values), "pass")
 
 

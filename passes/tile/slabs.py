@@ -16,16 +16,15 @@ source lies in memory, so that what is side by side there is so in the slab.
 from collections.abc import Sequence
 from itertools import permutations
 from math import inf, prod
-from typing import NamedTuple
 
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.pattern_rewriter import PatternRewriteWalker
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, Role, extent_of, range_of_value
-from tilewright.dialects.index import linearize, simplify
+from tilewright.dialects.index import Range, linearize, simplify
 from tilewright.dialects.tile_launch import launch_of
 from tilewright.dialects.types import memref_type
 from tilewright.passes.loop.simplify_accesses import SimplifyAccesses
@@ -37,44 +36,84 @@ _ZERO = AffineExpr.constant(0)
 _ALONG_K = (Role.K, Role.FREE)
 _NAMES = {Role.N: "j", Role.K: "k"}
 
+_LONG_RUN = 64
+"""Elements side by side of which no more is asked."""
+
 Coordinate = tuple[SSAValue, ...]
 """Axes that are one number together, the last of them fastest."""
 
 
-class Slab(NamedTuple):
-    """A stage that holds a value, which is not in the IR yet, and where in it the value is."""
+class Slab:
+    """A slab that holds `value` for all of a block, ordered as `source` reads."""
 
-    stage: tile.StageOp
-    subscripts: Access
+    def __init__(self, value: SSAValue, source: loop.LoadOp, values: BlockValues):
+        axes = values.axes_of(value)
+        assert axes is not None
+        self.value, self._ops = value, values.ops_of(value)
+        merged = _merged([(axis,) for axis in values.in_order(axes)], self._ops)
+        self._coordinates = sorted(merged, key=lambda c: _closeness(c, source), reverse=True)
+        self._stage: tile.StageOp | None = None
 
+    @property
+    def type(self) -> MemRefType:
+        """The slab, stored densely in its own order."""
+        extents = [prod(_extents(coordinate)) for coordinate in self._coordinates]
+        return MemRefType(self.value.type, extents, memory_space=tile.SHARED)
 
-def slab_of(value: SSAValue, source: loop.LoadOp, values: BlockValues) -> Slab:
-    """The slab that holds `value`, ordered as `source` reads."""
-    axes = values.axes_of(value)
-    assert axes is not None
-    ops = values.ops_of(value)
-    coordinates = _merged([(axis,) for axis in values.in_order(axes)], ops)
-    coordinates = sorted(coordinates, key=lambda c: _closeness(c, source), reverse=True)
-    body = Block(arg_types=[IndexType()] * len(coordinates))
-    substitution = Substitution()
-    for axis in (operand for op in ops for operand in op.operands):
-        if extent_of(axis) == 1:
-            substitution.indices[axis] = (_ZERO, ())
-    for argument, coordinate in zip(body.args, coordinates, strict=True):
-        role = _role(coordinate[-1])
-        argument.name_hint = _NAMES.get(role, "i") if len(coordinates) > 1 else "i"
-        for axis in coordinate[:-1]:
-            substitution.indices[axis] = (_ZERO, ())
-        substitution.indices[coordinate[-1]] = (AffineExpr.dimension(0), (argument,))
-    body.add_ops(substitution.clone(op) for op in ops)
-    body.add_op(loop.YieldOp([substitution.value(value)]))
-    stage = tile.StageOp([prod(_extents(c)) for c in coordinates], Region(body))
-    stage.yield_op.values[0].name_hint = None  # that is what the value is called
-    assert isinstance(value.owner, Operation)
-    stage.location = value.owner.location
-    # only now do the coordinates have ranges
-    PatternRewriteWalker(SimplifyAccesses(), apply_recursively=False).rewrite_region(stage.body)
-    return Slab(stage, _subscripts(coordinates))
+    @property
+    def subscripts(self) -> Access:
+        """Where in the slab the value is."""
+        exprs: list[AffineExpr] = []
+        operands: list[SSAValue] = []
+        for coordinate in self._coordinates:
+            dims = [AffineExpr.dimension(len(operands) + at) for at in range(len(coordinate))]
+            exprs.append(linearize(dims, _extents(coordinate)))
+            operands.extend(coordinate)
+        return exprs, operands
+
+    @property
+    def stage(self) -> tile.StageOp:
+        """What fills the slab; it is not in the IR yet."""
+        if self._stage is None:
+            self._stage = self._build()
+        return self._stage
+
+    def is_equal(self, other: "Slab") -> bool:
+        """Whether the two are filled alike."""
+        if self.type != other.type or self._reads() != other._reads():
+            return False
+        return self.stage.is_structurally_equivalent(other.stage)
+
+    def discard(self) -> None:
+        """Forget the stage, unless it has been put into the IR."""
+        if self._stage is not None and self._stage.parent is None:
+            self._stage.erase()
+
+    def _reads(self) -> Sequence[SSAValue | str]:
+        """What it is computed from and by, without where."""
+        return [op.memref if isinstance(op, loop.LoadOp) else op.name for op in self._ops]
+
+    def _build(self) -> tile.StageOp:
+        coordinates = self._coordinates
+        body = Block(arg_types=[IndexType()] * len(coordinates))
+        substitution = Substitution()
+        for axis in (operand for op in self._ops for operand in op.operands):
+            if extent_of(axis) == 1:
+                substitution.indices[axis] = (_ZERO, ())
+        for argument, coordinate in zip(body.args, coordinates, strict=True):
+            argument.name_hint = _NAMES.get(_role(coordinate[-1]), "i")
+            substitution.indices.update({axis: (_ZERO, ()) for axis in coordinate})
+            substitution.indices[coordinate[-1]] = (AffineExpr.dimension(0), (argument,))
+        if len(coordinates) == 1:
+            body.args[0].name_hint = "i"
+        body.add_ops(substitution.clone(op) for op in self._ops)
+        body.add_op(loop.YieldOp([substitution.value(self.value)]))
+        stage = tile.StageOp(list(self.type.get_shape()), Region(body))
+        stage.yield_op.values[0].name_hint = None  # that is what the value is called
+        stage.location = self._ops[-1].location
+        # only now do the coordinates have ranges
+        PatternRewriteWalker(SimplifyAccesses(), apply_recursively=False).rewrite_region(stage.body)
+        return stage
 
 
 def _extents(coordinate: Coordinate) -> list[int]:
@@ -86,16 +125,6 @@ def _role(axis: SSAValue) -> Role:
     launch = launch_of(axis)
     roles = [] if launch is None else [a.role for a in launch.bound_axes() if a.value is axis]
     return roles[0] if roles and roles[0] not in _ALONG_K else Role.K
-
-
-def _subscripts(coordinates: Sequence[Coordinate]) -> Access:
-    exprs: list[AffineExpr] = []
-    operands: list[SSAValue] = []
-    for coordinate in coordinates:
-        dims = [AffineExpr.dimension(len(operands) + at) for at in range(len(coordinate))]
-        exprs.append(linearize(dims, _extents(coordinate)))
-        operands.extend(coordinate)
-    return exprs, operands
 
 
 def _merged(coordinates: list[Coordinate], ops: Sequence[Operation]) -> list[Coordinate]:
@@ -131,15 +160,17 @@ def _is_function_of_number(
 
 def _closeness(coordinate: Coordinate, source: loop.LoadOp) -> tuple[float, int]:
     """How far apart the source's elements are along a coordinate, and how long they are so."""
-    if coordinate[-1] not in source.indices:
+    axis = coordinate[-1]
+    if axis not in source.indices:
         return inf, 0
     type = memref_type(source.memref)
     offset = tile.layout_of(type).offset(source.map.data.results, type)
-    first, second, *later = [
-        offset.eval([step if index is coordinate[-1] else 0 for index in source.indices], ())
-        for step in range(prod(_extents(coordinate)))
-    ]
+    at = source.indices.index(axis)
+    along = [AffineExpr.dimension(0) if n == at else _ZERO for n in range(len(source.indices))]
+    steps = prod(_extents(coordinate))
+    line = simplify(offset.replace_dims_and_symbols(along, ()), [Range.extent(steps)])
+    first, second = (line.eval([step], ()) for step in (0, 1))
     stride, run = second - first, 2
-    while run - 2 < len(later) and later[run - 2] == first + stride * run:
+    while run < min(steps, _LONG_RUN) and line.eval([run], ()) == first + stride * run:
         run += 1
     return abs(stride), -run

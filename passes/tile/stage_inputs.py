@@ -2,17 +2,17 @@
 """
 Brings what a block reads more than once into shared memory, as slabs.
 
-    %sum = loop.reduce %ko in 128 with add {
+    %sum = loop.reduce %ko in 8 with add {
       %chunk = loop.reduce %ki in 16 with add {
-        %x = loop.load %a[%bm * 16 + %tm, %ko * 16 + %ki] : memref<512x2048xf32>
-        %y = loop.load %b[%ko * 16 + %ki, %bn * 16 + %tn] : memref<2048x2048xf32>
+        %x = loop.load %a[%bm * 16 + %tm, %ko * 16 + %ki] : memref<64x128xf32>
+        %y = loop.load %b[%ko * 16 + %ki, %bn * 16 + %tn] : memref<128x96xf32>
         ...
 
 becomes, with `stage-inputs{raw=a,b}`,
 
-    %sum = loop.reduce %ko in 128 with add {
+    %sum = loop.reduce %ko in 8 with add {
       %as = tile.stage (%i, %k) in [16, 16] {
-        %0 = loop.load %a[%bm * 16 + %i, %ko * 16 + %k] : memref<512x2048xf32>
+        %0 = loop.load %a[%bm * 16 + %i, %ko * 16 + %k] : memref<64x128xf32>
         loop.yield %0 : f32
       } : memref<16x16xf32, 3 : i64>
       %bs = tile.stage (%k_1, %j) in [16, 16] { ... }
@@ -23,8 +23,9 @@ becomes, with `stage-inputs{raw=a,b}`,
 
 An operand is a value that several threads use alike in the steps of a loop; or, in the body of the
 launch, that several loops compute alike, as those over the row of a normalisation do. It is called
-as the argument is that it is loaded from first, the second operand of an argument `x` is `x-1`, and
-an argument without a name is called by its position, `arg0`. Each operand is
+as the argument is that it is loaded from (the first that differs along all of its axes), a second
+operand of an argument `x` is `x-1`, and an argument without a name is `arg0`, by its position. Each
+operand is
 
 - `computed`, with all that is done to it before it meets another: `silu(g) * u` is one slab;
 - `raw`: what it is loaded from, as it is; casts, and what else is done to it, stay where it is
@@ -38,7 +39,7 @@ exchanged in their layout.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice, product
+from itertools import combinations, product
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import MemRefType
@@ -46,6 +47,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import is_side_effect_free
+from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import target as target_named
@@ -54,7 +56,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.tile.operands import Kind, Operand, operands_of
 from tilewright.passes.tile.reuse import is_unchunked
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.shared_budget import shared_bytes, stage_bytes
+from tilewright.passes.tile.shared_budget import shared_bytes, slab_bytes
 from tilewright.passes.trace import Rule
 
 _MOST_CHOICES = 40
@@ -91,10 +93,9 @@ class StageInputsPass(SchedulingPass):
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         with operands_of(launch) as operands:
             kinds = [k for k in _combinations(operands) if self._too_much(launch, k) is None]
-            choices = [self._with(k) for k in islice(kinds, _MOST_CHOICES)]
             best = {operand.name: kind for operand, kind in kinds[0]}
             turned = [self._with(kinds[0], name) for name in _matrices(operands, best)]
-        return [*choices, *turned][:_MOST_CHOICES]
+        return [*map(self._with, kinds), *turned][:_MOST_CHOICES]
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
         with operands_of(launch) as operands:
@@ -119,12 +120,20 @@ class StageInputsPass(SchedulingPass):
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         with operands_of(launch) as operands:
-            for operand in operands:
-                for value, slab in operand.slabs[self._kind(operand.name)]:
-                    if slab.stage.parent is None:
-                        self._insert(slab.stage, value, operand, rewriter)
-                    load = loop.LoadOp(slab.stage.slab, slab.subscripts)
-                    _replace(value, load, rewriter)
+            used = [(o, place) for o in operands for place in o.places[self._kind(o.name)]]
+            stages = [place.slab.stage for _, place in used]  # while all is computed as it was
+            for (operand, place), stage in zip(used, stages, strict=True):
+                if stage.parent is None:
+                    self._insert(stage, place.value, operand, rewriter)
+                _replace(place.value, loop.LoadOp(stage.slab, place.subscripts), rewriter)
+
+    def completed(
+        self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
+    ) -> dict[str, ParameterListType]:
+        """What is given, and the guess for operands that are not named in it."""
+        named = {name for names in given.values() for name in names}
+        rest = {key: tuple(n for n in guess[key] if n not in named) for key in {*guess} - {*given}}
+        return {**{key: names for key, names in sorted(rest.items()) if names}, **given}
 
     def _kind(self, name: str) -> Kind:
         listed = {Kind.RAW: self.raw, Kind.COMPUTED: self.computed}
@@ -150,14 +159,14 @@ class StageInputsPass(SchedulingPass):
         return None
 
     def _too_much(self, launch: tile.LaunchOp, kinds: Sequence[tuple[Operand, Kind]]) -> str | None:
-        stages = dict.fromkeys(s for operand, kind in kinds for s in operand.stages(kind))
+        slabs = dict.fromkeys(slab for operand, kind in kinds for slab in operand.slabs(kind))
         room, taken = target_named(self.target).shared_per_block, shared_bytes(launch)
-        slabs = sum(map(stage_bytes, stages))
-        if slabs + taken <= room:
+        needed = sum(slab_bytes(slab.type) for slab in slabs)
+        if needed + taken <= room:
             return None
         beside = f" beside {taken} of others" if taken else ""
         return (
-            f"its slabs take {slabs} bytes of shared memory{beside}, and a block of {self.target} "
+            f"its slabs take {needed} bytes of shared memory{beside}, and a block of {self.target} "
             f"has {room}; stage less, or less at a time (bk of chunk-matmul-k)"
         )
 
@@ -192,7 +201,7 @@ def _matrices(operands: Sequence[Operand], kinds: Mapping[str, Kind]) -> list[st
     return [
         operand.name
         for operand in operands
-        if any(len(stage.extents) > 1 for stage in operand.stages(kinds[operand.name]))
+        if any(slab.type.get_num_dims() > 1 for slab in operand.slabs(kinds[operand.name]))
     ]
 
 

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shared memory that a launch is said to take is what the arrays of its kernel take."""
+
+from collections.abc import Callable
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects import kernel, tile
+from tilewright.passes.kernel_cost import kernel_cost
+from tilewright.passes.lowering import context
+from tilewright.passes.manager import PassManager
+from tilewright.passes.pipeline_string import parse_pipeline
+from tilewright.passes.pipelines import available_passes
+from tilewright.passes.tile.shared_budget import shared_bytes
+
+from .kernels.references import FOLDER
+
+Parse = Callable[[str], ModuleOp]
+
+LOWERING = parse_pipeline("split-joins,convert-tile-to-kernel", available_passes())
+
+
+def assert_agrees(module: ModuleOp) -> None:
+    """What is said of the launches, and what the arrays that they are lowered to take."""
+    launches = [op for op in module.walk() if isinstance(op, tile.LaunchOp)]
+    said = [shared_bytes(launch) for launch in launches]
+    assert said == [kernel_cost(launch.kernel).shared_bytes for launch in launches]
+    PassManager(context()).run(module, LOWERING)
+    functions = [op for op in module.walk() if isinstance(op, kernel.FuncOp)]
+    assert said == [kernel_cost(function).shared_bytes for function in functions]
+
+
+# A workspace makes two kernels of one.
+NAMES = sorted(path.stem for path in FOLDER.glob("*.mlir") if "workspace" not in path.stem)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_kernels_written_by_hand(parse: Parse, name: str):
+    assert_agrees(parse((FOLDER / f"{name}.mlir").read_text()))
+
+
+# Slots are aligned to 128 bytes: three slots of 33 floats take 480 bytes, not 396.
+RING = """
+loop.kernel @k(%x: memref<132xf32>) -> (%out: memref<32xf32>) {
+  tile.launch (%t = thread 32) {
+    %sum = loop.reduce %ko in 4 with add {
+      %xs = tile.stage (%i) in [33] RING {
+        %0 = loop.load %x[%ko * 33 + %i] : memref<132xf32>
+        loop.yield %0 : f32
+      } : memref<33xf32, 3 : i64>
+      %1 = loop.load %xs[%t] : memref<33xf32, 3 : i64>
+      loop.yield %1 : f32
+    } : f32
+    loop.store %sum, %out[%t] : memref<32xf32>
+  }
+}"""
+
+
+@pytest.mark.parametrize("ring", ["", "ring(depth 3)", "ring(depth 3) transport(cp_async)"])
+def test_slots(parse: Parse, ring: str):
+    assert_agrees(parse(RING.replace("RING", ring)))
+
+
+# Threads across warps, and threads that do not fill warps, for two values in registers each.
+COMBINES = """
+loop.kernel @k(%x: memref<2x96x2xf32>) -> (%out: memref<2x2xf32>, %where: memref<2x2xi64>) {
+  tile.launch (%b = block 2, %t = thread THREADS, %u = thread MORE, %v = register 2) {
+    %0 = loop.load %x[%b, %t * MORE + %u, %v] : memref<2x96x2xf32>
+    %1 = loop.index [%t] : i64
+    %m, %i = tile.combine %0, %1 across %t with argmax : f32, i64
+    loop.store %m, %out[%b, %v] where [0 - %t, 0 - %u] : memref<2x2xf32>
+    loop.store %i, %where[%b, %v] where [0 - %t, 0 - %u] : memref<2x2xi64>
+  }
+}"""
+
+
+@pytest.mark.parametrize(("threads", "more"), [(96, 1), (48, 2), (24, 4), (32, 3)])
+def test_combines(parse: Parse, threads: int, more: int):
+    text = COMBINES.replace("THREADS", str(threads)).replace("MORE", str(more))
+    assert_agrees(parse(text))
