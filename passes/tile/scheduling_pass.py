@@ -92,7 +92,7 @@ class SchedulingPass(ModulePass, ABC):
     def completed(
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
     ) -> dict[str, ParameterListType]:
-        """The options where none of the choices, the first of which is `guess`, has what is given."""
+        """The options where no choice has what is `given`; the first of them is `guess`."""
         return {**guess, **given}
 
     def step(self) -> str:
