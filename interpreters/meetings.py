@@ -12,6 +12,9 @@ import numpy as np
 from tilewright.interpreters.types import Array
 from tilewright.interpreters.warp_clocks import WarpClocks
 
+_SEVERAL_OF_FIRST = -10
+"""Stands for several blocks of cluster 0; what is less for those of later clusters."""
+
 
 class Meetings:
     """Of all blocks of a launch, by their numbers."""
@@ -39,13 +42,22 @@ class Meetings:
         """These blocks run now."""
         self.clocks = WarpClocks(blocks, threads) if self.in_groups else None
 
+    def cluster_of(self, block: Array) -> Array:
+        """The cluster of a block, or of several; negative where that is none or unknown."""
+        several = np.where(block <= _SEVERAL_OF_FIRST, _SEVERAL_OF_FIRST - block, -1)
+        return np.where(block >= 0, block // self.cluster, several)
+
+    def several_of(self, cluster: Array) -> Array:
+        """What stands for several blocks of a cluster, where one block is expected."""
+        return _SEVERAL_OF_FIRST - cluster
+
     def has_told(self, block: Array, epoch: Array, to: Array) -> Array:
         """Whether block `to` knows what another block did in an epoch; of no block it does not."""
         known = np.maximum(block, 0)
-        in_cluster = (known // self.cluster == to // self.cluster) & (epoch < self._met[to])
+        in_cluster = (self.cluster_of(block) == to // self.cluster) & (epoch < self._met[to])
         at_counter = self._is_last[to] & (self._counter[known] == self._counter[to])
         at_counter &= self._turn[known] < self._turn[to]
-        return (block >= 0) & (in_cluster | (at_counter & (epoch < self._arrived[known])))
+        return in_cluster | ((block >= 0) & at_counter & (epoch < self._arrived[known]))
 
     def meet(self, blocks: Array, epoch: int) -> None:
         """`blocks`, which are whole clusters, pass a barrier: an epoch begins."""

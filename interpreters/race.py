@@ -81,11 +81,16 @@ class _Last:
         self.epoch[elements] = who.epoch
         blocks = self.block[elements] != who.block
         several = blocks | (self.thread[elements] != who.thread)
+        cluster = self.meetings.cluster_of(who.block)
+        apart = self.meetings.cluster_of(self.block[elements]) != cluster
         if shared is not None:
             several |= shared
             blocks |= shared & (before != who.block)
+            apart |= shared & (self.meetings.cluster_of(before) != cluster)
         self.thread[elements[several]] = _SEVERAL
-        self.block[elements[blocks]] = _SEVERAL
+        of_one = np.broadcast_to(self.meetings.several_of(cluster), elements.shape)
+        self.block[elements[blocks]] = of_one[blocks]
+        self.block[elements[blocks & apart]] = _SEVERAL
 
     def _record_warps(self, elements: Array, who: Who, shared: Array | None) -> None:
         before = self.warps[elements]

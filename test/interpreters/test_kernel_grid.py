@@ -185,3 +185,32 @@ def test_mistakes_are_found(text: str, old: str, new: str, message: str, parse: 
     assert text.count(old) == 1
     with pytest.raises(InterpreterError, match=message):
         interpret(parse(text.replace(old, new)), inputs(), function="k")
+
+
+READ_BY_ALL = """
+kernel.func grid 3 block 32 cluster 3 @k(%x: memref<3x32xf32>) -> (%out: memref<3x32xf32>) {
+  %b = kernel.block_id
+  %t = kernel.thread_id
+  %mine = kernel.shared : memref<32xf32, 3>
+  %0 = loop.load %x[%b, %t] : memref<3x32xf32>
+  loop.store %0, %mine[%t] : memref<32xf32, 3>
+  kernel.cluster_barrier
+  %first = arith.constant 0 : index
+  %theirs = kernel.remote %mine of %first : memref<32xf32, 3>
+  %1 = loop.load %theirs[31 - %t] : memref<32xf32, 3>
+  loop.store %1, %out[%b, %t] : memref<3x32xf32>
+  kernel.cluster_barrier
+  %2 = arith.addf %0, %0 : f32
+  loop.store %2, %mine[%t] : memref<32xf32, 3>
+}"""
+
+
+def test_what_all_blocks_of_a_cluster_have_read_is_written_again(parse: Parse) -> None:
+    x = np.arange(96, dtype=np.float32).reshape(3, 32)
+    (result,) = interpret(parse(READ_BY_ALL), x, function="k")
+    np.testing.assert_array_equal(result, np.tile(x[0, ::-1], (3, 1)))
+    head, _, tail = READ_BY_ALL.rpartition("kernel.cluster_barrier")
+    with pytest.raises(InterpreterError, match="another thread"):
+        interpret(
+            parse(f"{head}kernel.barrier{tail[:-1]} kernel.cluster_barrier }}"), x, function="k"
+        )
