@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Kernels drawn at random are planned, scheduled by the sixteen rewrites and lowered to Kernel IR; the
+interpreters run them before and after every pass that changes them, and nothing stays un-lowered.
+"""
+
+from random import Random
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+
+from tilewright.dialects import kernel
+from tilewright.interpreters.check import check_pass
+from tilewright.passes.lowering import context
+from tilewright.passes.manager import PassManager
+from tilewright.passes.pipeline_string import parse_pipeline
+from tilewright.passes.pipelines import available_passes, expanded, for_target
+
+from .generated_kernels import kernel_text
+
+TARGETS = ("sm_80", "sm_90a", "sm_120")
+KERNELS = 200
+
+
+def lower_checked(seed: int, target: str) -> None:
+    """Raise if a pass changes what the kernel of that number computes."""
+    ctx = context()
+    module = Parser(ctx, kernel_text(seed)).parse_module()
+
+    def check(before: ModuleOp, after: ModuleOp, name: str) -> None:
+        check_pass(before, after, name)
+
+    steps = parse_pipeline("to-tile,to-kernel", available_passes())
+    passes = expanded(for_target(step, target) for step in steps)
+    PassManager(ctx, check_each=check).run(module, passes)
+    assert all(isinstance(op, kernel.FuncOp) for op in module.ops)
+
+
+@pytest.mark.parametrize("seed", range(KERNELS))
+def test_generated(seed: int):
+    lower_checked(seed, Random(seed).choice(TARGETS))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("hundred", range(10))
+def test_many_generated(hundred: int, target: str, request: pytest.FixtureRequest):
+    if not request.config.getoption("--every-case"):
+        pytest.skip("takes minutes: --every-case")
+    for seed in range(100 * hundred, 100 * hundred + 100):
+        lower_checked(seed, target)
