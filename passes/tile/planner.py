@@ -133,8 +133,13 @@ class Tiling(NamedTuple):
 
     def fits(self, problem: Contraction, target: Target) -> bool:
         """Whether a block with it can run."""
-        shared = self.depth * self.slab_bytes(problem) + self.joined_bytes(problem, target)
+        shared = self.shared_bytes(problem, target)
         return target.blocks_per_sm(self.tile.threads, shared, self.tile.registers) > 0
+
+    def shared_bytes(self, problem: Contraction, target: Target) -> int:
+        """Shared memory of a block: the sums that blocks join lie where the slabs have lain."""
+        ring = self.depth * self.slab_bytes(problem)
+        return max(ring, self.joined_bytes(problem, target))
 
     def slab_bytes(self, problem: Contraction) -> int:
         """Bytes of one slot of all slabs."""
@@ -161,7 +166,7 @@ class Tiling(NamedTuple):
         tile, blocks = self.tile, self.blocks(problem)
         chunks = -(-problem.k // (self.split * self.bk))
         slab = self.slab_bytes(problem)
-        shared = self.depth * slab + self.joined_bytes(problem, target)
+        shared = self.shared_bytes(problem, target)
         most = -(-blocks // target.sms)
         resident = min(most, target.blocks_per_sm(tile.threads, shared, tile.registers))
         warps = resident * target.warps_of(tile.threads)
