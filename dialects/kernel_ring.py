@@ -14,6 +14,7 @@ fills so far. What a thread does with a fill, in the order of a pipelined loop:
 """
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -211,7 +212,8 @@ class TmaCopyOp(IRDLOperation):
     The tensor memory accelerator copies a box of global memory, whose first element is at the
     subscripts, to a slot; what is outside of the tensor is zero (PTX ISA,
     `cp.async.bulk.tensor`). All threads come to it, one of them acts. Axes on which the box has one
-    step are not axes of the slot.
+    step are not axes of the slot. Where the slot lies in pieces of its innermost axis, each of them
+    is a box to the hardware.
 
     ```mlir
     kernel.tma_copy %x[%g, %row, %k] box [1, 128, 16] to %s[%slot] on %ring, %count
@@ -265,18 +267,25 @@ class TmaCopyOp(IRDLOperation):
             raise VerifyException("a box is copied to shared memory")
         if len(box) != source.get_num_dims():
             raise VerifyException("give one extent of the box for each axis of the source")
-        if len(box) > MAX_BOX_RANK or any(not 1 <= extent <= MAX_BOX for extent in box):
-            raise VerifyException(
-                f"a box has up to {MAX_BOX_RANK} axes of 1 to {MAX_BOX} elements, not {box}"
-            )
         expected = [extent for extent in box if extent > 1]
         given = [extent for extent in target.get_shape()[1:] if extent > 1]
         if expected != given:
             raise VerifyException(f"a box of {expected} does not fill a slot of {given}")
-        if layout_of(target).order or layout_of(target).pad:
-            raise VerifyException("a box is stored in its own order and without padding")
-        inner = box[-1] * size_of(source.element_type)
-        if inner % BOX_ALIGNMENT:
-            raise VerifyException(
-                f"the inner axis of a box is a multiple of {BOX_ALIGNMENT} bytes, not {inner}"
-            )
+        if (problem := box_problem(box, target)) is not None:
+            raise VerifyException(problem)
+
+
+def box_problem(box: Sequence[int], target: MemRefType) -> str | None:
+    """Why the hardware cannot store a box with these extents in memory of that type, or None."""
+    layout, size = layout_of(target), size_of(target.element_type)
+    piece = [*box[:-1], layout.inner.data or box[-1]]
+    inner, apart, unit = piece[-1] * size, prod(piece) * size, layout.box_alignment
+    if len(box) > MAX_BOX_RANK or any(not 1 <= extent <= MAX_BOX for extent in piece):
+        return f"a box has up to {MAX_BOX_RANK} axes of 1 to {MAX_BOX} elements, not {piece}"
+    if layout.order or layout.pad:
+        return "a box is stored in its own order and without padding"
+    if inner % BOX_ALIGNMENT:
+        return f"the inner axis of a box is a multiple of {BOX_ALIGNMENT} bytes, not {inner}"
+    if piece != [*box] and apart % unit:
+        return f"pieces of a box begin at multiples of {unit} bytes, but are {apart} bytes apart"
+    return None

@@ -132,6 +132,14 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         return 8 * ROW_BYTES if self.swizzle_bytes.data else ROW_BYTES
 
     @property
+    def box_alignment(self) -> int:
+        """
+        The bytes at a multiple of which the tensor memory accelerator stores a box: its swizzles
+        repeat after 8 spans.
+        """
+        return max(ROW_BYTES, 8 * self.swizzle_bytes.data)
+
+    @property
     def has_slots(self) -> bool:
         """Whether the first axis counts slots."""
         return bool(self.slots.data)

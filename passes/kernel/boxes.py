@@ -5,7 +5,9 @@ Slabs that are boxes of a tensor, which the tensor memory accelerator can copy.
     %x[%g, %bm * 128 + %i, %ko * 16 + %k]    is a box [1, 128, 16] for (%i, %k) in [128, 16]
 
 Each axis of the slab runs along an axis of the tensor of its own, in the tensor's order, and what
-is outside of the tensor is zero. Sizes are those that the hardware can address.
+is outside of the tensor is zero. Sizes are those that the hardware can address. A slab that lies in
+pieces of its innermost axis (`#tile.layout<inner 32>`) is one box here; each piece is one to the
+hardware.
 """
 
 from collections.abc import Sequence
@@ -17,7 +19,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import Sum, sum_of
-from tilewright.dialects.kernel_ring import BOX_ALIGNMENT, MAX_BOX, MAX_BOX_RANK
+from tilewright.dialects.kernel_ring import BOX_ALIGNMENT, box_problem
 from tilewright.dialects.types import memref_type, size_of
 
 
@@ -43,19 +45,11 @@ def box_of(op: tile.StageOp, load: loop.LoadOp) -> list[int]:
 
 def _unfit(op: tile.StageOp, load: loop.LoadOp, box: Sequence[int]) -> str | None:
     """What the hardware cannot do with a box of such a size (CUDA driver API, tensor maps)."""
-    source, layout = memref_type(load.memref), op.layout
-    element = size_of(source.element_type)
-    row = source.get_shape()[-1] * element
-    piece = (layout.inner.data or box[-1]) * element
-    if len(box) > MAX_BOX_RANK or max(box) > MAX_BOX:
-        return f"it has up to {MAX_BOX_RANK} axes of up to {MAX_BOX} elements, not {box}"
+    source = memref_type(load.memref)
+    row = source.get_shape()[-1] * size_of(source.element_type)
     if len(box) > 1 and row % BOX_ALIGNMENT:
         return f"rows of the tensor are {row} bytes, not a multiple of {BOX_ALIGNMENT}"
-    if piece % BOX_ALIGNMENT:
-        return f"its rows are {piece} bytes, not a multiple of {BOX_ALIGNMENT}"
-    if layout.order or layout.pad:
-        return "it is stored in its own order and without padding"
-    return None
+    return box_problem(box, memref_type(op.slab))
 
 
 def _no_box(why: str) -> PassFailedException:

@@ -53,7 +53,7 @@ loop.kernel @masked(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
 
 // -----
 
-// CHECK: it has up to 5 axes of up to 256 elements, not {{\[}}512, 16]; use transport(cp_async)
+// CHECK: a box has up to 5 axes of 1 to 256 elements, not {{\[}}512, 16]; use transport(cp_async)
 loop.kernel @large(%x: memref<512x64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%t = thread 64) {
     %sum = loop.reduce %ko in 2 with add {
@@ -87,7 +87,7 @@ loop.kernel @rows_of_65(%x: memref<64x65xf32>) -> (%out: memref<64xf32>) {
 
 // -----
 
-// CHECK: its rows are 24 bytes, not a multiple of 16; use transport(cp_async)
+// CHECK: the inner axis of a box is a multiple of 16 bytes, not 24; use transport(cp_async)
 loop.kernel @rows_of_6(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%t = thread 64) {
     %sum = loop.reduce %ko in 2 with add {
@@ -104,7 +104,7 @@ loop.kernel @rows_of_6(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
 
 // -----
 
-// CHECK: its rows are 8 bytes, not a multiple of 16; use transport(cp_async)
+// CHECK: the inner axis of a box is a multiple of 16 bytes, not 8; use transport(cp_async)
 loop.kernel @pieces_of_2(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%t = thread 64) {
     %sum = loop.reduce %ko in 2 with add {
@@ -121,7 +121,7 @@ loop.kernel @pieces_of_2(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
 
 // -----
 
-// CHECK: it is stored in its own order and without padding; use transport(cp_async)
+// CHECK: a box is stored in its own order and without padding; use transport(cp_async)
 loop.kernel @padded(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%t = thread 64) {
     %sum = loop.reduce %ko in 2 with add {
@@ -133,5 +133,25 @@ loop.kernel @padded(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
       loop.yield %1 : f32
     } : f32
     loop.store %sum, %out[%t] : memref<64xf32>
+  }
+}
+
+// -----
+
+// A slab in pieces that the tensor memory accelerator cannot store: four rows are half of what its
+// swizzle repeats after.
+
+// CHECK: transport(tma) copies boxes, and this is none: pieces of a box begin at multiples of 1024 bytes, but are 512 bytes apart; use transport(cp_async)
+loop.kernel @k(%x: memref<64x256xf32>) -> (%out: memref<256xf32>) {
+  tile.launch (%t = thread 256) {
+    %sum = loop.reduce %k in 16 with add {
+      %s = tile.stage (%i, %j) in [4, 256] ring(depth 2, lookahead 1) transport(tma) {
+        %0 = loop.load %x[%k * 4 + %i, %j] : memref<64x256xf32>
+        loop.yield %0 : f32
+      } : memref<4x256xf32, #tile.layout<inner 32, swizzle 128>, 3 : i64>
+      %1 = loop.load %s[0, %t] : memref<4x256xf32, #tile.layout<inner 32, swizzle 128>, 3 : i64>
+      loop.yield %1 : f32
+    } : f32
+    loop.store %sum, %out[%t] : memref<256xf32>
   }
 }

@@ -68,7 +68,7 @@ def test_simulated(parse: Parse, name: str):
 
 
 # The share of fused multiply-adds in the main loop, on sm_90a.
-SHARES = {"gated_matmul": 0.8, "batched_matmul_tma": 0.86}
+SHARES = {"gated_matmul": 0.8, "batched_matmul_tma": 0.86, "matmul_tma_slabs": 0.88}
 
 
 @needs_nvrtc

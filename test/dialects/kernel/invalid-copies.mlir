@@ -88,3 +88,13 @@ kernel.func grid 1 block 32 @k(%x: memref<512x15xf32>) -> (%out: memref<100xf32>
   // CHECK: the inner axis of a box is a multiple of 16 bytes, not 60
   kernel.tma_copy %x[0, 0] box [64, 15] to %s[%count] on %ring, %count : memref<512x15xf32>, memref<2x64x15xf32, 3 : i64>, !kernel.ring<2, tma>
 }
+
+// -----
+
+kernel.func grid 1 block 32 @k(%x: memref<64x256xf32>) -> (%out: memref<100xf32>) {
+  %count = arith.constant 0 : index
+  %s = kernel.shared : memref<2x4x256xf32, #tile.layout<slots, inner 32, swizzle 128>, 3 : i64>
+  %ring = kernel.ring bytes 512 : !kernel.ring<2, tma>
+  // CHECK: pieces of a box begin at multiples of 1024 bytes, but are 512 bytes apart
+  kernel.tma_copy %x[0, 0] box [4, 256] to %s[%count] on %ring, %count : memref<64x256xf32>, memref<2x4x256xf32, #tile.layout<slots, inner 32, swizzle 128>, 3 : i64>, !kernel.ring<2, tma>
+}

@@ -71,6 +71,7 @@ REFERENCES: Mapping[str, Reference] = {
     "matmul_odd": Reference(((33, 65), (65, 17)), torch.mm),
     "gated_matmul": Reference(((256, 1024), (256, 1024), (1024, 256)), _gated_mm),
     "attention_values": Reference(((8, 100, 100), (2, 100, 64)), _attention_values),
+    "matmul_tma_slabs": Reference(((256, 160), (160, 256)), torch.mm),
     "batched_matmul_tma": Reference(((6, 256, 128), (6, 128, 128)), _bmm),
     **{f"softmax_{n}": Reference(((rows, n),), _softmax) for n, rows in _ROWS.items()},
     **{f"rms_norm_{n}": Reference(((rows, n), (n,)), _rms_norm) for n, rows in _ROWS.items()},
