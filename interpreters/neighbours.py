@@ -4,27 +4,26 @@
 import numpy as np
 from xdsl.ir import Operation
 
+from tilewright.dialects.target import WARP_SIZE
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.race import Who
 from tilewright.interpreters.types import Array
 
-_ANYBODY = -4
-"""Stands for a thread that is none of those that have used memory before."""
-
 
 def take_over(op: Operation, buffer: Buffer, elements: Array, who: Who) -> None:
     """
-    `who` writes `elements`, which ends what the neighbours held, in each block.
+    `who` writes `elements`, which ends what the neighbours held, in each block. One thread of each
+    warp stands for all of its lanes.
 
     Raises `InterpreterError` where a thread may still use one of them, or a copy is under way.
     """
     if not buffer.neighbours or not elements.size:
         return
-    rows, first = np.unique(elements // buffer.size, return_index=True)
-    ids = [np.broadcast_to(whose, elements.shape)[first, None] for whose in who[1:]]
+    rows, ids = elements // buffer.size, [np.broadcast_to(whose, elements.shape) for whose in who]
+    _, first = np.unique([rows, ids[0] // WARP_SIZE], axis=1, return_index=True)
     for other in buffer.neighbours:
-        theirs = rows[:, None] * other.size + np.arange(other.size)
+        theirs = rows[first, None] * other.size + np.arange(other.size)
         if other.on_its_way(theirs).any():
             raise fail(
                 op,
@@ -32,8 +31,8 @@ def take_over(op: Operation, buffer: Buffer, elements: Array, who: Who) -> None:
                 remedy="wait for its fill with kernel.ring_wait",
             )
         assert other.accesses is not None
-        *anybody, _ = np.broadcast_arrays(np.asarray(_ANYBODY), *ids, theirs)
-        if other.accesses.races_with_update(theirs, Who(*anybody)).any():
+        *warps, _ = np.broadcast_arrays(*(whose[first, None] for whose in ids), theirs)
+        if other.accesses.races_with_update(theirs, Who(*warps)).any():
             raise fail(
                 op,
                 f"writes to %{buffer.name}, which lies where another thread may use %{other.name}",

@@ -82,3 +82,39 @@ def test_mistake(old: str, new: str, message: str, parse: Parse) -> None:
 def test_beyond_each_other_nothing_is_shared(parse: Parse) -> None:
     apart = PROGRAM.replace("kernel.barrier // before the sums", "").replace("at 128", "at 512")
     interpret(parse(apart), X, function="k")
+
+
+ONE_WARP = """
+kernel.func grid 2 block 32 @k(%x: memref<2x32xf32>) -> (%out: memref<2x32xf32>) {
+  %b = kernel.block_id
+  %t = kernel.thread_id
+  %a = kernel.shared at 0 : memref<32xf32, 3>
+  %c = kernel.shared at 0 : memref<32xf32, 3>
+  %0 = loop.load %x[%b, %t] : memref<2x32xf32>
+  loop.store %0, %a[%t] : memref<32xf32, 3>
+  kernel.warp_barrier
+  %1 = loop.load %a[31 - %t] : memref<32xf32, 3>
+  kernel.warp_barrier // before %c
+  loop.store %1, %c[%t] : memref<32xf32, 3>
+  kernel.warp_barrier
+  %2 = loop.load %c[(%t + 1) mod 32] : memref<32xf32, 3>
+  loop.store %2, %out[%b, %t] : memref<2x32xf32>
+}"""
+
+
+def test_a_warp_knows_what_its_lanes_did(parse: Parse) -> None:
+    x = X[:2, :32]
+    (out,) = interpret(parse(ONE_WARP), x, function="k")
+    np.testing.assert_array_equal(out, np.roll(x[:, ::-1], -1, axis=1))
+    too_early = parse(ONE_WARP.replace("kernel.warp_barrier // before %c", ""))
+    with pytest.raises(InterpreterError, match="lies where another thread may use %a"):
+        interpret(too_early, x, function="k")
+
+
+def test_other_warps_do_not(parse: Parse) -> None:
+    two_warps = ONE_WARP.replace("32", "64").replace("f64", "f32").replace("31 - ", "63 - ")
+    whole = two_warps.replace("kernel.warp_barrier", "kernel.barrier")
+    interpret(parse(whole), X[:2], function="k")
+    narrow = whole.replace("kernel.barrier // before %c", "kernel.warp_barrier")
+    with pytest.raises(InterpreterError, match="lies where another thread may use %a"):
+        interpret(parse(narrow), X[:2], function="k")
