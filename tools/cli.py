@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright compile | run | bench | ops | simcheck | doctor`: the options of each command, and how
-it ends.
+`tilewright compile | run | explain | bench | ops | simcheck | doctor`: the options of each command,
+and how it ends.
 
 Exit code 0: done, and right. 1: something failed, or a result is wrong. 2: the command line, the
 expression or the file cannot be understood. 130: interrupted.
@@ -98,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_compile(add_parser)
     _add_run(add_parser)
     _add_ops(add_parser)
+    _add_explain(add_parser)
     _add_bench(add_parser)
     _add_simcheck(add_parser)
     _add_doctor(add_parser)
@@ -235,6 +236,11 @@ def _add_ops(add_parser: AddParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="as JSON")
     form.add_argument("--markdown", action="store_true", help="as the page docs/ops.md")
+
+
+def _add_explain(add_parser: AddParser) -> None:
+    help = "say how each kernel is scheduled, and why"
+    _add_program(_command(add_parser, "explain", "explain_command", help, _EXPRESSION))
 
 
 def _add_bench(add_parser: AddParser) -> None:

@@ -36,6 +36,11 @@ class Contraction(NamedTuple):
     n_bytes: int
     """Bytes that a step reads along n (and not along m)."""
 
+    def __str__(self) -> str:
+        batch = f"batch {self.batch}, " if self.batch > 1 else ""
+        sums = f", {self.sums} sums" if self.sums > 1 else ""
+        return f"{batch}m {self.m}, n {self.n}, k {self.k}{sums}"
+
 
 def contraction_of(kernel_nest: Block) -> Contraction | None:
     """The contraction that a nest, given its body, is; None if it is none."""

@@ -131,6 +131,13 @@ class Tiling(NamedTuple):
     split: int
     depth: int
 
+    def __str__(self) -> str:
+        tile = self.tile
+        return (
+            f"tile {tile.m}x{tile.n}, {tile.fm}x{tile.fn} a thread; bk {self.bk}, "
+            f"split {self.split}, {self.depth} slots"
+        )
+
     def fits(self, problem: Contraction, target: Target) -> bool:
         """Whether a block with it can run."""
         shared = self.shared_bytes(problem, target)
@@ -213,7 +220,7 @@ def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[f
 
 
 def _combinations(problem: Contraction) -> Iterator[Tiling]:
-    tiles = [tile for tile in TILES if _is_no_larger(tile, problem)] or [_SMALLEST]
+    tiles = [tile for tile in TILES if _suits(tile, problem)] or [_SMALLEST]
     splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
     chunks = [bk for bk in CHUNKS if bk <= max(problem.k, CHUNKS[0])]
     for of_block, bk, split, depth in product(tiles, chunks, splits, DEPTHS):
@@ -221,16 +228,32 @@ def _combinations(problem: Contraction) -> Iterator[Tiling]:
             yield Tiling(of_block, bk, split, depth)
 
 
-def _is_no_larger(tile: Tile, problem: Contraction) -> bool:
-    """Whether no smaller tile covers as much: half of it would not do."""
-    return tile.m < 2 * problem.m and tile.n < 2 * problem.n
+def _suits(tile: Tile, problem: Contraction) -> bool:
+    """Whether half of the tile would not cover as much, and it is no splinter of the problem."""
+    sides = ((tile.m, problem.m), (tile.n, problem.n))
+    return all(min(size, 16) <= of_tile < 2 * size for of_tile, size in sides)
+
+
+class Weighed(NamedTuple):
+    """What was weighed for a contraction."""
+
+    problem: Contraction
+    tilings: list[Tiling]
+    """The one that is taken, and those that come after it."""
+
+
+def weighed(kernel: loop.KernelOp, target: Target) -> Weighed | None:
+    """What there is to choose from; None for what is no contraction."""
+    problem = contraction_of(nest_block(kernel))
+    if problem is None or problem.k == 0:
+        return None
+    return Weighed(problem, tilings(problem, target))
 
 
 def plan(kernel: loop.KernelOp, target: Target) -> str:
     """The pipeline that schedules `kernel`, with the options that are decided together."""
-    problem = contraction_of(nest_block(kernel))
-    if problem is not None and problem.k > 0:
-        return _plan_contraction(problem, target)
+    if (found := weighed(kernel, target)) is not None:
+        return _plan_contraction(found.tilings[0], target)
     launch = _launched(kernel)
     if shares_rows(launch):
         return _plan_rows(launch, target)
@@ -246,8 +269,7 @@ def _launched(kernel: loop.KernelOp) -> tile.LaunchOp:
     return launch
 
 
-def _plan_contraction(problem: Contraction, target: Target) -> str:
-    best = tilings(problem, target)[0]
+def _plan_contraction(best: Tiling, target: Target) -> str:
     of_block = best.tile
     steps = ["tileify", f"chunk-matmul-k{{bk={best.bk}}}"]
     if best.split > 1:
