@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Contractions of random sizes, for which each pass takes any of its own choices: every choice is
+possible, and the interpreter's results stay what they were. Some run in the simulator.
+"""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import DataObject
+from torch import Tensor
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.pattern_rewriter import PatternRewriter
+
+from tilewright import api
+from tilewright.codegen import nvrtc
+from tilewright.codegen.execution import SimulatorBackend
+from tilewright.codegen.host_function import plan_of
+from tilewright.dialects import tile
+from tilewright.dialects.target import TARGETS
+from tilewright.frontend.expression import Expression
+from tilewright.interpreters.check import check_pass
+from tilewright.passes.lowering import context
+from tilewright.passes.manager import PassManager
+from tilewright.passes.pipeline_string import parse_pipeline
+from tilewright.passes.pipelines import available_passes
+from tilewright.passes.tile.chunk_matmul_k import ChunkMatmulKPass
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.split_matmul_k import SplitMatmulKPass
+from tilewright.passes.tile.tileify import TileifyPass
+from tilewright.passes.verification import verify_module
+from tilewright.tools.program import with_main
+
+from .contractions import CASES, Sizes, contraction
+
+Parse = Callable[[str], ModuleOp]
+
+EXTENTS = st.integers(1, 70)
+SIZES = st.builds(
+    Sizes, EXTENTS, EXTENTS, EXTENTS | st.sampled_from([1, 65, 127, 300]), st.integers(1, 4)
+)
+
+
+@pytest.fixture
+def every_case(request: pytest.FixtureRequest) -> None:
+    if not request.config.getoption("--every-case"):
+        pytest.skip("takes minutes: --every-case")
+
+
+def lowered(source: Expression) -> ModuleOp:
+    return api.lower(api.capture(source.module, *source.args), "loop")
+
+
+def run(module: ModuleOp, pipeline: str) -> None:
+    PassManager(context()).run(module, parse_pipeline(pipeline, available_passes()))
+
+
+def decide(step: SchedulingPass, module: ModuleOp, data: DataObject) -> None:
+    """Apply any of the pass's choices to each launch that it has something to do for."""
+    for launch in [op for op in module.walk() if isinstance(op, tile.LaunchOp)]:
+        if step.legal(launch) is not None:
+            continue
+        chosen = data.draw(st.sampled_from(list(step.choices(launch))))
+        note(chosen.step())
+        assert chosen.impossible(launch) is None
+        chosen.rewrite(launch, PatternRewriter(launch))
+
+
+def check(case: str, sizes: Sizes, target: str, data: DataObject) -> None:
+    """Scheduling changes nothing, and a second time there is nothing to do."""
+    module = lowered(contraction(case, sizes, fake=True))
+    before = module.clone()
+    TileifyPass(columns=True).apply(context(), module)
+    for step in (ChunkMatmulKPass(target), SplitMatmulKPass(target)):
+        decide(step, module, data)
+        assert all(
+            step.legal(op) is not None for op in module.walk() if isinstance(op, tile.LaunchOp)
+        )
+    verify_module(module)
+    assert check_pass(before, module, "tile").notes == ()
+    run(module, "blockify-launch,cooperative-reduce,split-joins,convert-tile-to-kernel")
+    assert check_pass(before, module, "kernel").notes == ()
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from([*CASES]), SIZES, st.sampled_from(TARGETS), st.data())
+def test_choices(case: str, sizes: Sizes, target: str, data: DataObject):
+    check(case, sizes, target, data)
+
+
+@settings(max_examples=600, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from([*CASES]), SIZES, st.sampled_from(TARGETS), st.data())
+def test_many_choices(every_case: None, case: str, sizes: Sizes, target: str, data: DataObject):
+    check(case, sizes, target, data)
+
+
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+# How the chunks of 33x65 @ 65x17 are shared: 9 of 8 steps, 5 of 16, 3 of 32.
+SPLITS = {
+    "cluster": "chunk-matmul-k{bk=8},split-matmul-k{factor=4 join=cluster}",
+    "last block": "chunk-matmul-k{bk=16},split-matmul-k{factor=4 join=last_block}",
+    "workspace": "chunk-matmul-k{bk=8},split-matmul-k{factor=5 join=workspace}",
+    "atomic": "chunk-matmul-k{bk=32},split-matmul-k{factor=3 join=atomic}",
+}
+
+
+def simulate(module: ModuleOp, pipeline: str, inputs: Sequence[Tensor]) -> Tensor:
+    """What the scheduled program computes, with all checks of the simulator."""
+    run(module, pipeline)
+    arrays = [tensor.numpy() for tensor in inputs]
+    execution = SimulatorBackend("sm_90a").run(plan_of(api.lower(module, "cuda")), arrays)
+    assert not execution.problems
+    (result,) = execution.results
+    return torch.as_tensor(result)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("split", SPLITS.values(), ids=SPLITS)
+@pytest.mark.parametrize("case", ["NN", "gated", "int32"])
+def test_simulated(case: str, split: str):
+    if "atomic" in split and case == "gated":
+        pytest.skip("a product of sums is not stored as it is joined")
+    source = contraction(case, Sizes(33, 17, 65, 1))
+    schedule = f"tileify,{split},blockify-launch{{m=16 n=16}}"
+    result = simulate(lowered(source), schedule, source.args)
+    torch.testing.assert_close(result, source.module(*source.args), rtol=1e-5, atol=1e-4)
+
+
+@needs_nvrtc
+def test_attention_is_split_too():
+    # The statistics of a row are every block's, the values are split.
+    source = contraction("attention", Sizes(20, 19, 16, 2))
+    split = "chunk-matmul-k{bk=8},split-matmul-k{factor=2 join=last_block}"
+    schedule = f"tileify{{columns=true}},{split},blockify-launch"
+    result = simulate(lowered(source), schedule, source.args)
+    torch.testing.assert_close(result, source.module(*source.args), rtol=1e-5, atol=1e-5)
+
+
+# Beyond the diagonal nothing is read: what is there is NaN.
+CAUSAL = """
+loop.kernel @k(%s: memref<50x50xf32>, %v: memref<50x7xf32>) -> (%out: memref<50x7xf32>) {
+  loop.for %i in 50, %j in 7 {
+    %sum = loop.reduce %k in 50 with add {
+      %0 = loop.load %s[%i, %k] where [%i - %k] : memref<50x50xf32>
+      %1 = math.exp %0 : f32
+      %2 = loop.load %v[%k, %j] : memref<50x7xf32>
+      %3 = arith.mulf %1, %2 : f32
+      loop.yield %3 where [%i - %k] : f32
+    } : f32
+    loop.store %sum, %out[%i, %j] : memref<50x7xf32>
+  }
+}"""
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    "split", ["chunk-matmul-k{bk=8}", "chunk-matmul-k{bk=8},split-matmul-k{factor=3 join=cluster}"]
+)
+def test_beyond_the_diagonal(parse: Parse, split: str):
+    scores, values = torch.randn(50, 50), torch.randn(50, 7)
+    expected = scores.exp().tril() @ values
+    scores[torch.ones(50, 50).triu(1).bool()] = torch.nan
+    module = with_main(parse(CAUSAL))
+    schedule = f"tileify,{split},blockify-launch{{m=16 n=8}}"
+    result = simulate(module, schedule, [scores, values])
+    torch.testing.assert_close(result, expected, rtol=1e-5, atol=1e-4)
