@@ -50,6 +50,7 @@ _PASSES: dict[str, str] = {
     "double-buffer": "tile.double_buffer:DoubleBufferPass",
     "async-copy": "tile.async_copy:AsyncCopyPass",
     "pipeline-k-outer": "tile.pipeline_k_outer:PipelineKOuterPass",
+    "register-tile": "tile.register_tile:RegisterTilePass",
     "mark-unroll": "tile.mark_unroll:MarkUnrollPass",
     "stage-rows": "tile.stage_rows:StageRowsPass",
     "split-joins": "kernel.split_joins:SplitJoinsPass",

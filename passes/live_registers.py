@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tilewright.dialects import loop
 from tilewright.dialects.kernel_registers import RegistersOp, UnrollOp
 from tilewright.dialects.types import memref_type
+from tilewright.passes.kernel.chunks import whole_of
 
 ALLOWANCE = 16
 """Registers for what the IR does not name."""
@@ -98,9 +99,12 @@ def _last_uses(ops: Sequence[Operation], done: Sequence[int]) -> dict[SSAValue, 
 def _registers(value: SSAValue) -> int:
     """
     Constants are part of instructions, kernel arguments stay where the launch puts them, and what
-    is read of an array of registers is in registers already.
+    is read of an array of registers is in registers already. A chunk of a reduction has the
+    registers of the whole.
     """
     owner = value.owner
+    if isinstance(owner, loop.ReduceOp) and whole_of(owner) is not None:
+        return 0
     if isinstance(owner, RegistersOp):
         array = memref_type(value)
         return prod(array.get_shape()) * _of_scalar(array.element_type)

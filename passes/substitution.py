@@ -37,6 +37,11 @@ class Substitution:
     may come from anywhere inside: it, and the loads that it subscripts, are masked as stores are.
     """
 
+    parts: dict[SSAValue, Sequence[SSAValue]] = field(
+        default_factory=dict[SSAValue, Sequence[SSAValue]]
+    )
+    """Axes of a launch by those that they are split into: joining across one is across all."""
+
     where: Access | None = None
     """What holds wherever the clones matter: it masks their loads, and data made an index."""
 
@@ -111,7 +116,7 @@ class Substitution:
                 return loop.YieldOp([self.value(v) for v in op.values], self.mask(op))
             case tile.CombineOp():
                 values = [self.value(v) for v in op.values]
-                axes = [self.value(v) for v in op.axes]
+                axes = [part for v in op.axes for part in self.parts.get(v, [self.value(v)])]
                 join = None if op.join is None else op.join.data
                 return tile.CombineOp(values, axes, op.monoid, self.mask(op), join)
             case loop.ReduceOp() if op.bound is not None:

@@ -3,10 +3,11 @@
 How many elements along an axis one instruction can move.
 
 A vector access begins where the axis is a multiple of the width. It is right if its elements lie
-side by side, if its address is a multiple of its bytes whatever the other indices are, and if its
-mask holds for all of its elements or for none:
+side by side, if its address is a multiple of its bytes whatever the other indices are, if it does
+not go on in the next row of an array, and if its mask holds for all of its elements or for none:
 
     %x[%row * 64 + %t * 4 + %v]                    every coefficient but that of %v divides by 4
+    %x[.. floordiv 50, (%t * 4 + %v) mod 50]       rows of 50: some vectors would be in two of them
     ... where [99 - %t * 4 - %v]                   100 divides by 4: all or none
 """
 
@@ -34,9 +35,11 @@ def vector_width(op: loop.LoadOp | loop.StoreOp, axis: SSAValue, extent: int) ->
 
 def _fits(op: loop.LoadOp | loop.StoreOp, axis: SSAValue, width: int) -> bool:
     type = memref_type(op.memref)
-    offset = layout_of(type).offset(op.map.data.results, type)
-    if not _begins_a_vector(offset, op.indices, axis, width):
-        return False
+    subscripts, layout = op.map.data.results, layout_of(type)
+    innermost = subscripts[layout.innermost(len(subscripts))]
+    for where in (layout.offset(subscripts, type), innermost):
+        if not _begins_a_vector(where, op.indices, axis, width):
+            return False
     masks = () if op.mask is None else op.mask.data.results
     return all(holds_for_all_or_none(mask, op.mask_operands, axis, width) for mask in masks)
 

@@ -17,7 +17,7 @@ threads of a block.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from xdsl.pattern_rewriter import PatternRewriter
@@ -69,12 +69,12 @@ class BlockifyLaunchPass(SchedulingPass):
         if not _is_rectangular(launch):
             line = max(WARP_SIZE, power_of_two(total_extent(_parted(launch))))
             lines = dict.fromkeys([min(_THREADS, line), *_up_to(_LINES, line)])
-            return [replace(self, n=n) for n in lines]
+            return [type(self)(self.target, None, n) for n in lines]
         rows, columns = (power_of_two(_extent(launch, role)) for role in (Role.M, Role.N))
         n = min(WARP_SIZE, columns)
         m = max(min(_THREADS // n, rows), WARP_SIZE // n)
         sides = [(a, b) for a in _up_to(_SIDES, rows) for b in _up_to(_SIDES, columns)]
-        return [replace(self, m=a, n=b) for a, b in dict.fromkeys([(m, n), *sides])]
+        return [type(self)(self.target, a, b) for a, b in dict.fromkeys([(m, n), *sides])]
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
         if not _is_rectangular(launch) and self.m not in (None, 1):

@@ -69,10 +69,10 @@ def are_columns(launch: tile.LaunchOp) -> bool:
     nests = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp | loop.ForOp)]
     if any(_goes_by_data(op, row) for nest in nests for op in _accesses(nest)):
         return False
-    accesses = [op for nest in nests for op in _accesses(nest) if _stride(op, row)]
+    accesses = [op for nest in nests for op in _accesses(nest) if stride(op, row)]
     inner = [axis for nest in nests for axis in nest.body.block.args]
     return bool(accesses) and not any(
-        _stride(op, row) != 1 or any(_stride(op, axis) == 1 for axis in inner) for op in accesses
+        stride(op, row) != 1 or any(stride(op, axis) == 1 for axis in inner) for op in accesses
     )
 
 
@@ -98,7 +98,7 @@ def _goes_by_data(op: loop.LoadOp | loop.StoreOp, axis: SSAValue) -> bool:
     return axis not in op.indices and axis in index_sources(op.indices)
 
 
-def _stride(op: loop.LoadOp | loop.StoreOp, axis: SSAValue) -> int:
+def stride(op: loop.LoadOp | loop.StoreOp, axis: SSAValue) -> int:
     """How many elements further the access is after the first step of `axis`."""
     offsets = [0, 0]
     for step in (0, 1):

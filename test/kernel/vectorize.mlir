@@ -71,3 +71,15 @@ kernel.func grid 1 block 64 @tail(%x: memref<249xf32>) -> (%out: memref<64xf32>)
   %0 = loop.load %r[1] : memref<4xf32, 5 : i64>
   loop.store %0, %out[%t] : memref<64xf32>
 }
+
+// All of the array is in one line, but some vectors would be in two rows of it.
+// CHECK-LABEL: @across_rows
+// CHECK-NOT:     kernel.copy %x
+// REMARK:        skipped at across_rows: loads from %x: no axis of the nest
+kernel.func grid 1 block 5 @across_rows(%x: memref<2x10xf32>) -> (%out: memref<20xf32>) {
+  %t = kernel.thread_id
+  kernel.unroll %v in 4 {
+    %0 = loop.load %x[(%t * 4 + %v) floordiv 10, (%t * 4 + %v) mod 10] : memref<2x10xf32>
+    loop.store %0, %out[%t * 4 + %v] : memref<20xf32>
+  }
+}

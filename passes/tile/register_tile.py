@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Gives each thread several elements, which it keeps in registers.
+
+    tile.launch (%bm = block 4 m, %bn = block 4 n, %tm = thread 128 m, %tn = thread 128 n) {
+      ... %chunk = loop.reduce %ki in 16 with add { ... %as[%tm, %ki] ... %bs[%ki, %tn] ... }
+
+becomes, with `register-tile{fm=8 fn=8 fk=4 min_blocks=2}`,
+
+    tile.launch (%bm = block 4 m, %bn = block 4 n, %tm = thread 16 m, %tn = thread 16 n,
+                 %sm = register 2 m, %vm = register 4 m, %sn = register 2 n, %vn = register 4 n)
+                min_blocks 2 {
+      ... %chunk = loop.reduce %ki in 4 with add {
+            %four = loop.reduce %kv in 4 with add {
+              ... %as[%sm * 64 + %tm * 4 + %vm, %ki * 4 + %kv] ...
+
+Of `fm` rows `vm` lie side by side, so that one access can move them; the strips of so many lie as
+far apart as the threads reach together, so that neighbouring threads access neighbours. The same
+holds of columns. `fk` steps of K are read together.
+
+Any other launch is split along its last thread axis, where memory is contiguous: a thread does
+`items` strips of `vector` elements. What is joined across an axis is joined across all its parts.
+Extents have to divide.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import log2
+from typing import ClassVar, NamedTuple, Self
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.pattern_rewriter import PatternRewriter
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Role
+from tilewright.dialects.kernel_like import MAX_THREADS
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.tile_axes import Axis, Level
+from tilewright.passes.kernel.vector_width import vector_width
+from tilewright.passes.loop.simplify_accesses import simplify_accesses
+from tilewright.passes.tile.chunking import chunked
+from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
+from tilewright.passes.tile.rebind import NewAxis, Rebinding
+from tilewright.passes.tile.register_budget import over_budget, registers_with
+from tilewright.passes.tile.rows import stride
+from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
+from tilewright.passes.trace import Rule
+
+_FACTORS = (8, 4, 16, 2, 1)
+_FK = 4
+_VECTOR = 4
+"""Elements of 4 bytes that one access moves."""
+
+_MOST_CHOICES = 40
+_FEWEST_THREADS, _MOST_THREADS = 128, 256
+"""What a block is left at first guess."""
+
+_BESIDE_ESTIMATE = 28
+"""Registers that NVRTC takes in register tiles, beside those that are estimated."""
+
+
+class Split(NamedTuple):
+    """What a thread does along an axis: so many strips of so many neighbours."""
+
+    axis: Axis
+    strips: int
+    vector: int
+
+    @property
+    def elements(self) -> int:
+        """Elements of a thread."""
+        return self.strips * self.vector
+
+
+@dataclass(frozen=True)
+class RegisterTilePass(SchedulingPass):
+    """Give each thread several elements."""
+
+    name = "register-tile"
+    RULE: ClassVar[Rule] = Rule("t", 8, "register_tile")
+
+    fm: int | None = None
+    """Rows of a contraction that a thread does."""
+    fn: int | None = None
+    """Columns."""
+    vm: int | None = None
+    """Rows that lie side by side; left out, as many as one access moves."""
+    vn: int | None = None
+    """Columns that lie side by side; left out, as many as one access moves."""
+    fk: int | None = None
+    """Steps of K that are read together."""
+    vector: int | None = None
+    """Neighbours that a thread of any other launch does."""
+    items: int | None = None
+    """Strips of neighbours."""
+    min_blocks: int | None = None
+    """Blocks that are to be resident on an SM, which bounds registers; 0 for no bound."""
+
+    def legal(self, launch: tile.LaunchOp) -> str | None:
+        if is_scheduled(launch.kernel, self.name) or launch.axes_at(Level.REGISTER):
+            return "each thread has several elements already"
+        if not _last_axis(launch):
+            return "there is one thread: it has nothing to share"
+        return None
+
+    def worthless(self, launch: tile.LaunchOp) -> str | None:
+        return None if self.choices(launch) else "its threads cannot have several elements each"
+
+    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
+        bare = type(self)(self.target)
+        found = bare._tiles(launch) if _sides(launch) else bare._lines(launch)
+        possible: list[Self] = []
+        for choice in found:
+            if len(possible) < _MOST_CHOICES and choice.impossible(launch) is None:
+                possible.append(choice)
+        return possible
+
+    def _tiles(self, launch: tile.LaunchOp) -> Iterator[Self]:
+        """
+        At first the largest tile up to 8 by 8 that leaves 128 threads; where that would be more
+        than 256, the next larger.
+        """
+        tiles = [(fm, fn) for fm in _FACTORS for fn in _FACTORS]
+        best = min(tiles, key=lambda tile: _preference(launch, tile))
+        steps = [1, _FK] if not _reads_along_k(launch) else [_FK, 1]
+        if not all(op.axis_extents()[0] % _FK == 0 for op in _innermost(launch)):
+            steps = [1]
+        for fm, fn in sorted(tiles, key=lambda tile: _distance(tile, best)):
+            choice = replace(self, fm=fm, fn=fn)
+            if any(split.axis.extent % split.elements for split in choice._splits(launch)):
+                continue
+            for fk in steps:
+                yield replace(choice, fk=fk, min_blocks=choice._usual_blocks(launch))
+                yield replace(choice, fk=fk, min_blocks=0)
+
+    def _lines(self, launch: tile.LaunchOp) -> Iterator[Self]:
+        """At first as many neighbours as all accesses along them move, if 128 threads are left."""
+        axis = _last_axis(launch)[0]
+        accesses = [op for op in launch.walk() if isinstance(op, loop.LoadOp | loop.StoreOp)]
+        along = [op for op in accesses if stride(op, axis.value) == 1]
+        widest = min((vector_width(op, axis.value, axis.extent) for op in along), default=1)
+        while widest > 1 and launch.num_threads < widest * _FEWEST_THREADS:
+            widest //= 2
+        for vector in dict.fromkeys((widest, 4, 2, 1, 8)):
+            for items in (1, 2, 4, 8):
+                yield replace(self, vector=vector, items=items, min_blocks=0)
+
+    def _usual_blocks(self, launch: tile.LaunchOp) -> int:
+        """So many blocks as have room for the registers that threads need."""
+        target = target_named(self.target)
+        splits = self._splits(launch)
+        needed = registers_with(launch, _steps(splits)) + _BESIDE_ESTIMATE
+        return target.blocks_per_sm(_threads(launch, splits), 0, needed)
+
+    def _splits(self, launch: tile.LaunchOp) -> list[Split]:
+        """What becomes of the axes that are split."""
+        if sides := _sides(launch):
+            m, n = sides
+            of_m, of_n = self.fm or 1, self.fn or 1
+            vm, vn = self.vm or _neighbours(of_m), self.vn or _neighbours(of_n)
+            return [Split(m, of_m // vm, vm), Split(n, of_n // vn, vn)]
+        return [Split(a, self.items or 1, self.vector or 1) for a in _last_axis(launch)]
+
+    def impossible(self, launch: tile.LaunchOp) -> str | None:
+        return (
+            self._wrong_options(launch)
+            or self._indivisible(launch)
+            or self._wrong_threads(launch)
+            or over_budget(launch, _steps(self._splits(launch)), target_named(self.target))
+        )
+
+    def _wrong_options(self, launch: tile.LaunchOp) -> str | None:
+        given = {name: value for name, value in self.options().items() if name != "min_blocks"}
+        others = ("vector", "items") if _sides(launch) else ("fm", "fn", "vm", "vn", "fk")
+        if wrong := [name for name in others if name in given]:
+            kind = "is a contraction" if _sides(launch) else "is no contraction"
+            return f"{wrong[0]} does not apply: it {kind}"
+        least = min((value for (value,) in given.values() if isinstance(value, int)), default=1)
+        if least < 1 or (self.min_blocks or 0) < 0:
+            return f"'{self.step()}' leaves a thread without elements"
+        return None
+
+    def _indivisible(self, launch: tile.LaunchOp) -> str | None:
+        for fast, wide in ((self.fm, self.vm), (self.fn, self.vn)):
+            if wide is not None and (fast or 1) % wide:
+                return f"{fast or 1} elements are no strips of {wide}"
+        for axis, strips, vector in self._splits(launch):
+            if axis.extent % (strips * vector):
+                name = axis.value.name_hint or axis.role
+                return f"{axis.extent} steps of %{name} are no threads of {strips * vector} each"
+        for op in _innermost(launch) if (self.fk or 1) > 1 else ():
+            (steps,) = op.axis_extents()
+            if steps % (self.fk or 1) or op.bound is not None:
+                return f"{steps} steps of K are not read {self.fk} at a time (bk of chunk-matmul-k)"
+        return None
+
+    def _wrong_threads(self, launch: tile.LaunchOp) -> str | None:
+        threads = _threads(launch, self._splits(launch))
+        if threads <= MAX_THREADS:
+            return None
+        return f"{threads} threads would be left, and a block has at most {MAX_THREADS}"
+
+    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        new = _split_axes(launch, self._splits(launch))
+        rewriter.replace(launch, new)
+        if self.min_blocks:
+            new.min_blocks = IntegerAttr(self.min_blocks, i64)
+        if (self.fk or 1) > 1:
+            for op in _innermost(new):
+                rewriter.replace(op, chunked(op, self.fk or 1, ("ki", "kv")))
+            simplify_accesses(new)
+
+
+def _last_axis(launch: tile.LaunchOp) -> list[Axis]:
+    """The last thread axis that has several steps, if there is one."""
+    return [axis for axis in launch.thread_axes() if axis.extent > 1][-1:]
+
+
+def _sides(launch: tile.LaunchOp) -> list[Axis]:
+    """The thread axes of a contraction: along m and along n; nothing for any other launch."""
+    sides = [axis for axis in launch.thread_axes() if axis.role in (Role.M, Role.N)]
+    return sides if [axis.role for axis in sides] == [Role.M, Role.N] else []
+
+
+def _innermost(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
+    """Contractions, or the chunks of chunks that do the steps of K."""
+    return [[*chunks_of(op)][-1] for op in contracting_reductions(launch)]
+
+
+def _reads_along_k(launch: tile.LaunchOp) -> bool:
+    """Whether K is the innermost axis of something that is read."""
+    return any(
+        isinstance(load, loop.LoadOp) and stride(load, op.axis) == 1
+        for op in _innermost(launch)
+        for load in op.body.block.ops
+    )
+
+
+def _neighbours(elements: int) -> int:
+    return next(width for width in (_VECTOR, 2, 1) if elements % width == 0)
+
+
+def _threads(launch: tile.LaunchOp, splits: Sequence[Split]) -> int:
+    left = launch.num_threads
+    for split in splits:
+        left = left // split.axis.extent * (split.axis.extent // split.elements)
+    return left
+
+
+def _steps(splits: Sequence[Split]) -> dict[SSAValue, int]:
+    return {split.axis.value: split.elements for split in splits}
+
+
+def _preference(launch: tile.LaunchOp, tile: tuple[int, int]) -> tuple[float, ...]:
+    (fm, fn), (m, n) = tile, _sides(launch)
+    if m.extent % fm or n.extent % fn:
+        return 2, 0, 0, 0
+    threads = launch.num_threads // (fm * fn)
+    outside = max(_FEWEST_THREADS / threads, threads / _MOST_THREADS, 1)
+    return 1, outside, -min(fm * fn, 64), abs(log2(fm / fn)) + (fm > fn) / 2
+
+
+def _distance(tile: tuple[int, int], other: tuple[int, int]) -> float:
+    return sum(abs(log2(a / b)) for a, b in zip(tile, other, strict=True))
+
+
+def _split_axes(launch: tile.LaunchOp, splits: Sequence[Split]) -> tile.LaunchOp:
+    """The launch with parts in the place of the axes that are split; those in registers last."""
+    rebinding, by_axis = Rebinding(), {split.axis.value: split for split in splits}
+    threads: dict[SSAValue, int] = {}
+    for axis in launch.bound_axes():
+        split = by_axis.get(axis.value)
+        if split is None:
+            rebinding.keep(axis)
+            continue
+        threads[axis.value] = len(rebinding.axes)
+        name = axis.value.name_hint or "t"
+        rebinding.add(NewAxis(name, axis.level, axis.extent // split.elements, axis.role))
+    for split in splits:
+        _bind_parts(rebinding, split, threads[split.axis.value])
+    return rebinding.rebound(launch)
+
+
+def _bind_parts(rebinding: Rebinding, split: Split, thread: int) -> None:
+    """`strip * reach + thread * vector + element` stands for the axis."""
+    axis, strips, vector = split
+    parts: list[SSAValue] = [rebinding.body.args[thread]]
+    index = AffineExpr.dimension(thread) * vector
+    for kind, extent, factor in (("s", strips, axis.extent // strips), ("v", vector, 1)):
+        if extent > 1:
+            name = _part_name(kind, axis)
+            index = index + rebinding.add(NewAxis(name, Level.REGISTER, extent, axis.role)) * factor
+            parts.append(rebinding.body.args[-1])
+    rebinding.substitute([axis], index, overruns=False)
+    rebinding.substitution.parts[axis.value] = parts
+
+
+def _part_name(kind: str, axis: Axis) -> str:
+    """`%tm` has strips `%sm` and elements `%vm`; `%t` has items `%i` and elements `%v`."""
+    name = axis.value.name_hint or "t"
+    if name == "t":
+        return {"s": "i", "v": "v"}[kind]
+    return kind + name.removeprefix("t")
