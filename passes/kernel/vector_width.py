@@ -36,10 +36,10 @@ def vector_width(op: loop.LoadOp | loop.StoreOp, axis: SSAValue, extent: int) ->
 def _fits(op: loop.LoadOp | loop.StoreOp, axis: SSAValue, width: int) -> bool:
     type = memref_type(op.memref)
     subscripts, layout = op.map.data.results, layout_of(type)
-    innermost = subscripts[layout.innermost(len(subscripts))]
-    for where in (layout.offset(subscripts, type), innermost):
-        if not _begins_a_vector(where, op.indices, axis, width):
-            return False
+    if not _begins_a_vector(layout.offset(subscripts, type), op.indices, axis, width):
+        return False
+    if not _begins_a_vector(subscripts[layout.innermost(type)], op.indices, axis, width):
+        return False
     masks = () if op.mask is None else op.mask.data.results
     return all(holds_for_all_or_none(mask, op.mask_operands, axis, width) for mask in masks)
 
