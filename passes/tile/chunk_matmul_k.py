@@ -69,17 +69,14 @@ class ChunkMatmulKPass(SchedulingPass):
 
     def choices(self, launch: tile.LaunchOp) -> Sequence["ChunkMatmulKPass"]:
         """Chunks that are hardly longer than K."""
-        longest = power_of_two(_steps(launch))
-        fitting = [bk for bk in _CHUNKS if bk <= longest] or [longest]
-        return [ChunkMatmulKPass(self.target, bk) for bk in fitting]
+        return [ChunkMatmulKPass(self.target, bk) for bk in _CHUNKS if bk <= _longest(launch)]
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
         """A chunk has a step, and is not much longer than K."""
         assert self.bk is not None
-        longest = power_of_two(_steps(launch))
-        if 1 <= self.bk <= longest:
+        if 1 <= self.bk <= _longest(launch):
             return None
-        return f"chunks of {self.bk} for a K of {_steps(launch)}; bk is from 1 to {longest}"
+        return f"chunks of {self.bk} for a K of {_steps(launch)}; bk is 1 to {_longest(launch)}"
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         """Chunk each contraction."""
@@ -98,3 +95,8 @@ def _unchunked(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
 def _steps(launch: tile.LaunchOp) -> int:
     """K, the longest if there are several."""
     return max(op.axis_extents()[0] for op in _unchunked(launch))
+
+
+def _longest(launch: tile.LaunchOp) -> int:
+    """The most steps of a chunk: hardly more than there are."""
+    return max(power_of_two(_steps(launch)), min(_CHUNKS))

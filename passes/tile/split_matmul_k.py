@@ -134,14 +134,14 @@ class SplitMatmulKPass(SchedulingPass):
 
 
 def _chunks(launch: tile.LaunchOp) -> int:
-    """How many chunks the contraction with the fewest has."""
-    return min(op.axis_extents()[0] for op in contracting_reductions(launch))
+    """How many chunks the contraction with the most has."""
+    return max(op.axis_extents()[0] for op in contracting_reductions(launch))
 
 
 def _steps(launch: tile.LaunchOp) -> int:
-    """Steps of the shortest contraction."""
+    """Steps of the longest contraction."""
     contractions = [chunks_of(op) for op in contracting_reductions(launch)]
-    return min(prod(op.axis_extents()[0] for op in nest) for nest in contractions)
+    return max(prod(op.axis_extents()[0] for op in nest) for nest in contractions)
 
 
 def _blocks(launch: tile.LaunchOp) -> int:

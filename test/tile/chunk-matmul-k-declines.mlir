@@ -3,8 +3,8 @@
 // RUN: not opt-tool %s -p 'chunk-matmul-k{bk=0}' 2>&1 | filecheck %s --check-prefix=NONE
 // RUN: not opt-tool %s -p 'chunk-matmul-k{bk=16}' 2>&1 | filecheck %s --check-prefix=LONG
 
-// NONE: error: pass 'chunk-matmul-k': cannot do 'chunk-matmul-k{bk=0}' in @short: chunks of 0 for a K of 5; bk is from 1 to 8
-// LONG: error: pass 'chunk-matmul-k': cannot do 'chunk-matmul-k{bk=16}' in @short: chunks of 16 for a K of 5; bk is from 1 to 8
+// NONE: error: pass 'chunk-matmul-k': cannot do 'chunk-matmul-k{bk=0}' in @short: chunks of 0 for a K of 5; bk is 1 to 8
+// LONG: error: pass 'chunk-matmul-k': cannot do 'chunk-matmul-k{bk=16}' in @short: chunks of 16 for a K of 5; bk is 1 to 8
 
 // REMARK: --- t:002_chunk_matmul_k skipped at row_dot: no contraction: no loads of which one varies with m and another with n
 // REMARK: --- t:002_chunk_matmul_k skipped at empty: no contraction

@@ -209,3 +209,56 @@ loop.kernel @causal(%s: memref<64x64xf32>, %v: memref<64x7xf32>) -> (%out: memre
     loop.store %0, %out[%i, %j] : memref<64x7xf32>
   }
 }
+
+// Of a shorter contraction some blocks do nothing. The first is needed before the second: each is
+// joined by itself.
+// CHECK:      loop.kernel @chained(%x: memref<9x64xf32>, %v: memref<64x7xf32>, %y: memref<9x16xf32>, %w: memref<16x7xf32>) -> (%out: memref<9x7xf32>) {
+// CHECK-NEXT:   tile.launch (%s = block 4 split, %i = block 9 m, %j = block 7 n) {
+// CHECK-NEXT:     %p = loop.reduce %ko in 1 with add {
+// CHECK-NEXT:       %chunk = loop.reduce %ki in 16 with add {
+// CHECK-NEXT:         %0 = loop.load %x[%i, %s * 16 + %ki] : memref<9x64xf32>
+// CHECK-NEXT:         %1 = loop.load %v[%s * 16 + %ki, %j] : memref<64x7xf32>
+// CHECK-NEXT:         %2 = arith.mulf %0, %1 : f32
+// CHECK-NEXT:         loop.yield %2 : f32
+// CHECK-NEXT:       } : f32
+// CHECK-NEXT:       loop.yield %chunk : f32
+// CHECK-NEXT:     } : f32
+// CHECK-NEXT:     %acc = tile.combine %p across %s with add join(cluster) : f32
+// CHECK-NEXT:     %q = loop.reduce %ko_1 in 1 below [1 - %s] with add {
+// CHECK-NEXT:       %chunk_1 = loop.reduce %ki_1 in 16 with add {
+// CHECK-NEXT:         %3 = loop.load %y[%i, %ki_1] : memref<9x16xf32>
+// CHECK-NEXT:         %4 = loop.load %w[%ki_1, %j] : memref<16x7xf32>
+// CHECK-NEXT:         %5 = arith.subf %3, %acc : f32
+// CHECK-NEXT:         %6 = arith.mulf %5, %4 : f32
+// CHECK-NEXT:         loop.yield %6 : f32
+// CHECK-NEXT:       } : f32
+// CHECK-NEXT:       loop.yield %chunk_1 : f32
+// CHECK-NEXT:     } : f32
+// CHECK-NEXT:     %acc_1 = tile.combine %q across %s with add join(cluster) : f32
+// CHECK-NEXT:     loop.store %acc_1, %out[%i, %j] : memref<9x7xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: } schedule "split-matmul-k{factor=4 join=cluster}"
+loop.kernel @chained(%x: memref<9x64xf32>, %v: memref<64x7xf32>, %y: memref<9x16xf32>, %w: memref<16x7xf32>) -> (%out: memref<9x7xf32>) {
+  tile.launch (%i = block 9 m, %j = block 7 n) {
+    %p = loop.reduce %ko in 4 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %x[%i, %ko * 16 + %ki] : memref<9x64xf32>
+        %1 = loop.load %v[%ko * 16 + %ki, %j] : memref<64x7xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %q = loop.reduce %ko in 1 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %y[%i, %ki] : memref<9x16xf32>
+        %1 = loop.load %w[%ki, %j] : memref<16x7xf32>
+        %2 = arith.subf %0, %p : f32
+        %3 = arith.mulf %2, %1 : f32
+        loop.yield %3 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    loop.store %q, %out[%i, %j] : memref<9x7xf32>
+  }
+}
