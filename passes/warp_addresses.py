@@ -16,19 +16,21 @@ from xdsl.ir.affine import AffineMap
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.dialects.tile_layout import layout_of
+from tilewright.dialects.tile_layout import SlabLayoutAttr, layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.memory_access import Access
 
 
-def warp_addresses(access: Access, threads: int) -> list[int | None]:
+def warp_addresses(
+    access: Access, threads: int, layout: SlabLayoutAttr | None = None
+) -> list[int | None]:
     """
     For each lane the first byte that it accesses, from the start of the memref; None for a lane
     that masks and conditions keep from it. Where they keep all lanes from it they do not count:
-    another warp, or another step, gets there.
+    another warp, or another step, gets there. The memref may be looked at in another `layout`.
     """
     type = memref_type(access.memref)
-    layout, size, map = layout_of(type), size_of(type.element_type), access.map.data
+    layout, size, map = layout or layout_of(type), size_of(type.element_type), access.map.data
     offset = AffineMap(map.num_dims, 0, (layout.offset(map.results, type),))
     guards = list(_guards(access))
     lanes = range(min(threads, WARP_SIZE))

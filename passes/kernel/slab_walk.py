@@ -32,15 +32,15 @@ class SlabWalk(NamedTuple):
     threads: int
 
     @staticmethod
-    def of(op: tile.StageOp, threads: int) -> "SlabWalk":
+    def of(op: tile.StageOp, threads: int, layout: tile.SlabLayoutAttr | None = None) -> "SlabWalk":
         """
         The widest vectors that all of the stage's loads, and its slab, can do; but rather narrow
-        ones than threads that have none.
+        ones than threads that have none. The slab may be looked at in another `layout`.
         """
-        extents = list(op.axis_extents())
-        innermost = op.layout.axes(len(extents))[-1]
+        extents, layout = list(op.axis_extents()), layout or op.layout
+        innermost = layout.axes(len(extents))[-1]
         along = next((at for at in _preferred(innermost, len(extents)) if _runs(op, at)), innermost)
-        width = _width(op, along) if along == innermost else 1
+        width = _width(op, along, layout) if along == innermost else 1
         smallest = max(1, _SMALLEST // size_of(memref_type(op.slab).element_type))
         while width > smallest and prod(extents) // width < threads:
             width //= 2
@@ -66,14 +66,17 @@ class SlabWalk(NamedTuple):
         operands = [thread, thread] if isinstance(step, int) else [step, thread]
         first = AffineExpr.constant(step) if isinstance(step, int) else _STEP
         vector = first * self.threads + _THREAD
+        return self.beginning(vector), ([vector * -1 + (self.vectors - 1)], operands)
+
+    def beginning(self, vector: AffineExpr) -> list[AffineExpr]:
+        """Where the vector of that number begins, in the slab's coordinates."""
         order = [axis for axis in range(len(self.extents)) if axis != self.along] + [self.along]
         counts = [self.extents[axis] for axis in order]
         counts[-1] //= self.width
         parts = delinearize(vector, counts)
         found = dict(zip(order, parts, strict=True))
         found[self.along] = found[self.along] * self.width
-        coordinates = [found[axis] for axis in range(len(self.extents))]
-        return coordinates, ([vector * -1 + (self.vectors - 1)], operands)
+        return [found[axis] for axis in range(len(self.extents))]
 
 
 def _preferred(innermost: int, rank: int) -> list[int]:
@@ -98,17 +101,17 @@ def _is_unit_stride(load: loop.LoadOp, axis: SSAValue) -> bool:
     return offset.eval(dims, ()) - offset.eval(none, ()) == 1
 
 
-def _width(op: tile.StageOp, along: int) -> int:
+def _width(op: tile.StageOp, along: int, layout: tile.SlabLayoutAttr) -> int:
     axis, extent = op.body.block.args[along], op.axis_extents()[along]
     loads = [load for load in op.body.block.ops if isinstance(load, loop.LoadOp)]
     varying = [load for load in loads if axis in (*load.indices, *load.mask_operands)]
     widths = [vector_width(load, axis, extent) for load in varying]
-    return min([*widths, _stored_width(op, extent)])
+    return min([*widths, _stored_width(op, extent, layout)])
 
 
-def _stored_width(op: tile.StageOp, extent: int) -> int:
+def _stored_width(op: tile.StageOp, extent: int, layout: tile.SlabLayoutAttr) -> int:
     """The widest vectors that lie aligned in the slab: its stored rows divide by them."""
-    layout, element = op.layout, size_of(memref_type(op.slab).element_type)
+    element = size_of(memref_type(op.slab).element_type)
     axes = layout.axes(len(op.extents))
     pad = layout.pad.data[axes[-1]].data if layout.pad else 0
     widths = [bytes // element for bytes in (_WIDEST, 8, 4) if bytes > element]

@@ -19,23 +19,35 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from tilewright.dialects import loop
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import Sum, sum_of
-from tilewright.dialects.tile import layout_of
+from tilewright.dialects.tile import SlabLayoutAttr, layout_of
 from tilewright.dialects.types import memref_type, size_of
 
 _BYTES = (16, 8, 4)
 """What one instruction moves, the widest first."""
 
 
-def vector_width(op: loop.LoadOp | loop.StoreOp, axis: SSAValue, extent: int) -> int:
-    """The most elements along `axis`, of `extent` steps, that one instruction moves; 1 for none."""
+def vector_width(
+    op: loop.LoadOp | loop.StoreOp,
+    axis: SSAValue,
+    extent: int,
+    layout: SlabLayoutAttr | None = None,
+) -> int:
+    """
+    The most elements along `axis`, of `extent` steps, that one instruction moves; 1 for none. The
+    memory may be looked at in another `layout`.
+    """
     element = size_of(memref_type(op.memref).element_type)
     widths = [bytes // element for bytes in _BYTES if bytes > element and extent * element >= bytes]
-    return next((width for width in widths if extent % width == 0 and _fits(op, axis, width)), 1)
+    return next(
+        (width for width in widths if extent % width == 0 and _fits(op, axis, width, layout)), 1
+    )
 
 
-def _fits(op: loop.LoadOp | loop.StoreOp, axis: SSAValue, width: int) -> bool:
+def _fits(
+    op: loop.LoadOp | loop.StoreOp, axis: SSAValue, width: int, layout: SlabLayoutAttr | None
+) -> bool:
     type = memref_type(op.memref)
-    subscripts, layout = op.map.data.results, layout_of(type)
+    subscripts, layout = op.map.data.results, layout or layout_of(type)
     if not _begins_a_vector(layout.offset(subscripts, type), op.indices, axis, width):
         return False
     if not _begins_a_vector(subscripts[layout.innermost(type)], op.indices, axis, width):

@@ -29,7 +29,10 @@ from tilewright.passes.kernel.register_axes import RegisterAxes
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 from tilewright.passes.trace import Rule
 
-_LIMITS = (16, 8, 4, 32, 1)
+USUAL_LIMIT = 16
+"""Steps up to which a loop is unrolled at first guess."""
+
+_LIMITS = (USUAL_LIMIT, 8, 4, 32, 1)
 
 MOST_INSTRUCTIONS = 4096
 """Of a loop that is unrolled: 64 KiB at 16 bytes each, half of an SM's instruction cache."""

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What the threads of a block do to its slabs in shared memory, and which banks they meet there.
+
+This foretells what `to-kernel` makes of a launch. A thread that reads neighbours, along a register
+axis or in a loop that is unrolled, reads them at once (`load-ahead-of-unrolled`, `vectorize`); one
+that fills a slab writes vectors (`slab_walk`). TMA writes whole rows, and meets no bank twice.
+
+Each slab can be looked at in a layout other than its own, so that layouts can be compared before
+one is chosen.
+"""
+
+from collections.abc import Iterator
+from math import prod
+from typing import NamedTuple
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.target import WARP_SIZE
+from tilewright.dialects.tile import SlabLayoutAttr, Transport
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.kernel.register_axes import RegisterAxes
+from tilewright.passes.kernel.slab_walk import SlabWalk
+from tilewright.passes.kernel.vector_width import vector_width
+from tilewright.passes.memory_access import accesses_of
+from tilewright.passes.shared_banks import Wavefronts, wavefronts, wavefronts_at
+from tilewright.passes.tile.mark_unroll import USUAL_LIMIT
+
+
+class Request(NamedTuple):
+    """A load or store of shared memory by a warp, and how often a block does it for a slab."""
+
+    width: int
+    """Elements that a lane moves."""
+    taken: Wavefronts
+    times: int
+
+
+class Traffic(NamedTuple):
+    """What a block does to a slab each time that it is filled."""
+
+    requests: int
+    wavefronts: int
+    ideal: int
+    """Wavefronts without conflicts."""
+
+    @staticmethod
+    def of(requests: list[Request]) -> "Traffic":
+        """All of them together."""
+        return Traffic(
+            sum(request.times for request in requests),
+            sum(request.times * request.taken.actual for request in requests),
+            sum(request.times * request.taken.ideal for request in requests),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.factor:.2f}"
+
+    @property
+    def factor(self) -> float:
+        """How many times as long as without conflicts; 1 where there is nothing to do."""
+        return self.wavefronts / self.ideal if self.ideal else 1.0
+
+
+class SlabConflicts:
+    """The requests for the slabs of one launch."""
+
+    def __init__(self, launch: tile.LaunchOp):
+        self.threads = launch.num_threads
+        self.warps = -(-self.threads // WARP_SIZE)
+        self.registers = RegisterAxes(launch)
+        self.stages = tile.stages_of(launch)
+        self._alone = {op for op in launch.walk() if self._is_done_alone(op)}
+
+    def traffic(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> Traffic:
+        """All that is done to a slab, in its layout or another."""
+        return Traffic.of([*self.reads(stage, layout), *self.writes(stage, layout)])
+
+    def reads(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> Iterator[Request]:
+        """The loads of the threads; those of stages that are filled from this one are left out."""
+        for use in stage.slab.uses:
+            load = use.operation
+            if isinstance(load, loop.LoadOp) and not isinstance(load.parent_op(), tile.StageOp):
+                yield self._read(load, stage, layout)
+
+    def writes(
+        self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None
+    ) -> Iterator[Request]:
+        """The stores of the threads that fill a slab."""
+        if stage.transport_kind is Transport.TMA:
+            return
+        walk, type = SlabWalk.of(stage, self.threads, layout), memref_type(stage.slab)
+        layout, element = layout or stage.layout, size_of(type.element_type)
+        offset = layout.offset(walk.beginning(AffineExpr.dimension(0)), type)
+        lanes = range(min(self.threads, WARP_SIZE, walk.vectors))
+        addresses = [layout.swizzled(offset.eval([lane], ()) * element) for lane in lanes]
+        taken = wavefronts_at(addresses, walk.width * element)
+        yield Request(walk.width, taken, -(-walk.vectors // taken.lanes))
+
+    def _read(
+        self, load: loop.LoadOp, stage: tile.StageOp, layout: SlabLayoutAttr | None
+    ) -> Request:
+        width = self._width(load, layout)
+        (access,) = accesses_of(load)
+        taken = wavefronts(access._replace(width=width), self.threads, layout)
+        held = prod(self.registers.extents[axis] for axis in self.registers.of(load.operands))
+        return Request(width, taken, self.warps * held * _steps(load, stage) // width)
+
+    def _width(self, load: loop.LoadOp, layout: SlabLayoutAttr | None) -> int:
+        """The elements that a thread reads at once."""
+        axes = self.registers.ordered(self.registers.of(load.operands))
+        if not axes or any(isinstance(index.owner, Operation) for index in load.indices):
+            return 1
+        steps = {axis: self.registers.extents[axis] for axis in axes}
+        around = load.parent_op()
+        if load in self._alone and isinstance(around, loop.ReduceOp) and _is_unrolled(around):
+            steps[around.axis] = around.axis_extents()[0]
+        return max(vector_width(load, axis, extent, layout) for axis, extent in steps.items())
+
+    def _is_done_alone(self, op: Operation) -> bool:
+        """Whether a nest over register axes does nothing but this load."""
+        if not isinstance(op, loop.LoadOp) or op.parent is None:
+            return False
+        return any(run.ops == [op] for run in self.registers.runs(op.parent))
+
+
+def _is_unrolled(op: loop.ReduceOp) -> bool:
+    """Whether the loop is unrolled, or will be."""
+    if op.bound is not None or any(isinstance(i, tile.StageOp | tile.CombineOp) for i in op.walk()):
+        return False
+    (steps,) = op.axis_extents()
+    return steps > 1 and (op.is_unrolled or steps <= USUAL_LIMIT)
+
+
+def _steps(load: loop.LoadOp, stage: tile.StageOp) -> int:
+    """How often the load is done for each time that the slab is filled."""
+    steps, around = 1, load.parent_op()
+    while around is not None and around is not stage.parent_op():
+        if isinstance(around, loop.ReduceOp | loop.ForOp | loop.ScanOp):
+            steps *= prod(around.axis_extents())
+        around = around.parent_op()
+    return steps
+
+
+def slab_traffic(launch: tile.LaunchOp) -> dict[SSAValue, Traffic]:
+    """All that is done to each slab of a launch."""
+    conflicts = SlabConflicts(launch)
+    return {stage.slab: conflicts.traffic(stage) for stage in conflicts.stages}
