@@ -140,6 +140,22 @@ def test_attention_is_split_too():
     torch.testing.assert_close(result, source.module(*source.args), rtol=1e-5, atol=1e-5)
 
 
+STAGED = (
+    "blockify-launch{m=32 n=16},cooperative-reduce,stage-inputs,register-tile,double-buffer,"
+    "async-copy,pipeline-k-outer,mark-unroll"
+)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("case", ["attention", "gated", "softplus prologue"])
+def test_chunks_are_staged(case: str):
+    # Seven chunks among three blocks, in rings of slots: the last block has one of its own.
+    source = contraction(case, Sizes(45, 37, 50, 2))
+    split = "chunk-matmul-k{bk=8},split-matmul-k{factor=3 join=cluster}"
+    result = simulate(lowered(source), f"tileify{{columns=true}},{split},{STAGED}", source.args)
+    torch.testing.assert_close(result, source.module(*source.args), rtol=1e-5, atol=1e-4)
+
+
 # Beyond the diagonal nothing is read: what is there is NaN.
 CAUSAL = """
 loop.kernel @k(%s: memref<50x50xf32>, %v: memref<50x7xf32>) -> (%out: memref<50x7xf32>) {
