@@ -15,6 +15,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, MaskedOp
+from tilewright.passes.index_sources import index_sources
 from tilewright.passes.selected_loads import selection_of
 
 
@@ -34,7 +35,7 @@ class Substitution:
     """
     Axes of the original that overrun, with what holds where they do not. It masks the loads that
     use such an axis, in a subscript or a mask, and all stores inside it. Data that is made an index
-    may come from anywhere inside: it, and the loads that it subscripts, are masked as stores are.
+    is masked by the axes that it comes from, and so are the loads that it subscripts.
     """
 
     parts: dict[SSAValue, Sequence[SSAValue]] = field(
@@ -101,7 +102,7 @@ class Substitution:
                 mask = self._mask_of_read(op, _axes_of_load(op))
                 return loop.LoadOp(self.value(op.memref), subscripts, mask)
             case loop.ToIndexOp():
-                mask = self._mask_of_read(op, _axes_around(op))
+                mask = self._mask_of_read(op, _axes_of_data(op))
                 return loop.ToIndexOp(self.value(op.value), op.bound.value.data, mask)
             case loop.IndexOp():
                 return loop.IndexOp(self.access(op.map.data.results, op.indices), op.result.type)
@@ -153,10 +154,17 @@ def _load_selected_by(select: Operation) -> loop.LoadOp | None:
 
 def _axes_of_load(op: loop.LoadOp) -> Iterator[SSAValue]:
     """Where the axes overrun, its subscripts may leave the memref."""
-    named = (*op.indices, *op.mask_operands)
-    yield from named
-    if any(isinstance(index.owner, loop.ToIndexOp) for index in named):
-        yield from _axes_around(op)
+    for index in (*op.indices, *op.mask_operands):
+        yield index
+        if isinstance(index.owner, loop.ToIndexOp):
+            yield from _axes_of_data(index.owner)
+
+
+def _axes_of_data(op: loop.ToIndexOp) -> Iterator[SSAValue]:
+    """Where they overrun, data may be no index: the axes that it comes from, or all around."""
+    sources = index_sources([op.result])
+    around = list(_axes_around(op))
+    yield from (axis for axis in around if axis in sources or not sources <= set(around))
 
 
 def _axes_around(op: Operation) -> Iterator[SSAValue]:

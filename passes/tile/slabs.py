@@ -20,14 +20,13 @@ from math import inf, prod
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.pattern_rewriter import PatternRewriteWalker
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, Role, extent_of, range_of_value
 from tilewright.dialects.index import Range, linearize, simplify
 from tilewright.dialects.tile_launch import launch_of
 from tilewright.dialects.types import memref_type
-from tilewright.passes.loop.simplify_accesses import SimplifyAccesses
+from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.tile.block_values import BlockValues, expressions_of
 
@@ -112,7 +111,7 @@ class Slab:
         stage.yield_op.values[0].name_hint = None  # that is what the value is called
         stage.location = self._ops[-1].location
         # only now do the coordinates have ranges
-        PatternRewriteWalker(SimplifyAccesses(), apply_recursively=False).rewrite_region(stage.body)
+        simplify_accesses(stage)
         return stage
 
 

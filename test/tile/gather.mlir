@@ -1,4 +1,5 @@
 // RUN: opt-tool %s -p tileify,cooperative-reduce,blockify-launch,simplify-accesses --check=each | filecheck %s
+// RUN: opt-tool %s -p 'blockify-launch{m=8 n=8}' --check=each | filecheck %s --check-prefix=COLUMNS
 
 // Data that is made an index, where axes overrun.
 
@@ -68,5 +69,23 @@ loop.kernel @triangle(%x: memref<30x30xf32>) -> (%out: memref<30x30xf32>, %at: m
     %2 = loop.index [%i * 30 + %j] : i32
     loop.store %1, %out[%i, %j] : memref<30x30xf32>
     loop.store %2, %at[%i, %j] : memref<30x30xi32>
+  }
+}
+
+// A row that is named by data is the same for all columns, so that those beyond the edge do not mask it.
+// COLUMNS-LABEL: loop.kernel @rows_times_columns
+// COLUMNS:       %1 = loop.to_index %0 below 30 where [19 - %bm * 8 - %tm] : i64
+// COLUMNS:         %2 = loop.load %table[%1, %k] where [19 - %bm * 8 - %tm] : memref<30x24xf32>
+loop.kernel @rows_times_columns(%ids: memref<20xi64>, %table: memref<30x24xf32>, %w: memref<24x12xf32>) -> (%out: memref<20x12xf32>) {
+  tile.launch (%i = block 20 m, %j = block 12 n) {
+    %0 = loop.load %ids[%i] : memref<20xi64>
+    %1 = loop.to_index %0 below 30 : i64
+    %sum = loop.reduce %k in 24 with add {
+      %2 = loop.load %table[%1, %k] : memref<30x24xf32>
+      %3 = loop.load %w[%k, %j] : memref<24x12xf32>
+      %4 = arith.mulf %2, %3 : f32
+      loop.yield %4 : f32
+    } : f32
+    loop.store %sum, %out[%i, %j] : memref<20x12xf32>
   }
 }
