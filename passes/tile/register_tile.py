@@ -26,11 +26,9 @@ Extents have to divide.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log2
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineExpr
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
@@ -42,10 +40,10 @@ from tilewright.passes.kernel.vector_width import vector_width
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
-from tilewright.passes.tile.rebind import NewAxis, Rebinding
 from tilewright.passes.tile.register_budget import over_budget, registers_with
 from tilewright.passes.tile.rows import stride
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
+from tilewright.passes.tile.thread_splits import Split, split_axes, steps_of, threads_with
 from tilewright.passes.trace import Rule
 
 _FACTORS = (8, 4, 16, 2, 1)
@@ -59,19 +57,6 @@ _FEWEST_THREADS, _MOST_THREADS = 128, 256
 
 _BESIDE_ESTIMATE = 28
 """Registers that NVRTC takes in register tiles, beside those that are estimated."""
-
-
-class Split(NamedTuple):
-    """What a thread does along an axis: so many strips of so many neighbours."""
-
-    axis: Axis
-    strips: int
-    vector: int
-
-    @property
-    def elements(self) -> int:
-        """Elements of a thread."""
-        return self.strips * self.vector
 
 
 @dataclass(frozen=True)
@@ -151,8 +136,8 @@ class RegisterTilePass(SchedulingPass):
         """So many blocks as have room for the registers that threads need."""
         target = target_named(self.target)
         splits = self._splits(launch)
-        needed = registers_with(launch, _steps(splits)) + _BESIDE_ESTIMATE
-        return target.blocks_per_sm(_threads(launch, splits), 0, needed)
+        needed = registers_with(launch, steps_of(splits)) + _BESIDE_ESTIMATE
+        return target.blocks_per_sm(threads_with(launch, splits), 0, needed)
 
     def _splits(self, launch: tile.LaunchOp) -> list[Split]:
         """What becomes of the axes that are split."""
@@ -168,7 +153,7 @@ class RegisterTilePass(SchedulingPass):
             self._wrong_options(launch)
             or self._indivisible(launch)
             or self._wrong_threads(launch)
-            or over_budget(launch, _steps(self._splits(launch)), target_named(self.target))
+            or over_budget(launch, steps_of(self._splits(launch)), target_named(self.target))
         )
 
     def _wrong_options(self, launch: tile.LaunchOp) -> str | None:
@@ -197,13 +182,13 @@ class RegisterTilePass(SchedulingPass):
         return None
 
     def _wrong_threads(self, launch: tile.LaunchOp) -> str | None:
-        threads = _threads(launch, self._splits(launch))
+        threads = threads_with(launch, self._splits(launch))
         if threads <= MAX_THREADS:
             return None
         return f"{threads} threads would be left, and a block has at most {MAX_THREADS}"
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        new = _split_axes(launch, self._splits(launch))
+        new = split_axes(launch, self._splits(launch))
         rewriter.replace(launch, new)
         if self.min_blocks:
             new.min_blocks = IntegerAttr(self.min_blocks, i64)
@@ -242,17 +227,6 @@ def _neighbours(elements: int) -> int:
     return next(width for width in (_VECTOR, 2, 1) if elements % width == 0)
 
 
-def _threads(launch: tile.LaunchOp, splits: Sequence[Split]) -> int:
-    left = launch.num_threads
-    for split in splits:
-        left = left // split.axis.extent * (split.axis.extent // split.elements)
-    return left
-
-
-def _steps(splits: Sequence[Split]) -> dict[SSAValue, int]:
-    return {split.axis.value: split.elements for split in splits}
-
-
 def _preference(launch: tile.LaunchOp, tile: tuple[int, int]) -> tuple[float, ...]:
     (fm, fn), (m, n) = tile, _sides(launch)
     if m.extent % fm or n.extent % fn:
@@ -264,42 +238,3 @@ def _preference(launch: tile.LaunchOp, tile: tuple[int, int]) -> tuple[float, ..
 
 def _distance(tile: tuple[int, int], other: tuple[int, int]) -> float:
     return sum(abs(log2(a / b)) for a, b in zip(tile, other, strict=True))
-
-
-def _split_axes(launch: tile.LaunchOp, splits: Sequence[Split]) -> tile.LaunchOp:
-    """The launch with parts in the place of the axes that are split; those in registers last."""
-    rebinding, by_axis = Rebinding(), {split.axis.value: split for split in splits}
-    threads: dict[SSAValue, int] = {}
-    for axis in launch.bound_axes():
-        split = by_axis.get(axis.value)
-        if split is None:
-            rebinding.keep(axis)
-            continue
-        threads[axis.value] = len(rebinding.axes)
-        name = axis.value.name_hint or "t"
-        rebinding.add(NewAxis(name, axis.level, axis.extent // split.elements, axis.role))
-    for split in splits:
-        _bind_parts(rebinding, split, threads[split.axis.value])
-    return rebinding.rebound(launch)
-
-
-def _bind_parts(rebinding: Rebinding, split: Split, thread: int) -> None:
-    """`strip * reach + thread * vector + element` stands for the axis."""
-    axis, strips, vector = split
-    parts: list[SSAValue] = [rebinding.body.args[thread]]
-    index = AffineExpr.dimension(thread) * vector
-    for kind, extent, factor in (("s", strips, axis.extent // strips), ("v", vector, 1)):
-        if extent > 1:
-            name = _part_name(kind, axis)
-            index = index + rebinding.add(NewAxis(name, Level.REGISTER, extent, axis.role)) * factor
-            parts.append(rebinding.body.args[-1])
-    rebinding.substitute([axis], index, overruns=False)
-    rebinding.substitution.parts[axis.value] = parts
-
-
-def _part_name(kind: str, axis: Axis) -> str:
-    """`%tm` has strips `%sm` and elements `%vm`; `%t` has items `%i` and elements `%v`."""
-    name = axis.value.name_hint or "t"
-    if name == "t":
-        return {"s": "i", "v": "v"}[kind]
-    return kind + name.removeprefix("t")

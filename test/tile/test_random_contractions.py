@@ -44,7 +44,7 @@ SIZES = st.builds(
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def every_case(request: pytest.FixtureRequest) -> None:
     if not request.config.getoption("--every-case"):
         pytest.skip("takes minutes: --every-case")

@@ -60,7 +60,7 @@ OTHERS = (
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def every_case(request: pytest.FixtureRequest) -> None:
     if not request.config.getoption("--every-case"):
         pytest.skip("takes minutes: --every-case")

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Splitting thread axes, so that a thread does several of their steps:
+
+    %tm = thread 128 m
+
+becomes, with 2 strips of vectors of 4,
+
+    %tm = thread 16 m, ... %sm = register 2 m, %vm = register 4 m
+
+and `%sm * 64 + %tm * 4 + %vm` stands for the old axis: what a thread does side by side can be moved
+at once, and what threads do side by side lies side by side.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import tile
+from tilewright.dialects.tile_axes import Axis, Level
+from tilewright.passes.tile.rebind import NewAxis, Rebinding
+
+
+class Split(NamedTuple):
+    """What a thread does along an axis: so many strips of so many neighbours."""
+
+    axis: Axis
+    strips: int
+    vector: int
+
+    @property
+    def elements(self) -> int:
+        """Elements of a thread."""
+        return self.strips * self.vector
+
+
+def threads_with(launch: tile.LaunchOp, splits: Sequence[Split]) -> int:
+    """Threads that are left of a block."""
+    left = launch.num_threads
+    for split in splits:
+        left = left // split.axis.extent * (split.axis.extent // split.elements)
+    return left
+
+
+def steps_of(splits: Sequence[Split]) -> dict[SSAValue, int]:
+    """How many steps of each axis a thread does."""
+    return {split.axis.value: split.elements for split in splits}
+
+
+def split_axes(launch: tile.LaunchOp, splits: Sequence[Split]) -> tile.LaunchOp:
+    """The launch with parts in the place of the axes that are split; those in registers last."""
+    rebinding, by_axis = Rebinding(), {split.axis.value: split for split in splits}
+    threads: dict[SSAValue, int] = {}
+    for axis in launch.bound_axes():
+        split = by_axis.get(axis.value)
+        if split is None:
+            rebinding.keep(axis)
+            continue
+        threads[axis.value] = len(rebinding.axes)
+        name = axis.value.name_hint or "t"
+        rebinding.add(NewAxis(name, axis.level, axis.extent // split.elements, axis.role))
+    for split in splits:
+        _bind_parts(rebinding, split, threads[split.axis.value])
+    return rebinding.rebound(launch)
+
+
+def _bind_parts(rebinding: Rebinding, split: Split, thread: int) -> None:
+    """`strip * reach + thread * vector + element` stands for the axis."""
+    axis, strips, vector = split
+    parts: list[SSAValue] = [rebinding.body.args[thread]]
+    index = AffineExpr.dimension(thread) * vector
+    for kind, extent, factor in (("s", strips, axis.extent // strips), ("v", vector, 1)):
+        if extent > 1:
+            name = _part_name(kind, axis)
+            index = index + rebinding.add(NewAxis(name, Level.REGISTER, extent, axis.role)) * factor
+            parts.append(rebinding.body.args[-1])
+    rebinding.substitute([axis], index, overruns=False)
+    rebinding.substitution.parts[axis.value] = parts
+
+
+def _part_name(kind: str, axis: Axis) -> str:
+    """`%tm` has strips `%sm` and elements `%vm`; `%t` has items `%i` and elements `%v`."""
+    name = axis.value.name_hint or "t"
+    if name == "t":
+        return {"s": "i", "v": "v"}[kind]
+    return kind + name.removeprefix("t")
