@@ -26,24 +26,21 @@ from collections.abc import Container, Sequence
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.kernel_like import MAX_THREADS
-from tilewright.dialects.monoid import MonoidAttr
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.dialects.types import memref_type
 from tilewright.passes.kernel.alignment import require_aligned_arguments
-from tilewright.passes.kernel.block_joins import block_joins
-from tilewright.passes.kernel.chunks import chunk_of, whole_of
+from tilewright.passes.kernel.block_joins import BlockJoins, block_joins
 from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.commenting import Commenting, drop_only_comment
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.join_blocks import JoiningBlocks
-from tilewright.passes.kernel.pipeline import pipelines_of, stages_in_rings
+from tilewright.passes.kernel.loops import Loops
 from tilewright.passes.kernel.scratch import pass_scratch
 from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
@@ -54,259 +51,106 @@ RULE = Rule("k", 1, "convert_tile_to_kernel")
 _MAX_GRID = 2**31 - 1
 """Blocks in a grid along x (CUDA C++ Programming Guide, technical specifications)."""
 
-_ZERO = AffineExpr.constant(0)
-
 
 class _Lowering:
     """One walk over a launch."""
 
     def __init__(self, source: loop.KernelOp, launch: tile.LaunchOp):
-        self.source, self.launch = source, launch
-        self.body = Block(arg_types=source.body.block.arg_types)
+        self.launch = launch
         # the function exists before its body: ids take their ranges from it
-        self.function = kernel.FuncOp(
-            source.sym_name.data,
-            Region(self.body),
-            len(source.outputs),
-            grid=launch.num_blocks,
-            block=launch.num_threads,
-            min_blocks=None if launch.min_blocks is None else launch.min_blocks.value.data,
-        )
-        self.function.location = source.location
-        self.function.schedule = source.schedule
-        self.function.set_facts(source.facts)
-        self.joins = block_joins(launch)
-        if self.joins is not None and self.joins.kind is Join.WORKSPACE:
-            raise PassFailedException(
-                f"convert-tile-to-kernel: cannot lower @{source.sym_name.data}: join(workspace) "
-                "takes two kernels; run split-joins first"
-            )
-        if self.joins is not None:
-            for group in self.joins.groups:
-                group.stand_together()
-        if self.joins is not None and self.joins.kind is Join.CLUSTER:
-            self.function.cluster = IntegerAttr(self.joins.blocks, i64)
-        self.emit = Emitter(self.body)
+        self.function = _empty_function(source, launch)
+        self.joins = _joins_of(source, launch)
+        self.emit = Emitter(self.function.body.block)
         self.values = ThreadValues(launch, self.emit)
         self.registers = self.values.registers
-        self.in_rings = set[tile.StageOp]()
         self.comments = Commenting(self.emit)
+        for old, new in zip(source.body.block.args, self.function.body.block.args, strict=True):
+            new.name_hint = old.name_hint
+            self.values.set(old, new)
+        with self.emit.at(launch):
+            block, thread = self._bind_ids()
+        threads = launch.thread_axes()
+        self.combining = Combining(self.values, self.emit, thread, threads)
+        self.staging = Staging(
+            self.values, self.emit, thread, launch.num_threads, self._lower_block
+        )
+        self.loops = Loops(self.values, self.emit, self.comments, self.staging, self._lower_block)
+        self.joining = None
+        if self.joins is not None:
+            ids = block, thread
+            self.joining = JoiningBlocks(
+                self.joins, self.function, self.values, self.emit, ids, threads
+            )
+
+    def _bind_ids(self) -> tuple[SSAValue, SSAValue]:
+        """The ids of block and thread, of which their axes are made."""
+        block = self.emit.value(kernel.BlockIdOp(), "block")
+        thread = self.emit.value(kernel.ThreadIdOp(), "thread")
+        joined: Sequence[Axis] = [] if self.joins is None else self.joins.axes
+        apart = [axis for axis in self.launch.axes_at(Level.BLOCK) if axis not in joined]
+        self.values.bind([*apart, *joined], block)  # those that join lie side by side
+        self.values.bind(self.launch.thread_axes(), thread)
+        return block, thread
 
     def run(self) -> kernel.FuncOp:
         """The kernel function that does what the launch does."""
+        if self.joins is not None and self.joins.kind is Join.CLUSTER:
+            self.function.cluster = IntegerAttr(self.joins.blocks, i64)
         with self.emit.at(self.launch):
-            self._run()
+            for op in self.launch.scalars():
+                self._lower(op)
+            self._lower_block(self.launch.body.block)
+            if self.joining is not None:
+                self.joining.rest.close()
         require_aligned_arguments(self.function)
         drop_only_comment(self.function)
         return self.function
 
-    def _run(self) -> None:
-        for old, new in zip(self.source.body.block.args, self.body.args, strict=True):
-            new.name_hint = old.name_hint
-            self.values.set(old, new)
-        block = self.emit.value(kernel.BlockIdOp(), "block")
-        self.thread = self.emit.value(kernel.ThreadIdOp(), "thread")
-        joined: Sequence[Axis] = [] if self.joins is None else self.joins.axes
-        apart = [axis for axis in self.launch.axes_at(Level.BLOCK) if axis not in joined]
-        self.values.bind([*apart, *joined], block)  # those that join lie side by side
-        self.values.bind(self.launch.thread_axes(), self.thread)
-        self.combining = Combining(self.values, self.emit, self.thread, self.launch.thread_axes())
-        self.staging = Staging(
-            self.values, self.emit, self.thread, self.launch.num_threads, self._lower_block
-        )
-        self.joining = None
-        if self.joins is not None:
-            threads, ids = self.launch.thread_axes(), (block, self.thread)
-            self.joining = JoiningBlocks(
-                self.joins, self.function, self.values, self.emit, ids, threads
-            )
-        for op in self.launch.scalars():
-            self._lower(op)
-        self._lower_block(self.launch.body.block)
-        if self.joining is not None:
-            self.joining.rest.close()
-
     def _lower_block(self, block: Block, known: Container[Operation] = ()) -> None:
         """All ops of a block, but those whose results are `known` already."""
-        self.comments.enter(block, elsewhere=self.in_rings)
+        self.comments.enter(block, elsewhere=self.loops.in_rings)
         for axes, ops in self.registers.runs(block):
-            ops = [op for op in ops if op not in known and not self._is_joined_already(op)]
-            if not ops:
-                continue
+            ops = [op for op in ops if op not in known and not self.loops.is_joined_already(op)]
+            if ops:
+                self._lower_run(axes, ops)
+
+    def _lower_run(self, axes: Sequence[SSAValue], ops: Sequence[Operation]) -> None:
+        """Ops that depend on the same register axes, in one nest over those."""
+        for op in ops:
+            if not isinstance(op, loop.ReduceOp):  # a loop knows what it begins with
+                self.comments.above(op)
+        if axes:
+            self.values.keep([r for op in ops for r in op.results if _is_used_outside(r, ops)])
+        with self.values.nest(axes):
             for op in ops:
-                if not isinstance(op, loop.ReduceOp):
-                    self.comments.above(op)
-            if axes:
-                self.values.keep([r for op in ops for r in op.results if _is_used_outside(r, ops)])
-            with self.values.nest(axes):
-                for op in ops:
-                    with self.emit.at(op):
-                        self._lower(op)
+                self._lower(op)
 
     def _lower(self, op: Operation) -> None:
-        match op:
-            case loop.ReduceOp():
-                self._lower_reduce(op)
-            case loop.ForOp():
-                self._lower_for(op, [])
-            case loop.ScanOp():
-                self._lower_scan(op)
-            case loop.PrefixOp():
-                self._join(op.results, op.monoid, [self.values.at(value) for value in op.values])
-            case loop.YieldOp():
-                self._lower_yield(op)
-            case tile.CombineOp():
-                self._lower_combine(op)
-            case tile.StageOp():
-                self._lower_stage(op)
-            case loop.StoreOp() if self.joining is not None:
-                self._lower_store(op, self.joining)
-            case _:
-                self._copy(op)
+        with self.emit.at(op):
+            match op:
+                case loop.ReduceOp():
+                    self.loops.lower_reduce(op)
+                case loop.ForOp():
+                    self.loops.lower_for(op)
+                case loop.ScanOp():
+                    self.loops.lower_scan(op)
+                case loop.PrefixOp():
+                    self.loops.lower_prefix(op)
+                case loop.YieldOp():
+                    self.loops.lower_yield(op)
+                case tile.CombineOp():
+                    self._lower_combine(op)
+                case tile.StageOp():
+                    self._lower_stage(op)
+                case loop.StoreOp() if self.joining is not None:
+                    self._lower_store(op, self.joining)
+                case _:
+                    self._copy(op)
 
     def _copy(self, op: Operation) -> None:
         if op.regions:
             raise PassFailedException(f"convert-tile-to-kernel: cannot lower '{op.name}'")
         self.values.define(op.results, self.emit.op(self.values.clone(op)).results)
-
-    def _join(
-        self, results: Sequence[SSAValue], monoid: MonoidAttr, values: Sequence[SSAValue]
-    ) -> None:
-        """`results` take in `values`."""
-        before = [self.values.at(result) for result in results]
-        self.values.define(results, self.emit.join(monoid, before, values))
-
-    def _start(self, results: Sequence[SSAValue], monoid: MonoidAttr) -> list[SSAValue]:
-        """`results` begin as the identity; those that a loop is to carry from step to step."""
-        axes = self.registers.ordered(self.registers.of(results))
-        if not axes:
-            return self.emit.identities(monoid, results)
-        self.values.keep(results)
-        with self.values.nest(axes):
-            self.values.define(results, self.emit.identities(monoid, results))
-        return []
-
-    def _carry(self, results: Sequence[SSAValue], carried: Sequence[SSAValue]) -> None:
-        """In a step of a loop `results` are what it carries."""
-        for result, value in zip(results, carried, strict=False):
-            value.name_hint = result.name_hint
-            self.values.set(result, value)
-
-    def _lower_reduce(self, op: loop.ReduceOp) -> None:
-        if op.has_one_step:
-            self.comments.above(op)
-            self._lower_single_step(op)
-            return
-        if not stages_in_rings(op):
-            self.comments.above(op)
-        in_arrays = bool(self.registers.of(op.results))
-        whole = whole_of(op)
-        if whole is None:
-            start = self._start(op.results, op.monoid)
-        elif in_arrays:
-            self.values.keep_with(op.results, whole.results)
-            start = []
-        else:
-            start = [self.values.at(result) for result in whole.results]
-
-        pipelines = pipelines_of(op, self.values, self.emit, self.staging)
-        self.in_rings.update(stage for pipeline in pipelines for stage in pipeline.stages)
-        for pipeline in pipelines:
-            pipeline.begin()
-        self.comments.above(op)
-
-        def step(index: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
-            with self.values.scope():
-                self.values.set(op.axis, index)
-                self._carry(op.results, carried)
-                for pipeline in pipelines:
-                    pipeline.before_step(index)
-                self._lower_block(op.body.block)
-                for pipeline in pipelines:
-                    pipeline.after_step(index)
-                return [] if in_arrays else [self.values.at(result) for result in op.results]
-
-        below = None
-        if op.bound is not None:
-            below = self.values.substitution(op.bound_operands).access(
-                op.bound.data.results, op.bound_operands
-            )
-        extent, hint = op.axis_extents()[0], op.axis.name_hint
-        results = self.emit.loop(extent, start, step, hint, below=below, unroll=op.is_unrolled)
-        if not in_arrays:
-            self.values.define(op.results, results)
-
-    def _lower_single_step(self, op: loop.ReduceOp) -> None:
-        """No loop: unless it goes on from a whole, the result is what the step yields."""
-        self.values.set_index(op.axis, _ZERO)
-        self.values.keep(op.results)
-        whole = whole_of(op)
-        if whole is not None and self.registers.of(op.results):
-            self.values.keep_with(op.results, whole.results)
-        elif whole is not None:
-            self._carry(op.results, [self.values.at(result) for result in whole.results])
-        self._lower_block(op.body.block)
-
-    def _lower_yield(self, op: loop.YieldOp) -> None:
-        reduction = op.parent_op()
-        if not isinstance(reduction, loop.ReduceOp):
-            return
-        if chunk_of(reduction) is not None:
-            self.values.define(reduction.results, [self.values.at(v) for v in op.values])
-            return
-        values = self._yielded(op, reduction.monoid)
-        if reduction.has_one_step and whole_of(reduction) is None:
-            self.values.define(reduction.results, values)
-            return
-        self._join(reduction.results, reduction.monoid, values)
-
-    def _is_joined_already(self, op: Operation) -> bool:
-        """Whether `op` yields a chunk, which has been joined into the arrays of the whole."""
-        reduction = op.parent_op()
-        if not isinstance(op, loop.YieldOp) or not isinstance(reduction, loop.ReduceOp):
-            return False
-        return chunk_of(reduction) is not None and bool(self.registers.of(reduction.results))
-
-    def _yielded(self, op: loop.YieldOp, monoid: MonoidAttr) -> list[SSAValue]:
-        values = [self.values.at(value) for value in op.values]
-        return self.emit.masked(values, self.values.mask(op), monoid)
-
-    def _lower_for(self, op: loop.ForOp, bound: Sequence[SSAValue]) -> None:
-        """Nested loops, outermost axis first; `bound` are the axes that have their loop."""
-        if len(bound) == len(op.body.block.args):
-            self._lower_block(op.body.block)
-            return
-        axis = op.body.block.args[len(bound)]
-        extent = op.axis_extents()[len(bound)]
-        if extent == 1:
-            self.values.set_index(axis, _ZERO)
-            self._lower_for(op, [*bound, axis])
-            return
-
-        def step(index: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
-            with self.values.scope():
-                self.values.set(axis, index)
-                self._lower_for(op, [*bound, axis])
-            return ()
-
-        self.emit.loop(extent, (), step, axis.name_hint)
-
-    def _lower_scan(self, op: loop.ScanOp) -> None:
-        """A loop that carries what each prefix has joined so far."""
-        start = [v for prefix in op.prefixes for v in self._start(prefix.results, prefix.monoid)]
-        results = [r for prefix in op.prefixes for r in prefix.results if not self._is_array(r)]
-
-        def step(axis: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
-            with self.values.scope():
-                self.values.set(op.axis, axis)
-                self._carry(results, carried)
-                self._lower_block(op.body.block)
-                return [self.values.at(result) for result in results]
-
-        self.emit.loop(op.axis_extents()[0], start, step, op.axis.name_hint)
-
-    def _is_array(self, value: SSAValue) -> bool:
-        return bool(self.registers.of([value]))
 
     def _lower_combine(self, op: tile.CombineOp) -> None:
         self.combining.lower(op)
@@ -325,7 +169,7 @@ class _Lowering:
 
     def _lower_stage(self, op: tile.StageOp) -> None:
         """A slab of one slot; one with a ring has been filled by the pipeline of its loop."""
-        if op in self.in_rings:
+        if op in self.loops.in_rings:
             return
         slab = self.emit.value(kernel.SharedOp(memref_type(op.slab)), op.slab.name_hint)
         self.values.set(op.slab, slab)
@@ -333,6 +177,37 @@ class _Lowering:
             self.emit.op(kernel.BarrierOp())
         self.staging.fill(op, slab)
         self.emit.op(kernel.BarrierOp())
+
+
+def _empty_function(source: loop.KernelOp, launch: tile.LaunchOp) -> kernel.FuncOp:
+    """The function of a launch but for what it does."""
+    function = kernel.FuncOp(
+        source.sym_name.data,
+        Region(Block(arg_types=source.body.block.arg_types)),
+        len(source.outputs),
+        grid=launch.num_blocks,
+        block=launch.num_threads,
+        min_blocks=None if launch.min_blocks is None else launch.min_blocks.value.data,
+    )
+    function.location = source.location
+    function.schedule = source.schedule
+    function.set_facts(source.facts)
+    return function
+
+
+def _joins_of(source: loop.KernelOp, launch: tile.LaunchOp) -> BlockJoins | None:
+    """What blocks join; the combines of each group stand together from now on."""
+    joins = block_joins(launch)
+    if joins is None:
+        return None
+    if joins.kind is Join.WORKSPACE:
+        raise PassFailedException(
+            f"convert-tile-to-kernel: cannot lower @{source.sym_name.data}: join(workspace) "
+            "takes two kernels; run split-joins first"
+        )
+    for group in joins.groups:
+        group.stand_together()
+    return joins
 
 
 def _is_used_outside(value: SSAValue, ops: Sequence[Operation]) -> bool:
