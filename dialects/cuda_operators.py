@@ -4,13 +4,8 @@
 from abc import ABC
 from typing import ClassVar
 
-from xdsl.dialects.builtin import (
-    IntegerType,
-    i1,
-)
-from xdsl.ir import (
-    SSAValue,
-)
+from xdsl.dialects.builtin import IntegerType, i1
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AnyAttr,
     VarConstraint,
@@ -35,8 +30,19 @@ from tilewright.dialects.cuda_types import (
 _BITWISE = (BinaryOperator.BIT_AND, BinaryOperator.BIT_OR, BinaryOperator.BIT_XOR)
 
 
+class InfixOp(ExpressionOp, ABC):
+    """An operator between two operands of one type."""
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+
+    traits = traits_def(Pure())
+
+
 @irdl_op_definition
-class BinaryOp(ExpressionOp):
+class BinaryOp(InfixOp):
     """
     `a + b`, `a - b`, `a * b`, `a / b`, `a % b`; on integers `a & b`, `a | b`, `a ^ b`; on bool
     `a && b`, `a || b`. No operator takes half types, nor integers narrower than int.
@@ -48,14 +54,9 @@ class BinaryOp(ExpressionOp):
 
     name = "cuda.binary"
 
-    T: ClassVar = VarConstraint("T", AnyAttr())
-
     operator = prop_def(BinaryOperatorAttr)
-    lhs = operand_def(T)
-    rhs = operand_def(T)
-    result = result_def(T)
+    result = result_def(InfixOp.T)
 
-    traits = traits_def(Pure())
     assembly_format = "$operator $lhs `,` $rhs attr-dict `:` type($result)"
 
     def __init__(self, operator: BinaryOperator, lhs: SSAValue, rhs: SSAValue):
@@ -77,7 +78,7 @@ class BinaryOp(ExpressionOp):
 
 
 @irdl_op_definition
-class CompareOp(ExpressionOp):
+class CompareOp(InfixOp):
     """
     `a < b` and its kin.
 
@@ -88,14 +89,9 @@ class CompareOp(ExpressionOp):
 
     name = "cuda.compare"
 
-    T: ClassVar = VarConstraint("T", AnyAttr())
-
     comparison = prop_def(ComparisonAttr)
-    lhs = operand_def(T)
-    rhs = operand_def(T)
     result = result_def(i1)
 
-    traits = traits_def(Pure())
     assembly_format = "$comparison $lhs `,` $rhs attr-dict `:` type($lhs)"
 
     def __init__(self, comparison: Comparison, lhs: SSAValue, rhs: SSAValue):

@@ -8,7 +8,7 @@ from abc import ABC
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -50,7 +50,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_expressions import elements_of, verify_indices
 from tilewright.dialects.cuda_types import PointerType, VariableType
-from tilewright.dialects.kernel_comment import WritesText, verify_text
+from tilewright.dialects.kernel_comment import TextOp
 
 
 class StatementOp(IRDLOperation, ABC):
@@ -66,7 +66,7 @@ class StatementOp(IRDLOperation, ABC):
 
 
 @irdl_op_definition
-class CommentOp(StatementOp):
+class CommentOp(TextOp, StatementOp):
     """
     `// what the statements that follow are for`.
 
@@ -76,17 +76,6 @@ class CommentOp(StatementOp):
     """
 
     name = "cuda.comment"
-
-    text = prop_def(StringAttr)
-
-    traits = traits_def(WritesText())
-    assembly_format = "$text attr-dict"
-
-    def __init__(self, text: str):
-        super().__init__(properties={"text": StringAttr(text)})
-
-    def verify_(self) -> None:
-        verify_text(self.text.data)
 
 
 @irdl_op_definition

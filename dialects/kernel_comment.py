@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the ops that follow are for, in words: comments of Kernel IR, which end up in the text."""
 
+from abc import ABC
+
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, traits_def
@@ -27,17 +29,8 @@ class WritesText(MemoryEffect):
         return {EffectInstance(MemoryEffectKind.WRITE, resource=TEXT)}
 
 
-@irdl_op_definition
-class CommentOp(IRDLOperation):
-    """
-    What the ops from here to the next comment, or to the end of the body, are for.
-
-    ```mlir
-    kernel.comment "softmax: maximum across 32 threads"
-    ```
-    """
-
-    name = "kernel.comment"
+class TextOp(IRDLOperation, ABC):
+    """One line of words, which is printed as a comment."""
 
     text = prop_def(StringAttr)
 
@@ -48,12 +41,21 @@ class CommentOp(IRDLOperation):
         super().__init__(properties={"text": StringAttr(text)})
 
     def verify_(self) -> None:
-        verify_text(self.text.data)
+        text = self.text.data
+        if not text.strip():
+            raise VerifyException("a comment says something")
+        if not text.isprintable() or "\\" in text:
+            raise VerifyException("a comment is one printable line without backslashes")
 
 
-def verify_text(text: str) -> None:
-    """Raise `VerifyException` unless `text` is one line that a C++ comment can hold."""
-    if not text.strip():
-        raise VerifyException("a comment says something")
-    if not text.isprintable() or "\\" in text:
-        raise VerifyException("a comment is one printable line without backslashes")
+@irdl_op_definition
+class CommentOp(TextOp):
+    """
+    What the ops from here to the next comment, or to the end of the body, are for.
+
+    ```mlir
+    kernel.comment "softmax: maximum across 32 threads"
+    ```
+    """
+
+    name = "kernel.comment"
