@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Torch ops that convolve."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -31,7 +32,7 @@ from tilewright.dialects.torch_windows import (
 from tilewright.dialects.types import element_of, shape_of
 
 
-class ConvolutionLikeOp(TensorOp):
+class ConvolutionLikeOp(TensorOp, ABC):
     """
     Input [N]xCIxD..., weight COx(CI/groups)xK..., bias CO -> [N]xCOxD...; a transposed one has a
     weight of CIx(CO/groups)xK...
@@ -44,13 +45,13 @@ class ConvolutionLikeOp(TensorOp):
     weight = tensor()
     bias = opt_tensor()
 
+    @abstractmethod
     def windows(self) -> Sequence[Window | TransposedWindow]:
         """How the window moves, by dimension."""
-        raise NotImplementedError
 
+    @abstractmethod
     def channel_groups(self) -> int:
         """How many groups of channels there are, each convolved on its own."""
-        raise NotImplementedError
 
     @property
     def is_transposed(self) -> bool:

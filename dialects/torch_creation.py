@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Torch ops that make tensors of many numbers, or convert tensors."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import ceil, isfinite
 
@@ -24,12 +25,12 @@ from tilewright.dialects.types import shape_of
 # --- Sequences -------------------------------------------------------------------------------
 
 
-class RangeOp(OptionsOp):
+class RangeOp(OptionsOp, ABC):
     """Equidistant numbers."""
 
+    @abstractmethod
     def bounds(self) -> tuple[int | float, int | float, int | float]:
         """Where the numbers start, where they end, and their distance."""
-        raise NotImplementedError
 
     def numbers(self) -> Sequence[int | float]:
         """The bounds as they are computed with: PyTorch cuts fractions off for integers."""

@@ -6,6 +6,7 @@ Of the options only the dtype shows in values. `device`, `memory_format` and `no
 where and how a tensor lies in the user's memory, which is not where a compiled program has it.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import cast
 
@@ -36,7 +37,7 @@ def value_of(number: Scalar) -> int | float:
     return cast(int | float, python_value(number))
 
 
-class OptionsOp(TensorOp):
+class OptionsOp(TensorOp, ABC):
     """An op with tensor options."""
 
     dtype = opt_dtype()
@@ -44,9 +45,9 @@ class OptionsOp(TensorOp):
     device = opt_text()
     pin_memory = opt_boolean()
 
+    @abstractmethod
     def shape(self) -> tuple[int, ...]:
         """The result's shape."""
-        raise NotImplementedError
 
     def result_shape(self) -> tuple[int, ...]:
         if self.layout is not None and self.layout.data != "strided":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Torch ops that cut tensors into several, join several into one, or put one into another."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -34,7 +35,7 @@ from tilewright.dialects.types import element_of, shape_of
 # --- Into several ----------------------------------------------------------------------------
 
 
-class SplittingOp(TorchOp):
+class SplittingOp(TorchOp, ABC):
     """Consecutive parts of a tensor along a dimension."""
 
     input = tensor()
@@ -42,9 +43,9 @@ class SplittingOp(TorchOp):
 
     parts = var_result_def(TENSOR)
 
+    @abstractmethod
     def sizes(self, whole: int) -> Sequence[int]:
         """How many positions of `dim`, of which there are `whole`, each part has."""
-        raise NotImplementedError
 
     def expected_types(self) -> Sequence[TensorType[Attribute]]:
         shape, element = shape_of(self.input), element_of(self.input)
@@ -159,15 +160,15 @@ class StackOp(TensorOp):
 # --- One into another ------------------------------------------------------------------------
 
 
-class ScatteringOp(TensorOp):
+class ScatteringOp(TensorOp, ABC):
     """The input with `src`, cast to its type, in the place of a view of it."""
 
     input = tensor()
     src = tensor()
 
+    @abstractmethod
     def replaced_shape(self) -> tuple[int, ...]:
         """The shape of what `src` replaces."""
-        raise NotImplementedError
 
     def result_shape(self) -> tuple[int, ...]:
         if (src := shape_of(self.src)) != (replaced := self.replaced_shape()):

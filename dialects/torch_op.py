@@ -8,6 +8,7 @@ are operands, everything else is a property, None is an absent property. ATen's 
 `input`, as in PyTorch's own documentation.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import ClassVar, TypeVar, cast
 
@@ -209,7 +210,7 @@ def python_value(
 # --- The op ----------------------------------------------------------------------------------
 
 
-class TorchOp(IRDLOperation):
+class TorchOp(IRDLOperation, ABC):
     """One overload of one ATen operator: a pure function of tensors, numbers and options."""
 
     ATEN: ClassVar[str]
@@ -217,9 +218,9 @@ class TorchOp(IRDLOperation):
 
     traits = traits_def(Pure())
 
+    @abstractmethod
     def expected_types(self) -> Sequence[TensorType[Attribute]]:
         """What ATen gives the results, or a `VerifyException` that names the misfit."""
-        raise NotImplementedError
 
     def common_element(self) -> Attribute:
         """The type that ATen casts operands to before it computes."""
@@ -252,14 +253,14 @@ def _verify_result(op: str, result: SSAValue, expected: TensorType[Attribute]) -
         )
 
 
-class TensorOp(TorchOp):
+class TensorOp(TorchOp, ABC):
     """An op with one tensor as its result."""
 
     result = result_def(TENSOR)
 
+    @abstractmethod
     def result_shape(self) -> tuple[int, ...]:
         """The shape that ATen gives the result, or a `VerifyException` that names the misfit."""
-        raise NotImplementedError
 
     def result_element(self) -> Attribute:
         """The element type that ATen gives the result: an explicit dtype, or the operands'."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ops that resize have in common: output sizes or scale factors, and which elements count."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -22,7 +23,7 @@ from tilewright.dialects.torch_shapes import shown
 from tilewright.dialects.types import element_of, shape_of
 
 
-class ResizeOp(TensorOp):
+class ResizeOp(TensorOp, ABC):
     """Resizes the last `DIMS` dimensions."""
 
     DIMS: ClassVar[int]
@@ -30,13 +31,13 @@ class ResizeOp(TensorOp):
 
     input = tensor()
 
+    @abstractmethod
     def sizes(self) -> tuple[int, ...]:
         """The sizes of the result in the dimensions that are resized."""
-        raise NotImplementedError
 
+    @abstractmethod
     def factors(self) -> Sequence[float | None]:
         """By how much each of them grows, where that is given."""
-        raise NotImplementedError
 
     def result_element(self) -> Attribute:
         element = element_of(self.input)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Torch ops that choose between elements by a tensor of bools."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1
@@ -19,14 +20,14 @@ def check_mask(mask: SSAValue, what: str) -> None:
         raise VerifyException(f"{what} is of bools, not of {element}: compare it, as with `!= 0`")
 
 
-class SelectionOp(ElementwiseOp):
+class SelectionOp(ElementwiseOp, ABC):
     """A choice between two tensors or numbers by `condition`, a tensor of bools."""
 
     condition = tensor()
 
+    @abstractmethod
     def choices(self) -> tuple[SSAValue | Scalar, SSAValue | Scalar]:
         """What is chosen where the condition is true, and where it is not."""
-        raise NotImplementedError
 
     def arguments(self) -> Sequence[SSAValue | Attribute]:
         return self.choices()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Torch ops of three operands: bounds, interpolation, fused products."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -20,12 +21,12 @@ from tilewright.dialects.types import element_of
 # --- Bounds ----------------------------------------------------------------------------------
 
 
-class ClampLikeOp(ElementwiseOp):
+class ClampLikeOp(ElementwiseOp, ABC):
     """Keeps elements within bounds, of which there is at least one; NaN stays, also of a bound."""
 
+    @abstractmethod
     def bounds(self) -> tuple[SSAValue | Scalar | None, SSAValue | Scalar | None]:
         """The smallest and the largest result."""
-        raise NotImplementedError
 
     def arguments(self) -> Sequence[SSAValue | Attribute]:
         return (self.operands[0], *(bound for bound in self.bounds() if bound is not None))

@@ -5,6 +5,7 @@
 PTX ISA 9.0, sections 9.7.9.25.4 and 9.7.9.25.5. Tile mode, without multicast or interleaving.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 import numpy as np
@@ -41,7 +42,7 @@ def bulk_copy(unit: Unit, instruction: Instruction) -> Step:
     raise unknown(instruction)
 
 
-class _Bulk:
+class _Bulk(ABC):
     """What both forms share: where copies go, and the mbarrier that they complete on."""
 
     def __init__(self, unit: Unit, instruction: Instruction, target: int, mbarrier: int):
@@ -60,8 +61,9 @@ class _Bulk:
             if places:
                 self._start(lane, one, int(self._target(one)[0]), int(places[0].offsets[0]))
 
+    @abstractmethod
     def _start(self, lane: int, one: Lanes, target: int, mbarrier: int) -> None:
-        raise NotImplementedError
+        """Start the copy of one lane, to that shared address, completing on that mbarrier."""
 
     def _copy(
         self, lane: int, target: int, within: Integers, data: NDArray[np.uint8], mbarrier: int
