@@ -43,8 +43,11 @@ class RemoteOp(StatementOp):
     def verify_(self) -> None:
         source, pointer = self.source.type, self.pointer.type
         assert isinstance(source, PointerType)
-        if pointer != PointerType.get(source.element, const=True):
-            raise VerifyException(f"what others have in {source} is read, not a {pointer}")
+        expected = PointerType.get(source.element, const=True)
+        if pointer != expected:
+            raise VerifyException(
+                f"what others have in {source} is read as {expected}, not as {pointer}"
+            )
 
 
 GRID_STATEMENTS: list[type[StatementOp]] = [RemoteOp]

@@ -70,7 +70,7 @@ class BinaryOp(InfixOp):
         operator, type = self.operator.data, self.result.type
         is_logical = operator in (BinaryOperator.AND, BinaryOperator.OR)
         if is_logical != (type == i1) or type not in COMPUTED:
-            raise VerifyException(f"'{operator}' does not take {type}")
+            raise VerifyException(f"'{operator}' does not take {type}; cast its operands")
         if operator is BinaryOperator.REM and not isinstance(type, IntegerType):
             raise VerifyException("'rem' takes integers; call fmodf for floats")
         if operator in _BITWISE and not isinstance(type, IntegerType):
@@ -103,7 +103,7 @@ class CompareOp(InfixOp):
 
     def verify_(self) -> None:
         if self.lhs.type not in COMPUTED:
-            raise VerifyException(f"a comparison does not take {self.lhs.type}")
+            raise VerifyException(f"a comparison does not take {self.lhs.type}; cast its operands")
 
 
 class UnaryOp(ExpressionOp, ABC):
@@ -135,7 +135,7 @@ class NegOp(UnaryOp):
 
     def verify_(self) -> None:
         if self.value.type not in COMPUTED:
-            raise VerifyException(f"'-' does not take {self.value.type}")
+            raise VerifyException(f"'-' does not take {self.value.type}; cast its operand")
 
 
 @irdl_op_definition

@@ -302,7 +302,9 @@ class ForOp(StatementOp):
 
     def verify_(self) -> None:
         if [a.type for a in self.body.block.args] != [self.low.type]:
-            raise VerifyException("the body takes one counter of the bounds' type")
+            raise VerifyException(
+                f"the body takes one counter of the bounds' type, {self.low.type}"
+            )
 
 
 STATEMENTS: list[type[StatementOp]] = [CommentOp, LetOp, VarOp, AssignOp, StoreOp, IfOp, ForOp]

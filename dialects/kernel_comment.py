@@ -43,7 +43,7 @@ class TextOp(IRDLOperation, ABC):
     def verify_(self) -> None:
         text = self.text.data
         if not text.strip():
-            raise VerifyException("a comment says something")
+            raise VerifyException("the comment is empty; say what follows, or leave it out")
         if not text.isprintable() or "\\" in text:
             raise VerifyException("a comment is one printable line without backslashes")
 

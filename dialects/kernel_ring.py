@@ -264,7 +264,7 @@ class TmaCopyOp(IRDLOperation):
         source, target = memref_type(self.source), memref_type(self.target)
         box = [int(extent) for extent in self.box.get_values()]
         if target.memory_space != SHARED:
-            raise VerifyException("a box is copied to shared memory")
+            raise VerifyException(f"a box is copied to shared memory, not to {target}")
         if len(box) != source.get_num_dims():
             raise VerifyException("give one extent of the box for each axis of the source")
         expected = [extent for extent in box if extent > 1]

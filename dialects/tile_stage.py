@@ -167,7 +167,9 @@ class StageOp(AxesOp):
         if self.slab.type != slab:
             raise VerifyException(f"the slab must be {slab}, not {self.slab.type}")
         if self.layout.has_slots:
-            raise VerifyException("a stage says how many slots it has by its ring")
+            raise VerifyException(
+                "a stage says by its ring how many slots it has; leave 'slots' out of the layout"
+            )
         self.layout.verify_for(slab)
 
     def _verify_body(self) -> None:

@@ -113,3 +113,19 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>
   %4 = cuda.literal 0 : i32
   cuda.store %1, %out[%4] : !cuda.ptr<f32>, i32
 }
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  // CHECK: shared memory is written before it is read: not const
+  %s = cuda.shared 8 : !cuda.ptr<f32, const>
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  %s = cuda.shared 8 : !cuda.ptr<f32>
+  %rank = cuda.literal 1 : i32
+  // CHECK: what others have in !cuda.ptr<f32> is read as !cuda.ptr<f32, const>, not as !cuda.ptr<f32>
+  %theirs = cuda.remote %s of %rank : !cuda.ptr<f32>, i32 to !cuda.ptr<f32>
+}

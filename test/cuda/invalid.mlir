@@ -217,3 +217,33 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f16, const>) -> (%out: !cuda.ptr<f16>
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
   cuda.comment "the next line too \\"
 }
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  %0 = cuda.literal 1.0 : f32
+  %1 = cuda.literal 2.0 : f32
+  // CHECK: 'rem' takes integers; call fmodf for floats
+  %2 = cuda.binary rem %0, %1 : f32
+  %3 = cuda.let %2 : f32
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  %0 = cuda.literal 1 : i32
+  // CHECK: '!' takes a bool, not i32
+  %1 = cuda.not %0 : i32
+  %2 = cuda.let %1 : i32
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  %0 = cuda.literal 1 : i32
+  %1 = cuda.literal 2 : i32
+  // CHECK: the body takes one counter of the bounds' type, i32
+  "cuda.for"(%0, %1) <{step = 1 : i64}> ({
+  ^bb0(%k: i64):
+  }) : (i32, i32) -> ()
+}

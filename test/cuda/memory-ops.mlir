@@ -72,4 +72,8 @@ cuda.func grid 8 block 128 min_blocks 2 cluster 4 @memory(%x_map: !cuda.tensor_m
   %14 = cuda.literal 8 : i32
   %15 = cuda.address %b[%t] : !cuda.ptr<ui64>, i32 -> !cuda.ptr<ui64>
   cuda.perform @tma_copy_2d(%12, %x_map, %13, %14, %15) : !cuda.ptr<f32>, !cuda.tensor_map<16x64xf32, box [8, 16], swizzle 64, of 0>, i32, i32, !cuda.ptr<ui64>
+  // CHECK: %theirs = cuda.remote %s of %16 : !cuda.ptr<f32>, i32 to !cuda.ptr<f32, const>
+  // TEXT-NEXT: const float *const theirs = of_rank(s, 1);
+  %16 = cuda.literal 1 : i32
+  %theirs = cuda.remote %s of %16 : !cuda.ptr<f32>, i32 to !cuda.ptr<f32, const>
 }

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from xdsl.dialects.builtin import MemRefType, f32
 from xdsl.ir.affine import AffineExpr
+from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.tile_layout import SlabLayoutAttr
 
@@ -75,3 +76,8 @@ def test_a_column_of_chunks_meets_each_bank_once():
     # What swizzling is for: 8 lanes that read 16 bytes of one column of 8 rows.
     found = places(SlabLayoutAttr.get(swizzle=128))
     assert len({found[row, 0] // 4 % 8 for row in range(8)}) == 8
+
+
+def test_there_is_no_padding_below_zero():
+    with pytest.raises(VerifyException, match="padding is at least 0 elements"):
+        SlabLayoutAttr.get(pad=[0, -1])

@@ -1,7 +1,9 @@
 // RUN: opt-tool %s -p inline-calls --check=each --split-input-file | filecheck %s
 // RUN: not opt-tool %S/Inputs/call-itself.mlir -p inline-calls 2>&1 | filecheck %s --check-prefix=ITSELF
+// RUN: not opt-tool %S/Inputs/call-elsewhere.mlir -p inline-calls 2>&1 | filecheck %s --check-prefix=ELSEWHERE
 
 // ITSELF: error: pass 'inline-calls': @layer calls itself, and would never return
+// ELSEWHERE: error: pass 'inline-calls': @layer is called, but is not in this module
 
 // Both calls of a function are written out; kernels stay as they are. A function that others may
 // call stays too.

@@ -98,3 +98,31 @@ kernel.func grid 1 block 32 @k(%x: memref<64x256xf32>) -> (%out: memref<100xf32>
   // CHECK: pieces of a box begin at multiples of 1024 bytes, but are 512 bytes apart
   kernel.tma_copy %x[0, 0] box [4, 256] to %s[%count] on %ring, %count : memref<64x256xf32>, memref<2x4x256xf32, #tile.layout<slots, inner 32, swizzle 128>, 3 : i64>, !kernel.ring<2, tma>
 }
+
+// -----
+
+kernel.func grid 1 block 32 @k(%x: memref<100xf32>) -> (%out: memref<100xf32>) {
+  // CHECK: give one extent for each axis
+  "kernel.unroll"() <{extents = array<i64: 2, 3>}> ({
+  ^bb0(%i: index):
+  }) : () -> ()
+}
+
+// -----
+
+kernel.func grid 1 block 32 @k(%x: memref<64x16xf32>) -> (%out: memref<2x64x16xf32>) {
+  %count = arith.constant 0 : index
+  %ring = kernel.ring bytes 512 : !kernel.ring<2, tma>
+  // CHECK: a box is copied to shared memory, not to memref<2x64x16xf32>
+  kernel.tma_copy %x[0, 0] box [64, 16] to %out[%count] on %ring, %count : memref<64x16xf32>, memref<2x64x16xf32>, !kernel.ring<2, tma>
+}
+
+// -----
+
+kernel.func grid 1 block 32 @k(%x: memref<64x16xf32>) -> (%out: memref<100xf32>) {
+  %count = arith.constant 0 : index
+  %s = kernel.shared : memref<2x64x16xf32, 3 : i64>
+  %ring = kernel.ring bytes 512 : !kernel.ring<2, tma>
+  // CHECK: give one extent of the box for each axis of the source
+  kernel.tma_copy %x[0, 0] box [64] to %s[%count] on %ring, %count : memref<64x16xf32>, memref<2x64x16xf32, 3 : i64>, !kernel.ring<2, tma>
+}

@@ -148,7 +148,7 @@ kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 // -----
 
-// CHECK: a comment says something
+// CHECK: the comment is empty; say what follows, or leave it out
 kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   kernel.comment " "
 }

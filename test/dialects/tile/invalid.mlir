@@ -227,3 +227,17 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%t = thread 8) {
   }
 }
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%t = thread 8) {
+    // CHECK: a stage says by its ring how many slots it has; leave 'slots' out of the layout
+    %s = tile.stage (%i) in [8] {
+      %0 = loop.load %x[%i] : memref<8xf32>
+      loop.yield %0 : f32
+    } : memref<8xf32, #tile.layout<slots>, 3 : i64>
+    %v = loop.load %s[%t] : memref<8xf32, #tile.layout<slots>, 3 : i64>
+    loop.store %v, %out[%t] : memref<8xf32>
+  }
+}
