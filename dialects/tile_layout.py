@@ -87,6 +87,14 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         """The layout of a ring of such slabs."""
         return SlabLayoutAttr(self.order, self.pad, self.inner, self.swizzle_bytes, IntAttr(1))
 
+    def with_pad(self, type: MemRefType, elements: int) -> "SlabLayoutAttr":
+        """The layout of a slab of that type whose rows are so many elements longer."""
+        pad = [each.data for each in self.pad] or [0] * type.get_num_dims()
+        pad[self.axes(len(pad))[-1]] = elements
+        return SlabLayoutAttr(
+            self.order, ArrayAttr(map(IntAttr, pad)), self.inner, self.swizzle_bytes, self.slots
+        )
+
     def get_affine_map(self) -> AffineMap:
         raise ValueError("where an element lies follows from the slab's shape too: ask `offset`")
 

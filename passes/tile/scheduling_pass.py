@@ -17,7 +17,7 @@ What was done is added to the kernel's `schedule`; a step that no plan foresaw e
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Self
 
 from xdsl.context import Context
@@ -149,7 +149,8 @@ def _completed(
     step: SchedulingPass, launch: tile.LaunchOp, options: dict[str, ParameterListType]
 ) -> SchedulingPass:
     """`step` with these options, and the best guess for each that is open."""
-    choices = step.choices(launch)
+    is_open = any(field.name not in options for field in fields(step) if field.name != "target")
+    choices = step.choices(launch) if is_open else ()
     for choice in choices:
         if options.items() <= choice.options().items():
             return choice

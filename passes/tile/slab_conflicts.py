@@ -102,22 +102,26 @@ class SlabConflicts:
     def _read(
         self, load: loop.LoadOp, stage: tile.StageOp, layout: SlabLayoutAttr | None
     ) -> Request:
-        width = self._width(load, layout)
+        width = self.width(load, layout)
         (access,) = accesses_of(load)
         taken = wavefronts(access._replace(width=width), self.threads, layout)
-        held = prod(self.registers.extents[axis] for axis in self.registers.of(load.operands))
-        return Request(width, taken, self.warps * held * _steps(load, stage) // width)
+        return Request(width, taken, self.warps * self.times(load, stage.parent_op()) // width)
 
-    def _width(self, load: loop.LoadOp, layout: SlabLayoutAttr | None) -> int:
-        """The elements that a thread reads at once."""
-        axes = self.registers.ordered(self.registers.of(load.operands))
-        if not axes or any(isinstance(index.owner, Operation) for index in load.indices):
+    def times(self, op: loop.LoadOp | loop.StoreOp, within: Operation | None) -> int:
+        """How many elements a thread loads or stores for each time that `within` is done."""
+        held = prod(self.registers.extents[axis] for axis in self.registers.of(op.operands))
+        return held * steps_around(op, within)
+
+    def width(self, op: loop.LoadOp | loop.StoreOp, layout: SlabLayoutAttr | None = None) -> int:
+        """The elements that a thread loads or stores at once, of a slab or of global memory."""
+        axes = self.registers.ordered(self.registers.of(op.operands))
+        if not axes or any(isinstance(index.owner, Operation) for index in op.indices):
             return 1
         steps = {axis: self.registers.extents[axis] for axis in axes}
-        around = load.parent_op()
-        if load in self._alone and isinstance(around, loop.ReduceOp) and _is_unrolled(around):
+        around = op.parent_op()
+        if op in self._alone and isinstance(around, loop.ReduceOp) and _is_unrolled(around):
             steps[around.axis] = around.axis_extents()[0]
-        return max(vector_width(load, axis, extent, layout) for axis, extent in steps.items())
+        return max(vector_width(op, axis, extent, layout) for axis, extent in steps.items())
 
     def _is_done_alone(self, op: Operation) -> bool:
         """Whether a nest over register axes does nothing but this load."""
@@ -134,10 +138,10 @@ def _is_unrolled(op: loop.ReduceOp) -> bool:
     return steps > 1 and (op.is_unrolled or steps <= USUAL_LIMIT)
 
 
-def _steps(load: loop.LoadOp, stage: tile.StageOp) -> int:
-    """How often the load is done for each time that the slab is filled."""
-    steps, around = 1, load.parent_op()
-    while around is not None and around is not stage.parent_op():
+def steps_around(op: Operation, within: Operation | None) -> int:
+    """How often `op` is done for each time that `within`, which it is in, is."""
+    steps, around = 1, op.parent_op()
+    while around is not None and around is not within:
         if isinstance(around, loop.ReduceOp | loop.ForOp | loop.ScanOp):
             steps *= prod(around.axis_extents())
         around = around.parent_op()

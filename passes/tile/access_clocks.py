@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How long the accesses of a block keep an SM's load/store units, to compare arrangements of threads.
+
+In a clock they do one wavefront of shared memory, or 128 bytes of global memory, and the four
+schedulers of an SM issue one instruction each (CUDA C++ Programming Guide, compute capabilities).
+What fills slabs from global memory is the same in every arrangement and is left out.
+"""
+
+from collections.abc import Iterator
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.tile import SlabLayoutAttr
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.global_sectors import sectors
+from tilewright.passes.memory_access import Access, accesses_of
+from tilewright.passes.tile.slab_conflicts import SlabConflicts, Traffic, steps_around
+
+_SECTORS, _INSTRUCTIONS = 4, 4
+"""In a clock."""
+
+_CHUNK_BYTES = 16
+
+
+def access_clocks(launch: tile.LaunchOp) -> float:
+    """The clocks of one block, each slab dense or padded, whichever is better."""
+    conflicts = SlabConflicts(launch)
+    slabs = sum(_of_slab(conflicts, stage, launch) for stage in conflicts.stages)
+    return slabs + sum(_of_global(conflicts, access, launch) for access in _direct(launch))
+
+
+def reads_freely(launch: tile.LaunchOp) -> bool:
+    """Whether the threads can read every slab without conflicts, it being dense or padded."""
+    conflicts = SlabConflicts(launch)
+    return all(
+        any(
+            Traffic.of([*conflicts.reads(stage, layout)]).factor == 1
+            for layout in (None, padded_by_a_chunk(stage))
+        )
+        for stage in conflicts.stages
+    )
+
+
+def _of_slab(conflicts: SlabConflicts, stage: tile.StageOp, launch: tile.LaunchOp) -> float:
+    times = steps_around(stage, launch)
+    found = [conflicts.traffic(stage, layout) for layout in (None, padded_by_a_chunk(stage))]
+    return times * min(each.wavefronts + each.requests / _INSTRUCTIONS for each in found)
+
+
+def padded_by_a_chunk(stage: tile.StageOp) -> SlabLayoutAttr:
+    """The layout of a slab with 16 bytes more in each row, so that vectors stay aligned."""
+    type = memref_type(stage.slab)
+    return stage.layout.with_pad(type, _CHUNK_BYTES // size_of(type.element_type))
+
+
+def _direct(launch: tile.LaunchOp) -> Iterator[Access]:
+    """What threads load from global memory and store to it, stages aside."""
+    for op in launch.walk():
+        if isinstance(op, loop.LoadOp | loop.StoreOp) and not isinstance(
+            op.parent_op(), tile.StageOp
+        ):
+            yield from (access for access in accesses_of(op) if not access.is_shared)
+
+
+def _of_global(conflicts: SlabConflicts, access: Access, launch: tile.LaunchOp) -> float:
+    op = access.op
+    assert isinstance(op, loop.LoadOp | loop.StoreOp)
+    width = conflicts.width(op)
+    touched = sectors(access._replace(width=width), conflicts.threads)
+    requests = conflicts.warps * conflicts.times(op, launch) / width
+    return requests * (touched.actual / _SECTORS + 1 / _INSTRUCTIONS)

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Says which rows and columns of a tile each thread owns, and how the threads of a warp lie in it.
+
+    tile.launch (..., %tm = thread 16 m, %tn = thread 16 n, %sm = register 2 m, %vm = register 4 m,
+                 %sn = register 2 n, %vn = register 4 n) {
+      ... %bs[%sn * 64 + %tn * 4 + %vn, %ki * 4 + %kv] ...
+
+becomes, with `permute-register-tile{vm=4 vn=1 lanes_m=4 fastest=n}`,
+
+    tile.launch (..., %wm = warp 4 m, %wn = warp 2 n, %lm = lane 4 m, %ln = lane 8 n,
+                 %sm = register 2 m, %vm = register 4 m, %sn = register 8 n) {
+      ... %bs[%sn * 16 + %wn * 8 + %ln, %ki * 4 + %kv] ...
+
+Of a thread's columns `vn` lie side by side, which one access can move; its strips of so many lie as
+far apart as all threads reach. Columns side by side make wide stores; but if a slab is read along K,
+threads that own every fourth row of it meet in a bank, however it is padded. A warp is `lanes_m`
+threads high; `fastest` says along which side threads are counted first.
+
+The first choice is how it is, or in strips of one, if slabs are read without conflicts then; else
+that which takes the accesses of a block the least time (`access_clocks`).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple, Self, TypeVar
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.pattern_rewriter import PatternRewriter
+
+from tilewright.dialects import tile
+from tilewright.dialects.axes import Role
+from tilewright.dialects.target import WARP_SIZE
+from tilewright.dialects.tile_axes import Level
+from tilewright.passes.tile.access_clocks import access_clocks, reads_freely
+from tilewright.passes.tile.rebind import NewAxis, Rebinding
+from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
+from tilewright.passes.tile.tile_sides import Side, sides_of
+from tilewright.passes.trace import Rule
+
+T = TypeVar("T")
+
+_MOST_CHOICES = 40
+_COMPARED = 4
+"""Arrangements that are compared: as it is, in strips of one, one of each."""
+
+
+@dataclass(frozen=True)
+class PermuteRegisterTilePass(SchedulingPass):
+    """Arrange the rows and columns of threads."""
+
+    name = "permute-register-tile"
+    RULE: ClassVar[Rule] = Rule("t", 9, "permute_register_tile")
+
+    vm: int | None = None
+    """Rows of a thread that lie side by side."""
+    vn: int | None = None
+    """Columns."""
+    lanes_m: int | None = None
+    """Threads of a warp along the rows; 0 where warps are no rectangles."""
+    fastest: str | None = None
+    """The side along which threads are counted first, `n` or `m`."""
+
+    def legal(self, launch: tile.LaunchOp) -> str | None:
+        if is_scheduled(launch.kernel, self.name):
+            return "its register tile is arranged already"
+        sides = sides_of(launch)
+        if not sides or all(side.elements == 1 for side in sides):
+            return "its threads own no rows and columns in registers (register-tile)"
+        return None
+
+    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
+        """At first one that reads slabs without conflicts, and is near to how it is."""
+        m, n = sides_of(launch)
+        lanes = _lanes_in_order(m, n, Role.N)
+        usual = [replace(self, vm=a, vn=b, lanes_m=lanes, fastest="n") for a, b in _vectors(m, n)]
+        order = [(high, along) for along in ("n", "m") for high in _warps(m, n)]
+        free = (choice for choice in usual[:_COMPARED] if choice._of(launch, reads_freely))
+        if (best := next(free, None)) is None:
+            warps = [replace(usual[0], lanes_m=high, fastest=along) for high, along in order]
+            is_joined = m.joined or n.joined  # within a warp, if it stays as it is
+            compared = [*usual[:_COMPARED], *([] if is_joined else warps)]
+            best = min(compared, key=lambda choice: choice._of(launch, access_clocks))
+        warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
+        return list(dict.fromkeys([best, *usual, *warps]))[:_MOST_CHOICES]
+
+    def _of(self, launch: tile.LaunchOp, property: Callable[[tile.LaunchOp], T]) -> T:
+        """What some property of the launch would be."""
+        new = self._arranged(launch)
+        found = property(new)
+        new.erase()
+        return found
+
+    def impossible(self, launch: tile.LaunchOp) -> str | None:
+        m, n = sides_of(launch)
+        for side, vector in self._with_vectors(m, n):
+            kind = {Role.M: "rows", Role.N: "columns"}[side.role]
+            if vector < 1 or side.elements % vector:
+                return f"{side.elements} {kind} of a thread are no strips of {vector}"
+            if side.is_parted and vector != side.vector:
+                return (
+                    f"values are joined across %{side.hint} alone; leave v{side.role} at "
+                    f"{side.vector}"
+                )
+        if self.fastest not in ("n", "m"):
+            return f"threads are counted along n or m first, not '{self.fastest}'"
+        possible = {*_warps(m, n), _lanes_in_order(m, n, Role(self.fastest))}
+        if self.lanes_m in possible:
+            return None
+        return (
+            f"of {m.thread.extent} by {n.thread.extent} threads, warps are "
+            f"{' or '.join(map(str, sorted(possible)))} high, not {self.lanes_m}"
+        )
+
+    def _with_vectors(self, m: Side, n: Side) -> list[tuple[Side, int]]:
+        assert self.vm is not None
+        assert self.vn is not None
+        return [(m, self.vm), (n, self.vn)]
+
+    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        rewriter.replace(launch, self._arranged(launch))
+
+    def _arranged(self, launch: tile.LaunchOp) -> tile.LaunchOp:
+        m, n = sides_of(launch)
+        rebinding, sides = Rebinding(), {axis for side in (m, n) for axis in side.axes}
+        for axis in launch.axes_at(Level.BLOCK):
+            rebinding.keep(axis)
+        threads = self._bind_threads(rebinding, m, n)
+        for axis in launch.axes_at(Level.REGISTER):
+            if axis not in sides:
+                rebinding.keep(axis)
+        for side, vector in self._with_vectors(m, n):
+            if vector == side.vector:
+                _keep_registers(rebinding, side, threads[side.role])
+            else:
+                _bind_registers(rebinding, side, vector, threads[side.role])
+        return rebinding.rebound(launch)
+
+    def _bind_threads(self, rebinding: Rebinding, m: Side, n: Side) -> dict[Role, "_Threads"]:
+        """The axes of threads, those that are counted first last."""
+        assert self.fastest is not None
+        assert self.lanes_m is not None
+        fastest = Role(self.fastest)
+        order = [m, n] if fastest is Role.N else [n, m]
+        if self.lanes_m == _lanes_in_order(m, n, fastest):
+            lanes = {side.role: 0 for side in order}
+        else:
+            lanes = {Role.M: self.lanes_m, Role.N: WARP_SIZE // self.lanes_m}
+        found = {side.role: _Threads(AffineConstantExpr(0), []) for side in order}
+        for level in (Level.WARP, Level.LANE):
+            for side in order:
+                found[side.role] = _bind_level(
+                    rebinding, side, level, lanes[side.role], found[side.role]
+                )
+        return found
+
+
+class _Threads(NamedTuple):
+    """Where a thread is along a side, and the axes that say so."""
+
+    at: AffineExpr
+    axes: Sequence[SSAValue]
+
+    def bound(self, rebinding: Rebinding, axis: NewAxis, factor: int) -> "_Threads":
+        """With one axis more."""
+        at = self.at + rebinding.add(axis) * factor
+        return _Threads(at, [*self.axes, rebinding.body.args[-1]])
+
+
+def _bind_level(
+    rebinding: Rebinding, side: Side, level: Level, lanes: int, before: _Threads
+) -> _Threads:
+    """The axis of the warps, or of the lanes in one; of all threads if warps are not told apart."""
+    if not lanes:
+        axis = NewAxis(side.hint, Level.THREAD, side.thread.extent, side.role)
+        return before.bound(rebinding, axis, 1) if level is Level.LANE else before
+    extents = {Level.WARP: side.thread.extent // lanes, Level.LANE: lanes}
+    if extents[level] == 1:
+        return before
+    axis = NewAxis(f"{level[0]}{side.role}", level, extents[level], side.role)
+    return before.bound(rebinding, axis, lanes if level is Level.WARP else 1)
+
+
+def _keep_registers(rebinding: Rebinding, side: Side, threads: _Threads) -> None:
+    for axis in side.axes:
+        if axis is not side.thread:
+            rebinding.keep(axis)
+    rebinding.substitute([side.thread], threads.at, overruns=False)
+    rebinding.substitution.parts[side.thread.value] = threads.axes
+
+
+def _bind_registers(rebinding: Rebinding, side: Side, vector: int, threads: _Threads) -> None:
+    """`strip * reach + thread * vector + element`; what is joined is so across the whole side."""
+    strips, reach = side.elements // vector, side.thread.extent * vector
+    whole = _Threads(threads.at * vector, threads.axes)
+    for kind, extent, factor in (("s", strips, reach), ("v", vector, 1)):
+        if extent > 1:
+            axis = NewAxis(f"{kind}{side.role}", Level.REGISTER, extent, side.role)
+            whole = whole.bound(rebinding, axis, factor)
+    rebinding.substitute(side.axes, whole.at, overruns=False)
+    for axis in side.axes:
+        rebinding.substitution.parts[axis.value] = []
+    rebinding.substitution.parts[side.thread.value] = whole.axes
+
+
+def _vectors(m: Side, n: Side) -> Iterator[tuple[int, int]]:
+    """Rows and columns that lie side by side: as they are, each alone, then all others."""
+    yield m.vector, n.vector
+    one = [side.vector if side.is_parted else 1 for side in (m, n)]
+    yield one[0], one[1]
+    yield m.vector, one[1]
+    yield one[0], n.vector
+    for rows in _widths(m):
+        for columns in _widths(n):
+            yield rows, columns
+
+
+def _widths(side: Side) -> list[int]:
+    if side.is_parted:
+        return [side.vector]
+    return [width for width in (1, 2, 4, 8, 16) if side.elements % width == 0]
+
+
+def _warps(m: Side, n: Side) -> list[int]:
+    """How high warps can be that are rectangles, in lanes."""
+    sizes = (1, 2, 4, 8, 16, 32)
+    return [
+        high
+        for high in sizes
+        if m.thread.extent % high == 0 and n.thread.extent % (WARP_SIZE // high) == 0
+    ]
+
+
+def _lanes_in_order(m: Side, n: Side, fastest: Role) -> int:
+    """How high warps are if threads are counted along one side first; 0 if no rectangles."""
+    first, then = (n, m) if fastest is Role.N else (m, n)
+    along = min(first.thread.extent, WARP_SIZE)
+    across = WARP_SIZE // along
+    if along * across != WARP_SIZE or first.thread.extent % along or then.thread.extent % across:
+        return 0
+    return across if fastest is Role.N else along

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The two sides of a register tile: which axes of a launch make up the rows, and which the columns.
+
+    %sm * 64 + %tm * 4 + %vm      side m: strips, threads, neighbours, each once round in the next
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import prod
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineDimExpr
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Role, range_of_value
+from tilewright.dialects.index import sum_of
+from tilewright.dialects.tile_axes import Axis, Level
+
+
+class Side(NamedTuple):
+    """The axes of one side, from the outermost to the innermost."""
+
+    thread: Axis
+    axes: Sequence[Axis]
+    joined: Sequence[Sequence[SSAValue]]
+    """Those across which values are joined, by combine."""
+
+    @property
+    def role(self) -> Role:
+        """m or n."""
+        return self.thread.role
+
+    @property
+    def hint(self) -> str:
+        """What the axis of threads is called."""
+        return self.thread.value.name_hint or f"t{self.role}"
+
+    @property
+    def elements(self) -> int:
+        """Rows or columns of a thread."""
+        return prod(axis.extent for axis in self.axes) // self.thread.extent
+
+    @property
+    def vector(self) -> int:
+        """How many of them lie side by side."""
+        return prod(axis.extent for axis in self.axes[self.axes.index(self.thread) + 1 :])
+
+    @property
+    def is_parted(self) -> bool:
+        """Whether something is joined across the threads alone, and not all of the side."""
+        whole = {axis.value for axis in self.axes if axis.extent > 1}
+        return any(not whole <= {*joined} for joined in self.joined)
+
+
+def sides_of(launch: tile.LaunchOp) -> list[Side]:
+    """Rows and columns; nothing if the threads of a block are no rectangle of them."""
+    threads = launch.thread_axes()
+    if sorted(axis.role for axis in threads) != [Role.M, Role.N]:
+        return []
+    found: list[Side] = []
+    for thread in sorted(threads, key=lambda axis: axis.role):
+        registers = [a for a in launch.axes_at(Level.REGISTER) if a.role is thread.role]
+        if (axes := _nested(launch, [thread, *registers])) is None:
+            return []
+        values = {axis.value for axis in axes}
+        combines = [op for op in launch.walk() if isinstance(op, tile.CombineOp)]
+        joined = [[axis for axis in op.axes if axis in values] for op in combines]
+        found.append(Side(thread, axes, [axes for axes in joined if axes]))
+    return found
+
+
+def _nested(launch: tile.LaunchOp, axes: Sequence[Axis]) -> list[Axis] | None:
+    """The axes as digits of one number, the largest first; None where they are not."""
+    long = [axis for axis in axes if axis.extent > 1]
+    factors = _factors(launch, [axis.value for axis in long])
+    if factors is None:
+        return None if len(long) > 1 else list(axes)
+    ordered = sorted(long, key=lambda axis: -factors[axis.value])
+    for outer, inner in pairwise(ordered):
+        if factors[outer.value] != factors[inner.value] * inner.extent:
+            return None
+    return [*(axis for axis in axes if axis.extent == 1), *ordered]
+
+
+def _factors(launch: tile.LaunchOp, axes: Sequence[SSAValue]) -> dict[SSAValue, int] | None:
+    """By what each axis is multiplied in the first subscript that has them all."""
+    for op in launch.walk():
+        if not isinstance(op, loop.LoadOp | loop.StoreOp) or not {*axes} <= {*op.indices}:
+            continue
+        for expr in op.map.data.results:
+            terms = sum_of(expr, [range_of_value(index) for index in op.indices]).terms
+            dims = {axis: AffineDimExpr([*op.indices].index(axis)) for axis in axes}
+            if all(terms.get(dim, 0) > 0 for dim in dims.values()):
+                return {axis: terms[dim] for axis, dim in dims.items()}
+    return None
