@@ -235,3 +235,8 @@ def _commas(values: ArrayAttr[IntAttr]) -> str:
 def layout_of(type: MemRefType) -> SlabLayoutAttr:
     """The layout of memory; dense and row-major unless its type says otherwise."""
     return type.layout if isinstance(type.layout, SlabLayoutAttr) else SlabLayoutAttr.get()
+
+
+def with_layout(type: MemRefType, layout: SlabLayoutAttr) -> MemRefType:
+    """Memory of that type, laid out so."""
+    return MemRefType(type.element_type, type.get_shape(), layout, type.memory_space)

@@ -12,6 +12,7 @@ hardware.
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.utils.exceptions import PassFailedException
@@ -20,43 +21,53 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import Sum, sum_of
 from tilewright.dialects.kernel_ring import BOX_ALIGNMENT, box_problem
+from tilewright.dialects.tile_layout import SlabLayoutAttr, with_layout
 from tilewright.dialects.types import memref_type, size_of
 
 
 def box_of(op: tile.StageOp, load: loop.LoadOp) -> list[int]:
     """The extents of the slab along the axes of the tensor; an error if it is no box of it."""
+    found = find_box(op, load)
+    if isinstance(found, str):
+        raise PassFailedException(
+            f"convert-tile-to-kernel: transport(tma) copies boxes, and this is none: {found}; "
+            "use transport(cp_async)"
+        )
+    return found
+
+
+def find_box(
+    op: tile.StageOp, load: loop.LoadOp, layout: SlabLayoutAttr | None = None
+) -> list[int] | str:
+    """
+    The extents of the slab along the axes of the tensor, or why it is no box of it. The slab may be
+    looked at in another `layout`.
+    """
     axes, extents = list(op.body.block.args), list(op.axis_extents())
     operands = _operands(load)
     order, box = list[SSAValue](), list[int]()
     for subscript in _sums(load.map.data.results, load.indices, operands):
         here = [axis for axis in axes if not _is_free_of(subscript, operands, axis)]
         if len(here) > 1 or any(_factor(subscript, operands, axis) != 1 for axis in here):
-            raise _no_box("an axis of the tensor does not run with one of the slab's")
+            return "an axis of the tensor does not run with one of the slab's"
         box.append(extents[axes.index(here[0])] if here else 1)
         order += here
     if order != axes:
-        raise _no_box("the slab's axes are not axes of the tensor, in its order")
+        return "the slab's axes are not axes of the tensor, in its order"
     if not _is_bounded_alone(load):
-        raise _no_box("it is masked otherwise than by the bounds of the tensor")
-    if (reason := _unfit(op, load, box)) is not None:
-        raise _no_box(reason)
-    return box
+        return "it is masked otherwise than by the bounds of the tensor"
+    slab = memref_type(op.slab)
+    laid_out = slab if layout is None else with_layout(slab, layout)
+    return _unfit(laid_out, load, box) or box
 
 
-def _unfit(op: tile.StageOp, load: loop.LoadOp, box: Sequence[int]) -> str | None:
+def _unfit(slab: MemRefType, load: loop.LoadOp, box: Sequence[int]) -> str | None:
     """What the hardware cannot do with a box of such a size (CUDA driver API, tensor maps)."""
     source = memref_type(load.memref)
     row = source.get_shape()[-1] * size_of(source.element_type)
     if len(box) > 1 and row % BOX_ALIGNMENT:
         return f"rows of the tensor are {row} bytes, not a multiple of {BOX_ALIGNMENT}"
-    return box_problem(box, memref_type(op.slab))
-
-
-def _no_box(why: str) -> PassFailedException:
-    return PassFailedException(
-        f"convert-tile-to-kernel: transport(tma) copies boxes, and this is none: {why}; "
-        "use transport(cp_async)"
-    )
+    return box_problem(box, slab)
 
 
 def _operands(load: loop.LoadOp) -> list[SSAValue]:

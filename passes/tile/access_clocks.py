@@ -44,7 +44,7 @@ def reads_freely(launch: tile.LaunchOp) -> bool:
 def _of_slab(conflicts: SlabConflicts, stage: tile.StageOp, launch: tile.LaunchOp) -> float:
     times = steps_around(stage, launch)
     found = [conflicts.traffic(stage, layout) for layout in (None, padded_by_a_chunk(stage))]
-    return times * min(each.wavefronts + each.requests / _INSTRUCTIONS for each in found)
+    return times * min(each.clocks for each in found)
 
 
 def padded_by_a_chunk(stage: tile.StageOp) -> SlabLayoutAttr:

@@ -12,8 +12,8 @@ becomes, with `permute-register-tile{vm=4 vn=1 lanes_m=4 fastest=n}`,
                  %sm = register 2 m, %vm = register 4 m, %sn = register 8 n) {
       ... %bs[%sn * 16 + %wn * 8 + %ln, %ki * 4 + %kv] ...
 
-Of a thread's columns `vn` lie side by side, which one access can move; its strips of so many lie
-as far apart as all threads reach. Columns side by side make wide stores; but if a slab is read along
+Of the columns of a thread `vn` lie side by side, which one access can move; strips of so many lie
+far apart, as all threads reach. Columns side by side make wide stores; but if a slab is read along
 K, threads that own every fourth row of it meet in a bank, however it is padded. A warp is `lanes_m`
 threads high; `fastest` says along which side threads are counted first.
 

@@ -28,6 +28,9 @@ from tilewright.passes.memory_access import accesses_of
 from tilewright.passes.shared_banks import Wavefronts, wavefronts, wavefronts_at
 from tilewright.passes.tile.mark_unroll import USUAL_LIMIT
 
+_SCHEDULERS = 4
+"""Of an SM, each of which issues an instruction in a clock."""
+
 
 class Request(NamedTuple):
     """A load or store of shared memory by a warp, and how often a block does it for a slab."""
@@ -57,6 +60,11 @@ class Traffic(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.factor:.2f}"
+
+    @property
+    def clocks(self) -> float:
+        """The time it takes: a wavefront a clock, and four schedulers that issue requests."""
+        return self.wavefronts + self.requests / _SCHEDULERS
 
     @property
     def factor(self) -> float:

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The slabs of a launch by name, as options name them: a second `%as` is `as-1`."""
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+
+from xdsl.pattern_rewriter import PatternRewriter
+
+from tilewright.dialects import tile
+from tilewright.dialects.tile import SlabLayoutAttr
+from tilewright.dialects.tile_layout import with_layout
+from tilewright.dialects.types import memref_type
+
+
+def named_slabs(launch: tile.LaunchOp) -> dict[str, tile.StageOp]:
+    """The stages of a launch by the names of their slabs, in order."""
+    found: dict[str, tile.StageOp] = {}
+    for stage in tile.stages_of(launch):
+        name = stage.slab.name_hint or "slab"
+        names = (name if not number else f"{name}-{number}" for number in count())
+        found[next(name for name in names if name not in found)] = stage
+    return found
+
+
+def misnamed(names: Sequence[str], known: Mapping[str, tile.StageOp]) -> str | None:
+    """What is wrong with names of slabs, or None."""
+    for name in names:
+        if name not in known:
+            return f"it has no slab '{name}'; it has {', '.join(known)}"
+    return None if names else "name at least one slab"
+
+
+def set_layout(stage: tile.StageOp, layout: SlabLayoutAttr, rewriter: PatternRewriter) -> None:
+    """Lay the slab out so, for all who read it."""
+    rewriter.replace_value_with_new_type(stage.slab, with_layout(memref_type(stage.slab), layout))
+    rewriter.notify_op_modified(stage)

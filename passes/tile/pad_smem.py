@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Makes rows of slabs longer than they need to be, so that those that are read together lie in
+different banks.
+
+    %as = tile.stage (%i, %k) in [128, 16] { ... } : memref<128x16xf32, 3 : i64>
+
+becomes, with `pad-smem{pad=4 slabs=as}`,
+
+    %as = tile.stage ... : memref<128x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
+
+Pads are not free: they take shared memory, and a warp that fills several rows at once may meet
+itself in a bank. A pad that is no multiple of 16 bytes leaves no accesses of 16 bytes. At first
+guess those slabs are padded whose accesses take less time then (`slab_conflicts`). Slabs that are
+swizzled, or copied as boxes, have no pads.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from xdsl.pattern_rewriter import PatternRewriter
+
+from tilewright.dialects import tile
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.tile import Transport
+from tilewright.dialects.tile_layout import with_layout
+from tilewright.dialects.types import memref_type
+from tilewright.passes.tile.named_slabs import misnamed, named_slabs, set_layout
+from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
+from tilewright.passes.tile.shared_budget import shared_bytes, slab_bytes, stage_bytes
+from tilewright.passes.tile.slab_conflicts import SlabConflicts
+from tilewright.passes.trace import Rule
+
+_PADS = (4, 1, 2, 8)
+"""Elements, the first that is best."""
+
+
+@dataclass(frozen=True)
+class PadSmemPass(SchedulingPass):
+    """Pad the rows of slabs."""
+
+    name = "pad-smem"
+    RULE: ClassVar[Rule] = Rule("t", 14, "pad_smem")
+
+    pad: int | None = None
+    """Elements at the end of each row."""
+    slabs: tuple[str, ...] | None = None
+    """What is padded, by name."""
+
+    def legal(self, launch: tile.LaunchOp) -> str | None:
+        if is_scheduled(launch.kernel, self.name):
+            return "its slabs are padded already"
+        stages = named_slabs(launch)
+        if not stages:
+            return "it has no slabs"
+        reasons = {name: _unfit(stage) for name, stage in stages.items()}
+        if all(reason is not None for reason in reasons.values()):
+            return "; ".join(f"%{name} {reason}" for name, reason in reasons.items())
+        return None
+
+    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
+        """At first what saves the most time."""
+        stages, conflicts = named_slabs(launch), SlabConflicts(launch)
+        fit = [name for name, stage in stages.items() if _unfit(stage) is None]
+        gains = {pad: _gains(stages, conflicts, pad) for pad in _PADS}
+        best = sorted(_PADS, key=lambda pad: -sum(gains[pad].values()))
+        sets = [(pad, tuple(gains[pad])) for pad in best]
+        sets += [(pad, names) for pad in best for names in (tuple(fit), *((name,) for name in fit))]
+        found = [replace(self, pad=pad, slabs=names) for pad, names in dict.fromkeys(sets) if names]
+        return [choice for choice in found if choice.impossible(launch) is None]
+
+    def impossible(self, launch: tile.LaunchOp) -> str | None:
+        stages, names = named_slabs(launch), self.slabs or ()
+        if (problem := misnamed(names, stages)) is not None:
+            return problem
+        assert self.pad is not None
+        if self.pad < 1:
+            return f"a pad is one element or more, not {self.pad}"
+        reasons = [(name, _unfit(stages[name])) for name in names]
+        if unfit := [f"%{name} {reason}" for name, reason in reasons if reason is not None]:
+            return unfit[0]
+        room = target_named(self.target).shared_per_block
+        needed = shared_bytes(launch) + sum(_more_bytes(stages[n], self.pad) for n in names)
+        if needed <= room:
+            return None
+        return (
+            f"padded by {self.pad} its slabs take {needed} bytes of shared memory, and a block of "
+            f"{self.target} has {room}; pad less, or take fewer slots (depth of double-buffer)"
+        )
+
+    def worthless(self, launch: tile.LaunchOp) -> str | None:
+        stages, conflicts = named_slabs(launch), SlabConflicts(launch)
+        gains = {pad: _gains(stages, conflicts, pad) for pad in _PADS}
+        if not any(gains.values()):
+            factors = [f"%{name} {conflicts.traffic(s)}" for name, s in stages.items()]
+            return f"no pad saves time; bank factors: {', '.join(factors)}"
+        return None if self.choices(launch) else "no pad fits in shared memory"
+
+    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        assert self.pad is not None
+        stages = named_slabs(launch)
+        for name in self.slabs or ():
+            stage = stages[name]
+            layout = stage.layout.with_pad(memref_type(stage.slab), self.pad)
+            set_layout(stage, layout, rewriter)
+
+
+def _unfit(stage: tile.StageOp) -> str | None:
+    """Why a slab cannot be padded, as what follows its name."""
+    if stage.transport_kind is Transport.TMA:
+        return "is copied as a box (split-inner-for-swizzle)"
+    if stage.layout.swizzle_bytes.data:
+        return "is swizzled"
+    return "is padded" if stage.layout.pad else None
+
+
+def _gains(
+    stages: Mapping[str, tile.StageOp], conflicts: SlabConflicts, pad: int
+) -> dict[str, float]:
+    """The clocks that a pad saves for each time that a slab is filled, where it saves any."""
+    found: dict[str, float] = {}
+    for name, stage in stages.items():
+        if _unfit(stage) is None:
+            layout = stage.layout.with_pad(memref_type(stage.slab), pad)
+            found[name] = conflicts.traffic(stage).clocks - conflicts.traffic(stage, layout).clocks
+    return {name: gain for name, gain in found.items() if gain > 0}
+
+
+def _more_bytes(stage: tile.StageOp, pad: int) -> int:
+    """The bytes that a pad adds to all slots of a slab."""
+    type = memref_type(stage.slab)
+    padded = with_layout(type, stage.layout.with_pad(type, pad))
+    slots = 1 if stage.loop is None else stage.depth
+    return slab_bytes(padded, slots) - stage_bytes(stage)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Fills rings by the tensor memory accelerator, which copies a whole slab when one thread asks it to.
+
+    %as = tile.stage (%i, %k) in [128, 16] ring(depth 4) { ... } : memref<128x16xf32, 3 : i64>
+
+becomes, with `tma-copy{slabs=as}`,
+
+    %as = tile.stage (%i, %k) in [128, 16] ring(depth 4) transport(tma) { ... } : ...
+
+It copies boxes: a slab that holds what it loads as it is, along axes of an input of the kernel,
+masked by nothing but the input's bounds, in rows that are multiples of 16 bytes. At first guess it
+fills all rings of a loop or none, so that threads wait for one kind of copies only.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from xdsl.ir import Operation
+from xdsl.pattern_rewriter import PatternRewriter
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.tile import Transport, TransportAttr
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.kernel.boxes import find_box
+from tilewright.passes.tile.named_slabs import misnamed, named_slabs
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.trace import Rule
+
+_ROW_BYTES = 32
+"""A sector of global memory: boxes with shorter rows move more than they hold."""
+
+
+@dataclass(frozen=True)
+class TmaCopyPass(SchedulingPass):
+    """Have the tensor memory accelerator fill rings."""
+
+    name = "tma-copy"
+    RULE: ClassVar[Rule] = Rule("t", 11, "tma_copy")
+
+    slabs: tuple[str, ...] | None = None
+    """What it fills, by name."""
+
+    def legal(self, launch: tile.LaunchOp) -> str | None:
+        if not target_named(self.target).has_clusters:
+            return f"{self.target} has no tensor memory accelerator"
+        stages = named_slabs(launch)
+        if not any(stage.ring is not None for stage in stages.values()):
+            return "no slab has a ring"
+        reasons = {name: _ineligible(stage, launch) for name, stage in stages.items()}
+        if all(reason is not None for reason in reasons.values()):
+            return "; ".join(f"%{name} {reason}" for name, reason in reasons.items())
+        return None
+
+    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
+        """At first all rings of loops of which it can fill all."""
+        eligible, whole = _eligible(launch), _in_whole_loops(launch)
+        sets = [whole, list(eligible), *([name] for name in eligible)]
+        return [replace(self, slabs=names) for names in dict.fromkeys(map(tuple, sets)) if names]
+
+    def impossible(self, launch: tile.LaunchOp) -> str | None:
+        stages, names = named_slabs(launch), self.slabs or ()
+        if (problem := misnamed(names, stages)) is not None:
+            return problem
+        reasons = ((name, _ineligible(stages[name], launch)) for name in names)
+        return next((f"%{name} {reason}" for name, reason in reasons if reason is not None), None)
+
+    def worthless(self, launch: tile.LaunchOp) -> str | None:
+        if _in_whole_loops(launch):
+            return None
+        return "in each loop it could fill a part of the rings only, or short rows"
+
+    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        stages = named_slabs(launch)
+        for name in self.slabs or ():
+            stages[name].transport = TransportAttr(Transport.TMA)
+            rewriter.notify_op_modified(stages[name])
+
+
+def _eligible(launch: tile.LaunchOp) -> Mapping[str, tile.StageOp]:
+    stages = named_slabs(launch).items()
+    return {name: stage for name, stage in stages if _ineligible(stage, launch) is None}
+
+
+def _ineligible(stage: tile.StageOp, launch: tile.LaunchOp) -> str | None:
+    """Why it cannot fill a slab, as what follows its name."""
+    if stage.ring is None:
+        return "has no ring"
+    if stage.transport_kind is not Transport.SYNC:
+        return f"is filled by {stage.transport_kind} already"
+    if (load := stage.copied_load()) is None:
+        return "is computed"
+    if load.memref not in launch.kernel.inputs:
+        return "is copied from what is no input of the kernel"
+    if isinstance(box := find_box(stage, load), str):
+        return f"is no box: {box}"
+    if stage.loop is not None and stage.loop.bound is not None and _is_in_loop(stage.loop):
+        return "is filled in a loop within a loop that may end early, where fills cannot be counted"
+    return None
+
+
+def _is_in_loop(op: Operation) -> bool:
+    around = op.parent_op()
+    while around is not None and not isinstance(around, tile.LaunchOp):
+        if isinstance(around, loop.ReduceOp | loop.ForOp | loop.ScanOp):
+            return True
+        around = around.parent_op()
+    return False
+
+
+def _in_whole_loops(launch: tile.LaunchOp) -> list[str]:
+    """What it can fill where it fills all rings of the loop, in rows that are long enough."""
+    eligible = _eligible(launch)
+    fit = {stage for stage in eligible.values() if _row_bytes(stage) >= _ROW_BYTES}
+    rings = [stage for stage in tile.stages_of(launch) if stage.ring is not None]
+    mixed = {stage.loop for stage in rings if stage not in fit}
+    return [name for name, stage in eligible.items() if stage.loop not in mixed]
+
+
+def _row_bytes(stage: tile.StageOp) -> int:
+    slab = memref_type(stage.slab)
+    return slab.get_shape()[-1] * size_of(slab.element_type)

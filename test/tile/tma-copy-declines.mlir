@@ -1,0 +1,62 @@
+// RUN: opt-tool %s -p tma-copy --remarks 2>&1 | filecheck %s
+// RUN: not opt-tool %s -p 'tma-copy{slabs=hs}' 2>&1 | filecheck %s --check-prefix=COMPUTED
+
+// No ring, and rows that are no multiples of 16 bytes.
+// CHECK: skipped at row: no slab has a ring
+// CHECK: skipped at odd: %xs is no box: rows of the tensor are 396 bytes, not a multiple of 16
+loop.kernel @row(%x: memref<3x100xf32>) -> (%out: memref<3x100xf32>) {
+  tile.launch (%b = block 3 row, %t = thread 100) {
+    %s = tile.stage (%i) in [100] {
+      %0 = loop.load %x[%b, %i] : memref<3x100xf32>
+      loop.yield %0 : f32
+    } : memref<100xf32, 3 : i64>
+    %0 = loop.load %s[99 - %t] : memref<100xf32, 3 : i64>
+    loop.store %0, %out[%b, %t] : memref<3x100xf32>
+  }
+}
+
+loop.kernel @odd(%x: memref<64x99xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%t = thread 64) {
+    %sum = loop.reduce %ko in 7 with add {
+      %xs = tile.stage (%i, %k) in [64, 16] ring(depth 2) {
+        %0 = loop.load %x[%i, %ko * 16 + %k] where [98 - %ko * 16 - %k] : memref<64x99xf32>
+        loop.yield %0 : f32
+      } : memref<64x16xf32, 3 : i64>
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %xs[%t, %ki] : memref<64x16xf32, 3 : i64>
+        loop.yield %0 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    loop.store %sum, %out[%t] : memref<64xf32>
+  }
+}
+
+// One of two slabs is computed by threads, so that they would wait for two kinds of copies.
+// CHECK: skipped at mixed: in each loop it could fill a part of the rings only, or short rows
+// CHECK: loop.kernel @mixed
+// CHECK-NOT: transport
+// COMPUTED: error: pass 'tma-copy': cannot do 'tma-copy{slabs=hs}' in @
+loop.kernel @mixed(%x: memref<32x32xf32>, %y: memref<32x32xf32>) -> (%out: memref<32x32xf32>) {
+  tile.launch (%tm = thread 32 m, %tn = thread 32 n) {
+    %sum = loop.reduce %ko in 2 with add {
+      %hs = tile.stage (%i, %k) in [32, 16] ring(depth 2) {
+        %0 = loop.load %x[%i, %ko * 16 + %k] : memref<32x32xf32>
+        %1 = math.exp %0 : f32
+        loop.yield %1 : f32
+      } : memref<32x16xf32, 3 : i64>
+      %ys = tile.stage (%k, %j) in [16, 32] ring(depth 2) {
+        %0 = loop.load %y[%ko * 16 + %k, %j] : memref<32x32xf32>
+        loop.yield %0 : f32
+      } : memref<16x32xf32, 3 : i64>
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %hs[%tm, %ki] : memref<32x16xf32, 3 : i64>
+        %1 = loop.load %ys[%ki, %tn] : memref<16x32xf32, 3 : i64>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    loop.store %sum, %out[%tm, %tn] : memref<32x32xf32>
+  }
+}
