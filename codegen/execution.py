@@ -2,100 +2,43 @@
 """
 Running a launch plan on a device: one interface, `Backend`, and the simulator behind it.
 
-Memory that the plan allocates starts out as a NaN of a peculiar pattern, or a bool that is neither
-true nor false; so does the memory of a buffer in the slab each time that a new one begins there.
-What still looks like it after the kernel that should have written it was never
-written, and that is a problem to report. An integer may really be so: then the kernel runs once
-more, on memory of another pattern. A buffer that is written in place of an input starts out as
-that; of it nobody knows what was not written.
+Memory that the plan allocates starts out as poison (`poison.py`); so does the memory of a buffer in
+the slab each time that a new one begins there. What still looks like it after the kernel that
+should have written it was never written, and that is a problem to report; where it may really be
+so, the kernel runs once more, on memory of another pattern. A buffer that is written in place of an
+input starts out as that; of it nobody knows what was not written.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.codegen import nvrtc
-from tilewright.codegen.launch_plan import ArrayType, Fill, Launch, MapOf, Plan
+from tilewright.codegen.launch_plan import Fill, Launch, MapOf, Plan
 from tilewright.codegen.loading import loaded_array
-from tilewright.codegen.simulator import Counters, Report, SimulationTooLarge, simulate
+from tilewright.codegen.outcome import Execution, KernelReport, Problem
+from tilewright.codegen.poison import (
+    OTHER_POISON,
+    POISON,
+    Array,
+    Patterns,
+    allocated,
+    is_poison,
+    poison,
+    poisoned,
+)
+from tilewright.codegen.simulator import Report, SimulationTooLarge, simulate
 from tilewright.codegen.simulator.tensor_map import TensorMap
 from tilewright.codegen.target_limits import check_launches
 from tilewright.errors import TilewrightError, UsageError
-
-Array = NDArray[Any]
-Unsigned = np.unsignedinteger[Any]
 
 SOURCE_NAME = "kernels.cu"
 """What messages call the CUDA text."""
 
 DEFAULT_BUDGET = 2_000_000_000
 """Thread-instructions that a plan may take in the simulator: a minute or two on one CPU core."""
-
-_POISON: dict[int, Unsigned] = {
-    1: np.uint8(0xED),
-    2: np.uint16(0x7FED),
-    4: np.uint32(0x7FC0FEED),
-    8: np.uint64(0x7FC0FEED7FC0FEED),
-}
-"""What memory starts out as, by the bytes of an element."""
-
-_OTHER_POISON: dict[int, Unsigned] = {size: ~pattern for size, pattern in _POISON.items()}
-
-
-@dataclass(frozen=True)
-class Problem:
-    """
-    Something that a kernel did wrong; `line` is a line of the CUDA text, 0 where unknown, and
-    `note` says what it comes from, as far as that is known.
-    """
-
-    kernel: str
-    line: int
-    message: str
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class KernelReport:
-    """What one launch did."""
-
-    launch: Launch
-    instructions: int
-    """Thread-instructions executed."""
-    counters: Counters
-    problems: tuple[Problem, ...]
-    blocks: int
-    """How many blocks ran: all of the grid, or a sample."""
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether some blocks did not run."""
-        return self.blocks < self.launch.grid
-
-
-@dataclass(frozen=True)
-class Execution:
-    """What a run gave: the results of the host function, and a report for each launch."""
-
-    results: list[Array]
-    kernels: list[KernelReport]
-    missing: list[NDArray[np.bool_]] | None = None
-    """Of samples: the elements of each result that no block wrote."""
-    is_built_on_samples: bool = False
-    """Whether a kernel has read what blocks that did not run should have written."""
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether some kernels ran in a part of their blocks."""
-        return any(kernel.is_sample for kernel in self.kernels)
-
-    @property
-    def problems(self) -> list[Problem]:
-        """All that went wrong, by launch and line."""
-        return [problem for kernel in self.kernels for problem in kernel.problems]
 
 
 class Backend(Protocol):
@@ -152,14 +95,14 @@ class SimulatorBackend:
             loaded_array(array, plan.permuted.get(n), plan.alignments[n])
             for n, array in enumerate(inputs)
         ]
-        buffers = loaded + _allocated(plan)
+        buffers = loaded + allocated(plan)
         _fill(plan.kept, buffers)
         started: set[int] = set()
         reports: list[KernelReport] = []
         for launch in plan.launches:
             in_place = {output for output, _ in launch.in_place}
             for number in plan.slab.slots.keys() & set(launch.outputs) - started - in_place:
-                _poison(buffers[number], _POISON)
+                poison(buffers[number])
             started |= set(launch.outputs)
             _fill(launch.fills, buffers)
             used = sum(report.instructions for report in reports)
@@ -167,7 +110,7 @@ class SimulatorBackend:
         results = [np.array(buffers[number]) for number in plan.results]
         if not any(report.is_sample for report in reports):
             return Execution(results, reports)
-        missing = [_left(result, _POISON) for result in results]
+        missing = [is_poison(result) for result in results]
         return Execution(results, reports, missing, _reads_samples(reports))
 
     def _run_launch(
@@ -182,7 +125,7 @@ class SimulatorBackend:
             Problem(launch.kernel, error.line, f"{error.kind}: {error.message}", error.note)
             for error in report.errors
         ]
-        left = _left_of(launch, buffers, _POISON)
+        left = _left_of(launch, buffers)
         if report.blocks < launch.grid:
             left = []
             _fill(plan.kept, buffers)
@@ -230,11 +173,11 @@ class SimulatorBackend:
         """Which elements are unwritten also where memory starts out as something else."""
         again = list(buffers)
         for number in launch.outputs:
-            again[number] = _poisoned(plan.buffers[number], _OTHER_POISON)
+            again[number] = poisoned(plan.buffers[number], OTHER_POISON)
         fills = (*launch.fills, *plan.kept)
         _fill([fill for fill in fills if fill.buffer in launch.outputs], again)
         self._simulate(plan, launch, again, None, checks=False)
-        masks = _left_of(launch, again, _OTHER_POISON)
+        masks = _left_of(launch, again, OTHER_POISON)
         return [before & after for before, after in zip(left, masks, strict=True)]
 
     def _compiled(self, source: str) -> str:
@@ -251,18 +194,6 @@ def _tensor_map(map: MapOf, buffers: Sequence[Array]) -> TensorMap:
 def _is_written(array: Array, outputs: Sequence[Array]) -> bool:
     """Whether an input lies where a launch writes."""
     return any(np.may_share_memory(array, output) for output in outputs)
-
-
-def _allocated(plan: Plan) -> list[Array]:
-    """What the plan allocates; buffers in the slab really overlap."""
-    slab, allocated = np.empty(plan.slab.peak_bytes, np.uint8), list[Array]()
-    for number in range(len(plan.inputs), len(plan.buffers)):
-        type, slot = plan.buffers[number], plan.slab.slots.get(number)
-        if slot is None:
-            allocated.append(_poisoned(type, _POISON))
-        else:
-            allocated.append(slab[slot.start : slot.stop].view(type.dtype).reshape(type.shape))
-    return allocated
 
 
 def _fill(fills: Iterable[Fill], buffers: Sequence[Array]) -> None:
@@ -291,32 +222,13 @@ def _reads_samples(reports: Sequence[KernelReport]) -> bool:
     return False
 
 
-def _poison(array: Array, poison: Mapping[int, Unsigned]) -> None:
-    pattern = poison[array.itemsize]
-    array.view(pattern.dtype)[...] = pattern
-
-
-def _poisoned(type: ArrayType, poison: Mapping[int, Unsigned]) -> Array:
-    """Memory that nobody has written."""
-    pattern = poison[type.dtype.itemsize]
-    return np.full(type.shape, pattern).view(type.dtype)
-
-
-def _left(array: Array, poison: Mapping[int, Unsigned]) -> NDArray[np.bool_]:
-    """Which elements still look as they did before the launch."""
-    pattern = poison[array.itemsize]
-    return array.view(pattern.dtype) == pattern
-
-
-def _left_of(
-    launch: Launch, buffers: Sequence[Array], poison: Mapping[int, Unsigned]
-) -> list[Array]:
-    """The same of each output; of none where nobody asks what it holds."""
+def _left_of(launch: Launch, buffers: Sequence[Array], patterns: Patterns = POISON) -> list[Array]:
+    """Which elements of each output nobody wrote; none where nobody asks what it holds."""
     filled = {fill.buffer for fill in launch.fills}
     return [
         np.zeros(buffers[number].shape, bool)
         if number in filled or number in launch.scratch
-        else _left(buffers[number], poison)
+        else is_poison(buffers[number], patterns)
         for number in launch.outputs
     ]
 

@@ -9,7 +9,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tilewright.codegen.execution import SOURCE_NAME, Execution, KernelReport, Problem
+from tilewright.codegen.execution import SOURCE_NAME
+from tilewright.codegen.outcome import Execution, KernelReport, Problem
 from tilewright.codegen.report import StaticReport, as_json
 from tilewright.codegen.slab import Slab
 from tilewright.tools.comparison import Comparison

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.codegen.execution import Array, Backend, Execution, backend_for
+from tilewright.codegen.execution import Backend, backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.outcome import Execution
+from tilewright.codegen.poison import Array
 from tilewright.codegen.report import StaticReport, report_of
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects.target import target

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Affine subscripts and masks as C++ expressions; what occurs often is named once."""
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -21,9 +21,10 @@ from tilewright.dialects.cuda_types import BinaryOperator
 from tilewright.dialects.index import signed_terms
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.index import Index, is_division, steps_below_zero
+from tilewright.passes.cuda.index_names import IndexNames
 from tilewright.passes.cuda.masks import Mask
 from tilewright.passes.cuda.places import Place, Swizzle
-from tilewright.passes.cuda.writer import Writer, block_of, is_pending
+from tilewright.passes.cuda.writer import Writer, is_pending
 
 # C++ division rounds to zero: right where the dividend cannot be negative. Where nothing is known
 # of it the prelude helps.
@@ -33,30 +34,16 @@ _DIVISIONS = {
 }
 
 
-class _Scope(NamedTuple):
-    """A block of the source, the block that it becomes, and the names made there."""
-
-    source: Block
-    target: Block
-    names: dict[Index | Mask, SSAValue]
-
-
 class Indices:
-    """
-    Writes offsets and masks. What occurs often gets a name, in the outermost block where it occurs
-    more than once and its operands are known.
-    """
+    """Writes offsets and masks. What occurs often gets a name."""
 
     def __init__(self, writer: Writer, accesses: Accesses):
         self.writer, self.accesses = writer, accesses
-        self._scopes: list[_Scope] = []
+        self.names = IndexNames(writer, accesses)
 
-    @contextmanager
-    def scope(self, source: Block) -> Generator[None]:
+    def scope(self, source: Block) -> AbstractContextManager[None]:
         """The ops of `source` are being converted, into the writer's block."""
-        self._scopes.append(_Scope(source, self.writer.block, {}))
-        yield
-        self._scopes.pop()
+        return self.names.scope(source)
 
     def subscripts(self, place: Place) -> list[SSAValue]:
         """What stands in the brackets of an access: one value, or one for each axis of an array."""
@@ -77,13 +64,16 @@ class Indices:
     def _early(self, index: Index, hint: str) -> SSAValue:
         """What varies in `index` under a name, made as early as its operands are known."""
         part = index.without_constant()
-        if part.is_worth_a_name() and self._known(part) is None:
-            self._make_name(part, self._first_level(part), hint, lambda: self._written(part))
-        return self._sum(index, hint)
+        if part.is_worth_a_name() and self.names.known(part) is None:
+            self.names.make_early(part, hint, lambda: self._written(part))
+        return self.value(index, hint)
 
     def value(self, index: Index, hint: str = "i") -> SSAValue:
-        """The one expression of `index`, or its name."""
-        return self._sum(index, hint)
+        """The one expression of `index`; what varies in it may have a name."""
+        part = index.without_constant()
+        if (name := self.names.name(part, hint, lambda: self._written(part))) is None:
+            return self._written(index)
+        return self._plus(name, index.constant)
 
     def known(self, op: loop.IndexOp) -> int | None:
         """What the index is wherever it is; None if that varies."""
@@ -93,11 +83,11 @@ class Indices:
     def named(self, op: kernel.IndexOp) -> SSAValue:
         """The index under its name, which from now on stands wherever its sum occurs."""
         index, hint = self._of(op), op.result.name_hint or "i"
-        value = self._sum(index, hint)
+        value = self.value(index, hint)
         if is_pending(value):
             value = self.writer.let(value, hint)
         if index.operands and index.constant == 0:
-            self._scopes[-1].names.setdefault(index, value)
+            self.names.add(index, value)
         return value
 
     def _of(self, op: kernel.IndexOp | loop.IndexOp) -> Index:
@@ -108,69 +98,22 @@ class Indices:
         """Where the mask of `op` holds; None where it always does."""
         if (mask := self.accesses.masks.get(op)) is None:
             return None
-        name = self._name(mask, "in", lambda: self._conjunction(mask))
+        name = self.names.name(mask, "in", lambda: self._conjunction(mask))
         return self._conjunction(mask) if name is None else name
 
     def _conjunction(self, mask: Mask) -> SSAValue:
         comparisons = [
-            CompareOp(comparison, self._sum(left, "i"), self._sum(right, "i")).result
+            CompareOp(comparison, self.value(left), self.value(right)).result
             for left, comparison, right in self.accesses.conjuncts[mask]
         ]
         return _joined(BinaryOperator.AND, comparisons)
-
-    def _sum(self, index: Index, hint: str) -> SSAValue:
-        """The one expression of `index`; what varies in it may have a name."""
-        part = index.without_constant()
-        if (name := self._name(part, hint, lambda: self._written(part))) is None:
-            return self._written(index)
-        return self._plus(name, index.constant)
-
-    def _name(
-        self, what: Index | Mask, hint: str, write: Callable[[], SSAValue]
-    ) -> SSAValue | None:
-        """The name of what `write` writes, if it has or deserves one."""
-        if (name := self._known(what)) is not None:
-            return name
-        is_trivial = isinstance(what, Index) and not what.is_worth_a_name()
-        if is_trivial or (level := self._level(what)) is None:
-            return None
-        return self._make_name(what, level, hint, write)
-
-    def _make_name(
-        self, what: Index | Mask, level: int, hint: str, write: Callable[[], SSAValue]
-    ) -> SSAValue:
-        """A name in the scope of that level."""
-        inner = self._scopes[level + 1 :]
-        del self._scopes[level + 1 :]
-        with self.writer.inside(self._scopes[level].target):
-            name = self.writer.let(write(), hint)
-        self._scopes[level].names[what] = name
-        self._scopes += inner
-        return name
-
-    def _known(self, what: Index | Mask) -> SSAValue | None:
-        """The name that it has already."""
-        found = (scope.names[what] for scope in self._scopes if what in scope.names)
-        return next(found, None)
-
-    def _level(self, what: Index | Mask) -> int | None:
-        """The outermost scope where `what` occurs more than once and its operands are known."""
-        levels = range(self._first_level(what), len(self._scopes))
-        occurs = (self.accesses.count(what, self._scopes[level].source) for level in levels)
-        return next((level for level, count in zip(levels, occurs, strict=True) if count > 1), None)
-
-    def _first_level(self, what: Index | Mask) -> int:
-        """The outermost scope where the operands of `what` are known."""
-        blocks = {block_of(v) for v in what.operands}
-        known = (level for level, scope in enumerate(self._scopes) if scope.source in blocks)
-        return max(known, default=0)
 
     def _written(self, index: Index) -> SSAValue:
         """The one expression of `index`, by its subscripts if one of them has a name."""
         if is_division(index.variable):
             return self._plus(self._division(index), index.constant)
         strided = self.accesses.strided.get(index.without_constant(), ())
-        names = [self._name(s, "i", lambda s=s: self._written(s)) for s, _ in strided]
+        names = [self.names.name(s, "i", lambda s=s: self._written(s)) for s, _ in strided]
         if all(name is None for name in names):
             return self._expression(index.variable + index.constant, index)
         terms = _Terms([], [])
@@ -210,7 +153,7 @@ class Indices:
     def _atom(self, atom: AffineExpr, index: Index) -> SSAValue:
         if isinstance(atom, AffineDimExpr):
             return self.writer.use(index.operands[atom.position])
-        return self._sum(Index.of(atom, index.operands), "i")
+        return self.value(Index.of(atom, index.operands))
 
     def _division(self, index: Index) -> SSAValue:
         """A quotient or a rest; a dividend that may be negative is moved up first."""
@@ -221,7 +164,7 @@ class Indices:
                 raise ValueError(f"not canonical: {index.variable}")
         moved = steps_below_zero(dividend, divisor, index.ranges)
         of = Index.of(dividend + (moved or 0) * divisor, index.operands)
-        values = self._sum(of, "i"), self.writer.index(divisor)
+        values = self.value(of), self.writer.index(divisor)
         if moved is None:
             return CallOp(function, values, self.writer.index_type).result
         value = BinaryOp(operator, *values).result

@@ -62,7 +62,6 @@ class _Lowering:
         self.joins = _joins_of(source, launch)
         self.emit = Emitter(self.function.body.block)
         self.values = ThreadValues(launch, self.emit)
-        self.registers = self.values.registers
         self.comments = Commenting(self.emit)
         for old, new in zip(source.body.block.args, self.function.body.block.args, strict=True):
             new.name_hint = old.name_hint
@@ -109,7 +108,7 @@ class _Lowering:
     def _lower_block(self, block: Block, known: Container[Operation] = ()) -> None:
         """All ops of a block, but those whose results are `known` already."""
         self.comments.enter(block, elsewhere=self.loops.in_rings)
-        for axes, ops in self.registers.runs(block):
+        for axes, ops in self.values.registers.runs(block):
             ops = [op for op in ops if op not in known and not self.loops.is_joined_already(op)]
             if ops:
                 self._lower_run(axes, ops)

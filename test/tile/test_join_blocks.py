@@ -14,10 +14,11 @@ from xdsl.dialects.memref import AllocOp
 
 from tilewright.api import lower
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import Array, SimulatorBackend
+from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Fill, Plan
 from tilewright.codegen.plan_text import plan_text
+from tilewright.codegen.poison import Array
 from tilewright.dialects import kernel
 from tilewright.dialects.buffer_plan import set_offset
 from tilewright.dialects.kernel_shared import share_bytes

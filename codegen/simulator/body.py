@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The statements of one kernel of a PTX module. PTX ISA 9.0, chapter 4.
+
+Names belong to scopes, which inline assembly opens. All statements are read first, then operands
+are resolved, as labels may be declared after their use.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from tilewright.codegen.simulator.declarations import FLOAT, NUMBER, add_variable, parameter
+from tilewright.codegen.simulator.findings import SimulatorError
+from tilewright.codegen.simulator.kernel import Kernel, Variable
+from tilewright.codegen.simulator.operands import (
+    TYPES,
+    Address,
+    Immediate,
+    Instruction,
+    Operand,
+    Pair,
+    Predicate,
+    Register,
+    Sink,
+    Symbol,
+    TensorPlace,
+    Vector,
+)
+from tilewright.codegen.simulator.source_lines import SourceLines
+
+Scope = tuple[int, ...]
+"""The braces around a place, outermost first."""
+
+_LABEL = re.compile(r"([\w$]+)\s*:(?!:)")
+_STATEMENT = re.compile(r"[^;{}]*(?:\{[^{}]*\}[^;{}]*)*;")
+_INSTRUCTION = re.compile(r"(?:@(!?)([%\w$]+)\s+)?([a-z][\w.:]*)\s*(.*)$", re.DOTALL)
+_ADDRESS = re.compile(r"([%\w$.]+)\s*(?:\+\s*(-?\w+))?$")
+
+
+class Body:
+    """The statements of one kernel: declarations first seen, then operands resolved."""
+
+    def __init__(self, kernel: Kernel, text: str):
+        self.kernel = kernel
+        self.text = text
+        self.names: dict[tuple[Scope, str], str] = {}
+        self.lines = SourceLines()
+        self.pending: list[tuple[Scope, int, re.Match[str]]] = []
+        """Instructions, whose operands may be declared after them."""
+        self.tables: list[tuple[Scope, str, list[str]]] = []
+        """Branch tables, whose labels come after them."""
+
+    def parse(self) -> None:
+        """Read all of it into the kernel."""
+        for scope, statement in self.statements():
+            if statement.endswith(":"):
+                self.declare_label(scope, statement[:-1])
+            elif statement.startswith("."):
+                directive = statement.split(None, 1)[0]
+                _DIRECTIVES.get(directive, Body.declare_variable)(self, scope, statement)
+            elif match := _INSTRUCTION.match(statement):
+                self.pending.append((scope, self.lines.line, match))
+            else:
+                raise SimulatorError(f"cannot read the PTX statement {statement!r}")
+        self.kernel.instructions = [self.instruction(*item) for item in self.pending]
+        for scope, label, targets in self.tables:
+            names = [self.resolve(scope, target) or target for target in targets]
+            self.kernel.branch_tables[label] = names
+
+    def statements(self) -> Iterator[tuple[Scope, str]]:
+        """Each statement without its `;`, each label with its `:`, and the scope it stands in."""
+        scope: Scope = ()
+        opened = position = 0
+        while position < len(self.text):
+            if self.text[position].isspace():
+                position += 1
+            elif self.text[position] == "{":
+                opened += 1
+                scope = (*scope, opened)
+                position += 1
+            elif self.text[position] == "}":
+                scope = scope[:-1]
+                position += 1
+            else:
+                match = _LABEL.match(self.text, position) or _STATEMENT.match(self.text, position)
+                if match is None:
+                    raise SimulatorError(f"cannot read the PTX {self.text[position:][:60]!r}")
+                position = match.end()
+                statement = match[0].rstrip("; \t\n") if match.re is _STATEMENT else f"{match[1]}:"
+                if statement:
+                    yield scope, statement
+
+    def declare(self, scope: Scope, name: str) -> str:
+        unique = ".".join([name, *map(str, scope)])
+        self.names[scope, name] = unique
+        return unique
+
+    def locate(self, _: Scope, statement: str) -> None:
+        """The source line of what follows."""
+        self.lines.read(statement)
+
+    def declare_label(self, scope: Scope, name: str) -> None:
+        """The place of the next instruction."""
+        self.kernel.labels[self.declare(scope, name)] = len(self.pending)
+
+    def declare_table(self, scope: Scope, statement: str) -> None:
+        """What a branch by number may go to; the label above is its name."""
+        targets = [target.strip() for target in statement.split(None, 1)[1].split(",")]
+        self.tables.append((scope, list(self.kernel.labels)[-1], targets))
+
+    def declare_variable(self, _: Scope, statement: str) -> None:
+        """Memory, or a directive that says nothing to a simulator."""
+        add_variable(self.kernel, statement)
+
+    def declare_registers(self, scope: Scope, statement: str) -> None:
+        type, names = re.match(r"\.reg\s+\.(\w+)\s+(.*)$", statement, re.DOTALL).groups()  # pyright: ignore[reportOptionalMemberAccess]
+        for name in (part.strip() for part in names.split(",")):
+            ranged = re.match(r"([%\w$]+)<(\d+)>$", name)
+            all_names = [f"{ranged[1]}{i}" for i in range(int(ranged[2]))] if ranged else [name]
+            for each in all_names:
+                self.kernel.registers[self.declare(scope, each)] = type
+
+    def declare_parameter(self, scope: Scope, statement: str) -> None:
+        """What a call passes: memory of the thread's own."""
+        passed = parameter(statement)
+        unique = self.declare(scope, passed.name)
+        size = TYPES[passed.type].itemsize * (passed.length or 1)
+        self.kernel.variables[unique] = Variable(unique, "local", 16, size)
+
+    def resolve(self, scope: Scope, name: str) -> str | None:
+        for depth in range(len(scope), -1, -1):
+            if (unique := self.names.get((scope[:depth], name))) is not None:
+                return unique
+        return None
+
+    def instruction(self, scope: Scope, line: int, match: re.Match[str]) -> Instruction:
+        negated, guard, opcode, rest = match.groups()
+        operands = tuple(self.operand(scope, part) for part in split_operands(rest))
+        predicate = None
+        if guard:
+            register = self.operand(scope, guard)
+            assert isinstance(register, Register)
+            predicate = Predicate(register, bool(negated))
+        if any(isinstance(o, Address) and self.is_passed(o) for o in operands):
+            opcode = opcode.replace(".param", ".local")
+        return Instruction(opcode, operands, predicate, line)
+
+    def is_passed(self, address: Address) -> bool:
+        """Whether a call passes what lies there: not a parameter of the kernel."""
+        base = address.base
+        return isinstance(base, Symbol) and base.name in self.kernel.variables
+
+    def operand(self, scope: Scope, text: str) -> Operand:
+        if text == "_":
+            return Sink()
+        if text.startswith("{"):
+            return Vector(tuple(self.operand(scope, t) for t in split_operands(text[1:-1])))
+        if text.startswith("["):
+            address, *coordinates = split_operands(text[1:-1])
+            if coordinates:
+                vector = self.operand(scope, coordinates[0])
+                assert isinstance(vector, Vector)
+                return TensorPlace(self.address(scope, address), vector)
+            return self.address(scope, address)
+        if "|" in text:
+            value, predicate = text.split("|")
+            return Pair(self.operand(scope, value), self.operand(scope, predicate))
+        if FLOAT.match(text):
+            return Immediate(int(text[2:], 16), "f32" if len(text) == 10 else "f64")
+        if NUMBER.match(text):
+            return Immediate(int(text.rstrip("U"), 0) & (1 << 64) - 1)
+        unique = self.resolve(scope, text)
+        if unique in self.kernel.registers or text.startswith("%"):
+            return Register(unique or text)
+        return Symbol(unique or text)
+
+    def address(self, scope: Scope, text: str) -> Address:
+        match = _ADDRESS.match(text)
+        if match is None:
+            raise SimulatorError(f"cannot read the PTX address [{text}]")
+        base = self.operand(scope, match[1])
+        assert isinstance(base, Register | Immediate | Symbol)
+        return Address(base, int(match[2] or "0", 0))
+
+
+_DIRECTIVES: Mapping[str, Callable[[Body, Scope, str], None]] = {
+    ".loc": Body.locate,
+    ".reg": Body.declare_registers,
+    ".param": Body.declare_parameter,
+    ".branchtargets": Body.declare_table,
+}
+
+
+def split_operands(text: str) -> list[str]:
+    """Split at the commas that no bracket holds."""
+    parts = re.findall(r"(?:\{[^{}]*\}|\[[^\[\]]*\]|[^,\s])(?:\{[^{}]*\}|\[[^\[\]]*\]|[^,])*", text)
+    return [part.strip() for part in parts]

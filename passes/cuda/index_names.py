@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Names for what occurs often in subscripts and masks.
+
+    out[(b * 4 + t / 32) * 100 + i] = x[(b * 4 + t / 32) * 100 + i];
+
+becomes
+
+    const int row = b * 4 + t / 32;
+    out[row * 100 + i] = x[row * 100 + i];
+
+A name is made in the outermost block where what it stands for occurs more than once and the
+operands are known.
+"""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from xdsl.ir import Block, SSAValue
+
+from tilewright.passes.cuda.accesses import Accesses
+from tilewright.passes.cuda.index import Index
+from tilewright.passes.cuda.masks import Mask
+from tilewright.passes.cuda.writer import Writer, block_of
+
+
+class _Scope(NamedTuple):
+    """A block of the source, the block that it becomes, and the names made there."""
+
+    source: Block
+    target: Block
+    names: dict[Index | Mask, SSAValue]
+
+
+class IndexNames:
+    """The names that the blocks around what is written have, and new ones."""
+
+    def __init__(self, writer: Writer, accesses: Accesses):
+        self.writer, self.accesses = writer, accesses
+        self._scopes: list[_Scope] = []
+
+    @contextmanager
+    def scope(self, source: Block) -> Generator[None]:
+        """The ops of `source` are being converted, into the writer's block."""
+        self._scopes.append(_Scope(source, self.writer.block, {}))
+        yield
+        self._scopes.pop()
+
+    def known(self, what: Index | Mask) -> SSAValue | None:
+        """The name that it has already."""
+        found = (scope.names[what] for scope in self._scopes if what in scope.names)
+        return next(found, None)
+
+    def add(self, index: Index, value: SSAValue) -> None:
+        """From here to the end of the block `value` is the name of `index`, unless it has one."""
+        self._scopes[-1].names.setdefault(index, value)
+
+    def name(self, what: Index | Mask, hint: str, write: Callable[[], SSAValue]) -> SSAValue | None:
+        """The name of what `write` writes, if it has or deserves one."""
+        if (name := self.known(what)) is not None:
+            return name
+        is_trivial = isinstance(what, Index) and not what.is_worth_a_name()
+        if is_trivial or (level := self._level(what)) is None:
+            return None
+        return self._make(what, level, hint, write)
+
+    def make_early(self, index: Index, hint: str, write: Callable[[], SSAValue]) -> None:
+        """A name as early as the operands are known, however often `index` occurs."""
+        self._make(index, self._first_level(index), hint, write)
+
+    def _make(
+        self, what: Index | Mask, level: int, hint: str, write: Callable[[], SSAValue]
+    ) -> SSAValue:
+        """A name in the scope of that level."""
+        inner = self._scopes[level + 1 :]
+        del self._scopes[level + 1 :]  # what is written there may not use names from further in
+        with self.writer.inside(self._scopes[level].target):
+            name = self.writer.let(write(), hint)
+        self._scopes[level].names[what] = name
+        self._scopes += inner
+        return name
+
+    def _level(self, what: Index | Mask) -> int | None:
+        """The outermost scope where `what` occurs more than once and its operands are known."""
+        levels = range(self._first_level(what), len(self._scopes))
+        occurs = (self.accesses.count(what, self._scopes[level].source) for level in levels)
+        return next((level for level, count in zip(levels, occurs, strict=True) if count > 1), None)
+
+    def _first_level(self, what: Index | Mask) -> int:
+        """The outermost scope where the operands of `what` are known."""
+        blocks = {block_of(v) for v in what.operands}
+        known = (level for level, scope in enumerate(self._scopes) if scope.source in blocks)
+        return max(known, default=0)
