@@ -5,14 +5,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, NoneAttr
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.dialects import cuda, kernel
 from tilewright.dialects.cuda_expressions import BuiltinOp
 from tilewright.dialects.cuda_tensor_map import TensorMapType
 from tilewright.dialects.cuda_types import Builtin, PointerType
-from tilewright.dialects.kernel_copy import CopyingOp
-from tilewright.dialects.kernel_ring import BOX_ALIGNMENT
 from tilewright.dialects.tile_layout import SlabLayoutAttr
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.accesses import Accesses
@@ -24,6 +22,7 @@ from tilewright.passes.cuda.scalars import scalar_expression
 from tilewright.passes.cuda.shared_memory import SharedMemory
 from tilewright.passes.cuda.tensor_maps import tensor_maps
 from tilewright.passes.cuda.writer import Writer
+from tilewright.passes.kernel.alignment import require_aligned_arguments
 
 Handler = Callable[["Conversion", Any], None]
 """Converts one op of a class."""
@@ -61,10 +60,9 @@ class Conversion:
             self.convert_all(self.source.body.block.ops)
         erase_unused(self.body)
         erase_idle_comments(self.body)
+        require_aligned_arguments(self.source)
         function = self._function()
         function.set_facts([*({} for _ in maps), *self.source.facts])
-        for buffer, bytes in self._alignments(maps.values()):
-            function.require_alignment(function.buffers[buffer.index], bytes)
         return function
 
     def _parameter(self, type: Attribute, name: str | None) -> SSAValue:
@@ -85,15 +83,6 @@ class Conversion:
         )
         function.schedule = source.schedule
         return function
-
-    def _alignments(self, mapped: Iterable[BlockArgument]) -> Iterable[tuple[BlockArgument, int]]:
-        """What copies ask of the addresses of the kernel's arguments."""
-        yield from ((buffer, BOX_ALIGNMENT) for buffer in mapped)
-        walk = self.source.body.block.walk()
-        for op in (op for op in walk if isinstance(op, CopyingOp)):
-            for side in (op.source, op.target):
-                if isinstance(side, BlockArgument):
-                    yield side, op.num_bytes
 
     def element(self, memref: SSAValue) -> Attribute:
         """The type of the elements of a memref."""

@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the vector copies of a kernel need of the buffers that it is given."""
 
-from xdsl.ir import BlockArgument
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import kernel
 from tilewright.dialects.kernel_copy import CopyingOp
-from tilewright.dialects.kernel_ring import TmaCopyOp
-
-_TMA_BYTES = 16
-"""The address of a tensor that the tensor memory accelerator reads (`cuTensorMapEncodeTiled`)."""
+from tilewright.dialects.kernel_ring import BOX_ALIGNMENT, TmaCopyOp
 
 
 def require_aligned_arguments(function: kernel.FuncOp) -> None:
     """Each argument's address is a multiple of what is moved to or from it at once."""
-    for op in function.walk():
-        if isinstance(op, CopyingOp):
-            sides, bytes = (op.source, op.target), op.num_bytes
-        elif isinstance(op, TmaCopyOp):
-            sides, bytes = (op.source,), _TMA_BYTES
-        else:
-            continue
-        for side in sides:
-            if isinstance(side, BlockArgument) and side.owner is function.body.block:
-                function.require_alignment(side, bytes)
+    for side, bytes in (moved for op in function.walk() for moved in _moved(op)):
+        if isinstance(side, BlockArgument) and side.owner is function.body.block:
+            function.require_alignment(side, bytes)
+
+
+def _moved(op: Operation) -> list[tuple[SSAValue, int]]:
+    """What is moved from and to, and how many bytes at once."""
+    match op:
+        case CopyingOp():
+            return [(op.source, op.num_bytes), (op.target, op.num_bytes)]
+        case TmaCopyOp():
+            return [(op.source, BOX_ALIGNMENT)]
+        case _:
+            return []

@@ -83,11 +83,10 @@ class InlineCallsPass(ModulePass):
         if "main" not in functions:
             return
         with rewriting(RULE, functions["main"], whole_module=True):
-            inline_calls(functions["main"], functions, ())
-            for name, function in functions.items():
-                if name != "main" and _is_private(function):
-                    function.detach()
-                    function.erase()
+            inline_calls(functions.pop("main"), functions, ())
+            for function in filter(_is_private, functions.values()):
+                function.detach()
+                function.erase()
 
 
 def _is_private(function: func.FuncOp) -> bool:

@@ -131,11 +131,11 @@ class Partials:
 
     def leave(self, arrays: Sequence[SSAValue], leading: Access = ((), ())) -> None:
         """Store what the block has joined so far; of threads that hold the same one does."""
-        with self.emit.guarded(self.layout.holder(self.thread)):
-            with self.values.nest(self._axes):
-                subscripts = self._subscripts(leading)
-                for result, array in zip(self.op.results, arrays, strict=True):
-                    self.emit.op(loop.StoreOp(self.values.at(result), array, subscripts))
+        holder = self.layout.holder(self.thread)
+        with self.emit.guarded(holder), self.values.nest(self._axes):
+            subscripts = self._subscripts(leading)
+            for result, array in zip(self.op.results, arrays, strict=True):
+                self.emit.op(loop.StoreOp(self.values.at(result), array, subscripts))
 
     def begin(self) -> list[SSAValue]:
         """The results are the identity; those that a loop is to carry."""
