@@ -36,6 +36,7 @@ from tilewright.passes.live_registers import estimated_registers
 from tilewright.passes.memory_access import Access, accesses_of
 from tilewright.passes.shared_banks import wavefronts
 from tilewright.passes.tile.shared_budget import MBARRIER_BYTES, shared_bytes
+from tilewright.passes.tile.slab_conflicts import SlabConflicts
 
 LAUNCH_SECONDS = 2e-6
 """What a launch takes when it does nothing."""
@@ -100,6 +101,7 @@ class _Count:
     def __init__(self, launch: tile.LaunchOp | None, blocks: int, threads: int):
         self.launch = launch
         self.registers = RegisterAxes(launch) if launch is not None else None
+        self.slabs = SlabConflicts(launch) if launch is not None else None
         self.cost = KernelCost(blocks=blocks, threads=threads)
         self.runs = blocks * threads or 1
         self.reads = defaultdict[SSAValue, dict[object, int]](dict)
@@ -178,8 +180,8 @@ class _Count:
         return self.placed_end - end
 
     def _count_access(self, access: Access, runs: float) -> None:
-        if access.is_in_registers:
-            return
+        if access.is_in_registers or (access.is_shared and self.slabs is not None):
+            return  # what is done to slabs is counted as a whole
         runs *= share_of_mask(access.op) if access.heeds_mask else 1
         if access.is_shared:
             taken = wavefronts(access, self.cost.threads)
@@ -225,8 +227,12 @@ class _Count:
 
     def _count_stage(self, op: tile.StageOp, runs: float) -> None:
         """The threads of a block share the work of filling a slab."""
+        assert self.slabs is not None
+        traffic, fills = self.slabs.traffic(op), runs / self.cost.threads
+        self.cost.wavefronts += fills * traffic.wavefronts
+        self.cost.ideal_wavefronts += fills * traffic.ideal
         self.cost.barriers += self._barriers(runs)
-        self._visit(op.body.block, runs / self.cost.threads * prod(op.axis_extents()))
+        self._visit(op.body.block, fills * prod(op.axis_extents()))
 
     def _barriers(self, runs: float) -> float:
         """One after the threads have written shared memory; in a loop one more before the next."""

@@ -27,10 +27,8 @@ from tilewright.dialects import loop, tile
 from tilewright.passes.instruction_costs import instructions
 from tilewright.passes.kernel.register_axes import RegisterAxes
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
+from tilewright.passes.tile.unrolling import USUAL_LIMIT
 from tilewright.passes.trace import Rule
-
-USUAL_LIMIT = 16
-"""Steps up to which a loop is unrolled at first guess."""
 
 _LIMITS = (USUAL_LIMIT, 8, 4, 32, 1)
 

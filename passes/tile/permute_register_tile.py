@@ -17,13 +17,14 @@ far apart, as all threads reach. Columns side by side make wide stores; but if a
 K, threads that own every fourth row of it meet in a bank, however it is padded. A warp is `lanes_m`
 threads high; `fastest` says along which side threads are counted first.
 
-The first choice is how it is, or in strips of one, if slabs are read without conflicts then; else
-that which takes the accesses of a block the least time (`access_clocks`).
+The first choice is how it is, if slabs are read without conflicts then; else the arrangement, as it
+is or in strips of one, in which they are, or which takes the accesses of a block the least time
+(`access_clocks`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple, Self, TypeVar
+from typing import ClassVar, NamedTuple, Self
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
@@ -38,8 +39,6 @@ from tilewright.passes.tile.rebind import NewAxis, Rebinding
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 from tilewright.passes.tile.tile_sides import Side, sides_of
 from tilewright.passes.trace import Rule
-
-T = TypeVar("T")
 
 _MOST_CHOICES = 40
 _COMPARED = 4
@@ -76,21 +75,20 @@ class PermuteRegisterTilePass(SchedulingPass):
         lanes = _lanes_in_order(m, n, Role.N)
         usual = [replace(self, vm=a, vn=b, lanes_m=lanes, fastest="n") for a, b in _vectors(m, n)]
         order = [(high, along) for along in ("n", "m") for high in _warps(m, n)]
-        free = (choice for choice in usual[:_COMPARED] if choice._of(launch, reads_freely))
-        if (best := next(free, None)) is None:
-            warps = [replace(usual[0], lanes_m=high, fastest=along) for high, along in order]
-            is_joined = m.joined or n.joined  # within a warp, if it stays as it is
-            compared = [*usual[:_COMPARED], *([] if is_joined else warps)]
-            best = min(compared, key=lambda choice: choice._of(launch, access_clocks))
+        best = usual[0]
+        if best._cost(launch).has_conflicts:
+            best = min(usual[:_COMPARED], key=lambda choice: choice._cost(launch))
+        if best._cost(launch).has_conflicts and not (m.joined or n.joined):
+            warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
+            best = min([best, *warps], key=lambda choice: choice._cost(launch))
         warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
         return list(dict.fromkeys([best, *usual, *warps]))[:_MOST_CHOICES]
 
-    def _of(self, launch: tile.LaunchOp, property: Callable[[tile.LaunchOp], T]) -> T:
-        """What some property of the launch would be."""
+    def _cost(self, launch: tile.LaunchOp) -> "_Cost":
         new = self._arranged(launch)
-        found = property(new)
+        cost = _Cost(not reads_freely(new), access_clocks(new))
         new.erase()
-        return found
+        return cost
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
         m, n = sides_of(launch)
@@ -154,6 +152,13 @@ class PermuteRegisterTilePass(SchedulingPass):
                     rebinding, side, level, lanes[side.role], found[side.role]
                 )
         return found
+
+
+class _Cost(NamedTuple):
+    """What is compared: at first whether slabs are read with conflicts."""
+
+    has_conflicts: bool
+    clocks: float
 
 
 class _Threads(NamedTuple):

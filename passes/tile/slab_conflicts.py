@@ -26,7 +26,7 @@ from tilewright.passes.kernel.slab_walk import SlabWalk
 from tilewright.passes.kernel.vector_width import vector_width
 from tilewright.passes.memory_access import accesses_of
 from tilewright.passes.shared_banks import Wavefronts, wavefronts, wavefronts_at
-from tilewright.passes.tile.mark_unroll import USUAL_LIMIT
+from tilewright.passes.tile.unrolling import will_be_unrolled
 
 _SCHEDULERS = 4
 """Of an SM, each of which issues an instruction in a clock."""
@@ -127,7 +127,7 @@ class SlabConflicts:
             return 1
         steps = {axis: self.registers.extents[axis] for axis in axes}
         around = op.parent_op()
-        if op in self._alone and isinstance(around, loop.ReduceOp) and _is_unrolled(around):
+        if op in self._alone and isinstance(around, loop.ReduceOp) and will_be_unrolled(around):
             steps[around.axis] = around.axis_extents()[0]
         return max(vector_width(op, axis, extent, layout) for axis, extent in steps.items())
 
@@ -136,14 +136,6 @@ class SlabConflicts:
         if not isinstance(op, loop.LoadOp) or op.parent is None:
             return False
         return any(run.ops == [op] for run in self.registers.runs(op.parent))
-
-
-def _is_unrolled(op: loop.ReduceOp) -> bool:
-    """Whether the loop is unrolled, or will be."""
-    if op.bound is not None or any(isinstance(i, tile.StageOp | tile.CombineOp) for i in op.walk()):
-        return False
-    (steps,) = op.axis_extents()
-    return steps > 1 and (op.is_unrolled or steps <= USUAL_LIMIT)
 
 
 def steps_around(op: Operation, within: Operation | None) -> int:
