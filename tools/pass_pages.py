@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The pages `docs/rewrites/*.md`: what each pass that schedules Tile IR says of itself.
+
+    python -m tilewright.tools.pass_pages docs/rewrites
+
+writes them from the docstrings of the passes' files, and from those of their options.
+"""
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+
+from xdsl.passes import ModulePass
+
+from tilewright.passes.pipeline_string import parse_spec_list
+from tilewright.passes.pipelines import TO_TILE, available_passes
+from tilewright.passes.trace import Rule
+
+
+def pages() -> dict[str, str]:
+    """The text of each page by its name."""
+    kinds = {spec.name: available_passes()[spec.name]() for spec in parse_spec_list(TO_TILE)}
+    own = {name: kind for name, kind in kinds.items() if _is_scheduling(kind)}
+    return {"index.md": _index(own), **{f"{name}.md": _page(own[name]) for name in own}}
+
+
+def _is_scheduling(kind: type[ModulePass]) -> bool:
+    return kind.__module__.startswith("tilewright.passes.tile.")
+
+
+def _index(kinds: Mapping[str, type[ModulePass]]) -> str:
+    rows = "\n".join(
+        f"| [`{name}`]({name}.md) | {_options_in_short(kind)} | {_first_sentence(kind)} |"
+        for name, kind in kinds.items()
+    )
+    return (
+        "# The rewrites that schedule a kernel\n\n"
+        "In the order in which `to-tile` runs them. Each works by itself on any Tile IR that has\n"
+        "what it looks for, leaves alone what has not, and says why in a remark. Options pin what\n"
+        "it would else decide, or a [plan](plan-schedules.md) has decided. These pages are\n"
+        "written by `python -m tilewright.tools.pass_pages docs/rewrites`.\n\n"
+        f"| pass | options | what it does |\n|------|---------|--------------|\n{rows}\n"
+    )
+
+
+def _page(kind: type[ModulePass]) -> str:
+    rule = _rule(kind)
+    number = "" if rule is None else f"\n`{rule}` in traces.\n"
+    parts = [f"# {kind.name}\n{number}", _docstring(kind)]
+    if options := list(_options(kind)):
+        rows = "\n".join(f"| `{name}` | {type} | {says} |" for name, type, says in options)
+        parts.append(f"| option | type | says |\n|--------|------|------|\n{rows}\n")
+    return "\n".join(parts)
+
+
+def _rule(kind: type[ModulePass]) -> Rule | None:
+    found = getattr(kind, "RULE", None) or getattr(inspect.getmodule(kind), "RULE", None)
+    return found if isinstance(found, Rule) else None
+
+
+def _docstring(kind: type[ModulePass]) -> str:
+    return f"{inspect.getdoc(inspect.getmodule(kind))}\n"
+
+
+def _first_sentence(kind: type[ModulePass]) -> str:
+    text = " ".join(_docstring(kind).partition("\n\n")[0].split())
+    return text.partition(". ")[0].rstrip(":.").replace("|", "\\|")
+
+
+def _options_in_short(kind: type[ModulePass]) -> str:
+    return ", ".join(f"`{name}`" for name, *_ in _options(kind)) or "-"
+
+
+def _options(kind: type[ModulePass]) -> Iterator[tuple[str, str, str]]:
+    """Name, type and docstring of each option; the target is the same for all."""
+    said = _said_of_fields(kind)
+    for field in fields(kind):
+        if field.name != "target":
+            type = str(field.type).replace(" | None", "").replace("|", "\\|")
+            yield field.name, type.removeprefix("<class '").removesuffix("'>"), said[field.name]
+
+
+def _said_of_fields(kind: type[ModulePass]) -> dict[str, str]:
+    """The strings that stand behind the fields of a class."""
+    (definition,) = ast.parse(inspect.getsource(kind)).body
+    assert isinstance(definition, ast.ClassDef)
+    said: dict[str, str] = {}
+    for statement, after in zip(definition.body, definition.body[1:], strict=False):
+        if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):
+            continue
+        match after:
+            case ast.Expr(ast.Constant(str(text))):
+                said[statement.target.id] = " ".join(text.split())
+            case _:
+                said[statement.target.id] = ""
+    return said
+
+
+def main(folder: Path) -> None:
+    """Write all pages to the folder."""
+    folder.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (folder / name).write_text(text)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
