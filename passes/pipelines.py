@@ -35,7 +35,10 @@ TO_LOOP = (
     "normalize-kernels,dedupe-kernels,name-kernels"
 )
 
-TO_TILE = "tileify,blockify-launch,cooperative-reduce,stage-rows,simplify-accesses"
+TO_TILE = (
+    "plan-schedules,tileify,chunk-matmul-k,split-matmul-k,blockify-launch,cooperative-reduce,"
+    "stage-inputs,register-tile,double-buffer,async-copy,pipeline-k-outer,mark-unroll"
+)
 
 TO_KERNEL = (
     "split-joins,convert-tile-to-kernel,fuse-multiply-add,load-ahead-of-unrolled,group-masks,"

@@ -66,7 +66,7 @@ class BlockifyLaunchPass(SchedulingPass):
 
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         """At first blocks that are full, and wide along n, where memory is contiguous."""
-        if not _is_rectangular(launch):
+        if not is_rectangular(launch):
             line = max(WARP_SIZE, power_of_two(total_extent(_parted(launch))))
             lines = dict.fromkeys([min(_THREADS, line), *_up_to(_LINES, line)])
             return [type(self)(self.target, None, n) for n in lines]
@@ -77,7 +77,7 @@ class BlockifyLaunchPass(SchedulingPass):
         return [type(self)(self.target, a, b) for a, b in dict.fromkeys([(m, n), *sides])]
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
-        if not _is_rectangular(launch) and self.m not in (None, 1):
+        if not is_rectangular(launch) and self.m not in (None, 1):
             return f"m={self.m} is for contractions; a block of this launch is a line of n elements"
         m, n = self._extents()
         if m < 1 or n < 1:
@@ -94,7 +94,7 @@ class BlockifyLaunchPass(SchedulingPass):
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         rebinding = Rebinding()
         m, n = self._extents()
-        if _is_rectangular(launch):
+        if is_rectangular(launch):
             _part_rectangle(rebinding, launch, m, n)
         else:
             _part_line(rebinding, launch, n)
@@ -111,7 +111,7 @@ def _parted(launch: tile.LaunchOp) -> list[Axis]:
     return [axis for axis in launch.bound_axes() if axis.role is not Role.SPLIT]
 
 
-def _is_rectangular(launch: tile.LaunchOp) -> bool:
+def is_rectangular(launch: tile.LaunchOp) -> bool:
     """Whether a block does a part of one matrix."""
     batch = _extent(launch, Role.BATCH)
     matrix = total_extent(axis for axis in _parted(launch) if axis.role is not Role.BATCH)

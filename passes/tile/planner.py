@@ -31,6 +31,7 @@ from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Join
 from tilewright.passes.loop.nest import nest_block
+from tilewright.passes.tile.blockify_launch import is_rectangular
 from tilewright.passes.tile.contraction import Contraction, contraction_of
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.rows import (
@@ -222,7 +223,7 @@ def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[f
 def _combinations(problem: Contraction) -> Iterator[Tiling]:
     tiles = [tile for tile in TILES if _suits(tile, problem)] or [_SMALLEST]
     splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
-    chunks = [bk for bk in CHUNKS if bk <= max(problem.k, CHUNKS[0])]
+    chunks = [bk for bk in CHUNKS if bk <= problem.k] or [problem.k]
     for of_block, bk, split, depth in product(tiles, chunks, splits, DEPTHS):
         if depth == DEPTHS[0] or -(-problem.k // (split * bk)) >= depth:
             yield Tiling(of_block, bk, split, depth)
@@ -252,9 +253,9 @@ def weighed(kernel: loop.KernelOp, target: Target) -> Weighed | None:
 
 def plan(kernel: loop.KernelOp, target: Target) -> str:
     """The pipeline that schedules `kernel`, with the options that are decided together."""
-    if (found := weighed(kernel, target)) is not None:
-        return _plan_contraction(found.tilings[0], target)
     launch = _launched(kernel)
+    if (found := weighed(kernel, target)) is not None and is_rectangular(launch):
+        return _plan_contraction(found.tilings[0], target)
     if shares_rows(launch):
         return _plan_rows(launch, target)
     return _plan_elements(launch, target)
