@@ -22,7 +22,7 @@ from tilewright.passes.ledger import Cost, cost, ledger
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.pipeline_string import parse_spec_list
-from tilewright.passes.tile.planner import Weighed, weighed
+from tilewright.passes.tile.planner import Weighed, launched, weighed
 from tilewright.passes.trace import Rule, listening
 from tilewright.tools.model_source import module_of
 from tilewright.tools.terminal import console
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     for op in scheduled.ops:
         if isinstance(op, loop.KernelOp):
             name = op.sym_name.data
-            choices = weighed(kernels[name], steps.target)
+            choices = weighed(launched(kernels[name])[1], steps.target)
             _explain(out, op, steps.target, choices, steps.by_kernel[name])
     return 0
 

@@ -48,6 +48,8 @@ def _fits(
 ) -> bool:
     type = memref_type(op.memref)
     subscripts, layout = op.map.data.results, layout or layout_of(type)
+    if not subscripts:
+        return False
     if not _begins_a_vector(layout.offset(subscripts, type), op.indices, axis, width):
         return False
     if not _begins_a_vector(subscripts[layout.innermost(type)], op.indices, axis, width):

@@ -2,23 +2,23 @@
 """
 What a contraction is to those who schedule it: how much there is to do, and what each step reads.
 
-    loop.for %i in 512, %j in 2048 {          m 512, n 2048, batch 1
-      %s = loop.reduce %k in 2048 with add {  k 2048
-        %0 = loop.load %a[%i, %k]             read along m
-        %1 = loop.load %b[%k, %j]             read along n
+    tile.launch (%i = block 512 m, %j = block 2048 n) {     m 512, n 2048, batch 1
+      %s = loop.reduce %k in 2048 with add {                k 2048
+        %0 = loop.load %a[%i, %k]                           read along m
+        %1 = loop.load %b[%k, %j]                           read along n
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from math import prod
 from typing import NamedTuple
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 
-from tilewright.dialects import loop
-from tilewright.dialects.axes import Role, extent_of
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Role
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.index_sources import index_sources
-from tilewright.passes.loop.roles import axis_roles
+from tilewright.passes.tile.contracting_reductions import contracting_reductions
 
 
 class Contraction(NamedTuple):
@@ -42,34 +42,29 @@ class Contraction(NamedTuple):
         return f"{batch}m {self.m}, n {self.n}, k {self.k}{sums}"
 
 
-def contraction_of(kernel_nest: Block) -> Contraction | None:
-    """The contraction that a nest, given its body, is; None if it is none."""
-    roles = axis_roles(kernel_nest)
-    if Role.N not in roles:
+def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
+    """The contraction that a launch is, as `tileify` leaves it; None if it is none."""
+    reductions = contracting_reductions(launch)
+    if not reductions:
         return None
-    extents = [extent_of(axis) or 1 for axis in kernel_nest.args]
-    sizes = {
-        role: prod(e for e, r in zip(extents, roles, strict=True) if r is role)
-        for role in (Role.BATCH, Role.M, Role.N)
-    }
-    reductions = [op for op in kernel_nest.ops if isinstance(op, loop.ReduceOp)]
-    sides: dict[Role, set[SSAValue]] = {
-        role: {axis for axis, r in zip(kernel_nest.args, roles, strict=True) if r is role}
-        for role in (Role.M, Role.N)
-    }
+    axes = launch.bound_axes()
+    sizes = {role: prod(axis.extent for axis in axes if axis.role is role) for role in Role}
+    rows, columns = (
+        {axis.value for axis in axes if axis.role is role} for role in (Role.M, Role.N)
+    )
     return Contraction(
         sizes[Role.BATCH],
         sizes[Role.M],
         sizes[Role.N],
         max(op.axis_extents()[0] for op in reductions),
         sum(len(op.results) for op in reductions),
-        _bytes_along(reductions, sides[Role.M], sides[Role.N]),
-        _bytes_along(reductions, sides[Role.N], sides[Role.M]),
+        _bytes_along(reductions, rows, columns),
+        _bytes_along(reductions, columns, rows),
     )
 
 
 def _bytes_along(
-    reductions: Sequence[loop.ReduceOp], axes: set[SSAValue], others: set[SSAValue]
+    reductions: Sequence[loop.ReduceOp], axes: Set[SSAValue], others: Set[SSAValue]
 ) -> int:
     """Bytes of the distinct loads of a step that vary along `axes` and not along `others`."""
     found: dict[object, int] = {}

@@ -24,15 +24,15 @@ that makes it. Rows, columns and pointwise kernels need no joint decision.
 from collections.abc import Iterator
 from itertools import product
 from math import log
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Join
-from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.tile.blockify_launch import is_rectangular
 from tilewright.passes.tile.contraction import Contraction, contraction_of
+from tilewright.passes.tile.lift_columns import lift_columns
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.rows import (
     are_columns,
@@ -243,41 +243,43 @@ class Weighed(NamedTuple):
     """The one that is taken, and those that come after it."""
 
 
-def weighed(kernel: loop.KernelOp, target: Target) -> Weighed | None:
-    """What there is to choose from; None for what is no contraction."""
-    problem = contraction_of(nest_block(kernel))
-    if problem is None or problem.k == 0:
+def weighed(launch: tile.LaunchOp, target: Target) -> Weighed | None:
+    """What there is to choose from; None for what is no contraction of matrices."""
+    problem = contraction_of(launch)
+    if problem is None or not is_rectangular(launch):
         return None
     return Weighed(problem, tilings(problem, target))
 
 
 def plan(kernel: loop.KernelOp, target: Target) -> str:
     """The pipeline that schedules `kernel`, with the options that are decided together."""
-    launch = _launched(kernel)
-    if (found := weighed(kernel, target)) is not None and is_rectangular(launch):
-        return _plan_contraction(found.tilings[0], target)
+    lift, launch = launched(kernel)
+    if (found := weighed(launch, target)) is not None:
+        return f"{lift},{_plan_contraction(found.tilings[0], target)}"
     if shares_rows(launch):
-        return _plan_rows(launch, target)
-    return _plan_elements(launch, target)
+        return f"{lift},{_plan_rows(launch, target)}"
+    return f"{lift},{_plan_elements(launch, target)}"
 
 
-def _launched(kernel: loop.KernelOp) -> tile.LaunchOp:
-    """What `tileify` makes of the kernel."""
+def launched(kernel: loop.KernelOp) -> tuple[str, tile.LaunchOp]:
+    """How `tileify` is to lift the kernel, and the launch that it makes of it."""
     copy = kernel.clone()
-    tileify(copy)
-    launch = copy.body.block.last_op
-    assert isinstance(launch, tile.LaunchOp)
-    return launch
+    launch = tileify(copy)
+    if columns_of_row(launch) == 0:
+        return "tileify", launch
+    lift_columns(launch)
+    return "tileify{columns=true}", cast(tile.LaunchOp, copy.body.block.last_op)
 
 
 def _plan_contraction(best: Tiling, target: Target) -> str:
     of_block = best.tile
-    steps = ["tileify", f"chunk-matmul-k{{bk={best.bk}}}"]
+    steps = [f"chunk-matmul-k{{bk={best.bk}}}"]
     if best.split > 1:
         join = best.join(target)
         steps.append(f"split-matmul-k{{factor={best.split} join={join.value}}}")
     steps += [
         f"blockify-launch{{m={of_block.m} n={of_block.n}}}",
+        "cooperative-reduce",
         "stage-inputs",
         f"register-tile{{fm={of_block.fm} fn={of_block.fn} "
         f"min_blocks={_min_blocks(of_block, target)}}}",
@@ -349,12 +351,11 @@ def _plan_rows(launch: tile.LaunchOp, target: Target) -> str:
     length, rows = row_length(launch), total_extent(launch.bound_axes())
     sharings = row_sharings(length, vector_along(launch))
     if are_columns(launch) or columns_of_row(launch) or not sharings:
-        return "tileify,cooperative-reduce,stage-inputs,register-tile,mark-unroll"
+        return "cooperative-reduce,stage-inputs,mark-unroll"
     best = sharings[0]
     wanted = min(USUAL_THREADS // best.threads, rows // (2 * target.sms))
     of_block = 1 << max(wanted, 1).bit_length() - 1
     steps = (
-        "tileify",
         f"cooperative-reduce{{threads={best.covered} rows={of_block} row=registers}}",
         f"register-tile{{items={best.items} vector={best.vector}}}",
         "mark-unroll",
@@ -367,6 +368,6 @@ def _plan_elements(launch: tile.LaunchOp, target: Target) -> str:
     if elements < USUAL_THREADS * vector * target.sms:
         vector = 1  # more threads serve more than wider accesses
     return (
-        f"tileify,blockify-launch{{n={USUAL_THREADS * vector}}},"
+        f"blockify-launch{{n={USUAL_THREADS * vector}}},"
         f"register-tile{{items=1 vector={vector}}},mark-unroll"
     )

@@ -109,10 +109,15 @@ def test_every_level_is_carried_on_from(
     cuda = tilewright("compile", "-c", expression).out
     path = write("x.mlir", tilewright("compile", "-c", expression, "--ir", level).out)
     assert "__global__" in cuda
-    assert tilewright("compile", path).out == cuda
+    assert statements(tilewright("compile", path).out) == statements(cuda)
     rest = ",".join(f"to-{name}" for name in LEVELS[LEVELS.index(level) + 1 :])
     assert opt_tool.main([path, "-p", rest, "-t", "cuda"]) == 0
-    assert capsys.readouterr().out == cuda
+    assert statements(capsys.readouterr().out) == statements(cuda)
+
+
+def statements(cuda: str) -> list[str]:
+    """The text without comments: they name PyTorch's ops, which IR without locations does not."""
+    return [line for line in cuda.splitlines() if not line.lstrip().startswith("//")]
 
 
 def test_the_commands_know_all_levels():
@@ -348,7 +353,7 @@ def test_what_the_simulator_finds_fails_the_run(tilewright: Tilewright):
 
 @needs_nvrtc
 def test_too_much_work_is_refused_with_the_estimate(tilewright: Tilewright):
-    result = tilewright("run", "-c", "torch.matmul(torch.randn(900,1500), torch.randn(1500,900))")
+    result = tilewright("run", "-c", "torch.matmul(torch.randn(3000,3000), torch.randn(3000,3000))")
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith("error: simulating matmul takes about ")
     assert result.err.count("\n") == 1
