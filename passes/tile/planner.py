@@ -142,7 +142,11 @@ class Tiling(NamedTuple):
     def fits(self, problem: Contraction, target: Target) -> bool:
         """Whether a block with it can run."""
         shared = self.shared_bytes(problem, target)
-        return target.blocks_per_sm(self.tile.threads, shared, self.tile.registers) > 0
+        return target.blocks_per_sm(self.tile.threads, shared, self.registers(problem)) > 0
+
+    def registers(self, problem: Contraction) -> int:
+        """Registers of a thread: each sum that an element joins has accumulators of its own."""
+        return self.tile.registers * problem.sums
 
     def shared_bytes(self, problem: Contraction, target: Target) -> int:
         """Shared memory of a block: the sums that blocks join lie where the slabs have lain."""
@@ -176,7 +180,7 @@ class Tiling(NamedTuple):
         slab = self.slab_bytes(problem)
         shared = self.shared_bytes(problem, target)
         most = -(-blocks // target.sms)
-        resident = min(most, target.blocks_per_sm(tile.threads, shared, tile.registers))
+        resident = min(most, target.blocks_per_sm(tile.threads, shared, self.registers(problem)))
         warps = resident * target.warps_of(tile.threads)
         lanes = target.fp32_lanes * tile.share * min(1.0, warps / _WARPS_TO_HIDE)
         clocks = tile.m * tile.n * self.bk * problem.sums / lanes + _CHUNK_CLOCKS
@@ -255,7 +259,7 @@ def plan(kernel: loop.KernelOp, target: Target) -> str:
     """The pipeline that schedules `kernel`, with the options that are decided together."""
     lift, launch = launched(kernel)
     if (found := weighed(launch, target)) is not None:
-        return f"{lift},{_plan_contraction(found.tilings[0], target)}"
+        return f"{lift},{_plan_contraction(found, target)}"
     if shares_rows(launch):
         return f"{lift},{_plan_rows(launch, target)}"
     return f"{lift},{_plan_elements(launch, target)}"
@@ -271,8 +275,11 @@ def launched(kernel: loop.KernelOp) -> tuple[str, tile.LaunchOp]:
     return "tileify{columns=true}", cast(tile.LaunchOp, copy.body.block.last_op)
 
 
-def _plan_contraction(best: Tiling, target: Target) -> str:
+def _plan_contraction(found: Weighed, target: Target) -> str:
+    best = found.tilings[0]
     of_block = best.tile
+    threads = of_block.threads * best.registers(found.problem)
+    min_blocks = max(1, target.registers_per_sm // threads)
     steps = [f"chunk-matmul-k{{bk={best.bk}}}"]
     if best.split > 1:
         join = best.join(target)
@@ -281,8 +288,7 @@ def _plan_contraction(best: Tiling, target: Target) -> str:
         f"blockify-launch{{m={of_block.m} n={of_block.n}}}",
         "cooperative-reduce",
         "stage-inputs",
-        f"register-tile{{fm={of_block.fm} fn={of_block.fn} "
-        f"min_blocks={_min_blocks(of_block, target)}}}",
+        f"register-tile{{fm={of_block.fm} fn={of_block.fn} min_blocks={min_blocks}}}",
         "permute-register-tile",
         f"double-buffer{{depth={best.depth}}}",
         "tma-copy",
@@ -293,11 +299,6 @@ def _plan_contraction(best: Tiling, target: Target) -> str:
         "mark-unroll",
     ]
     return ",".join(steps)
-
-
-def _min_blocks(tile: Tile, target: Target) -> int:
-    """So many blocks that a thread gets the registers of the tile, and no more."""
-    return max(1, target.registers_per_sm // (tile.threads * tile.registers))
 
 
 class RowSharing(NamedTuple):
