@@ -37,7 +37,8 @@ TO_LOOP = (
 
 TO_TILE = (
     "plan-schedules,tileify,chunk-matmul-k,split-matmul-k,blockify-launch,cooperative-reduce,"
-    "stage-inputs,register-tile,double-buffer,async-copy,pipeline-k-outer,mark-unroll"
+    "chunk-reduce,stage-inputs,register-tile,permute-register-tile,double-buffer,tma-copy,"
+    "split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer,mark-unroll"
 )
 
 TO_KERNEL = (

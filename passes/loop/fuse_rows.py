@@ -30,8 +30,8 @@ this kernel: the columns share them.
 Legal when the statistic is of what the product reduces,
 
 * and one block can do all columns of a row: else each block of columns computes the statistic;
-* and the row fits on chip, where the block keeps the weights (`stage-rows`): each is computed once
-  for all columns, and once for the statistic, and is never written;
+* and the row fits on chip, where the block keeps the weights (`stage-inputs`): each is computed
+  once for all columns, and once for the statistic, and is never written;
 * and it is a batch of products, each with rows of its own: in a single one, such as a linear layer,
   the columns are the side of a tile.
 

@@ -150,7 +150,7 @@ class CooperativeReducePass(SchedulingPass):
 def _guess(launch: tile.LaunchOp) -> Sharing:
     """
     Eight steps a thread, and blocks of 256 threads; columns by the sector. Where a row is
-    multiplied with columns, a thread for each column, and one row, which `stage-rows` keeps.
+    multiplied with columns, a thread for each column, and one row, which `stage-inputs` keeps.
     """
     length, rows = row_length(launch), total_extent(launch.bound_axes())
     if are_columns(launch):

@@ -352,7 +352,7 @@ def _plan_rows(launch: tile.LaunchOp, target: Target) -> str:
     length, rows = row_length(launch), total_extent(launch.bound_axes())
     sharings = row_sharings(length, vector_along(launch))
     if are_columns(launch) or columns_of_row(launch) or not sharings:
-        return "cooperative-reduce,stage-inputs,mark-unroll"
+        return "cooperative-reduce,chunk-reduce,stage-inputs,mark-unroll"
     best = sharings[0]
     wanted = min(USUAL_THREADS // best.threads, rows // (2 * target.sms))
     of_block = 1 << max(wanted, 1).bit_length() - 1

@@ -5,10 +5,10 @@
 
 // CHECK:      loop.launch @relu_matmul{{.*}} loc("relu")
 // CHECK:      kernel.func {{.*}} @relu_matmul
-// CHECK:        loop.load %x{{.*}} loc("loop.load %x"("matmul"))
-// CHECK:        math.fma {{.*}} loc("loop.reduce %k"("matmul"))
+// CHECK:        loop.load %x{{.*}} loc("loop.load %x in tile.stage %xs"("matmul"))
+// CHECK:        math.fma {{.*}} loc("loop.reduce %{{.*}}"("matmul"))
 // CHECK:        arith.maximumf {{.*}} loc("arith.maximumf"("relu"))
-// CHECK-NEXT:   loop.store {{.*}} loc("loop.store %out"("relu"))
+// CHECK:        loop.store {{.*}}, %out{{.*}} loc("loop.store %out"("relu"))
 func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>) -> tensor<4x4xf32> {
   %matmul = torch.matmul %x, %w : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32> loc("matmul")
   %relu = torch.relu %matmul : (tensor<4x4xf32>) -> tensor<4x4xf32> loc("relu")

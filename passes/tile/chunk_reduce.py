@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Does long reductions that are no contractions in chunks: what a chunk reads fits on chip, and its
+loads are under way together.
+
+    %p = loop.reduce %k in 49 with add {
+      %0 = loop.load %x[%row, %k * 1024 + %t] where [50256 - %k * 1024 - %t] ...
+      loop.yield %0
+    }
+
+becomes, with `chunk-reduce{chunk=8}`,
+
+    %p = loop.reduce %ko in 7 with add {
+      %chunk = loop.reduce %ki in 8 with add {
+        %0 = loop.load %x[%row, %ko * 8192 + %ki * 1024 + %t] where [50256 - ...] ...
+        loop.yield %0
+      }
+      loop.yield %chunk
+    }
+
+The last chunk need not be full: what is yielded beyond the last step is masked, unless it is zero
+there and a sum takes it in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.pattern_rewriter import PatternRewriter
+
+from tilewright.dialects import loop, tile
+from tilewright.passes.kernel.chunks import nested_chunk
+from tilewright.passes.loop.simplify_accesses import simplify_accesses
+from tilewright.passes.tile.chunking import chunked
+from tilewright.passes.tile.contracting_reductions import contracting_reductions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.trace import Rule
+
+_CHUNKS = (8, 4, 16, 32)
+"""Lengths of a chunk, the best guess first: eight loads hide most of memory's latency."""
+
+_LONG = 32
+"""A loop of fewer steps is short enough as it is."""
+
+
+@dataclass(frozen=True)
+class ChunkReducePass(SchedulingPass):
+    """Do long reductions in chunks."""
+
+    name = "chunk-reduce"
+    RULE: ClassVar[Rule] = Rule("t", 6, "chunk_reduce")
+
+    chunk: int | None = None
+    """Steps of a chunk."""
+
+    def legal(self, launch: tile.LaunchOp) -> str | None:
+        """It has a long reduction that is no contraction, and not in chunks yet."""
+        if _long_reductions(launch):
+            return None
+        return f"no reduction of {_LONG} steps or more that is no contraction and not in chunks"
+
+    def choices(self, launch: tile.LaunchOp) -> Sequence["ChunkReducePass"]:
+        """A few lengths."""
+        return [ChunkReducePass(self.target, chunk) for chunk in _CHUNKS]
+
+    def impossible(self, launch: tile.LaunchOp) -> str | None:
+        """A chunk has two steps at least, and fewer than the reductions."""
+        assert self.chunk is not None
+        longest = max(op.axis_extents()[0] for op in _long_reductions(launch))
+        if 2 <= self.chunk < longest:
+            return None
+        return f"chunks of {self.chunk} for {longest} steps; a chunk has 2 to {longest - 1}"
+
+    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Each of them that is longer than a chunk."""
+        assert self.chunk is not None
+        for op in _long_reductions(launch):
+            if op.axis_extents()[0] > self.chunk:
+                rewriter.replace(op, chunked(op, self.chunk))
+        simplify_accesses(launch)
+
+
+def _long_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
+    """Reductions of many steps that do nothing but go along one row."""
+    contracting = contracting_reductions(launch)
+    reductions = [op for op in launch.walk() if isinstance(op, loop.ReduceOp)]
+    chunks = {nested_chunk(op) for op in reductions}
+    return [
+        op
+        for op in reductions
+        if op.axis_extents()[0] >= _LONG
+        and op not in contracting
+        and op not in chunks
+        and nested_chunk(op) is None
+        and not any(isinstance(inner, loop.ReduceOp) for inner in op.body.walk())
+    ]
