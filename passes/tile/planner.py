@@ -74,11 +74,11 @@ TILES = (
     Tile(128, 32, 8, 4, 96, 0.82),
     Tile(32, 64, 4, 4, 64, 0.75),
     Tile(64, 32, 4, 4, 64, 0.75),
-    Tile(32, 32, 4, 2, 64, 0.65),
+    Tile(32, 32, 2, 4, 64, 0.65),
     Tile(16, 128, 2, 8, 64, 0.70),
-    Tile(128, 16, 8, 2, 64, 0.70),
+    Tile(128, 16, 4, 4, 64, 0.70),
     Tile(16, 64, 2, 4, 64, 0.60),
-    Tile(64, 16, 4, 2, 64, 0.60),
+    Tile(64, 16, 2, 4, 64, 0.60),
     Tile(8, 128, 1, 8, 64, 0.55),
     Tile(128, 8, 8, 1, 64, 0.55),
     Tile(4, 128, 1, 4, 64, 0.45),
@@ -229,7 +229,7 @@ def _combinations(problem: Contraction) -> Iterator[Tiling]:
     splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
     chunks = [bk for bk in CHUNKS if bk <= problem.k] or [problem.k]
     for of_block, bk, split, depth in product(tiles, chunks, splits, DEPTHS):
-        if depth == DEPTHS[0] or -(-problem.k // (split * bk)) >= depth:
+        if depth == DEPTHS[0] or -(-problem.k // (split * bk)) >= 2 * depth:
             yield Tiling(of_block, bk, split, depth)
 
 

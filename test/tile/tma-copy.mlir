@@ -1,8 +1,8 @@
 // RUN: opt-tool %s -p 'tma-copy{slabs=as,bs}' --check=each | filecheck %s
-// RUN: opt-tool %s -p tma-copy --check=each | filecheck %s
+// RUN: opt-tool %s -p tma-copy --remarks 2>&1 | filecheck %s --check-prefix=SHORT
 // RUN: opt-tool %s -p 'tma-copy{slabs=as}' --check=each | filecheck %s --check-prefix=ONE
-// RUN: opt-tool %s -p 'tma-copy,tma-copy' --remarks 2>&1 | filecheck %s --check-prefix=TWICE
-// RUN: opt-tool %s -p 'tma-copy,pipeline-k-outer,mark-unroll,to-kernel' --check=each | filecheck %s --check-prefix=KERNEL
+// RUN: opt-tool %s -p 'tma-copy{slabs=as,bs},tma-copy' --remarks 2>&1 | filecheck %s --check-prefix=TWICE
+// RUN: opt-tool %s -p 'tma-copy{slabs=as,bs},pipeline-k-outer,mark-unroll,to-kernel' --check=each | filecheck %s --check-prefix=KERNEL
 // RUN: not opt-tool %s -p 'tma-copy{slabs=cs}' 2>&1 | filecheck %s --check-prefix=NAME
 // RUN: opt-tool %s -p 'tma-copy{slabs=as target=sm_80}' --remarks 2>&1 | filecheck %s --check-prefix=OLD
 
@@ -16,6 +16,7 @@
 // ONE: %as = tile.stage (%i, %k) in [32, 16] ring(depth 2) transport(tma) {
 // ONE: %bs = tile.stage (%k_1, %j) in [16, 32] ring(depth 2) {
 //
+// SHORT: skipped at mm: in each loop it could fill a part of the rings only, or short rows
 // TWICE: skipped at mm: %as is filled by tma already; %bs is filled by tma already
 // NAME: cannot do 'tma-copy{slabs=cs}' in @mm: it has no slab 'cs'; it has as, bs
 // OLD: skipped at mm: sm_80 has no tensor memory accelerator
