@@ -21,7 +21,7 @@ PAGES = pages()
 
 EXAMPLES = [
     path.read_text()
-    for folder in ("examples", "test/codegen/simulator/kernels")
+    for folder in ("examples", "test/codegen/simulator/kernels", "test/codegen/simulator/tile")
     for pattern in ("*.py", "*.toml", "*.mlir")
     for path in sorted((ROOT / folder).rglob(pattern))
 ]

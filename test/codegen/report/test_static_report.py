@@ -74,7 +74,7 @@ def test_json_is_json(report: StaticReport):
     assert kernel["resources"]["registers"] == report.kernels[0].resources.registers
     assert kernel["traffic"]["minimum_bytes"] == 4 * (2 * 64 * 256 + 256)
     assert kernel["estimate"]["bound"] == "launch"
-    assert kernel["code"]["accesses"]["LDG.32"] > 0
+    assert kernel["code"]["accesses"]["LDG.128"] > 0
 
 
 def two_products(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:

@@ -77,7 +77,8 @@ def test_compilers_may_merge_accesses_and_never_add_any():
         assert 0.25 * told_wavefronts <= wavefronts <= told_wavefronts
 
 
-# Rows that begin anywhere in a sector: the IR's model looks at the first one, which begins with it.
+# Rows that begin anywhere in a sector: the IR's model looks at the first one, which begins with it;
+# and how often a mask holds it only estimates.
 @pytest.mark.parametrize(
     ("function", "shapes"),
     [(_product, [(33, 65), (65, 17)]), (_rows, [(33, 100)])],
@@ -87,4 +88,4 @@ def test_odd_rows_touch_somewhat_more_sectors_than_the_ir_tells(
 ):
     told, counted = _counts(function, shapes)
     for (told_sectors, _), (sectors, _) in zip(told, counted, strict=True):
-        assert told_sectors <= sectors <= 1.25 * told_sectors
+        assert 0.95 * told_sectors <= sectors <= 1.25 * told_sectors
