@@ -25,6 +25,7 @@ Extents have to divide.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from math import log2
 from typing import ClassVar, Self
 
@@ -95,25 +96,26 @@ class RegisterTilePass(SchedulingPass):
 
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         bare = type(self)(self.target)
-        found = bare._tiles(launch) if _sides(launch) else bare._lines(launch)
+        found = bare._tiles(launch, self.fm, self.fn) if _sides(launch) else bare._lines(launch)
         possible: list[Self] = []
         for choice in found:
             if len(possible) < _MOST_CHOICES and choice.impossible(launch) is None:
                 possible.append(choice)
         return possible
 
-    def _tiles(self, launch: tile.LaunchOp) -> Iterator[Self]:
+    def _tiles(self, launch: tile.LaunchOp, fm: int | None, fn: int | None) -> Iterator[Self]:
         """
         At first the largest tile up to 8 by 8 that leaves 128 threads; where that would be more
-        than 256, the next larger.
+        than 256, the next larger. Those of `fm` rows and `fn` columns, if that is given.
         """
-        tiles = [(fm, fn) for fm in _FACTORS for fn in _FACTORS]
+        rows, columns = ([given] if given else _FACTORS for given in (fm, fn))
+        tiles = [*product(rows, columns)]
         best = min(tiles, key=lambda tile: _preference(launch, tile))
         steps = [1, _FK] if not _reads_along_k(launch) else [_FK, 1]
         if not all(op.axis_extents()[0] % _FK == 0 for op in _innermost(launch)):
             steps = [1]
-        for fm, fn in sorted(tiles, key=lambda tile: _distance(tile, best)):
-            choice = replace(self, fm=fm, fn=fn)
+        for of_m, of_n in sorted(tiles, key=lambda tile: _distance(tile, best)):
+            choice = replace(self, fm=of_m, fn=of_n)
             if any(split.axis.extent % split.elements for split in choice._splits(launch)):
                 continue
             for fk in steps:

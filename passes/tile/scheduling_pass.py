@@ -55,7 +55,10 @@ class SchedulingPass(ModulePass, ABC):
 
     @abstractmethod
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        """The pass with values for all its options that are possible; the best guess first."""
+        """
+        The pass with values for all its options that are possible; the best guess first. Where it
+        has options already, those that differ from them may be left out.
+        """
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
         """Why the launch cannot have these values, or None."""
@@ -150,13 +153,17 @@ def _completed(
 ) -> SchedulingPass:
     """`step` with these options, and the best guess for each that is open."""
     is_open = any(field.name not in options for field in fields(step) if field.name != "target")
-    choices = step.choices(launch) if is_open else ()
+    asked = _configured(step, options)
+    choices = asked.choices(launch) if is_open else ()
     for choice in choices:
         if options.items() <= choice.options().items():
             return choice
     guess = choices[0].options() if choices else {}
-    values = {**step.completed(guess, options), "target": (step.target,)}
-    return configure(type(step), ArgSpec(step.name, values), "pass")
+    return _configured(step, step.completed(guess, options))
+
+
+def _configured(step: SchedulingPass, options: dict[str, ParameterListType]) -> SchedulingPass:
+    return configure(type(step), ArgSpec(step.name, {**options, "target": (step.target,)}), "pass")
 
 
 def take_planned(kernel: loop.KernelOp, name: str) -> ArgSpec | None:
