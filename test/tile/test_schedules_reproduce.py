@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands behind a kernel as its schedule, given as a pipeline, makes the same kernel again."""
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+
+from tilewright.dialects.loop import KernelOp
+from tilewright.passes.lowering import context
+from tilewright.passes.manager import PassManager
+from tilewright.passes.pipeline_string import parse_pipeline
+from tilewright.passes.pipelines import available_passes, expanded, for_target
+
+from .generated_kernels import kernel_text
+
+TARGETS = ("sm_80", "sm_90a", "sm_120")
+
+
+def scheduled(text: str, pipeline: str, target: str) -> KernelOp:
+    """The only kernel of a module, after a pipeline."""
+    ctx = context()
+    module: ModuleOp = Parser(ctx, text).parse_module()
+    steps = parse_pipeline(pipeline, available_passes())
+    PassManager(ctx).run(module, expanded(for_target(step, target) for step in steps))
+    (kernel,) = module.ops
+    assert isinstance(kernel, KernelOp)
+    return kernel
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("seed", range(15))
+def test_the_schedule_makes_the_kernel(seed: int, target: str):
+    kernel = scheduled(kernel_text(seed), "to-tile", target)
+    assert kernel.schedule is not None
+    assert kernel.plan is None
+    again = scheduled(kernel_text(seed), kernel.schedule.data, target)
+    assert str(again) == str(kernel)
