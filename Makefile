@@ -8,12 +8,13 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
 BIN := .venv/bin
 EXAMPLE := torch.nn.RMSNorm(2048)(torch.randn(1,32,2048))
 
-.PHONY: help run test lint clean
+.PHONY: help run test lit lint clean
 
 help:
 	@echo "make run    run an RMSNorm through the compiler and on the simulator"
 	@echo "make test   run all checks and tests"
 	@echo "make lint   ruff and pyright only"
+	@echo "make lit    all tests of passes and dialects as a shell runs them; make test does a quarter"
 	@echo "make clean  remove .venv and what the tools left behind"
 
 run: .venv/ready
@@ -21,6 +22,9 @@ run: .venv/ready
 
 test: lint
 	$(BIN)/pytest -q -n $(JOBS)
+	$(BIN)/lit -q -j $(JOBS) --num-shards 4 --run-shard 1 test
+
+lit: .venv/ready
 	$(BIN)/lit -q -j $(JOBS) test
 
 lint: .venv/ready

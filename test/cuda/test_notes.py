@@ -49,12 +49,12 @@ def test_each_line_comes_from_an_op_of_the_program(parse: Parse):
     assert notes_of["const int thread = threadIdx.x;"].startswith(
         "kernel.thread_id %thread of tile."
     )
-    (load,) = (note for line, note in notes_of.items() if "= x[" in line)
-    assert load == f"loop.load %x of {linear}"
-    (loop,) = (note for line, note in notes_of.items() if line.startswith("for (int k"))
-    assert loop == f"scf.for %k of loop.reduce %k, {linear}"
-    (store,) = (note for line, note in notes_of.items() if line.startswith("out["))
-    assert store == "loop.store %out of relu, model.py:8"
+    copies = {note for line, note in notes_of.items() if "&x[" in line}
+    assert copies == {f"kernel.copy_async %x of tile.stage %xs, {linear}"}
+    (loop,) = (note for line, note in notes_of.items() if line.startswith("for (int ko"))
+    assert loop == f"scf.for %ko of loop.reduce %ko, {linear}"
+    (store,) = (note for line, note in notes_of.items() if "&out[" in line)
+    assert store == "kernel.copy %out of loop.store %out, relu, model.py:8"
 
 
 def test_signatures_and_the_prelude_come_from_no_op(parse: Parse):

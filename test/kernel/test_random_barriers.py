@@ -178,7 +178,7 @@ def check_random(
     """Whether `rewrite` changed each random kernel that is free of races; they still have to be."""
     changed = list[bool]()
 
-    @settings(max_examples=150, deadline=None, derandomize=True, phases=phases)
+    @settings(max_examples=60, deadline=None, derandomize=True, phases=phases)
     @given(bodies(kind))
     def check(body: list[str | Nest]) -> None:
         module = parsed(body, kind)

@@ -71,7 +71,7 @@ HAND = {
         {"as": "1.11", "bs": "1.00"},
     ),
     "batched_matmul_tma": (
-        "tma-copy,split-inner-for-swizzle{width=64 slabs=as,bs},async-copy,pad-smem",
+        "tma-copy{slabs=as,bs},split-inner-for-swizzle{width=64 slabs=as,bs},async-copy,pad-smem",
         {"as": "1.00", "bs": "3.82"},
         {"as": "1.00", "bs": "1.00"},
     ),
