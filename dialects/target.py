@@ -16,6 +16,9 @@ WARP_SIZE = 32
 
 _KIB = 1024
 
+L2_BYTES = 64
+"""What L2 gives to an SM in a clock, on every target (NVIDIA A100 whitepaper, L2)."""
+
 _RESERVED_SHARED = 1 * _KIB
 """Shared memory that the system takes of each block (Programming Guide, shared memory, 8.0 on)."""
 

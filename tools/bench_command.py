@@ -6,7 +6,6 @@ what keeps them from being as fast as they could be.
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ from tilewright.codegen.report.shortcomings import shortcomings, wide_share
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import UsageError
+from tilewright.passes.pipeline_string import parse_spec_list
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.suite import Case, read_cases
 from tilewright.tools.terminal import console, show, table
@@ -37,7 +37,6 @@ _NUMBERS = (
     "estimate",
     "floor",
 )
-_TILE = re.compile(r"blockify-launch\{m=(\d+) n=(\d+)\}")
 
 
 @dataclass(frozen=True)
@@ -97,8 +96,6 @@ def rows_of(case: Case, target: str) -> Iterator[Row]:
 
 def _row(case: Case, kernel: KernelEvidence) -> Row:
     launch, resources = kernel.launch, kernel.resources
-    tile = _TILE.search(launch.schedule)
-    of_block = None if tile is None else (int(tile[1]), int(tile[2]))
     return Row(
         case.name,
         kernel.name,
@@ -116,8 +113,18 @@ def _row(case: Case, kernel: KernelEvidence) -> Row:
         None if kernel.estimate is None else 1e6 * kernel.estimate.seconds,
         case.floor_us,
         launch.schedule,
-        tuple(shortcomings(kernel, of_block)),
+        tuple(shortcomings(kernel, _tile(launch.schedule))),
     )
+
+
+def _tile(schedule: str) -> tuple[int, int] | None:
+    """The rows and columns of a block; None for what is no contraction."""
+    options = {spec.name: spec.parameters for spec in parse_spec_list(schedule)}
+    match options.get("blockify-launch"):
+        case {"m": (int(m),), "n": (int(n),)}:
+            return m, n
+        case _:
+            return None
 
 
 def _cells(row: Row) -> list[str]:

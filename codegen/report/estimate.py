@@ -25,7 +25,7 @@ best published kernels reach on an H100 (3.0 of 3.35 TB/s).
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tilewright.dialects.target import WARP_SIZE, Target
+from tilewright.dialects.target import L2_BYTES, WARP_SIZE, Target
 from tilewright.passes.kernel_cost import LAUNCH_SECONDS
 
 REACHED_BANDWIDTH = 0.9
@@ -33,7 +33,6 @@ REACHED_BANDWIDTH = 0.9
 
 _SCHEDULERS = 4
 _SPECIAL_LANES = 16
-_L2_BYTES = 64  # a clock and SM
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def estimate(work: Work, target: Target) -> Estimate:
     busiest = -(-work.blocks // target.sms) / work.blocks  # the share of the busiest SM
     rounds = -(-work.blocks // (target.sms * work.resident_blocks))
     clocks = {
-        "L2": busiest * work.sector_bytes / _L2_BYTES,
+        "L2": busiest * work.sector_bytes / L2_BYTES,
         "issue": busiest * work.instructions / _SCHEDULERS,
         "float32": busiest * work.float32 * WARP_SIZE / target.fp32_lanes,
         "special functions": busiest * work.special * WARP_SIZE / _SPECIAL_LANES,

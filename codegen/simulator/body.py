@@ -113,12 +113,12 @@ class Body:
         add_variable(self.kernel, statement)
 
     def declare_registers(self, scope: Scope, statement: str) -> None:
-        type, names = re.match(r"\.reg\s+\.(\w+)\s+(.*)$", statement, re.DOTALL).groups()  # pyright: ignore[reportOptionalMemberAccess]
+        _, type, names = statement.split(None, 2)
         for name in (part.strip() for part in names.split(",")):
             ranged = re.match(r"([%\w$]+)<(\d+)>$", name)
             all_names = [f"{ranged[1]}{i}" for i in range(int(ranged[2]))] if ranged else [name]
             for each in all_names:
-                self.kernel.registers[self.declare(scope, each)] = type
+                self.kernel.registers[self.declare(scope, each)] = type.removeprefix(".")
 
     def declare_parameter(self, scope: Scope, statement: str) -> None:
         """What a call passes: memory of the thread's own."""

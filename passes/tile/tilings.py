@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How a contraction can be tiled, and how long each way takes.
+
+The tile, the length of a chunk of K, how K is split over blocks and how many slots a ring has
+depend on each other: through the shared memory and the registers of a block, and through the number
+of blocks. Every combination of rows of `TILES` and of a few chunks, splits and depths is weighed by
+one model of time:
+
+    seconds = max(arithmetic, L2, device memory, waiting) + first answer + joining the splits
+
+* arithmetic: the multiply-adds of the SM with the most blocks, at the share of its issue slots that
+  multiply-adds of such a tile get, and less if it has too few warps to hide latency; and a little
+  for each chunk;
+* L2: what blocks stage, rereads by other blocks included;
+* device memory: every input once, at the bandwidth;
+* waiting: a chunk is asked for as many chunks ahead as there are slots, less one, and takes the
+  latency of memory to come.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+from math import log
+from typing import NamedTuple
+
+from tilewright.dialects.kernel_like import MAX_CLUSTER
+from tilewright.dialects.target import L2_BYTES, Target
+from tilewright.dialects.tile import Join
+from tilewright.passes.tile.contraction import Contraction
+
+
+class Tile(NamedTuple):
+    """What a block and a thread of it own of the output."""
+
+    m: int
+    n: int
+    fm: int
+    """Rows of a thread."""
+    fn: int
+    """Columns of a thread."""
+    registers: int
+    """Registers of a thread, so that nothing is spilled."""
+    share: float
+    """The share of issue slots that multiply-adds get in the main loop, by its machine code."""
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return (self.m // self.fm) * (self.n // self.fn)
+
+
+TILES = (
+    Tile(128, 128, 8, 8, 128, 0.90),
+    Tile(128, 64, 8, 4, 96, 0.85),
+    Tile(64, 128, 4, 8, 96, 0.85),
+    Tile(64, 64, 8, 4, 96, 0.85),
+    Tile(64, 64, 4, 4, 64, 0.78),
+    Tile(32, 128, 4, 8, 96, 0.82),
+    Tile(128, 32, 8, 4, 96, 0.82),
+    Tile(32, 64, 4, 4, 64, 0.75),
+    Tile(64, 32, 4, 4, 64, 0.75),
+    Tile(32, 32, 2, 4, 64, 0.65),
+    Tile(16, 128, 2, 8, 64, 0.70),
+    Tile(128, 16, 4, 4, 64, 0.70),
+    Tile(16, 64, 2, 4, 64, 0.60),
+    Tile(64, 16, 2, 4, 64, 0.60),
+    Tile(8, 128, 1, 8, 64, 0.55),
+    Tile(128, 8, 8, 1, 64, 0.55),
+    Tile(4, 128, 1, 4, 64, 0.45),
+    Tile(1, 128, 1, 1, 40, 0.25),
+    Tile(128, 1, 1, 1, 40, 0.25),
+)
+"""
+The shares of the larger ones were read off their SASS for sm_90a; with fewer elements a thread
+there are more loads of shared memory for each multiply-add.
+"""
+
+_SMALLEST = Tile(16, 16, 2, 1, 40, 0.40)
+"""For what is smaller than any of them."""
+
+CHUNKS = (8, 16, 32)
+"""Steps of K that are staged together."""
+
+SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+"""Blocks that share the steps of K."""
+
+DEPTHS = (2, 3, 4, 5)
+"""Slots of a ring."""
+
+SHORTEST_SPLIT = 128
+"""Steps of K that a block has at least, if K is split: joining takes as long as a few of them."""
+
+_LATENCY = 0.7e-6
+"""Seconds from a request to device memory to its answer; L2 answers in less than half of that."""
+
+_CHUNK_CLOCKS = 40
+"""What a chunk costs beside its multiply-adds: a barrier, addresses, the first loads."""
+
+_WARPS_TO_HIDE = 8
+"""Warps of an SM with which loads of shared memory are hidden behind multiply-adds."""
+
+_CLUSTER_JOIN, _LAST_BLOCK_JOIN = 1.0e-6, 2.5e-6
+"""Seconds until blocks have found each other."""
+
+
+class Tiling(NamedTuple):
+    """The joint decision for a contraction."""
+
+    tile: Tile
+    bk: int
+    split: int
+    depth: int
+
+    def __str__(self) -> str:
+        tile = self.tile
+        return (
+            f"tile {tile.m}x{tile.n}, {tile.fm}x{tile.fn} a thread; bk {self.bk}, "
+            f"split {self.split}, {self.depth} slots"
+        )
+
+    def fits(self, problem: Contraction, target: Target) -> bool:
+        """Whether a block with it can run."""
+        shared = self.shared_bytes(problem, target)
+        return target.blocks_per_sm(self.tile.threads, shared, self.registers(problem)) > 0
+
+    def registers(self, problem: Contraction) -> int:
+        """Registers of a thread: each sum that an element joins has accumulators of its own."""
+        return self.tile.registers * problem.sums
+
+    def shared_bytes(self, problem: Contraction, target: Target) -> int:
+        """Shared memory of a block: the sums that blocks join lie where the slabs have lain."""
+        ring = self.depth * self.slab_bytes(problem)
+        return max(ring, self.joined_bytes(problem, target))
+
+    def slab_bytes(self, problem: Contraction) -> int:
+        """Bytes of one slot of all slabs."""
+        return self.bk * (self.tile.m * problem.m_bytes + self.tile.n * problem.n_bytes)
+
+    def joined_bytes(self, problem: Contraction, target: Target) -> int:
+        """Shared memory in which blocks of a cluster leave their sums for each other."""
+        if self.split == 1 or self.join(target) is not Join.CLUSTER:
+            return 0
+        return 4 * problem.sums * self.tile.m * self.tile.n
+
+    def join(self, target: Target) -> Join:
+        """How the blocks that share the steps of K join their sums."""
+        in_cluster = target.has_clusters and self.split <= MAX_CLUSTER
+        return Join.CLUSTER if in_cluster else Join.LAST_BLOCK
+
+    def blocks(self, problem: Contraction) -> int:
+        """Blocks of the grid."""
+        tiles = -(-problem.m // self.tile.m) * -(-problem.n // self.tile.n)
+        return problem.batch * tiles * self.split
+
+    def seconds(self, problem: Contraction, target: Target) -> float:
+        """How long it takes, by the model above."""
+        tile, blocks = self.tile, self.blocks(problem)
+        chunks = -(-problem.k // (self.split * self.bk))
+        slab = self.slab_bytes(problem)
+        shared = self.shared_bytes(problem, target)
+        most = -(-blocks // target.sms)
+        resident = min(most, target.blocks_per_sm(tile.threads, shared, self.registers(problem)))
+        warps = resident * target.warps_of(tile.threads)
+        lanes = target.fp32_lanes * tile.share * min(1.0, warps / _WARPS_TO_HIDE)
+        clocks = tile.m * tile.n * self.bk * problem.sums / lanes + _CHUNK_CLOCKS
+        busy = max(
+            most * chunks * clocks / target.clock,
+            most * chunks * slab / L2_BYTES / target.clock,
+            _bytes(problem) / target.bandwidth,
+            -(-most // resident) * chunks * _LATENCY / (self.depth - 1),
+        )
+        return busy + _LATENCY + self._joining(problem, target)
+
+    def _joining(self, problem: Contraction, target: Target) -> float:
+        if self.split == 1:
+            return 0.0
+        moved = 2 * 4 * problem.sums * self.tile.m * self.tile.n / L2_BYTES / target.clock
+        if self.join(target) is Join.CLUSTER:
+            return _CLUSTER_JOIN + moved
+        return _LAST_BLOCK_JOIN + moved * self.split
+
+
+def _bytes(problem: Contraction) -> int:
+    """Bytes of the operands and of the result, each once."""
+    per_batch = problem.k * (problem.m * problem.m_bytes + problem.n * problem.n_bytes)
+    return problem.batch * (per_batch + 4 * problem.m * problem.n)
+
+
+def tilings(problem: Contraction, target: Target) -> list[Tiling]:
+    """
+    What can be, the fastest first. If the work can be dealt out to all SMs, it is: a tiling that
+    leaves some idle is considered only where all do.
+    """
+    possible = [t for t in _combinations(problem) if t.fits(problem, target)]
+    busy = [t for t in possible if t.blocks(problem) >= target.sms]
+    return sorted(busy or possible, key=lambda tiling: _preference(tiling, problem, target))
+
+
+def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[float, ...]:
+    """Of those within 2 % of each other: few splits, three slots, chunks of 16, large tiles."""
+    about = round(log(tiling.seconds(problem, target)) / 0.02)
+    unusual = abs(tiling.depth - 3) + abs(tiling.bk - 16) // 8
+    return about, tiling.split, unusual, -tiling.tile.m * tiling.tile.n, -tiling.tile.n
+
+
+def _combinations(problem: Contraction) -> Iterator[Tiling]:
+    tiles = [tile for tile in TILES if _suits(tile, problem)] or [_SMALLEST]
+    splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
+    chunks = [bk for bk in CHUNKS if bk <= problem.k] or [problem.k]
+    for of_block, bk, split, depth in product(tiles, chunks, splits, DEPTHS):
+        if depth == DEPTHS[0] or -(-problem.k // (split * bk)) >= 2 * depth:
+            yield Tiling(of_block, bk, split, depth)
+
+
+def _suits(tile: Tile, problem: Contraction) -> bool:
+    """Whether half of the tile would not cover as much, and it is no splinter of the problem."""
+    sides = ((tile.m, problem.m), (tile.n, problem.n))
+    return all(min(size, 16) <= of_tile < 2 * size for of_tile, size in sides)
