@@ -102,6 +102,11 @@ class CombineOp(MaskedOp):
             result_types=[[v.type for v in values]],
         )
 
+    @property
+    def join_kind(self) -> Join:
+        """How blocks join, where they do: the last to arrive does it unless something is said."""
+        return Join.LAST_BLOCK if self.join is None else self.join.data
+
     def verify_(self) -> None:
         self.verify_mask()
         verify_monoid(self.monoid, list(self.values.types))

@@ -39,6 +39,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-case", action="store_true", help="simulate every case of every op")
 
 
+@pytest.fixture(scope="session")
+def every_case(request: pytest.FixtureRequest) -> None:
+    """Skips what takes minutes, unless it is asked for."""
+    if not request.config.getoption("--every-case"):
+        pytest.skip("takes minutes: --every-case")
+
+
 @pytest.fixture
 def parse() -> Parse:
     """Text to a verified module."""

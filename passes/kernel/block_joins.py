@@ -73,19 +73,15 @@ def block_joins(launch: tile.LaunchOp) -> BlockJoins | None:
     ops = [op for op in combines if joined_axes(launch, op)]
     if not ops:
         return None
-    axes, kind = joined_axes(launch, ops[0]), _kind(ops[0])
+    axes, kind = joined_axes(launch, ops[0]), ops[0].join_kind
     for op in ops:
         if op.parent is not launch.body.block:
             raise _refused(launch, op, "blocks cannot join in each step of a loop; join after it")
-        if joined_axes(launch, op) != axes or _kind(op) is not kind:
+        if joined_axes(launch, op) != axes or op.join_kind is not kind:
             raise _refused(launch, op, "one kernel joins its blocks across the same axes, one way")
     joins = BlockJoins(kind, axes, join_groups(ops), _differing(launch, axes))
     _verify(launch, joins)
     return joins
-
-
-def _kind(op: tile.CombineOp) -> Join:
-    return Join.LAST_BLOCK if op.join is None else op.join.data
 
 
 def _differing(launch: tile.LaunchOp, axes: Sequence[Axis]) -> frozenset[SSAValue]:

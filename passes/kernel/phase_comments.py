@@ -169,7 +169,7 @@ def _across(op: tile.CombineOp) -> str:
         (_extent(axes, lambda level: level.is_thread), "{} threads"),
         (
             _extent(axes, lambda level: level is Level.BLOCK),
-            _BLOCKS[Join.LAST_BLOCK if op.join is None else op.join.data],
+            _BLOCKS[op.join_kind],
         ),
     ]
     return " and ".join(text.format(extent) for extent, text in parts if extent > 1)

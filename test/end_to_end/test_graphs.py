@@ -34,13 +34,6 @@ _TOLERANCE = 1e-6
 """Relative to the largest element: all is float64 but numbers in the IR, whose eps is 6e-8."""
 
 
-@pytest.fixture
-def every_case(request: pytest.FixtureRequest) -> None:
-    """Skips what takes minutes, unless it is asked for."""
-    if not request.config.getoption("--every-case"):
-        pytest.skip("takes minutes: --every-case")
-
-
 def check(graph: Graph) -> None:
     """Lower it, with every pass checked, and compare what comes out with PyTorch's."""
     check_module(graph, graph.torch_ir(), graph.inputs())

@@ -51,8 +51,6 @@ def test_generated(seed: int):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("hundred", range(10))
-def test_many_generated(hundred: int, target: str, request: pytest.FixtureRequest):
-    if not request.config.getoption("--every-case"):
-        pytest.skip("takes minutes: --every-case")
+def test_many_generated(every_case: None, hundred: int, target: str):
     for seed in range(100 * hundred, 100 * hundred + 100):
         lower_checked(seed, target)

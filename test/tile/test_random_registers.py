@@ -60,12 +60,6 @@ OTHERS = (
 )
 
 
-@pytest.fixture(scope="module")
-def every_case(request: pytest.FixtureRequest) -> None:
-    if not request.config.getoption("--every-case"):
-        pytest.skip("takes minutes: --every-case")
-
-
 def lowered(source: Expression) -> ModuleOp:
     return api.lower(api.capture(source.module, *source.args), "loop")
 
