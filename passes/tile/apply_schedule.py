@@ -23,6 +23,9 @@ from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import parse_pipeline
 from tilewright.passes.pipelines import available_passes, for_target
+from tilewright.passes.trace import Rule, skipped
+
+RULE = Rule("t", 17, "apply_schedule")
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,11 @@ class ApplySchedulePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each kernel of the module that has a plan."""
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
-            if kernel.plan is not None:
-                steps = parse_pipeline(kernel.plan.data, available_passes())
-                _apply(ctx, op, kernel, [for_target(step, self.target) for step in steps])
+            if kernel.plan is None:
+                skipped(RULE, kernel, "it has no plan")
+                continue
+            steps = parse_pipeline(kernel.plan.data, available_passes())
+            _apply(ctx, op, kernel, [for_target(step, self.target) for step in steps])
 
 
 def _apply(

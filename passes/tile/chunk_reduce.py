@@ -61,7 +61,8 @@ class ChunkReducePass(SchedulingPass):
 
     def choices(self, launch: tile.LaunchOp) -> Sequence["ChunkReducePass"]:
         """A few lengths."""
-        return [ChunkReducePass(self.target, chunk) for chunk in _CHUNKS]
+        found = [ChunkReducePass(self.target, chunk) for chunk in _CHUNKS]
+        return [choice for choice in found if choice.impossible(launch) is None]
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
         """A chunk has two steps at least, and fewer than the reductions."""

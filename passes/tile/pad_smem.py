@@ -35,6 +35,8 @@ from tilewright.passes.trace import Rule
 _PADS = (4, 1, 2, 8)
 """Elements, the first that is best."""
 
+_NO_PAD_FITS = "no pad fits in shared memory"
+
 
 @dataclass(frozen=True)
 class PadSmemPass(SchedulingPass):
@@ -74,12 +76,13 @@ class PadSmemPass(SchedulingPass):
         stages, names = named_slabs(launch), self.slabs or ()
         if (problem := misnamed(names, stages)) is not None:
             return problem
-        assert self.pad is not None
-        if self.pad < 1:
-            return f"a pad is one element or more, not {self.pad}"
         reasons = [(name, _unfit(stages[name])) for name in names]
         if unfit := [f"%{name} {reason}" for name, reason in reasons if reason is not None]:
             return unfit[0]
+        if self.pad is None:
+            return _NO_PAD_FITS
+        if self.pad < 1:
+            return f"a pad is one element or more, not {self.pad}"
         room = target_named(self.target).shared_per_block
         needed = shared_bytes(launch) + sum(_more_bytes(stages[n], self.pad) for n in names)
         if needed <= room:
@@ -95,7 +98,7 @@ class PadSmemPass(SchedulingPass):
         if not any(gains.values()):
             factors = [f"%{name} {conflicts.traffic(s)}" for name, s in stages.items()]
             return f"no pad saves time; bank factors: {', '.join(factors)}"
-        return None if self.choices(launch) else "no pad fits in shared memory"
+        return None if self.choices(launch) else _NO_PAD_FITS
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         assert self.pad is not None

@@ -61,7 +61,10 @@ class SchedulingPass(ModulePass, ABC):
         """
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
-        """Why the launch cannot have these values, or None."""
+        """
+        Why the launch cannot have these values, or None. Where there are no choices, options may be
+        open, and this says why.
+        """
         return None
 
     def worthless(self, launch: tile.LaunchOp) -> str | None:
@@ -145,21 +148,25 @@ def _chosen(
         kernel.plan, options = None, given
     if not options and (reason := step.worthless(launch)) is not None:
         return reason
-    return _completed(step, launch, options)
-
-
-def _completed(
-    step: SchedulingPass, launch: tile.LaunchOp, options: dict[str, ParameterListType]
-) -> SchedulingPass:
-    """`step` with these options, and the best guess for each that is open."""
     is_open = any(field.name not in options for field in fields(step) if field.name != "target")
     asked = _configured(step, options)
     choices = asked.choices(launch) if is_open else ()
+    if not options and not choices and (reason := asked.impossible(launch)) is not None:
+        return reason
+    return _completed(asked, choices, options)
+
+
+def _completed(
+    asked: SchedulingPass,
+    choices: Sequence[SchedulingPass],
+    options: dict[str, ParameterListType],
+) -> SchedulingPass:
+    """The first choice that has these options; where none has, they replace those of the first."""
     for choice in choices:
         if options.items() <= choice.options().items():
             return choice
     guess = choices[0].options() if choices else {}
-    return _configured(step, step.completed(guess, options))
+    return _configured(asked, asked.completed(guess, options))
 
 
 def _configured(step: SchedulingPass, options: dict[str, ParameterListType]) -> SchedulingPass:

@@ -96,8 +96,8 @@ class SplitMatmulKPass(SchedulingPass):
         return [choice for choice in choices if choice._unavailable() is None]
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
-        assert self.factor is not None
-        assert self.join is not None
+        if self.factor is None or self.join is None:
+            return f"there is no join that both the kernel and {self.target} can do"
         if not 2 <= self.factor <= _chunks(launch):
             return (
                 f"{_chunks(launch)} chunks among {self.factor} blocks; "

@@ -1,4 +1,8 @@
-// RUN: opt-tool %s -p async-copy --remarks 2>&1 | filecheck %s
+// RUN: opt-tool %s -p async-copy --remarks --check=each 2>&1 | filecheck %s
+// RUN: not opt-tool %s -p 'async-copy{slabs=as}' 2>&1 | filecheck %s --check-prefix=OPTION
+
+// What can be copied is: there is nothing to choose.
+// OPTION: error: pass 'async-copy' has no option 'slabs'
 
 // Without a ring there is nothing to do meanwhile.
 // CHECK: skipped at mm: no slab has a ring

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p double-buffer --remarks 2>&1 | filecheck %s
+// RUN: opt-tool %s -p double-buffer --remarks --check=each 2>&1 | filecheck %s
 
 // A row that is staged once needs one slot.
 // CHECK: skipped at row: no slab is filled in the steps of a loop

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p pad-smem --remarks 2>&1 | filecheck %s
+// RUN: opt-tool %s -p pad-smem --remarks --check=each 2>&1 | filecheck %s
 // RUN: not opt-tool %s -p 'split-inner-for-swizzle{width=64 slabs=bs},pad-smem{pad=4 slabs=bs}' 2>&1 | filecheck %s --check-prefix=SWIZZLED
 
 // Slabs that are copied as boxes lie as TMA stores them; where no thread meets another in a bank, a

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p permute-register-tile --remarks 2>&1 | filecheck %s
+// RUN: opt-tool %s -p permute-register-tile --remarks --check=each 2>&1 | filecheck %s
 // RUN: not opt-tool %s -p 'permute-register-tile{vm=3}' 2>&1 | filecheck %s --check-prefix=STRIPS
 // RUN: not opt-tool %s -p 'permute-register-tile{lanes_m=3}' 2>&1 | filecheck %s --check-prefix=WARPS
 // RUN: not opt-tool %s -p 'permute-register-tile{fastest=k}' 2>&1 | filecheck %s --check-prefix=ALONG

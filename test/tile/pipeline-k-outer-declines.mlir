@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p pipeline-k-outer --remarks 2>&1 | filecheck %s
+// RUN: opt-tool %s -p pipeline-k-outer --remarks --check=each 2>&1 | filecheck %s
 
 // CHECK: skipped at mm: no slab has a ring
 // CHECK-NOT: lookahead

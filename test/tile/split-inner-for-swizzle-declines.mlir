@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p split-inner-for-swizzle --remarks 2>&1 | filecheck %s
+// RUN: opt-tool %s -p split-inner-for-swizzle --remarks --check=each 2>&1 | filecheck %s
 // RUN: opt-tool %s -p 'split-inner-for-swizzle{width=64 slabs=bs}' --remarks 2>&1 | filecheck %s --check-prefix=PINNED
 
 // Threads fill the slabs: a pad is better at first guess, and a swizzle can be asked for.

@@ -1,6 +1,9 @@
 // RUN: opt-tool %s -p 'split-matmul-k{factor=4 join=cluster}' --check=each | filecheck %s
 // RUN: opt-tool %s -p 'split-matmul-k{factor=3 join=cluster},blockify-launch' --check=each | filecheck %s --check-prefix=BLOCKS
 // RUN: opt-tool %s -p split-matmul-k --check=each | filecheck %s --check-prefix=GUESS
+// RUN: not opt-tool %s -p 'split-matmul-k{join=last_block target=sm_80}' 2>&1 | filecheck %s --check-prefix=JOIN
+
+// JOIN: in @chained: there is no join that both the kernel and sm_80 can do
 
 // Without options it is done where blocks are few and K is long, in parts of 128 steps at least.
 // GUESS-LABEL: @relu_matmul

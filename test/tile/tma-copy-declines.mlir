@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p tma-copy --remarks 2>&1 | filecheck %s
+// RUN: opt-tool %s -p tma-copy --remarks --check=each 2>&1 | filecheck %s
 // RUN: not opt-tool %s -p 'tma-copy{slabs=hs}' 2>&1 | filecheck %s --check-prefix=COMPUTED
 
 // No ring, and rows that are no multiples of 16 bytes.

@@ -1,0 +1,15 @@
+// RUN: opt-tool %s -p apply-schedule --remarks --check=each 2>&1 | filecheck %s
+
+// CHECK: --- t:017_apply_schedule skipped at unplanned: it has no plan
+
+// A kernel without a plan stays as it is.
+
+// CHECK-LABEL: loop.kernel @unplanned
+// CHECK-NEXT:    loop.for
+// CHECK-NOT:     schedule
+loop.kernel @unplanned(%x: memref<100xf32>) -> (%out: memref<100xf32>) {
+  loop.for %i in 100 {
+    %0 = loop.load %x[%i] : memref<100xf32>
+    loop.store %0, %out[%i] : memref<100xf32>
+  }
+}

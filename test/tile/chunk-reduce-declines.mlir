@@ -1,0 +1,46 @@
+// RUN: opt-tool %s -p chunk-reduce --remarks --check=each 2>&1 | filecheck %s
+// RUN: opt-tool %s -p chunk-reduce,chunk-reduce --remarks --check=each 2>&1 | filecheck %s --check-prefix=TWICE
+
+// CHECK:     --- t:006_chunk_reduce skipped at product: no reduction of 32 steps or more that is no contraction and not in chunks
+// CHECK:     --- t:006_chunk_reduce skipped at short: no reduction of 32 steps or more
+// CHECK-NOT: skipped at long
+// TWICE:     --- t:006_chunk_reduce skipped at long: no reduction of 32 steps or more that is no contraction and not in chunks
+
+// A contraction is for chunk-matmul-k.
+// CHECK-LABEL: loop.kernel @product
+// CHECK:         loop.reduce %k in 65 with add {
+loop.kernel @product(%x: memref<8x65xf32>, %w: memref<65x8xf32>) -> (%out: memref<8x8xf32>) {
+  tile.launch (%i = thread 8 m, %j = thread 8 n) {
+    %s = loop.reduce %k in 65 with add {
+      %0 = loop.load %x[%i, %k] : memref<8x65xf32>
+      %1 = loop.load %w[%k, %j] : memref<65x8xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    loop.store %s, %out[%i, %j] : memref<8x8xf32>
+  }
+}
+
+// 31 loads are under way together as they are.
+// CHECK-LABEL: loop.kernel @short
+// CHECK:         loop.reduce %k in 31 with add {
+loop.kernel @short(%x: memref<31x40xf32>) -> (%out: memref<40xf32>) {
+  tile.launch (%t = thread 40) {
+    %s = loop.reduce %k in 31 with add {
+      %0 = loop.load %x[%k, %t] : memref<31x40xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.store %s, %out[%t] : memref<40xf32>
+  }
+}
+
+// What is in chunks is not cut again.
+loop.kernel @long(%x: memref<65x40xf32>) -> (%out: memref<40xf32>) {
+  tile.launch (%t = thread 40) {
+    %s = loop.reduce %k in 65 with add {
+      %0 = loop.load %x[%k, %t] : memref<65x40xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.store %s, %out[%t] : memref<40xf32>
+  }
+}

@@ -1,0 +1,26 @@
+// RUN: opt-tool %s -p plan-schedules --remarks --check=each 2>&1 | filecheck %s
+// RUN: not opt-tool %s -p 'plan-schedules{target=sm_1}' 2>&1 | filecheck %s --check-prefix=TARGET
+
+// CHECK:  --- t:000_plan_schedules skipped at planned: it has a plan
+// CHECK:  --- t:000_plan_schedules skipped at launched: it is a launch already
+// TARGET: error: pass 'plan-schedules': unknown target 'sm_1' (known: sm_80,
+
+// A plan that was made by hand stays, even if it is a poor one.
+// CHECK-LABEL: loop.kernel @planned
+// CHECK:       } plan "tileify,blockify-launch{n=33}"
+loop.kernel @planned(%x: memref<100xf32>) -> (%out: memref<100xf32>) {
+  loop.for %i in 100 {
+    %0 = loop.load %x[%i] : memref<100xf32>
+    loop.store %0, %out[%i] : memref<100xf32>
+  }
+} plan "tileify,blockify-launch{n=33}"
+
+// What is scheduled by hand is not planned.
+// CHECK-LABEL: loop.kernel @launched
+// CHECK-NOT:   plan
+loop.kernel @launched(%x: memref<33xf32>) -> (%out: memref<33xf32>) {
+  tile.launch (%t = thread 33) {
+    %0 = loop.load %x[%t] : memref<33xf32>
+    loop.store %0, %out[%t] : memref<33xf32>
+  }
+}

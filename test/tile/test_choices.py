@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever a scheduling pass offers can be had: a tuner may take any of its choices."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from xdsl.parser import Parser
+
+from tilewright.dialects import tile
+from tilewright.passes.lowering import context
+from tilewright.passes.pipeline_string import parse_pipeline
+from tilewright.passes.pipelines import TO_TILE, available_passes
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+
+STEPS = [
+    step for step in parse_pipeline(TO_TILE, available_passes()) if isinstance(step, SchedulingPass)
+]
+# Two with and without clusters and TMA; the third has half of their shared memory.
+TARGETS = ("sm_80", "sm_90a", "sm_120")
+FOLDER = Path(__file__).parent
+FILES = [path for path in FOLDER.rglob("*.mlir") if "tile.launch" in path.read_text()]
+
+MOST = 40
+"""A tuner goes through the choices of several passes, each with each."""
+
+
+@pytest.fixture(scope="module")
+def launches() -> list[tile.LaunchOp]:
+    """All that are written down beside this file."""
+    modules = [Parser(context(), path.read_text()).parse_module() for path in FILES]
+    return [op for module in modules for op in module.walk() if isinstance(op, tile.LaunchOp)]
+
+
+def assert_choices_are_possible(step: SchedulingPass, launch: tile.LaunchOp) -> None:
+    """None is impossible; where there is none, the pass says why."""
+    name = launch.kernel.sym_name.data
+    choices = step.choices(launch)
+    assert len(choices) <= MOST
+    for choice in choices:
+        assert choice.impossible(launch) is None, (name, choice.step())
+    assert choices or step.impossible(launch) is not None, name
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_choices_are_possible(
+    step: SchedulingPass, launches: list[tile.LaunchOp], request: pytest.FixtureRequest
+) -> None:
+    every_case = request.config.getoption("--every-case")
+    anchors = [launch for launch in launches if step.legal(launch) is None]
+    assert anchors
+    for i, launch in enumerate(anchors):
+        for target in TARGETS if every_case else TARGETS[i % 3 :][:1]:
+            asked = replace(step, target=target)
+            if asked.legal(launch) is None:
+                assert_choices_are_possible(asked, launch)
