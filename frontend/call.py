@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from tilewright.arrays import array_of, tensor_of
+from tilewright.arrays import tensor_of
 from tilewright.errors import UsageError
 from tilewright.frontend.aten import dtype_name
 from tilewright.frontend.capture import Captured
@@ -29,9 +29,9 @@ class Call:
         }
         check_writable(captured, list(self._tensors.values()))
 
-    def arrays(self) -> list[Any]:
-        """NumPy arrays for `captured.inputs`: the call's tensors, and the module's own."""
-        return [_array(i.name, self._tensors[i.node]) for i in self._captured.inputs]
+    def values(self) -> list[Any]:
+        """Tensors or arrays for `captured.inputs`: the call's, and the module's own."""
+        return [_with_values(i.name, self._tensors[i.node]) for i in self._captured.inputs]
 
     def results(self, arrays: Sequence[Any]) -> Any:
         """
@@ -112,8 +112,8 @@ def _kind(tensor: Any) -> str:
     return f"{dtype_name(tensor.dtype)}{list(tensor.shape)}"
 
 
-def _array(name: str, tensor: Any) -> Any:
-    import numpy as np
+def _with_values(name: str, tensor: Any) -> Any:
+    """`tensor`, if it has values to run with."""
     import torch
     from torch._subclasses.fake_tensor import FakeTensor
 
@@ -121,4 +121,4 @@ def _array(name: str, tensor: Any) -> Any:
         raise UsageError(f"'{name}' is a fake tensor: it has no values to run with")
     if isinstance(tensor, torch.Tensor) and tensor.is_meta:
         raise UsageError(f"'{name}' is on the device meta: it has no values to run with")
-    return cast(Any, tensor) if isinstance(tensor, np.ndarray) else array_of(tensor)
+    return tensor

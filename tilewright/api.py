@@ -7,7 +7,7 @@ The Python API: `capture`, `lower`, `interpret` and `compile`, as `tilewright.co
     print(program.cuda_source)       # or program.ir("tile")
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -167,8 +167,17 @@ class CompiledProgram:
         cannot be.
         """
         call = Call(self.captured, args, kwargs)
-        execution = self.backend.run(self.plan, call.arrays())
+        return call.results(self.run(call.values()))
+
+    def run(self, values: Sequence[Any]) -> list[Any]:
+        """
+        The results of `@main` for `values`, tensors or arrays for `captured.inputs` in order.
+
+        Nothing is written into `values`: what the program writes in place stands first among the
+        results. Results are arrays.
+        """
+        execution = self.backend.run(self.plan, [as_array(value) for value in values])
         if execution.problems:
             first = execution.problems[0]
             raise TilewrightError(f"kernel '{first.kernel}' is wrong: {first.message}")
-        return call.results(execution.results)
+        return execution.results

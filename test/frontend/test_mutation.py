@@ -77,7 +77,7 @@ def test_inputs_are_written_as_eager_does(function: Callable[..., Any], arrays: 
     if arrays:
         ours = pytree.tree_map(as_array, ours)
     call = Call(captured, ours, {})
-    got = call.results(eager(captured, call.arrays()))
+    got = call.results(eager(captured, [as_array(value) for value in call.values()]))
     assert pytree.tree_structure(got) == pytree.tree_structure(result)
     pairs = zip(
         pytree.tree_leaves((got, ours)), pytree.tree_leaves((result, expected)), strict=True
@@ -94,7 +94,7 @@ def test_buffers_and_parameters_are_written():
     assert [i.name for i in captured.mutated] == ["weight", "last", "total", "count"]
     for _ in range(2):
         call = Call(captured, (x,), {})
-        got = call.results(eager(captured, call.arrays()))
+        got = call.results(eager(captured, [as_array(value) for value in call.values()]))
         with torch.no_grad():
             expected = twin(x)
         torch.testing.assert_close(got, expected)
