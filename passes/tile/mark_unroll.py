@@ -19,11 +19,13 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar, Self
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.monoid import Monoid
 from tilewright.passes.instruction_costs import instructions
 from tilewright.passes.kernel.register_axes import RegisterAxes
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
@@ -75,8 +77,10 @@ class _Unrolling:
 
     def visit(self, op: Operation) -> int | None:
         """How many instructions `op` becomes when all in it is unrolled; None if it is a loop."""
+        if isinstance(op, tile.CombineOp):
+            return None
         if not op.regions:
-            return None if isinstance(op, tile.CombineOp) else instructions(op) * self._copies(op)
+            return 0 if _is_fused(op) else instructions(op) * self._copies(op)
         inside = [self.visit(i) for region in op.regions for b in region.blocks for i in b.ops]
         if not isinstance(op, loop.ReduceOp) or op.bound is not None:
             return None
@@ -91,3 +95,11 @@ class _Unrolling:
     def _copies(self, op: Operation) -> int:
         axes = self.registers.of(op.operands)
         return prod(n for axis, n in self.registers.extents.items() if axis in axes)
+
+
+def _is_fused(op: Operation) -> bool:
+    """Whether `op` yields what costs nothing to join: a product that is added, a sum of its own."""
+    if not isinstance(op, loop.YieldOp) or not isinstance(around := op.parent_op(), loop.ReduceOp):
+        return False
+    products = (arith.MulfOp, arith.MuliOp) if around.monoid.data is Monoid.ADD else ()
+    return all(isinstance(value.owner, (loop.ReduceOp, *products)) for value in op.values)

@@ -36,11 +36,12 @@ loop.kernel @mm(%a: memref<64x64xf32>, %b: memref<64x64xf32>) -> (%out: memref<6
   }
 }
 
-// What counts is the code that it becomes: 16 steps of 256 products each, and what they read, are too
-// much. A bound that differs from block to block is no number of steps.
+// What counts is the code that it becomes: 16 steps of 256 products each, each of which takes one
+// instruction with its sum, and what they read, are too much; 8 are not. A bound that differs from block to block is no number of steps.
 // CHECK: loop.reduce %k in 16 with add {
-// CHECK: loop.reduce %k_1 in 5 below [%b + 1] with max {
-loop.kernel @large(%a: memref<16x16xf32>, %w: memref<16x256xf32>) -> (%out: memref<16x256xf32>, %most: memref<16xf32>) {
+// CHECK: loop.reduce %k_1 in 8 with add unroll {
+// CHECK: loop.reduce %k_2 in 5 below [%b + 1] with max {
+loop.kernel @large(%a: memref<16x16xf32>, %w: memref<16x256xf32>) -> (%out: memref<16x256xf32>, %half: memref<16x256xf32>, %most: memref<16xf32>) {
   tile.launch (%b = block 1 m, %t = thread 16 n, %vm = register 16 m, %vn = register 16 n) {
     %s = loop.reduce %k in 16 with add {
       %0 = loop.load %a[%vm, %k] : memref<16x16xf32>
@@ -49,6 +50,13 @@ loop.kernel @large(%a: memref<16x16xf32>, %w: memref<16x256xf32>) -> (%out: memr
       loop.yield %2 : f32
     } : f32
     loop.store %s, %out[%vm, %t * 16 + %vn] : memref<16x256xf32>
+    %h = loop.reduce %k in 8 with add {
+      %0 = loop.load %a[%vm, %k] : memref<16x16xf32>
+      %1 = loop.load %w[%k, %t * 16 + %vn] : memref<16x256xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    loop.store %h, %half[%vm, %t * 16 + %vn] : memref<16x256xf32>
     %m = loop.reduce %k in 5 below [%b + 1] with max {
       %0 = loop.load %a[%vm, %k] : memref<16x16xf32>
       loop.yield %0 : f32

@@ -10,7 +10,7 @@
 // CHECK: #tile.layout<swizzle 64>
 
 loop.kernel @bmm(%a: memref<6x256x128xf32>, %b: memref<6x128x128xf32>) -> (%out: memref<6x256x128xf32>) {
-  tile.launch (%g = block 6 batch, %bm = block 2 m, %tm = thread 16 m, %tn = thread 16 n, %sm = register 8 m, %sn = register 8 n) min_blocks 1 {
+  tile.launch (%g = block 6 batch, %bm = block 2 m, %bn = block 1 n, %tm = thread 16 m, %tn = thread 16 n, %sm = register 8 m, %sn = register 8 n) min_blocks 1 {
     %acc = loop.reduce %ko in 8 with add {
       %as = tile.stage (%i, %k) in [128, 16] ring(depth 4, lookahead 3) transport(tma) {
         %0 = loop.load %a[%g, %bm * 128 + %i, %ko * 16 + %k] : memref<6x256x128xf32>

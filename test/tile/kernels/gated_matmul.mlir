@@ -14,13 +14,13 @@ loop.kernel @gated_mm(%g: memref<256x1024xf32>, %u: memref<256x1024xf32>, %w: me
     %acc = loop.reduce %ko in 64 with add {
       %hs = tile.stage (%i, %k) in [128, 16] ring(depth 2, lookahead 1) {
         %0 = loop.load %g[%bm * 128 + %i, %ko * 16 + %k] : memref<256x1024xf32>
-        %1 = loop.load %u[%bm * 128 + %i, %ko * 16 + %k] : memref<256x1024xf32>
-        %2 = arith.negf %0 : f32
-        %3 = math.exp %2 : f32
+        %1 = arith.negf %0 : f32
+        %2 = math.exp %1 : f32
         %one = arith.constant 1.0 : f32
-        %4 = arith.addf %3, %one : f32
-        %5 = arith.divf %0, %4 : f32
-        %6 = arith.mulf %5, %1 : f32
+        %3 = arith.addf %2, %one : f32
+        %4 = arith.divf %0, %3 : f32
+        %5 = loop.load %u[%bm * 128 + %i, %ko * 16 + %k] : memref<256x1024xf32>
+        %6 = arith.mulf %4, %5 : f32
         loop.yield %6 : f32
       } : memref<128x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
       %ws = tile.stage (%k, %j) in [16, 128] ring(depth 2, lookahead 1) transport(cp_async) {

@@ -13,7 +13,7 @@ loop.kernel @relu_addmm(%a: memref<70x333xf32>, %b: memref<333x50xf32>, %bias: m
         loop.yield %0 : f32
       } : memref<32x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
       %bs = tile.stage (%k, %j) in [16, 32] ring(depth 2, lookahead 1) transport(cp_async) {
-        %0 = loop.load %b[%s * 112 + %ko * 16 + %k, %bn * 32 + %j] where [332 - %s * 112 - %ko * 16 - %k, 49 - %bn * 32 - %j] : memref<333x50xf32>
+        %0 = loop.load %b[%s * 112 + %ko * 16 + %k, %bn * 32 + %j] where [49 - %bn * 32 - %j, 332 - %s * 112 - %ko * 16 - %k] : memref<333x50xf32>
         loop.yield %0 : f32
       } : memref<16x32xf32, 3 : i64>
       %chunk = loop.reduce %ki in 16 with add unroll {

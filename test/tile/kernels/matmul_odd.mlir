@@ -8,14 +8,14 @@
 // CHECK: where [
 
 loop.kernel @mm(%a: memref<33x65xf32>, %b: memref<65x17xf32>) -> (%out: memref<33x17xf32>) {
-  tile.launch (%bm = block 2 m, %tm = thread 8 m, %tn = thread 8 n, %vm = register 4 m, %sn = register 4 n) {
+  tile.launch (%bm = block 2 m, %bn = block 1 n, %tm = thread 8 m, %tn = thread 8 n, %vm = register 4 m, %sn = register 4 n) {
     %acc = loop.reduce %ko in 5 with add {
       %as = tile.stage (%i, %k) in [32, 16] ring(depth 3, lookahead 2) transport(cp_async) {
         %0 = loop.load %a[%bm * 32 + %i, %ko * 16 + %k] where [32 - %bm * 32 - %i, 64 - %ko * 16 - %k] : memref<33x65xf32>
         loop.yield %0 : f32
       } : memref<32x16xf32, #tile.layout<pad [0, 1]>, 3 : i64>
       %bs = tile.stage (%k, %j) in [16, 32] ring(depth 3, lookahead 2) transport(cp_async) {
-        %0 = loop.load %b[%ko * 16 + %k, %j] where [64 - %ko * 16 - %k, 16 - %j] : memref<65x17xf32>
+        %0 = loop.load %b[%ko * 16 + %k, %j] where [16 - %j, 64 - %ko * 16 - %k] : memref<65x17xf32>
         loop.yield %0 : f32
       } : memref<16x32xf32, 3 : i64>
       %chunk = loop.reduce %ki in 16 with add unroll {

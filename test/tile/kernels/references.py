@@ -45,6 +45,10 @@ def _gated_mm(g: torch.Tensor, u: torch.Tensor, w: torch.Tensor) -> torch.Tensor
     return (F.silu(g) * u) @ w
 
 
+def _mm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return a @ b
+
+
 def _bmm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return a @ b.transpose(1, 2)
 
@@ -58,7 +62,7 @@ def _rms_norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
 
 
 # Rows of each length, as many as make the last block of the kernel an odd one.
-_ROWS = {100: 33, 512: 14, 2048: 6, 50257: 3}
+_ROWS = {100: 33, 512: 14, 2048: 6, 50257: 66}
 
 _JOINED = ((70, 333), (333, 50))
 
@@ -67,11 +71,11 @@ REFERENCES: Mapping[str, Reference] = {
     "matmul_join_cluster": Reference((*_JOINED, (50,)), _relu_addmm),
     "matmul_join_last_block": Reference((*_JOINED, (50,)), _relu_addmm),
     "matmul_join_workspace": Reference((*_JOINED, (50,)), _relu_addmm),
-    "matmul_join_atomic": Reference(_JOINED, torch.mm),
-    "matmul_odd": Reference(((33, 65), (65, 17)), torch.mm),
+    "matmul_join_atomic": Reference(_JOINED, _mm),
+    "matmul_odd": Reference(((33, 65), (65, 17)), _mm),
     "gated_matmul": Reference(((256, 1024), (256, 1024), (1024, 256)), _gated_mm),
     "attention_values": Reference(((8, 100, 100), (2, 100, 64)), _attention_values),
-    "matmul_tma_slabs": Reference(((256, 160), (160, 256)), torch.mm),
+    "matmul_tma_slabs": Reference(((256, 160), (160, 256)), _mm),
     "batched_matmul_tma": Reference(((6, 256, 128), (6, 128, 128)), _bmm),
     **{f"softmax_{n}": Reference(((rows, n),), _softmax) for n, rows in _ROWS.items()},
     **{f"rms_norm_{n}": Reference(((rows, n), (n,)), _rms_norm) for n, rows in _ROWS.items()},
