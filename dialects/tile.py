@@ -3,7 +3,8 @@
 Tile IR: a kernel scheduled on the GPU.
 
 A `tile.launch` binds axes to levels of the machine; its body is Loop IR over those axes.
-`tile.combine` joins values across axes, `tile.stage` holds a slab of a block's data on chip.
+`tile.combine` joins values across axes, `tile.stage` holds a slab of a block's data on chip,
+`tile.share` one of what its threads hold.
 Register axes stay axes: nothing is replicated here.
 
 The ops stand in one module for each kind, and all of them can be had from here.
@@ -13,12 +14,14 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects.tile_axes import AxisAttr, LevelAttr
 from tilewright.dialects.tile_combine import CombineOp, Join, JoinAttr
-from tilewright.dialects.tile_launch import LaunchOp, launch_of
+from tilewright.dialects.tile_launch import LaunchOp, MeetingOp, launch_of, level_of
 from tilewright.dialects.tile_layout import SlabLayoutAttr, layout_of
+from tilewright.dialects.tile_share import ShareOp
 from tilewright.dialects.tile_stage import (
     SHARED,
     StageOp,
     stages_of,
+    value_varies_along,
     varies_along,
 )
 from tilewright.dialects.tile_transport import RingAttr, Transport, TransportAttr
@@ -29,7 +32,9 @@ __all__ = [
     "Join",
     "JoinAttr",
     "LaunchOp",
+    "MeetingOp",
     "RingAttr",
+    "ShareOp",
     "SlabLayoutAttr",
     "StageOp",
     "Tile",
@@ -37,13 +42,15 @@ __all__ = [
     "TransportAttr",
     "launch_of",
     "layout_of",
+    "level_of",
     "stages_of",
+    "value_varies_along",
     "varies_along",
 ]
 
 
 Tile = Dialect(
     "tile",
-    [LaunchOp, CombineOp, StageOp],
+    [LaunchOp, CombineOp, StageOp, ShareOp],
     [AxisAttr, LevelAttr, JoinAttr, RingAttr, SlabLayoutAttr, TransportAttr],
 )

@@ -28,7 +28,7 @@ from tilewright.dialects.assembly import Where, WithMonoid
 from tilewright.dialects.axes import Access, MaskedOp, optional_mask
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
 from tilewright.dialects.tile_axes import Level
-from tilewright.dialects.tile_launch import launch_of
+from tilewright.dialects.tile_launch import Axes, MeetingOp, launch_of
 
 
 class Join(StrEnum):
@@ -52,7 +52,7 @@ class JoinAttr(EnumAttribute[Join], SpacedOpaqueSyntaxAttribute):
 
 
 @irdl_op_definition
-class CombineOp(MaskedOp):
+class CombineOp(MaskedOp, MeetingOp):
     """
     Joins values across axes of any level; every step of those axes has the result. Where the mask
     fails, the identity joins. The order of joining is unspecified. `join` says how blocks do it,
@@ -106,6 +106,9 @@ class CombineOp(MaskedOp):
     def join_kind(self) -> Join:
         """How blocks join, where they do: the last to arrive does it unless something is said."""
         return Join.LAST_BLOCK if self.join is None else self.join.data
+
+    def varies_among(self, axes: Axes) -> Axes:
+        return axes - set(self.axes)
 
     def verify_(self) -> None:
         self.verify_mask()

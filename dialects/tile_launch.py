@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The op that binds the axes of a kernel to levels of the machine."""
+"""The op that binds the axes of a kernel to levels of the machine, and what its threads meet in."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import prod
 
@@ -131,9 +132,27 @@ def _verify_store(store: StoreOp, launch: LaunchOp) -> None:
             )
 
 
+Axes = frozenset[BlockArgument]
+
+
+class MeetingOp(ABC):
+    """An op without a body in which threads or blocks meet, so that they have its results alike."""
+
+    @abstractmethod
+    def varies_among(self, axes: Axes) -> Axes:
+        """Along which of `axes` its results differ, where its operands do along all of them."""
+
+
 def launch_of(axis: SSAValue) -> LaunchOp | None:
     """The launch that `axis` is an axis of."""
     if not isinstance(axis, BlockArgument):
         return None
     op = axis.owner.parent_op()
     return op if isinstance(op, LaunchOp) else None
+
+
+def level_of(axis: BlockArgument) -> Level:
+    """What an axis of a launch is bound to."""
+    launch = launch_of(axis)
+    assert launch is not None
+    return launch.axes.data[axis.index].level.data

@@ -17,6 +17,7 @@ from xdsl.ir import (
     BlockArgument,
     Operation,
     Region,
+    SSAValue,
 )
 from xdsl.irdl import (
     RangeOf,
@@ -34,8 +35,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.axes import AxesOp
 from tilewright.dialects.loop import LoadOp, ReduceOp, StoreOp, YieldOp
 from tilewright.dialects.tile_axes import Level
-from tilewright.dialects.tile_combine import CombineOp
-from tilewright.dialects.tile_launch import LaunchOp, launch_of
+from tilewright.dialects.tile_launch import Axes, LaunchOp, MeetingOp, launch_of, level_of
 from tilewright.dialects.tile_layout import SlabLayoutAttr, layout_of
 from tilewright.dialects.tile_syntax import StageHeader
 from tilewright.dialects.tile_transport import RingAttr, Transport, TransportAttr
@@ -176,14 +176,12 @@ class StageOp(AxesOp):
         for op in self.body.walk():
             if isinstance(op, StoreOp):
                 raise VerifyException("a stage computes values; it does not store")
-            if isinstance(op, StageOp | CombineOp):
+            if isinstance(op, StageOp | MeetingOp):
                 raise VerifyException(f"threads do not meet inside a stage; move the {op.name} out")
 
     def _verify_uniform(self) -> None:
         for axis in sorted(varies_along(self, {}), key=lambda axis: axis.index):
-            launch = launch_of(axis)
-            assert launch is not None
-            level = launch.bound_axes()[axis.index].level
+            level = level_of(axis)
             if level is not Level.BLOCK:
                 raise VerifyException(
                     f"a stage is the same for the whole block; it must not depend on the "
@@ -195,9 +193,6 @@ def _slab_type(
     element: Attribute, extents: Sequence[int], layout: MemRefLayoutAttr | NoneAttr | None
 ) -> MemRefType:
     return MemRefType(element, extents, layout or NoneAttr(), SHARED)
-
-
-Axes = frozenset[BlockArgument]
 
 
 def stages_of(launch: LaunchOp) -> list[StageOp]:
@@ -212,11 +207,15 @@ def varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:
     operands = list(op.operands)
     if isinstance(op, ReduceOp | StageOp):
         operands += op.yield_op.operands
-    found: Axes = frozenset()
-    for operand in operands:
-        if isinstance(operand.owner, Operation):
-            found |= varies_along(operand.owner, known)
-        elif isinstance(operand, BlockArgument) and launch_of(operand) is not None:
-            found |= {operand}
-    known[op] = found - set(op.axes) if isinstance(op, CombineOp) else found
+    found = frozenset[BlockArgument]().union(*(value_varies_along(v, known) for v in operands))
+    known[op] = op.varies_among(found) if isinstance(op, MeetingOp) else found
     return known[op]
+
+
+def value_varies_along(value: SSAValue, known: dict[Operation, Axes]) -> Axes:
+    """The axes of the launch that a value depends on."""
+    if isinstance(value.owner, Operation):
+        return varies_along(value.owner, known)
+    if isinstance(value, BlockArgument) and launch_of(value) is not None:
+        return frozenset({value})
+    return frozenset()

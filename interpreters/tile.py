@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Tile IR on the vector machine: all axes of a launch are dimensions, whatever level they are bound
-to. A combine joins over dimensions; a stage has a slab for each block.
+to. A combine joins over dimensions; a stage has a slab for each block, and so has what its threads
+share.
 """
 
 from math import prod
@@ -9,8 +10,10 @@ from math import prod
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
 
-from tilewright.dialects.tile import CombineOp, LaunchOp, StageOp
+from tilewright.dialects.tile import CombineOp, LaunchOp, ShareOp, StageOp
 from tilewright.dialects.tile_axes import Level
+from tilewright.dialects.types import memref_type
+from tilewright.interpreters.access import Place, write
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.loop import masked
@@ -82,13 +85,13 @@ def _stage(machine: Machine, op: StageOp) -> None:
     machine.define(op, Buffer(extents, np.ascontiguousarray(slabs), slot=slot))
 
 
-def _block_shape(machine: Machine, op: StageOp) -> tuple[int, ...]:
+def _block_shape(machine: Machine, op: ShareOp | StageOp) -> tuple[int, ...]:
     """The extents of the axes in scope, with one step for those inside a block."""
     launch = op.parent_op()
     while launch is not None and not isinstance(launch, LaunchOp):
         launch = launch.parent_op()
     if launch is None:
-        raise fail(op, "a stage belongs in a tile.launch")
+        raise fail(op, f"a {op.name} belongs in a tile.launch")
     shape = list(machine.shape)
     for axis in launch.bound_axes():
         if axis.level is not Level.BLOCK:
@@ -103,4 +106,15 @@ def _slab_value(machine: Machine, op: StageOp) -> Array:
     return value if mask is None else np.where(mask, value, value.dtype.type(0))
 
 
-TILE: Handlers = {LaunchOp: _launch, CombineOp: _combine, StageOp: _stage}
+def _share(machine: Machine, op: ShareOp) -> None:
+    """Every thread stores what it holds: those that hold the same store the same."""
+    shape, copies = memref_type(op.slab).get_shape(), _block_shape(machine, op)
+    dtype = machine.array(op.value).dtype
+    buffer = Buffer.poisoned(shape, dtype, copies=prod(copies))
+    buffer.slot = np.arange(prod(copies)).reshape(copies) * prod(shape)
+    machine.define(op, buffer)
+    place = Place(op.slab, op.map.data, op.indices)
+    write(machine, op, place, machine.array(op.value), machine.active)
+
+
+TILE: Handlers = {LaunchOp: _launch, CombineOp: _combine, ShareOp: _share, StageOp: _stage}

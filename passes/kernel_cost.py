@@ -157,6 +157,8 @@ class _Count:
                 self._count_combine(op, runs)
             case tile.StageOp():
                 self._count_stage(op, runs)
+            case tile.ShareOp():
+                self.cost.barriers += self._barriers(runs)
             case scf.ForOp():
                 self._visit(op.body.block, runs * trips(op))
             case scf.IfOp():

@@ -15,6 +15,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, MaskedOp
+from tilewright.dialects.types import memref_type
 from tilewright.passes.index_sources import index_sources
 from tilewright.passes.selected_loads import selection_of
 
@@ -120,6 +121,9 @@ class Substitution:
                 axes = [part for v in op.axes for part in self.parts.get(v, [self.value(v)])]
                 join = None if op.join is None else op.join.data
                 return tile.CombineOp(values, axes, op.monoid, self.mask(op), join)
+            case tile.ShareOp():
+                subscripts = self.access(op.map.data.results, op.indices)
+                return tile.ShareOp(self.value(op.value), subscripts, memref_type(op.slab))
             case loop.ReduceOp() if op.bound is not None:
                 below = self.access(op.bound.data.results, op.bound_operands)
                 (extent,), body = op.axis_extents(), Region(self.clone_block(op.body.block))

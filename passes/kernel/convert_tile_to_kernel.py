@@ -42,6 +42,7 @@ from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.join_blocks import JoiningBlocks
 from tilewright.passes.kernel.loops import Loops
 from tilewright.passes.kernel.scratch import pass_scratch
+from tilewright.passes.kernel.sharing import Sharing
 from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.trace import Rule, rewriting
@@ -70,6 +71,7 @@ class _Lowering:
             block, thread = self._bind_ids()
         threads = launch.thread_axes()
         self.combining = Combining(self.values, self.emit, thread, threads)
+        self.sharing = Sharing(self.values, self.emit, thread, threads)
         self.staging = Staging(
             self.values, self.emit, thread, launch.num_threads, self._lower_block
         )
@@ -139,6 +141,8 @@ class _Lowering:
                     self.loops.lower_yield(op)
                 case tile.CombineOp():
                     self._lower_combine(op)
+                case tile.ShareOp():
+                    self.sharing.lower(op)
                 case tile.StageOp():
                     self._lower_stage(op)
                 case loop.StoreOp() if self.joining is not None:

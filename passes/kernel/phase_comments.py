@@ -5,6 +5,7 @@ What the phases of a kernel are, in words: a comment above the first op of each.
     // softmax: maximum over k, 4 steps           a loop that joins
     // softmax: maximum across 32 threads         threads or blocks that join
     // stage as from a; bs from b                 slabs that are filled
+    // share ms with all threads                  and those of what threads hold
     // linear, relu: elementwise, stored to out   all that stands between
 
 The names before the colon are PyTorch's: those of the ops that it comes from, where that is known.
@@ -55,6 +56,7 @@ class Purpose(Enum):
     """What the ops of a phase do."""
 
     STAGE = auto()
+    SHARE = auto()
     LOOP = auto()
     COMBINE = auto()
     COMPUTE = auto()
@@ -70,6 +72,9 @@ def comments_of(ops: Iterable[Operation]) -> dict[Operation, str]:
             case Purpose.STAGE:
                 stages = [op for op in run if isinstance(op, tile.StageOp)]
                 comments[run[0]] = f"stage {filled(stages)}"
+            case Purpose.SHARE:
+                shares = [op for op in run if isinstance(op, tile.ShareOp)]
+                comments[run[0]] = f"share {slabs(shares)} with all threads"
             case Purpose.COMPUTE:
                 comments[run[0]] = _computed(run)
             case _:
@@ -96,6 +101,8 @@ def _purpose(op: Operation) -> Purpose:
     match op:
         case tile.StageOp():
             return Purpose.STAGE
+        case tile.ShareOp():
+            return Purpose.SHARE
         case loop.ReduceOp() | loop.ScanOp():
             return Purpose.LOOP
         case tile.CombineOp():
@@ -109,9 +116,9 @@ def filled(stages: Iterable[tile.StageOp]) -> str:
     return "; ".join(f"{slabs([stage])} from {_contents(stage)}" for stage in stages)
 
 
-def slabs(stages: Iterable[tile.StageOp]) -> str:
-    """What is staged."""
-    return _names(stage.slab for stage in stages)
+def slabs(filled: Iterable[tile.StageOp | tile.ShareOp]) -> str:
+    """What is staged, or shared."""
+    return _names(op.slab for op in filled)
 
 
 def _contents(stage: tile.StageOp) -> str:

@@ -76,12 +76,14 @@ class RegisterAxes:
                 return self.of((*op.yield_op.operands, *op.operands))
             case tile.CombineOp():
                 return self.of(op.operands) - frozenset(op.axes)
+            case tile.ShareOp():
+                return frozenset()
             case _:
                 return self.of(op.operands)
 
 
 def _is_alone(op: Operation) -> bool:
-    return bool(op.regions) or isinstance(op, tile.CombineOp)
+    return bool(op.regions) or isinstance(op, tile.MeetingOp)
 
 
 def _may_move_ahead(op: Operation, run: Sequence[Operation]) -> bool:

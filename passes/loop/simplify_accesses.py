@@ -22,6 +22,7 @@ from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, MaskedOp
+from tilewright.dialects.types import memref_type
 from tilewright.passes.trace import Rule, TracedPattern
 
 RULE = Rule("f", 4, "simplify_accesses")
@@ -57,6 +58,8 @@ def _rebuilt(op: Operation) -> Operation | None:
             return tile.CombineOp(
                 op.values, op.axes, op.monoid, mask, None if op.join is None else op.join.data
             )
+        case tile.ShareOp():
+            return tile.ShareOp(op.value, _access(op.map, op.indices), memref_type(op.slab))
         case loop.ToIndexOp():
             return loop.ToIndexOp(op.value, op.bound.value.data, mask)
         case loop.IndexOp():

@@ -27,7 +27,7 @@ from tilewright.dialects.tile_launch import launch_of
 
 Axes = frozenset[SSAValue]
 
-_MEETINGS = (tile.CombineOp, loop.PrefixOp)
+_MEETINGS = (tile.MeetingOp, loop.PrefixOp)
 """Ops without a body whose result is more than a function of their operands."""
 
 
@@ -43,21 +43,44 @@ class BlockValues:
     def axes_of(self, value: SSAValue) -> Axes | None:
         """
         The axes of more than one step along which `value` differs within a block. None if it is no
-        function of such axes alone: it takes part in what threads or steps join.
+        function of such axes alone: it takes part in what threads or steps join at the site.
         """
         if value not in self._known:
             self._known[value] = self._axes_of(value)
         return self._known[value]
 
     def ops_of(self, value: SSAValue) -> list[Operation]:
-        """What computes `value` within the block, in order; the same for all steps is not in it."""
+        """
+        What computes `value` within the block, in order; what is the same for all steps is not in
+        it, nor what threads hold.
+        """
         found, pending = set[Operation](), [value]
         while pending:
-            op = pending.pop().owner
-            if isinstance(op, Operation) and op not in found and not self.is_fixed(op):
+            value = pending.pop()
+            op = value.owner
+            if not isinstance(op, Operation) or op in found or self.is_held(value):
+                continue
+            if not self.is_fixed(op):
                 found.add(op)
                 pending += op.operands
         return sorted(found, key=self.position.__getitem__)
+
+    def held_by(self, value: SSAValue) -> list[SSAValue]:
+        """What threads hold of that which computes `value`, in the order of its use."""
+        used = (operand for op in self.ops_of(value) for operand in op.operands)
+        return [value for value in dict.fromkeys(used) if self.is_held(value)]
+
+    def is_held(self, value: SSAValue) -> bool:
+        """
+        Whether threads hold `value` when they come to the site, and others could not compute it
+        again by themselves: it is made of what threads or steps have joined.
+        """
+        op = value.owner
+        if not isinstance(op, Operation) or op.parent is not self.launch.body.block:
+            return False
+        if self.is_inside(op) or self.is_fixed(op) or isinstance(value.type, MemRefType):
+            return False
+        return not _is_function(op) or any(map(self.is_held, op.operands))
 
     def is_fixed(self, op: Operation) -> bool:
         """Whether the results of `op` are there before the loops inside, alike for all threads."""
@@ -91,6 +114,8 @@ class BlockValues:
         assert isinstance(op, Operation)
         if self.is_fixed(op):
             return frozenset()
+        if self.is_held(value):
+            return self._axes_of_held(op)
         if not _is_function(op):
             return None
         found: Axes = frozenset()
@@ -100,6 +125,11 @@ class BlockValues:
                 return None
             found |= axes
         return found
+
+    def _axes_of_held(self, op: Operation) -> Axes:
+        varying = tile.varies_along(op, self._varies)
+        within = [axis for axis in varying if self._level(axis) is not Level.BLOCK]
+        return frozenset(axis for axis in within if extent_of(axis) != 1)
 
     def _axes_of_argument(self, value: BlockArgument) -> Axes | None:
         """Kernel arguments and block axes are fixed; a loop that may end early is not followed."""

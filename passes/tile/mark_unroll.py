@@ -9,7 +9,8 @@ becomes, with `mark-unroll{limit=16}`,
     %chunk = loop.reduce %ki in 16 with add unroll { ... }
 
 Such a loop has a number of steps that is known, at most `limit`; threads do not meet in it; and
-unrolled, its body for each step and each register, it is no more code than an SM keeps at hand. Of
+unrolled, its body for each step and each register, it is no more code than an SM keeps at hand, and
+reads no more of global memory than a thread has registers for: ptxas begins all loads at once. Of
 nested loops the inner one comes first: an outer one is unrolled only around loops that are. The
 pass is recorded in every kernel's schedule, whether or not there is anything to mark.
 """
@@ -26,9 +27,11 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.monoid import Monoid
+from tilewright.dialects.types import memref_type
 from tilewright.passes.instruction_costs import instructions
 from tilewright.passes.kernel.register_axes import RegisterAxes
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
+from tilewright.passes.tile.slab_conflicts import steps_around
 from tilewright.passes.tile.unrolling import USUAL_LIMIT
 from tilewright.passes.trace import Rule
 
@@ -36,6 +39,9 @@ _LIMITS = (USUAL_LIMIT, 8, 4, 32, 1)
 
 MOST_INSTRUCTIONS = 4096
 """Of a loop that is unrolled: 64 KiB at 16 bytes each, half of an SM's instruction cache."""
+
+MOST_LOADED = 64
+"""Elements of global memory that a thread loads in a loop that is unrolled."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +94,16 @@ class _Unrolling:
         size = steps * sum(sizes)
         if len(sizes) < len(inside) or steps > self.limit or size > MOST_INSTRUCTIONS:
             return None
+        if self._loaded(op) > MOST_LOADED:
+            return None
         if steps > 1 and not op.is_unrolled:
             self.found.append(op)
         return size
+
+    def _loaded(self, op: loop.ReduceOp) -> int:
+        """Elements of global memory that a thread loads in all steps together."""
+        loads = [i for i in op.walk() if isinstance(i, loop.LoadOp) and _is_global(i)]
+        return sum(self._copies(load) * steps_around(load, op.parent_op()) for load in loads)
 
     def _copies(self, op: Operation) -> int:
         axes = self.registers.of(op.operands)
@@ -103,3 +116,7 @@ def _is_fused(op: Operation) -> bool:
         return False
     products = (arith.MulfOp, arith.MuliOp) if around.monoid.data is Monoid.ADD else ()
     return all(isinstance(value.owner, (loop.ReduceOp, *products)) for value in op.values)
+
+
+def _is_global(load: loop.LoadOp) -> bool:
+    return memref_type(load.memref).memory_space != tile.SHARED

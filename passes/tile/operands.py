@@ -19,6 +19,7 @@ from xdsl.utils.str_enum import StrEnum
 from tilewright.dialects import loop, tile
 from tilewright.passes.loop.fuse_rows import MOST_ROW_BYTES
 from tilewright.passes.tile.block_values import BlockValues
+from tilewright.passes.tile.held_values import HeldValues
 from tilewright.passes.tile.reuse import Place, Reuse, is_in
 from tilewright.passes.tile.shared_budget import slab_bytes
 from tilewright.passes.tile.slabs import Slab
@@ -68,9 +69,10 @@ class Operand(NamedTuple):
 @contextmanager
 def operands_of(launch: tile.LaunchOp) -> Generator[list[Operand]]:
     """The operands of a launch; slabs that are not in it after the block are forgotten."""
-    steps = [Reuse(launch, block) for block in _steps(launch)]
+    held = HeldValues()
+    steps = [Reuse(launch, block, held) for block in _steps(launch)]
     steps = [reuse for reuse in steps if reuse.operands]
-    body = Reuse(launch, launch.body.block, without=[reuse.site for reuse in steps])
+    body = Reuse(launch, launch.body.block, held, without=[reuse.site for reuse in steps])
     found: dict[str, Operand] = {}
     for reuse in (*steps, body):
         for values in reuse.operands:
@@ -81,6 +83,7 @@ def operands_of(launch: tile.LaunchOp) -> Generator[list[Operand]]:
     yield list(found.values())
     for slab in (slab for reuse in (*steps, body) for slab in reuse.slabs):
         slab.discard()
+    held.discard()
 
 
 def _steps(launch: tile.LaunchOp) -> list[Block]:

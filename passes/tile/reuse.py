@@ -20,6 +20,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, extent_of
 from tilewright.dialects.tile_launch import launch_of
 from tilewright.passes.tile.block_values import Axes, BlockValues
+from tilewright.passes.tile.held_values import HeldValues
 from tilewright.passes.tile.rows import is_contraction
 from tilewright.passes.tile.slabs import Slab
 
@@ -38,7 +39,14 @@ class Place(NamedTuple):
 class Reuse:
     """What is read more than once by the loops of a site, those inside `without` left out."""
 
-    def __init__(self, launch: tile.LaunchOp, site: Block, without: Sequence[Block] = ()):
+    def __init__(
+        self,
+        launch: tile.LaunchOp,
+        site: Block,
+        held: HeldValues,
+        without: Sequence[Block] = (),
+    ):
+        self._held = held
         self.site, self.is_launch = site, site is launch.body.block
         self.values = BlockValues(launch, site)
         self.slabs: list[Slab] = []
@@ -74,8 +82,11 @@ class Reuse:
         """The loads that `value` is computed from, in order; not those that say where to load."""
         found, pending = set[loop.LoadOp](), [value]
         while pending:
-            op = pending.pop().owner
+            value = pending.pop()
+            op = value.owner
             if not isinstance(op, Operation) or self.values.is_fixed(op):
+                continue
+            if self.values.is_held(value):
                 continue
             if isinstance(op, loop.LoadOp):
                 found.add(op)
@@ -86,7 +97,7 @@ class Reuse:
     def place(self, value: SSAValue) -> Place:
         """The slab of a value, and where it is there; equal values have one slab."""
         if value not in self._places:
-            new = Slab(value, self.source(value), self.values)
+            new = Slab(value, self.source(value), self.values, self._held)
             slab = next((slab for slab in self.slabs if slab.is_equal(new)), new)
             if slab is new:
                 self.slabs.append(new)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 The shared memory that a block of a launch takes, as it is lowered: one sum over its slabs with all
-of their slots and padding, what tells of slots that the hardware fills, and what threads and blocks
-of a cluster leave for each other.
+of their slots and padding, what tells of slots that the hardware fills, what threads share, and
+what they and blocks of a cluster leave for each other.
 """
 
 from math import prod
@@ -24,11 +24,15 @@ MBARRIER_BYTES = 8
 def shared_bytes(launch: tile.LaunchOp) -> int:
     """The bytes that a block takes; what aligning its arrays may cost is not in it."""
     registers = RegisterAxes(launch)
-    combines = [op for op in launch.walk() if isinstance(op, tile.CombineOp)]
+    ops = [*launch.walk()]
+    combines = [op for op in ops if isinstance(op, tile.CombineOp)]
     joins = sum(_bytes_of_combine(op, launch, registers) for op in combines)
+    shares = sum(slab_bytes(memref_type(op.slab)) for op in ops if isinstance(op, tile.ShareOp))
     stages = tile.stages_of(launch)
     by_tma = {stage.loop: stage.depth for stage in stages if stage.transport_kind is Transport.TMA}
-    return sum(map(stage_bytes, stages)) + joins + 2 * MBARRIER_BYTES * sum(by_tma.values())
+    return (
+        sum(map(stage_bytes, stages)) + shares + joins + 2 * MBARRIER_BYTES * sum(by_tma.values())
+    )
 
 
 def stage_bytes(stage: tile.StageOp) -> int:

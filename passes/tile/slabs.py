@@ -11,6 +11,8 @@ is, as a slab over coordinates that stand for them,
 and what was loaded is `%slab[%tm, %ki]`. Axes that occur as one number only are one coordinate:
 `%sm * 64 + %tm * 4 + %vm` is one of 128. The coordinates stand in the order in which the value's
 source lies in memory, so that what is side by side there is so in the slab.
+
+What threads hold of a row, such as its maximum, is read from a slab of its own (`held_values`).
 """
 
 from collections.abc import Sequence
@@ -29,6 +31,13 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.tile.block_values import BlockValues, expressions_of
+from tilewright.passes.tile.held_values import (
+    Coordinate,
+    HeldValues,
+    extents_of,
+    parts_along,
+    subscripts_of,
+)
 
 _ZERO = AffineExpr.constant(0)
 
@@ -38,17 +47,17 @@ _NAMES = {Role.N: "j", Role.K: "k"}
 _LONG_RUN = 64
 """Elements side by side of which no more is asked."""
 
-Coordinate = tuple[SSAValue, ...]
-"""Axes that are one number together, the last of them fastest."""
-
 
 class Slab:
     """A slab that holds `value` for all of a block, ordered as `source` reads."""
 
-    def __init__(self, value: SSAValue, source: loop.LoadOp, values: BlockValues):
+    def __init__(self, value: SSAValue, source: loop.LoadOp, values: BlockValues, held: HeldValues):
         axes = values.axes_of(value)
         assert axes is not None
         self.value, self._ops = value, values.ops_of(value)
+        self._held, self._values = held, values
+        self.shares: list[tile.ShareOp] = []
+        """What the stage reads of what threads hold; it may not be in the IR yet either."""
         merged = _merged([(axis,) for axis in values.in_order(axes)], self._ops)
         self._coordinates = sorted(merged, key=lambda c: _closeness(c, source), reverse=True)
         self._stage: tile.StageOp | None = None
@@ -56,19 +65,13 @@ class Slab:
     @property
     def type(self) -> MemRefType:
         """The slab, stored densely in its own order."""
-        extents = [prod(_extents(coordinate)) for coordinate in self._coordinates]
+        extents = [prod(extents_of(coordinate)) for coordinate in self._coordinates]
         return MemRefType(self.value.type, extents, memory_space=tile.SHARED)
 
     @property
     def subscripts(self) -> Access:
         """Where in the slab the value is."""
-        exprs: list[AffineExpr] = []
-        operands: list[SSAValue] = []
-        for coordinate in self._coordinates:
-            dims = [AffineExpr.dimension(len(operands) + at) for at in range(len(coordinate))]
-            exprs.append(linearize(dims, _extents(coordinate)))
-            operands.extend(coordinate)
-        return exprs, operands
+        return subscripts_of(self._coordinates)
 
     @property
     def stage(self) -> tile.StageOp:
@@ -105,6 +108,10 @@ class Slab:
             substitution.indices[coordinate[-1]] = (AffineExpr.dimension(0), (argument,))
         if len(coordinates) == 1:
             body.args[0].name_hint = "i"
+        for held in self._values.held_by(self.value):
+            load = self._load_of_held(held, body)
+            body.add_op(load)
+            substitution.values[held] = load.result
         body.add_ops(substitution.clone(op) for op in self._ops)
         body.add_op(loop.YieldOp([substitution.value(self.value)]))
         stage = tile.StageOp(list(self.type.get_shape()), Region(body))
@@ -114,9 +121,15 @@ class Slab:
         simplify_accesses(stage)
         return stage
 
-
-def _extents(coordinate: Coordinate) -> list[int]:
-    return [extent_of(axis) or 1 for axis in coordinate]
+    def _load_of_held(self, value: SSAValue, body: Block) -> loop.LoadOp:
+        """What reads, where the slab is filled, what threads hold of that element."""
+        axes = self._values.axes_of(value)
+        assert axes is not None
+        parts = parts_along(axes, self._coordinates)
+        share = self._held.share(value, [part.coordinate for part in parts])
+        self.shares.append(share)
+        subscripts = [part.at for part in parts] or [_ZERO]
+        return loop.LoadOp(share.slab, (subscripts, [*body.args]))
 
 
 def _role(axis: SSAValue) -> Role:
@@ -151,7 +164,7 @@ def _is_function_of_number(
     values = list(dict.fromkeys((*operands, *coordinate)))
     ranges = [range_of_value(value) for value in values]
     dims = {value: AffineExpr.dimension(at) for at, value in enumerate(values)}
-    number = linearize([dims[axis] for axis in coordinate], _extents(coordinate))
+    number = linearize([dims[axis] for axis in coordinate], extents_of(coordinate))
     instead = {**dims, **{axis: _ZERO for axis in coordinate}, coordinate[-1]: number}
     replaced = expr.replace_dims_and_symbols([instead[operand] for operand in operands], ())
     return simplify(replaced, ranges) == simplify(expr, ranges)
@@ -166,7 +179,7 @@ def _closeness(coordinate: Coordinate, source: loop.LoadOp) -> tuple[float, int]
     offset = tile.layout_of(type).offset(source.map.data.results, type)
     at = source.indices.index(axis)
     along = [AffineExpr.dimension(0) if n == at else _ZERO for n in range(len(source.indices))]
-    steps = prod(_extents(coordinate))
+    steps = prod(extents_of(coordinate))
     line = simplify(offset.replace_dims_and_symbols(along, ()), [Range.extent(steps)])
     first, second = (line.eval([step], ()) for step in (0, 1))
     stride, run = second - first, 2

@@ -32,9 +32,9 @@ operand is
   used;
 - or `none`, and read where it is used. What only one thread reads again stays in its registers.
 
-A statistic of a row is part of a slab only where it is the same for all threads. A slab is ordered
-as its source lies in memory; those of the operands in `transposed` have their last two axes
-exchanged in their layout.
+What threads hold of a row, such as its maximum, they share with those that fill a slab that is
+computed with it: `%maxs = tile.share %max at [%tm]`. A slab is ordered as its source lies in
+memory; those of the operands in `transposed` have their last two axes exchanged in their layout.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -123,6 +123,8 @@ class StageInputsPass(SchedulingPass):
             used = [(o, place) for o in operands for place in o.places[self._kind(o.name)]]
             stages = [place.slab.stage for _, place in used]  # while all is computed as it was
             for (operand, place), stage in zip(used, stages, strict=True):
+                for share in (s for s in place.slab.shares if s.parent is None):
+                    rewriter.insert(share, InsertPoint.after(_owner(share.value)))
                 if stage.parent is None:
                     self._insert(stage, place.value, operand, rewriter)
                 _replace(place.value, loop.LoadOp(stage.slab, place.subscripts), rewriter)
@@ -179,8 +181,7 @@ class StageInputsPass(SchedulingPass):
             rewriter.replace_value_with_new_type(stage.slab, _transposed(memref_type(stage.slab)))
         if source.name_hint is not None:
             stage.slab.name_hint = f"{source.name_hint}s"
-        assert isinstance(value.owner, Operation)
-        first = operand.site.find_ancestor_op_in_block(value.owner)
+        first = operand.site.find_ancestor_op_in_block(_owner(value))
         assert first is not None
         rewriter.insert(stage, InsertPoint.before(first))
 
@@ -213,13 +214,18 @@ def _transposed(slab: MemRefType) -> MemRefType:
 
 def _replace(value: SSAValue, load: loop.LoadOp, rewriter: PatternRewriter) -> None:
     """`load` takes the place of `value`, and of what only it is computed from."""
-    op = value.owner
-    assert isinstance(op, Operation)
+    op = _owner(value)
     load.location = op.location
     load.result.name_hint = value.name_hint
     rewriter.insert(load, InsertPoint.before(op))
     rewriter.replace_all_uses_with(value, load.result)
     _erase_unused(op, rewriter)
+
+
+def _owner(value: SSAValue) -> Operation:
+    """What computes a value."""
+    assert isinstance(value.owner, Operation)
+    return value.owner
 
 
 def _erase_unused(op: Operation, rewriter: PatternRewriter) -> None:

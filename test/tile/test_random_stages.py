@@ -50,7 +50,18 @@ def without_slabs(launch: tile.LaunchOp) -> None:
             assert isinstance(load, loop.LoadOp)
             _compute(stage, load, rewriter)
         rewriter.erase(stage)
+    for share in [op for op in launch.walk() if isinstance(op, tile.ShareOp)]:
+        _hold(share, rewriter)
     simplify_accesses(launch)
+
+
+def _hold(share: tile.ShareOp, rewriter: PatternRewriter) -> None:
+    """Each thread uses what it holds itself."""
+    for load in [use.operation for use in share.slab.uses]:
+        assert isinstance(load, loop.LoadOp)
+        assert (load.map, [*load.indices]) == (share.map, [*share.indices])
+        rewriter.replace(load, [], [share.value])
+    rewriter.erase(share)
 
 
 def _compute(stage: tile.StageOp, load: loop.LoadOp, rewriter: PatternRewriter) -> None:

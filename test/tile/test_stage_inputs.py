@@ -98,7 +98,7 @@ PROGRAMS = {
         + _B.replace("%y =", "%q =").replace("f32", "i8")
         + "%w = arith.extsi %q : i8 to i32\n%y = arith.sitofp %w : i32 to f32\n",
     ),
-    # A statistic of each row: the slab cannot hold what is computed with it.
+    # A statistic of each row, which threads share with those that fill the slab.
     "statistic": _product(
         "%a: memref<33x21xf32>, %b: memref<21x17xf32>",
         _A.replace("%x =", "%s =")
@@ -409,7 +409,7 @@ GUESSES = {
     "bias": "raw=b computed=a",
     "gated": "raw=b computed=g",
     "casts": "raw=a,b",
-    "statistic": "raw=a,b none=a-1",
+    "statistic": "raw=b computed=a none=a-1",
     "scale": "raw=b computed=a",
     "gather": "raw=a,b",
     "select": "raw=b computed=a",

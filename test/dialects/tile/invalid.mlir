@@ -241,3 +241,87 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
     loop.store %v, %out[%t] : memref<8xf32>
   }
 }
+
+// -----
+
+loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%b = block 2, %t = thread 8, %u = thread 4) {
+    // CHECK: the value differs along %u, which is in no subscript
+    %v = loop.load %x[%t * 4 + %u] : memref<64xf32>
+    %s = tile.share %v at [%t] : memref<8xf32, 3 : i64>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%b = block 2, %t = thread 8, %u = thread 4) {
+    // CHECK: share along thread and register axes of the tile.launch
+    %v = loop.load %x[%t] : memref<64xf32>
+    %s = tile.share %v at [%b, %t] : memref<2x8xf32, 3 : i64>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%b = block 2, %t = thread 8, %u = thread 4) {
+    // CHECK: each of the 9 elements along an axis is held once
+    %v = loop.load %x[%t] : memref<64xf32>
+    %s = tile.share %v at [%t] : memref<9xf32, 3 : i64>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%b = block 2, %t = thread 8, %u = thread 4) {
+    // CHECK: each of the 16 elements along an axis is held once
+    %v = loop.load %x[%t] : memref<64xf32>
+    %s = tile.share %v at [%t * 2] : memref<16xf32, 3 : i64>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%b = block 2, %t = thread 8, %u = thread 4) {
+    // CHECK: each of the 11 elements along an axis is held once
+    %v = loop.load %x[%t * 4 + %u] : memref<64xf32>
+    %s = tile.share %v at [%t + %u] : memref<11xf32, 3 : i64>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%b = block 2, %t = thread 8, %u = thread 4) {
+    // CHECK: each axis is a part of one subscript
+    %v = loop.load %x[%t] : memref<64xf32>
+    %s = tile.share %v at [%t, %t] : memref<8x8xf32, 3 : i64>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%b = block 2, %t = thread 8, %u = thread 4) {
+    // CHECK: the slab is in shared memory
+    %v = loop.load %x[%t] : memref<64xf32>
+    %s = tile.share %v at [%t] : memref<8xf32>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%b = block 2, %t = thread 8, %u = thread 4) {
+    // CHECK: threads do not meet inside a stage; move the tile.share out
+    %s = tile.stage (%i) in [8] {
+      %0 = loop.load %x[%i] : memref<64xf32>
+      %1 = tile.share %0 at [%t] : memref<8xf32, 3 : i64>
+      %2 = loop.load %1[%i] : memref<8xf32, 3 : i64>
+      loop.yield %2 : f32
+    } : memref<8xf32, 3 : i64>
+  }
+}

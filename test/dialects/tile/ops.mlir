@@ -90,3 +90,20 @@ loop.kernel @nothing(%x: memref<0xf32>) -> (%out: memref<0xf32>) {
   tile.launch () {
   }
 }
+
+// What the threads of a row hold, for all threads of the block to read.
+// CHECK-LABEL: loop.kernel @share
+loop.kernel @share(%x: memref<384xf32>) -> (%out: memref<384xf32>) {
+  // CHECK: %maxs = tile.share %max at [%sm * 24 + %tm * 3 + %vm] : memref<48xf32, 3 : i64>
+  // CHECK: %ones = tile.share %max at [%sm, %vm, %tm] : memref<2x3x8xf32, #tile.layout<pad [0, 0, 1]>, 3 : i64>
+  tile.launch (%b = block 2, %tm = thread 8, %tn = thread 4, %u = thread 1, %sm = register 2, %vm = register 3) {
+    %p = loop.load %x[%b * 192 + (%sm * 24 + %tm * 3 + %vm) * 4 + %tn] : memref<384xf32>
+    %max = tile.combine %p across %tn with max : f32
+    %maxs = tile.share %max at [%sm * 24 + %tm * 3 + %vm] : memref<48xf32, 3 : i64>
+    %ones = tile.share %max at [%sm, %vm, %tm] : memref<2x3x8xf32, #tile.layout<pad [0, 0, 1]>, 3 : i64>
+    %0 = loop.load %maxs[%tm * 4 + %tn] : memref<48xf32, 3 : i64>
+    %1 = loop.load %ones[%sm, %vm, 7 - %tm] : memref<2x3x8xf32, #tile.layout<pad [0, 0, 1]>, 3 : i64>
+    %2 = arith.addf %0, %1 : f32
+    loop.store %2, %out[%b * 192 + %tm * 24 + %tn * 6 + %sm * 3 + %vm] where [0 - %u] : memref<384xf32>
+  }
+}

@@ -2,11 +2,12 @@
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
 // softmax(scores) @ v, causal, 8 heads that share 2 heads of values. The statistics of a row are shared
-// by the 16 threads that own its columns; chunks beyond the diagonal are left out. A score beyond the
-// diagonal is no zero (exp(0 - max) may be infinite, and infinity times zero is NaN), so that the sum
+// by the 16 threads that own its columns, and its maximum with all that fill the slab of weights: each
+// is computed once. Chunks beyond the diagonal are left out. A score beyond the diagonal is no zero (exp(0 - max) may be infinite, and infinity times zero is NaN), so that the sum
 // is masked where it is made.
 //
 // CHECK: loop.reduce %kc in 7 below [%bm * 2 + 2] with max
+// CHECK: %maxs = tile.share %max at [%tm * 4 + %vm] : memref<32xf32, 3 : i64>
 // CHECK: loop.reduce %ko in 7 below [%bm * 2 + 2] with add
 
 loop.kernel @attention_values(%scores: memref<8x100x100xf32>, %v: memref<2x100x64xf32>) -> (%out: memref<8x100x64xf32>) {
@@ -16,6 +17,7 @@ loop.kernel @attention_values(%scores: memref<8x100x100xf32>, %v: memref<2x100x6
       loop.yield %0 where [%bm * 32 + %tm * 4 + %vm - %kc * 16 - %tn] : f32
     } : f32
     %max = tile.combine %p across %tn with max : f32
+    %maxs = tile.share %max at [%tm * 4 + %vm] : memref<32xf32, 3 : i64>
     %q = loop.reduce %kc in 7 below [%bm * 2 + 2] with add {
       %0 = loop.load %scores[%h, %bm * 32 + %tm * 4 + %vm, %kc * 16 + %tn] where [99 - %bm * 32 - %tm * 4 - %vm, 99 - %kc * 16 - %tn] : memref<8x100x100xf32>
       %1 = arith.subf %0, %max : f32
@@ -24,9 +26,12 @@ loop.kernel @attention_values(%scores: memref<8x100x100xf32>, %v: memref<2x100x6
     } : f32
     %sum = tile.combine %q across %tn with add : f32
     %acc = loop.reduce %ko in 7 below [%bm * 2 + 2] with add {
-      %ss = tile.stage (%i, %k) in [32, 16] ring(depth 2, lookahead 1) transport(cp_async) {
-        %0 = loop.load %scores[%h, %bm * 32 + %i, %ko * 16 + %k] where [99 - %bm * 32 - %i, 99 - %ko * 16 - %k] : memref<8x100x100xf32>
-        loop.yield %0 : f32
+      %ss = tile.stage (%i, %k) in [32, 16] ring(depth 2, lookahead 1) {
+        %0 = loop.load %maxs[%i] : memref<32xf32, 3 : i64>
+        %1 = loop.load %scores[%h, %bm * 32 + %i, %ko * 16 + %k] where [99 - %bm * 32 - %i, 99 - %ko * 16 - %k] : memref<8x100x100xf32>
+        %2 = arith.subf %1, %0 : f32
+        %3 = math.exp %2 : f32
+        loop.yield %3 : f32
       } : memref<32x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
       %vs = tile.stage (%k, %j) in [16, 64] ring(depth 2, lookahead 1) transport(cp_async) {
         %0 = loop.load %v[%h floordiv 4, %ko * 16 + %k, %j] where [99 - %ko * 16 - %k] : memref<2x100x64xf32>
@@ -34,11 +39,9 @@ loop.kernel @attention_values(%scores: memref<8x100x100xf32>, %v: memref<2x100x6
       } : memref<16x64xf32, 3 : i64>
       %chunk = loop.reduce %ki in 16 with add unroll {
         %0 = loop.load %ss[%tm * 4 + %vm, %ki] : memref<32x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
-        %1 = arith.subf %0, %max : f32
-        %2 = math.exp %1 : f32
-        %3 = loop.load %vs[%ki, %tn * 4 + %vn] : memref<16x64xf32, 3 : i64>
-        %4 = arith.mulf %2, %3 : f32
-        loop.yield %4 where [%bm * 32 + %tm * 4 + %vm - %ko * 16 - %ki] : f32
+        %1 = loop.load %vs[%ki, %tn * 4 + %vn] : memref<16x64xf32, 3 : i64>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 where [%bm * 32 + %tm * 4 + %vm - %ko * 16 - %ki] : f32
       } : f32
       loop.yield %chunk : f32
     } : f32

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Drawn schedules of a softmax that is multiplied with values: statistics of a row that the threads of
-its columns share, scores that are masked, chunks beyond the diagonal that are left out.
+its columns share, scores that are masked, chunks beyond the diagonal that are left out, weights that
+are computed where they are used or once for the block.
 """
 
 from collections.abc import Callable, Sequence
@@ -115,8 +116,12 @@ class _Attention:
         return text.let(f"tile.combine {partial} across %tn with {monoid} : {type}")
 
     def _body(self) -> None:
-        text, type = self.text, self.type
+        draw, text, type = self.draw, self.text, self.type
         self.best = self._statistic("max", self._score)
+        self.is_weight_staged = draw.chance()
+        if self.is_weight_staged:
+            slab = memref((self.m.size,), type, "", ", 3 : i64")
+            text.line(f"%maxs = tile.share {self.best} at [{self.m.at}] : {slab}")
         total = self._statistic("add", lambda key, covered: self._power(self._score(key, covered)))
         steps = ceil(self.keys, self.chunk)
         acc = text.fresh("acc")
@@ -146,7 +151,8 @@ class _Attention:
 
         def nest(loops: Sequence[tuple[str, int]]) -> str:
             if not loops:
-                power = self._power(read_x(key))
+                read = read_x(key)
+                power = read if self.is_weight_staged else self._power(read)
                 return text.binary("mul", power, read_w(key), type)
             (axis, steps), *inner = loops
             name, unroll = text.fresh("s"), " unroll" if self.draw.chance() else ""
@@ -175,7 +181,9 @@ class _Attention:
         x: Callable[[str], str] = score
         w: Callable[[str], str] = value
 
-        if kinds[0] != "none":
+        if self.is_weight_staged:
+            x = self._weights(ring, covered)
+        elif kinds[0] != "none":
             m = f"{self.m_start} + %i"
             masks = [*self._rows_inside(m), *self._outside(f"{first}%c", self.keys, covered)]
             extents = (self.m.size, self.chunk)
@@ -189,6 +197,22 @@ class _Attention:
             slab = self._stage("%ws", "%w", ("%d", "%j"), extents, load, ring, kinds[1])
             w = self._reader(slab, lambda local: f"{local}, {self.n.at}")
         return x, w
+
+    def _weights(self, ring: Ring, covered: int) -> Callable[[str], str]:
+        """A slab of `exp(score - maximum)`, computed with what the threads of a row hold."""
+        text, extents = self.text, (self.m.size, self.chunk)
+        row, key = f"{self.m_start} + %i", f"%ko * {self.chunk} + %c"
+        masks = [*self._rows_inside(row), *self._outside(key, self.keys, covered)]
+        layout = drawn_layout(self.draw, extents, ELEMENTS[self.type], tma=False)
+        type = memref(extents, self.type, layout, ", 3 : i64")
+        header = f"%xs = tile.stage (%i, %c) in {list(extents)}{ring.text}"
+        with text.region(header, f" : {type}"):
+            score = text.widened(text.load("%x", ["%h", row, key], masks), self.element)
+            maxs = memref((self.m.size,), self.type, "", ", 3 : i64")
+            best = text.let(f"loop.load %maxs[%i] : {maxs}")
+            power = text.let(f"math.exp {text.binary('sub', score, best, self.type)} : {self.type}")
+            text.line(f"loop.yield {power} : {self.type}")
+        return lambda local: text.let(f"loop.load %xs[{self.m.at}, {local}] : {type}")
 
     def _value_masks(self, key: str, column: str, covered: int) -> list[str]:
         return [

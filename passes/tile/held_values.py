@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Slabs of what threads hold when they come to a loop, for the stages inside that compute with it.
+
+    %max = tile.combine %p across %tn with max : f32      held by the threads of each row
+
+is, with coordinates that stand for the axes along which it differs,
+
+    %maxs = tile.share %max at [%tm] : memref<64xf32, 3 : i64>
+"""
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import tile
+from tilewright.dialects.axes import Access, extent_of
+from tilewright.dialects.index import delinearize, linearize
+
+Coordinate = tuple[SSAValue, ...]
+"""Axes that are one number together, the last of them fastest."""
+
+
+def extents_of(coordinate: Coordinate) -> list[int]:
+    """The steps of each axis of a coordinate."""
+    return [extent_of(axis) or 1 for axis in coordinate]
+
+
+def subscripts_of(coordinates: Sequence[Coordinate]) -> Access:
+    """The number that each coordinate is, over its axes."""
+    exprs: list[AffineExpr] = []
+    operands: list[SSAValue] = []
+    for coordinate in coordinates:
+        dims = [AffineExpr.dimension(len(operands) + at) for at in range(len(coordinate))]
+        exprs.append(linearize(dims, extents_of(coordinate)))
+        operands.extend(coordinate)
+    return exprs, operands
+
+
+class Part(NamedTuple):
+    """A coordinate of a slab, or an axis of one that is needed alone."""
+
+    coordinate: Coordinate
+    at: AffineExpr
+    """Where along it an element of the slab is, over the slab's coordinates."""
+
+
+def parts_along(axes: frozenset[SSAValue], slab: Sequence[Coordinate]) -> list[Part]:
+    """The coordinates of a slab as far as they are made of `axes`."""
+    found: list[Part] = []
+    for position, coordinate in enumerate(slab):
+        at = AffineExpr.dimension(position)
+        if axes.issuperset(coordinate):
+            found.append(Part(coordinate, at))
+            continue
+        steps = zip(coordinate, delinearize(at, extents_of(coordinate)), strict=True)
+        found += [Part((axis,), step) for axis, step in steps if axis in axes]
+    return found
+
+
+class HeldValues:
+    """The shares of one launch, each once; they need not be in the IR yet."""
+
+    def __init__(self) -> None:
+        self._shares: dict[tuple[SSAValue, tuple[Coordinate, ...]], tile.ShareOp] = {}
+
+    def share(self, value: SSAValue, coordinates: Sequence[Coordinate]) -> tile.ShareOp:
+        """What shares `value`, which differs along the axes of these coordinates."""
+        key = value, tuple(coordinates)
+        if key not in self._shares:
+            self._shares[key] = _share(value, coordinates)
+        return self._shares[key]
+
+    def discard(self) -> None:
+        """Forget those that are not in the IR."""
+        for share in self._shares.values():
+            if share.parent is None:
+                share.erase()
+
+
+def _share(value: SSAValue, coordinates: Sequence[Coordinate]) -> tile.ShareOp:
+    exprs, operands = subscripts_of(coordinates)
+    extents = [prod(extents_of(coordinate)) for coordinate in coordinates]
+    slab = MemRefType(value.type, extents or [1], memory_space=tile.SHARED)
+    share = tile.ShareOp(value, (exprs or [AffineExpr.constant(0)], operands), slab)
+    assert isinstance(value.owner, Operation)
+    share.location = value.owner.location
+    share.slab.name_hint = _name(value)
+    return share
+
+
+def _name(value: SSAValue) -> str | None:
+    """The name of a value, or of what it is computed from, for several of it."""
+    while value.name_hint is None:
+        if not isinstance(value.owner, Operation) or not value.owner.operands:
+            return None
+        value = value.owner.operands[0]
+    return f"{value.name_hint}s"
