@@ -189,9 +189,9 @@ loop.kernel @rms_norm(%x: memref<32x2048xf32>, %w: memref<2048xf32>) -> (%out: m
   }
 }
 
-// Attention's weights times values. A score less the maximum of its row differs between the threads:
-// scores are staged as they are. That the statistics read them too is not made use of, since a loop
-// that ends early does not load all of a row.
+// Attention's weights times values. The threads of a row share its maximum with those that compute the
+// weights, each once for the block. That the statistics read the scores too is not made use of, since a
+// loop that ends early does not load all of a row.
 // CHECK:      loop.kernel @attention(%s: memref<4x40x40xf32>, %v: memref<2x40x24xf32>) -> (%out: memref<4x40x24xf32>) {
 // CHECK-NEXT:   tile.launch (%h = block 4 batch, %bm = block 5 m, %tm = thread 8 m, %tn = thread 24 n) {
 // CHECK-NEXT:     %p = loop.reduce %kc in 2 below [%bm + 1] with max {
@@ -199,6 +199,7 @@ loop.kernel @rms_norm(%x: memref<32x2048xf32>, %w: memref<2048xf32>) -> (%out: m
 // CHECK-NEXT:       loop.yield %0 where [%bm * 8 + %tm - %kc * 24 - %tn] : f32
 // CHECK-NEXT:     } : f32
 // CHECK-NEXT:     %max = tile.combine %p across %tn with max : f32
+// CHECK-NEXT:     %maxs = tile.share %max at [%tm] : memref<8xf32, 3 : i64>
 // CHECK-NEXT:     %q = loop.reduce %kc_1 in 2 below [%bm + 1] with add {
 // CHECK-NEXT:       %1 = loop.load %s[%h, %bm * 8 + %tm, %kc_1 * 24 + %tn] where [39 - %kc_1 * 24 - %tn] : memref<4x40x40xf32>
 // CHECK-NEXT:       %2 = arith.subf %1, %max : f32
@@ -208,27 +209,28 @@ loop.kernel @rms_norm(%x: memref<32x2048xf32>, %w: memref<2048xf32>) -> (%out: m
 // CHECK-NEXT:     %sum = tile.combine %q across %tn with add : f32
 // CHECK-NEXT:     %acc = loop.reduce %ko in 5 below [%bm + 1] with add {
 // CHECK-NEXT:       %ss = tile.stage (%i, %k) in [8, 8] {
-// CHECK-NEXT:         %4 = loop.load %s[%h, %bm * 8 + %i, %ko * 8 + %k] : memref<4x40x40xf32>
-// CHECK-NEXT:         loop.yield %4 : f32
+// CHECK-NEXT:         %4 = loop.load %maxs[%i] : memref<8xf32, 3 : i64>
+// CHECK-NEXT:         %5 = loop.load %s[%h, %bm * 8 + %i, %ko * 8 + %k] : memref<4x40x40xf32>
+// CHECK-NEXT:         %6 = arith.subf %5, %4 : f32
+// CHECK-NEXT:         %7 = math.exp %6 : f32
+// CHECK-NEXT:         loop.yield %7 : f32
 // CHECK-NEXT:       } : memref<8x8xf32, 3 : i64>
 // CHECK-NEXT:       %vs = tile.stage (%k_1, %j) in [8, 24] {
-// CHECK-NEXT:         %5 = loop.load %v[%h floordiv 2, %ko * 8 + %k_1, %j] : memref<2x40x24xf32>
-// CHECK-NEXT:         loop.yield %5 : f32
+// CHECK-NEXT:         %8 = loop.load %v[%h floordiv 2, %ko * 8 + %k_1, %j] : memref<2x40x24xf32>
+// CHECK-NEXT:         loop.yield %8 : f32
 // CHECK-NEXT:       } : memref<8x24xf32, 3 : i64>
 // CHECK-NEXT:       %chunk = loop.reduce %ki in 8 with add {
-// CHECK-NEXT:         %6 = loop.load %ss[%tm, %ki] : memref<8x8xf32, 3 : i64>
-// CHECK-NEXT:         %7 = arith.subf %6, %max : f32
-// CHECK-NEXT:         %8 = math.exp %7 : f32
-// CHECK-NEXT:         %9 = loop.load %vs[%ki, %tn] : memref<8x24xf32, 3 : i64>
-// CHECK-NEXT:         %10 = arith.mulf %8, %9 : f32
-// CHECK-NEXT:         loop.yield %10 where [%bm * 8 + %tm - %ko * 8 - %ki] : f32
+// CHECK-NEXT:         %9 = loop.load %ss[%tm, %ki] : memref<8x8xf32, 3 : i64>
+// CHECK-NEXT:         %10 = loop.load %vs[%ki, %tn] : memref<8x24xf32, 3 : i64>
+// CHECK-NEXT:         %11 = arith.mulf %9, %10 : f32
+// CHECK-NEXT:         loop.yield %11 where [%bm * 8 + %tm - %ko * 8 - %ki] : f32
 // CHECK-NEXT:       } : f32
 // CHECK-NEXT:       loop.yield %chunk : f32
 // CHECK-NEXT:     } : f32
-// CHECK-NEXT:     %11 = arith.divf %acc, %sum : f32
-// CHECK-NEXT:     loop.store %11, %out[%h, %bm * 8 + %tm, %tn] : memref<4x40x24xf32>
+// CHECK-NEXT:     %12 = arith.divf %acc, %sum : f32
+// CHECK-NEXT:     loop.store %12, %out[%h, %bm * 8 + %tm, %tn] : memref<4x40x24xf32>
 // CHECK-NEXT:   }
-// CHECK-NEXT: } schedule "stage-inputs{raw=s,v}"
+// CHECK-NEXT: } schedule "stage-inputs{raw=v computed=s}"
 loop.kernel @attention(%s: memref<4x40x40xf32>, %v: memref<2x40x24xf32>) -> (%out: memref<4x40x24xf32>) {
   tile.launch (%h = block 4 batch, %bm = block 5 m, %tm = thread 8 m, %tn = thread 24 n) {
     %p = loop.reduce %kc in 2 below [%bm + 1] with max {

@@ -61,9 +61,9 @@ HAND = {
         {"hs": "1.06", "ws": "1.00"},
     ),
     "attention_values": (
-        "async-copy,pad-smem",
-        {"ss": "1.94", "vs": "1.00"},
-        {"ss": "1.06", "vs": "1.00"},
+        "async-copy",
+        {"ss": "1.00", "vs": "1.00"},
+        {"ss": "1.00", "vs": "1.00"},
     ),
     "matmul_odd": (
         "async-copy,pad-smem{pad=1 slabs=as}",

@@ -32,13 +32,13 @@ loop.kernel @attention_values(%scores: memref<8x100x100xf32>, %v: memref<2x100x6
         %2 = arith.subf %1, %0 : f32
         %3 = math.exp %2 : f32
         loop.yield %3 : f32
-      } : memref<32x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
+      } : memref<32x16xf32, 3 : i64>
       %vs = tile.stage (%k, %j) in [16, 64] ring(depth 2, lookahead 1) transport(cp_async) {
         %0 = loop.load %v[%h floordiv 4, %ko * 16 + %k, %j] where [99 - %ko * 16 - %k] : memref<2x100x64xf32>
         loop.yield %0 : f32
       } : memref<16x64xf32, 3 : i64>
       %chunk = loop.reduce %ki in 16 with add unroll {
-        %0 = loop.load %ss[%tm * 4 + %vm, %ki] : memref<32x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
+        %0 = loop.load %ss[%tm * 4 + %vm, %ki] : memref<32x16xf32, 3 : i64>
         %1 = loop.load %vs[%ki, %tn * 4 + %vn] : memref<16x64xf32, 3 : i64>
         %2 = arith.mulf %0, %1 : f32
         loop.yield %2 where [%bm * 32 + %tm * 4 + %vm - %ko * 16 - %ki] : f32

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Drawn schedules of a softmax that is multiplied with values: statistics of a row that the threads of
-its columns share, scores that are masked, chunks beyond the diagonal that are left out, weights that
-are computed where they are used or once for the block.
+its columns share, scores that are masked, chunks beyond the diagonal that are left out, weights
+that are computed where they are used or once for the block.
 """
 
 from collections.abc import Callable, Sequence
