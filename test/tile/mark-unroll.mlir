@@ -37,31 +37,52 @@ loop.kernel @mm(%a: memref<64x64xf32>, %b: memref<64x64xf32>) -> (%out: memref<6
 }
 
 // What counts is the code that it becomes: 16 steps of 256 products each, each of which takes one
-// instruction with its sum, and what they read, are too much; 8 are not. A bound that differs from block to block is no number of steps.
+// instruction with its sum, and what they read, are too much; 8 are not. Of global memory 8 steps of 8
+// elements are read at once, 9 are not. A bound that differs from block to block is no number of steps.
 // CHECK: loop.reduce %k in 16 with add {
 // CHECK: loop.reduce %k_1 in 8 with add unroll {
-// CHECK: loop.reduce %k_2 in 5 below [%b + 1] with max {
-loop.kernel @large(%a: memref<16x16xf32>, %w: memref<16x256xf32>) -> (%out: memref<16x256xf32>, %half: memref<16x256xf32>, %most: memref<16xf32>) {
-  tile.launch (%b = block 1 m, %t = thread 16 n, %vm = register 16 m, %vn = register 16 n) {
+// CHECK: loop.reduce %k_2 in 8 with max unroll {
+// CHECK: loop.reduce %k_3 in 9 with max {
+// CHECK: loop.reduce %k_4 in 5 below [%b + 1] with max {
+loop.kernel @large(%a: memref<16x16xf32>, %w: memref<16x256xf32>) -> (%out: memref<16x256xf32>, %half: memref<16x256xf32>, %most: memref<8xf32>, %more: memref<8xf32>, %some: memref<16xf32>) {
+  tile.launch (%b = block 1 m, %t = thread 16 n, %u = register 8 m, %vm = register 16 m, %vn = register 16 n) {
+    %as = tile.stage (%i, %k) in [16, 16] {
+      %0 = loop.load %a[%i, %k] : memref<16x16xf32>
+      loop.yield %0 : f32
+    } : memref<16x16xf32, 3 : i64>
+    %ws = tile.stage (%k, %j) in [16, 256] {
+      %0 = loop.load %w[%k, %j] : memref<16x256xf32>
+      loop.yield %0 : f32
+    } : memref<16x256xf32, 3 : i64>
     %s = loop.reduce %k in 16 with add {
-      %0 = loop.load %a[%vm, %k] : memref<16x16xf32>
-      %1 = loop.load %w[%k, %t * 16 + %vn] : memref<16x256xf32>
+      %0 = loop.load %as[%vm, %k] : memref<16x16xf32, 3 : i64>
+      %1 = loop.load %ws[%k, %t * 16 + %vn] : memref<16x256xf32, 3 : i64>
       %2 = arith.mulf %0, %1 : f32
       loop.yield %2 : f32
     } : f32
     loop.store %s, %out[%vm, %t * 16 + %vn] : memref<16x256xf32>
     %h = loop.reduce %k in 8 with add {
-      %0 = loop.load %a[%vm, %k] : memref<16x16xf32>
-      %1 = loop.load %w[%k, %t * 16 + %vn] : memref<16x256xf32>
+      %0 = loop.load %as[%vm, %k] : memref<16x16xf32, 3 : i64>
+      %1 = loop.load %ws[%k, %t * 16 + %vn] : memref<16x256xf32, 3 : i64>
       %2 = arith.mulf %0, %1 : f32
       loop.yield %2 : f32
     } : f32
     loop.store %h, %half[%vm, %t * 16 + %vn] : memref<16x256xf32>
-    %m = loop.reduce %k in 5 below [%b + 1] with max {
-      %0 = loop.load %a[%vm, %k] : memref<16x16xf32>
+    %m = loop.reduce %k in 8 with max {
+      %0 = loop.load %a[%u, %k] : memref<16x16xf32>
       loop.yield %0 : f32
     } : f32
-    loop.store %m, %most[%vm] where [0 - %t] : memref<16xf32>
+    loop.store %m, %most[%u] where [0 - %t] : memref<8xf32>
+    %n = loop.reduce %k in 9 with max {
+      %0 = loop.load %a[%u, %k] : memref<16x16xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.store %n, %more[%u] where [0 - %t] : memref<8xf32>
+    %e = loop.reduce %k in 5 below [%b + 1] with max {
+      %0 = loop.load %as[%vm, %k] : memref<16x16xf32, 3 : i64>
+      loop.yield %0 : f32
+    } : f32
+    loop.store %e, %some[%vm] where [0 - %t] : memref<16xf32>
   }
 }
 
