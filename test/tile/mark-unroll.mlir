@@ -39,11 +39,11 @@ loop.kernel @mm(%a: memref<64x64xf32>, %b: memref<64x64xf32>) -> (%out: memref<6
 // What counts is the code that it becomes: 16 steps of 256 products each, each of which takes one
 // instruction with its sum, and what they read, are too much; 8 are not. Of global memory 8 steps of 8
 // elements are read at once, 9 are not. A bound that differs from block to block is no number of steps.
-// CHECK: loop.reduce %k in 16 with add {
-// CHECK: loop.reduce %k_1 in 8 with add unroll {
-// CHECK: loop.reduce %k_2 in 8 with max unroll {
-// CHECK: loop.reduce %k_3 in 9 with max {
-// CHECK: loop.reduce %k_4 in 5 below [%b + 1] with max {
+// CHECK: loop.reduce %{{.*}} in 16 with add {
+// CHECK: loop.reduce %{{.*}} in 8 with add unroll {
+// CHECK: loop.reduce %{{.*}} in 8 with max unroll {
+// CHECK: loop.reduce %{{.*}} in 9 with max {
+// CHECK: loop.reduce %{{.*}} in 5 below [%b + 1] with max {
 loop.kernel @large(%a: memref<16x16xf32>, %w: memref<16x256xf32>) -> (%out: memref<16x256xf32>, %half: memref<16x256xf32>, %most: memref<8xf32>, %more: memref<8xf32>, %some: memref<16xf32>) {
   tile.launch (%b = block 1 m, %t = thread 16 n, %u = register 8 m, %vm = register 16 m, %vn = register 16 n) {
     %as = tile.stage (%i, %k) in [16, 16] {
