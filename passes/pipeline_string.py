@@ -24,6 +24,7 @@ Configured = TypeVar("Configured", bound=ArgSpecConvertible)
 
 _MODULE_ANCHOR = re.compile(r"\s*builtin\.module\((.*)\)\s*", re.DOTALL)
 _OTHER_ANCHOR = re.compile(r"([\w.]+)\(")
+_QUOTED_WORD = re.compile(r'"(?!true"|false")([A-Za-z_][\w-]*)"')
 _VERBATIM = re.compile(r'("(?:\\.|[^"\\])*"|\[[^\]]*\])')  # "text", and mlir-opt[passes]
 
 
@@ -68,6 +69,11 @@ def configure(kind: type[Configured], spec: ArgSpec, what: str) -> Configured:
         return kind.from_spec(ArgSpec(spec.name, options))
     except ValueError as err:
         raise UsageError(f"{label}: {err}") from err
+
+
+def without_quotes(text: str) -> str:
+    """The same pipeline with quotes where they are needed only."""
+    return _QUOTED_WORD.sub(r"\1", text)
 
 
 def malformed(err: ArgSpecParseError) -> UsageError:

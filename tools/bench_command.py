@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     shown = table("case", "kernel", *_NUMBERS, "falls short", numbers=_NUMBERS)
     for row in rows:
         shown.add_row(*_cells(row))
-    out = console(args.color, sys.stdout)
+    out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
     show(out, shown)
     good = sum(not row.shortcomings for row in rows)
     out.print(f"{good} of {len(rows)} kernels fall short of nothing, on {name}")
@@ -89,7 +89,10 @@ def rows_of(case: Case, target: str) -> Iterator[Row]:
     """A row for each kernel of the case."""
     import tilewright
 
-    module = tilewright.capture(case.function, *case.inputs()).module
+    try:
+        module = tilewright.capture(case.function, *case.inputs()).module
+    except UsageError as err:
+        raise UsageError(f"case '{case.name}': {err}") from err
     for kernel in report_of(module, target_named(target)).kernels:
         yield _row(case, kernel)
 

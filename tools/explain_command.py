@@ -18,14 +18,16 @@ from tilewright.codegen.gpu import target_for
 from tilewright.dialects import loop
 from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.ledger import Cost, cost, ledger
+from tilewright.passes.ledger import cost, ledger
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
-from tilewright.passes.pipeline_string import parse_spec_list
+from tilewright.passes.pipeline_string import parse_spec_list, without_quotes
+from tilewright.passes.tile.plan_schedules import RULE as PLANNING
 from tilewright.passes.tile.planner import Weighed, launched, weighed
 from tilewright.passes.trace import Rule, listening
 from tilewright.tools.model_source import module_of
 from tilewright.tools.terminal import console
+from tilewright.tools.trace_printer import Snapshot
 
 _OTHERS = 4
 """Alternatives that are shown."""
@@ -48,14 +50,15 @@ class Steps:
         default_factory=lambda: defaultdict[str, list[Step]](list)
     )
 
-    def look(self, scope: Operation) -> Cost:
-        """Keep the cost."""
-        return cost(scope)
+    def look(self, scope: Operation) -> Snapshot:
+        """Keep the text as well: what changes no cost is a step all the same."""
+        return Snapshot(str(scope), cost(scope))
 
-    def rewrote(self, rule: Rule, site: str, before: Cost, after: Cost) -> None:
+    def rewrote(self, rule: Rule, site: str, before: Snapshot, after: Snapshot) -> None:
         """Note what it cost and saved."""
-        says = ledger(before, after, self.target).removeprefix("ledger: ")
-        self.by_kernel[site].append(Step(rule, says, True))
+        says = ledger(before.cost, after.cost, self.target).removeprefix("ledger: ")
+        if rule != PLANNING:
+            self.by_kernel[site].append(Step(rule, says, True))
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
         """Note why not."""
@@ -90,7 +93,7 @@ def _explain(
     steps: Sequence[Step],
 ) -> None:
     schedule = "" if kernel.schedule is None else kernel.schedule.data
-    options = {spec.name: str(spec) for spec in parse_spec_list(schedule)}
+    options = {spec.name: without_quotes(str(spec)) for spec in parse_spec_list(schedule)}
     out.print(kernel.sym_name.data, style="bold", markup=False)
     out.print(f"  schedule  {schedule}", markup=False, soft_wrap=True)
     if choices is not None:

@@ -40,7 +40,10 @@ class Case:
 
         known = {"torch": torch, "F": torch.nn.functional}
         names = ", ".join(f"t{number}" for number in range(len(self.shapes)))
-        return eval(f"lambda {names}: {self.expression}", known)
+        try:
+            return eval(f"lambda {names}: {self.expression}", known)
+        except SyntaxError as err:
+            raise UsageError(f"case '{self.name}': {err.msg}: {self.expression}") from err
 
     def inputs(self, device: str = "meta", seed: int = 0) -> tuple[Any, ...]:
         """Tensors as the notes say; those on `meta` have shapes and no values."""
@@ -59,29 +62,27 @@ class Case:
 def read_cases(path: str | Path, pattern: str = "") -> Iterator[Case]:
     """The cases whose name contains `pattern`, in the order of the file."""
     try:
-        entries = json.loads(Path(path).read_text())["cases"]
+        cases = [_case(entry) for entry in json.loads(Path(path).read_text())["cases"]]
     except OSError as err:
         raise UsageError(f"cannot read '{path}': {err.strerror}") from err
     except (ValueError, KeyError, TypeError) as err:
         raise UsageError(
             f"'{path}' is no list of cases", remedy="benchmarks/suite84.json shows what one is"
         ) from err
-    for entry in entries:
-        if pattern in entry["name"]:
-            yield _case(entry)
+    yield from (case for case in cases if pattern in case.name)
 
 
 def _case(entry: dict[str, Any]) -> Case:
     if entry["dtype"] != "float32":
         raise UsageError(f"case '{entry['name']}' is {entry['dtype']}; suites are float32")
     return Case(
-        name=entry["name"],
+        name=str(entry["name"]),
         op=entry["op"],
         expression=entry["expression"],
         shapes=tuple(tuple(shape) for shape in entry["input_shapes"]),
         notes=entry["input_notes"],
         tokens=entry["seq_len"],
-        flops=entry["flops"],
-        min_bytes=entry["min_bytes"],
-        floor_us=entry["floor_us_h100"],
+        flops=int(entry["flops"]),
+        min_bytes=int(entry["min_bytes"]),
+        floor_us=float(entry["floor_us_h100"]),
     )

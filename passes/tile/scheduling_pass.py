@@ -14,7 +14,6 @@ does it (`rewrite`). Which values it takes is decided here:
 What was done is added to the kernel's `schedule`; a step that no plan foresaw ends the plan.
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -33,11 +32,8 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET
-from tilewright.passes.pipeline_string import configure, parse_spec_list
+from tilewright.passes.pipeline_string import configure, parse_spec_list, without_quotes
 from tilewright.passes.trace import Rule, rewriting, skipped
-
-_QUOTED_WORD = re.compile(r'"(?!true"|false")([A-Za-z_][\w-]*)"')
-"""What needs no quotes in a pipeline."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +99,7 @@ class SchedulingPass(ModulePass, ABC):
 
     def step(self) -> str:
         """The pass with its options as part of a pipeline."""
-        return _QUOTED_WORD.sub(r"\1", str(replace(self, target=DEFAULT_TARGET)))
+        return without_quotes(str(replace(self, target=DEFAULT_TARGET)))
 
 
 class _ScheduleLaunch(RewritePattern):

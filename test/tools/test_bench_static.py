@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright bench --static`: the table, its JSON, and mistakes in suites."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tilewright.codegen import nvrtc
+from tilewright.tools import cli
+
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+
+def case(op: str, expression: str, *shapes: tuple[int, ...]) -> dict[str, Any]:
+    """A case as suites have them."""
+    return {
+        "name": f"{op}.small",
+        "op": op,
+        "expression": expression,
+        "dtype": "float32",
+        "input_shapes": shapes,
+        "input_notes": "all inputs torch.randn",
+        "seq_len": 32,
+        "flops": 1,
+        "min_bytes": 1,
+        "floor_us_h100": 0.5,
+    }
+
+
+CASES = [
+    case("matmul", "t0 @ t1", (64, 96), (96, 64)),
+    case("rmsnorm", "F.rms_norm(t0, (256,), t1, 1e-5)", (256, 256), (256,)),
+    case("silu_mul", "F.silu(t0) * t1", (300, 37), (300, 37)),
+    case("attention", "(t0 @ t1.mT).softmax(-1) @ t1", (1, 20, 16), (1, 20, 16)),
+]
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> str:
+    """A small suite."""
+    path = tmp_path / "suite.json"
+    path.write_text(json.dumps({"cases": CASES}))
+    return str(path)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("target", ["sm_90a", "sm_80"])
+def test_the_table_and_its_figures(
+    suite: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rows.json"
+    argv = ["bench", "--static", suite, "--target", target, "--json", str(path)]
+    assert cli.main(argv) == 0
+    head, *rows, summary = capsys.readouterr().out.splitlines()
+    assert head.split()[:4] == ["case", "kernel", "grid", "block"]
+    content = json.loads(path.read_text())
+    assert (content["schema"], content["target"]) == (1, target)
+    kernels = content["kernels"]
+    assert [row["case"].split(".")[0] for row in kernels] == [
+        *("matmul", "rmsnorm", "silu_mul"),
+        *("attention", "attention", "attention"),
+    ]
+    good = sum(not row["shortcomings"] for row in kernels)
+    assert summary == f"{good} of 6 kernels fall short of nothing, on {target}"
+    for line, row in zip(rows, kernels, strict=True):
+        assert line.split()[:4] == [row["case"], row["kernel"], f"{row['grid']}", f"{row['block']}"]
+        assert line.endswith("; ".join(row["shortcomings"]))
+        assert row["spill_bytes"] == 0
+        assert 1 <= row["registers"] <= 255
+        assert row["case_floor_us"] == 0.5
+        assert row["schedule"].startswith("tileify")
+    matmul, norm, elements, *_ = kernels
+    assert 0 < matmul["ffma_share"] < 1
+    assert "m=" in matmul["schedule"]
+    assert norm["wide_share"] == 1
+    # Each row is read once, the weight once, and a row is written.
+    assert norm["minimum_bytes"] == 4 * (2 * 256 * 256 + 256)
+    assert elements["minimum_bytes"] == 4 * 3 * 300 * 37
+
+
+@needs_nvrtc
+def test_only_some_cases(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["bench", "--static", suite, "--only", "silu"]) == 0
+    _, row, summary = capsys.readouterr().out.splitlines()
+    assert row.startswith("silu_mul.small ")
+    assert " of 1 kernels fall short of nothing, on sm_90a" in summary
+
+
+@needs_nvrtc
+def test_json_to_stdout(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["bench", "--static", suite, "--only", "silu", "--json", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["kernels"][0]["case"] == "silu_mul.small"
+    assert err.startswith("case ")
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (None, "is no list of cases (benchmarks/suite84.json shows what one is)"),
+        ({"dtype": "float16"}, "case 'matmul.small' is float16; suites are float32"),
+        ({"expression": "torch.no_such(t0)"}, "no_such"),
+        ({"expression": "t0 @ t1 +"}, "matmul.small"),
+        ({"expression": "t0 @ t0"}, "matmul.small"),
+        ({"flops": None, "name": None}, "is no list of cases"),
+    ],
+)
+def test_mistakes_in_a_suite(
+    change: dict[str, Any] | None,
+    complaint: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "suite.json"
+    entries = [] if change is None else [{**CASES[0], **change}]
+    path.write_text(json.dumps(entries if change is None else {"cases": entries}))
+    assert cli.main(["bench", "--static", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert complaint in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "complaint"),
+    [
+        (["nowhere.json"], "cannot read 'nowhere.json': No such file or directory"),
+        (["--only", "nothing"], "has 'nothing' in its name"),
+        (["--target", "sm_1"], "unknown target 'sm_1'"),
+    ],
+)
+def test_mistakes(
+    argv: list[str], complaint: str, suite: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = argv if argv[0].endswith(".json") else [suite, *argv]
+    assert cli.main(["bench", "--static", *given]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert complaint in err

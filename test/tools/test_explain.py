@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright explain`: what it says of each kind of kernel, in one screen each."""
+
+import re
+
+import pytest
+
+from tilewright.passes.pipeline_string import parse_spec_list
+from tilewright.passes.pipelines import TO_TILE
+from tilewright.tools import cli
+
+MATMUL = "torch.randn(70, 333) @ torch.randn(333, 50)"
+RMS_NORM = "F.rms_norm(torch.randn(32, 2048), (2048,), torch.randn(2048))"
+POINTWISE = "F.silu(torch.randn(100, 37)) * 2"
+ATTENTION = "q = torch.randn(1, 2, 20, 16); F.scaled_dot_product_attention(q, q, q, is_causal=True)"
+EXPRESSIONS = (MATMUL, RMS_NORM, POINTWISE, ATTENTION)
+
+SCREEN = 50
+"""Lines of a kernel that are read at one glance."""
+
+PASSES = [spec.name for spec in parse_spec_list(TO_TILE)][1:]
+
+
+def explained(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    """What is printed of what succeeds."""
+    code = cli.main(["explain", *argv])
+    out, err = capsys.readouterr()
+    assert (code, err) == (0, "")
+    return out
+
+
+def paragraphs(text: str) -> list[list[str]]:
+    """The lines of each kernel."""
+    return [paragraph.splitlines() for paragraph in text.strip().split("\n\n")]
+
+
+def steps(lines: list[str]) -> dict[str, str]:
+    """What is said of each pass, by its name."""
+    found = re.findall(r"^  t:\d{3}     ([\w-]+)(.*(?:\n {12}.*)?)", "\n".join(lines), re.M)
+    return dict(found)
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_what_is_said_of_every_kernel(capsys: pytest.CaptureFixture[str], expression: str) -> None:
+    kernels = paragraphs(explained(capsys, "-c", expression, "--target", "sm_90a"))
+    assert len(kernels) == (2 if expression == ATTENTION else 1)
+    for name, schedule, *rest in kernels:
+        assert re.fullmatch(r"\w+", name)
+        assert 10 < len(rest) < SCREEN
+        pipeline = schedule.removeprefix("  schedule  ")
+        said = steps(rest)
+        assert {*said} <= {*PASSES}
+        # What is in the schedule was done, with these options; all else says why not.
+        done = {spec.name for spec in parse_spec_list(pipeline)}
+        for step, text in said.items():
+            assert text.startswith(": no, ") == (step not in done), (step, text)
+            assert step not in done or f"{step}{text.splitlines()[0]}" in pipeline
+
+
+def test_a_matmul_tells_what_else_was_weighed(capsys: pytest.CaptureFixture[str]) -> None:
+    (lines,) = paragraphs(explained(capsys, "-c", MATMUL, "--target", "sm_90a"))
+    assert lines[0] == "matmul"
+    assert lines[2] == "  problem   m 70, n 50, k 333"
+    model = r"tile \d+x\d+, \d+x\d+ a thread; bk \d+, split \d+, \d slots: (\S+) us by the .*"
+    weighed = [re.fullmatch(rf"  (decided  |instead  |         ) {model}", ln) for ln in lines[3:8]]
+    assert all(weighed)
+    seconds = [float(match[2]) for match in weighed if match is not None]
+    assert len(seconds) == 5
+    # Among those that are nearly as good another reason decides.
+    assert seconds[0] <= 1.1 * min(seconds)
+    said = steps(lines)
+    assert re.search(r"\{.*\}\n {12}.*smem \d+ -> \d+ B", said["stage-inputs"])
+    assert "rows of the tensor are 1332 bytes, not a multiple of 16" in said["tma-copy"]
+    assert said["cooperative-reduce"] == ": no, its axes are bound already"
+
+
+def test_a_row_tells_why_nothing_else_was_done(capsys: pytest.CaptureFixture[str]) -> None:
+    (lines,) = paragraphs(explained(capsys, "-c", RMS_NORM, "--target", "sm_90a"))
+    said = steps(lines)
+    assert said["cooperative-reduce"].startswith("{threads=2048 rows=1 row=registers}\n")
+    assert "accessed 1 MiB -> 768 KiB" in said["cooperative-reduce"]
+    assert said["chunk-matmul-k"].startswith(": no, no contraction")
+    assert said["stage-inputs"] == ": no, a block reads nothing more than once"
+
+
+def test_elements_are_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    (lines,) = paragraphs(explained(capsys, "-c", POINTWISE, "--target", "sm_90a"))
+    assert steps(lines)["blockify-launch"].startswith("{n=256}\n")
+
+
+def test_a_target_without_tma_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    expression = "torch.randn(64, 64) @ torch.randn(64, 64)"
+    (lines,) = paragraphs(explained(capsys, "-c", expression, "--target", "sm_80"))
+    assert steps(lines)["tma-copy"] == ": no, sm_80 has no tensor memory accelerator"
+
+
+@pytest.mark.parametrize(
+    ("argv", "complaint"),
+    [
+        (["nowhere.mlir"], "cannot read 'nowhere.mlir'"),
+        (["-c", "torch.randn(3", "--target", "sm_90a"], "not a Python expression"),
+        (["-c", RMS_NORM, "--target", "sm_1"], "unknown target 'sm_1'"),
+    ],
+)
+def test_mistakes(capsys: pytest.CaptureFixture[str], argv: list[str], complaint: str) -> None:
+    assert cli.main(["explain", *argv]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.match("(<-c>:1:12: )?error: ", err)
+    assert complaint in err
