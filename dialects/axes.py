@@ -6,6 +6,7 @@ subscripts and `where` masks.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp, MaxSIOp, MinSIOp
@@ -119,17 +120,24 @@ def canonical_access(
     The map and operands of a list of expressions, simplified with the ranges of its operands.
     Operands are distinct, used, and in order of first appearance: equal accesses compare equal.
     """
-    ranges = [range_of_value(v) for v in operands]
-    first = [operands.index(v) for v in operands]
+    ranges = tuple(range_of_value(v) for v in operands)
+    first = tuple(operands.index(v) for v in operands)
+    results, used = _canonical(tuple(exprs), first, ranges)
+    return AffineMap(len(used), 0, results), [operands[p] for p in used]
+
+
+@lru_cache(maxsize=1 << 14)  # passes ask for the same accesses again and again
+def _canonical(
+    exprs: tuple[AffineExpr, ...], first: tuple[int, ...], ranges: tuple[Range | None, ...]
+) -> tuple[tuple[AffineExpr, ...], tuple[int, ...]]:
+    """Canonical expressions of the dimensions listed; `first` says where each is listed first."""
     merged = [AffineExpr.dimension(p) for p in first]
     simple = [simplify(e.replace_dims_and_symbols(merged, ()), ranges) for e in exprs]
-    order: list[int] = []
-    for expr in simple:
-        order.extend(p for p in dims_as_written(expr) if p not in order)
+    order = tuple(dict.fromkeys(p for e in simple for p in dims_as_written(e)))
     renamed = {old: AffineExpr.dimension(new) for new, old in enumerate(order)}
-    dims = [renamed.get(p, AffineExpr.dimension(p)) for p in range(len(operands))]
-    results = tuple(simplify(e.replace_dims_and_symbols(dims, ())) for e in simple)
-    return AffineMap(len(order), 0, results), [operands[p] for p in order]
+    dims = [renamed.get(p, AffineExpr.dimension(p)) for p in range(len(first))]
+    results = (simplify(e.replace_dims_and_symbols(dims, ())) for e in simple)
+    return tuple(results), order
 
 
 def optional_mask(mask: Access | None) -> tuple[list[SSAValue], AffineMapAttr | None]:

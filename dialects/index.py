@@ -12,6 +12,7 @@ dimension or a `floordiv`/`mod` of a canonical expression by a positive constant
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import gcd
 from typing import NamedTuple
 
@@ -81,6 +82,15 @@ def _atom_key(atom: AffineExpr) -> tuple[int, str]:
 
 def sum_of(expr: AffineExpr, ranges: Ranges = ()) -> Sum:
     """The canonical sum of `expr`, simplified with what `ranges` says of its dimensions."""
+    return _remembered_sum(expr, tuple(ranges))
+
+
+@lru_cache(maxsize=1 << 14)  # passes ask for the same sums again and again
+def _remembered_sum(expr: AffineExpr, ranges: tuple[Range | None, ...]) -> Sum:
+    return _sum(expr, ranges)
+
+
+def _sum(expr: AffineExpr, ranges: Ranges) -> Sum:
     match expr:
         case AffineConstantExpr():
             return Sum({}, expr.value)
@@ -98,7 +108,7 @@ def sum_of(expr: AffineExpr, ranges: Ranges = ()) -> Sum:
 
 
 def _binary(expr: AffineBinaryOpExpr, ranges: Ranges) -> Sum:
-    lhs, rhs = sum_of(expr.lhs, ranges), sum_of(expr.rhs, ranges)
+    lhs, rhs = _sum(expr.lhs, ranges), _sum(expr.rhs, ranges)
     if expr.kind is AffineBinaryOpKind.Add:
         return _join_quotients(lhs + rhs, ranges)
     if expr.kind is AffineBinaryOpKind.Mul:

@@ -10,8 +10,8 @@ from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.errors import UsageError
 from tilewright.passes.levels import LEVELS, Level, level_of, pipeline_between
 from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import did_you_mean, parse_pipeline
-from tilewright.passes.pipelines import available_passes, expanded, for_target
+from tilewright.passes.pipeline_string import did_you_mean
+from tilewright.passes.pipelines import expanded, for_target, passes_of
 
 
 def context() -> Context:
@@ -38,11 +38,10 @@ def lower(
 ) -> ModuleOp:
     """
     A copy of `module` at `level`, as is best for `target`; `UsageError` if the module is below it
-    already.
+    already. Unless `manager` says otherwise what each level comes to is verified.
     """
-    pipeline = pipeline_between(level_of(module), level)
-    steps = parse_pipeline(pipeline, available_passes())
-    passes = expanded(for_target(step, target) for step in steps)
+    steps = passes_of(pipeline_between(level_of(module), level))
+    stages = [expanded([for_target(step, target)]) for step in steps]
     lowered = module.clone()
-    (manager or PassManager(context())).run(lowered, passes)
+    (manager or PassManager(context(), verify_each=False)).run(lowered, *stages)
     return lowered

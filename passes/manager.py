@@ -3,9 +3,9 @@
 Running passes: one after the other, each blamed for what it raises, its result verified and, if
 someone asks, checked by running the program before and after it.
 
-All is verified before the first pass and after the last; in between, the functions and kernels that
-a pass has changed. Every door (`opt-tool`, `tilewright`, the Python API, a named pipeline) runs
-passes through here.
+All is verified before the first pass and after the last of each stage; in between, if so asked, the
+functions and kernels that a pass has changed. Every door (`opt-tool`, `tilewright`, the Python API,
+a named pipeline) runs passes through here.
 """
 
 import time
@@ -20,7 +20,7 @@ from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 
 from tilewright.errors import TilewrightError
 from tilewright.passes.changes import Changes
-from tilewright.passes.verification import InvalidOpError, verify_changes
+from tilewright.passes.verification import InvalidOpError, verify_changes, verify_module
 
 Checker = Callable[[ModuleOp, ModuleOp, str], None]
 """Raises unless the module before and the module after the pass of that name compute the same."""
@@ -35,35 +35,50 @@ class PassManager:
     """Called after each pass."""
     check_end: Checker | None = None
     """Called once, with the module before the first and after the last pass."""
-    _changes: Changes = field(default_factory=Changes, init=False)
+    verify_each: bool = True
+    """Whether to verify after each pass, so that the one to blame is known, or after each stage."""
+    _changes: Changes | None = field(default=None, init=False)
+    """What was verified before; None to verify all."""
 
-    def run(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
-        """Run `passes` over `module`; `InvalidOpError` names the pass that left it ill-formed."""
-        self._changes = Changes()
-        self.verify(module, made_by="")
+    def run(self, module: ModuleOp, *stages: Sequence[ModulePass]) -> None:
+        """
+        Run the passes of `stages` over `module`, stage by stage.
+
+        `InvalidOpError` names the pass that left the module ill-formed, or after which it was seen.
+        """
+        self._verify_all(module, made_by="")
         original = None if self.check_end is None else module.clone()
-        for position, step in enumerate(passes, start=1):
-            if position == len(passes):
-                self._changes = Changes()  # so that all is verified once more
-            self._run_pass(module, step)
+        for stage in stages:
+            self._run_stage(module, stage)
         if self.check_end is not None and original is not None:
-            self.check_end(original, module, ",".join(step.name for step in passes))
+            self.check_end(original, module, ",".join(p.name for stage in stages for p in stage))
 
-    def _run_pass(self, module: ModuleOp, step: ModulePass) -> None:
-        before = None if self.check_each is None else module.clone()
-        start = time.perf_counter()
-        with blamed_on(step):
-            step.apply(self.ctx, module)
-        seconds = time.perf_counter() - start
-        self.verify(module, made_by=step.name)
-        if self.check_each is not None and before is not None:
-            self.check_each(before, module, step.name)
-        self.finished(step, module, seconds)
+    def _run_stage(self, module: ModuleOp, stage: Sequence[ModulePass]) -> None:
+        for position, step in enumerate(stage, start=1):
+            before = None if self.check_each is None else module.clone()
+            start = time.perf_counter()
+            with blamed_on(step):
+                step.apply(self.ctx, module)
+            seconds = time.perf_counter() - start
+            if position == len(stage):
+                self._verify_all(module, made_by=step.name)
+            elif self.verify_each:
+                self.verify(module, made_by=step.name)
+            if self.check_each is not None and before is not None:
+                self.check_each(before, module, step.name)
+            self.finished(step, module, seconds)
+
+    def _verify_all(self, module: ModuleOp, made_by: str) -> None:
+        self._changes = Changes() if self.verify_each else None
+        self.verify(module, made_by)
 
     def verify(self, module: ModuleOp, made_by: str) -> None:
         """Raise `InvalidOpError` unless what has changed in `module`, by that pass, is valid."""
         try:
-            verify_changes(module, self._changes)
+            if self._changes is None:
+                verify_module(module)
+            else:
+                verify_changes(module, self._changes)
         except InvalidOpError as err:
             raise InvalidOpError(err.op, err.reason, made_by) from err
 

@@ -11,6 +11,7 @@ Each row is a pipeline that `opt-tool -p` understands, and a pass of its own by 
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -55,6 +56,12 @@ def available_passes() -> Mapping[str, Callable[[], type[ModulePass]]]:
     return {**get_xdsl_passes(), **get_all_passes()}
 
 
+@lru_cache
+def passes_of(pipeline: str) -> tuple[ModulePass, ...]:
+    """The passes that a pipeline spells; `UsageError` if there are no such passes."""
+    return parse_pipeline(pipeline, available_passes())
+
+
 @dataclass(frozen=True)
 class NamedPipeline(ModulePass, ABC):
     """A pass that is a pipeline of others, which all decide for one target."""
@@ -65,8 +72,7 @@ class NamedPipeline(ModulePass, ABC):
 
     def passes(self) -> tuple[ModulePass, ...]:
         """The passes that it runs, in order."""
-        steps = parse_pipeline(self.PIPELINE, available_passes())
-        return tuple(for_target(step, self.target) for step in steps)
+        return tuple(for_target(step, self.target) for step in passes_of(self.PIPELINE))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run them, verifying what each leaves behind."""

@@ -25,8 +25,8 @@ from tilewright.passes.changes import Changes
 
 class InvalidOpError(VerifyException):
     """
-    The IR is ill-formed, and this is the innermost operation to blame; `made_by` is the pass that
-    made it what it is, empty where none did.
+    The IR is ill-formed, and this is the innermost operation to blame; `made_by` is the pass after
+    which that was seen, empty where it was before any.
     """
 
     def __init__(self, op: Operation, reason: str, made_by: str = ""):

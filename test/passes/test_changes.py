@@ -239,6 +239,23 @@ def test_the_pass_that_breaks_something_is_blamed(change: Callable[[ModuleOp], N
     assert failure.value.made_by == "do"
 
 
+def test_without_verify_each_the_end_of_each_stage_is_verified():
+    stages = [Do(rename), Idle()], [Idle()]
+    with pytest.raises(InvalidOpError, match="no kernel @square") as failure:
+        PassManager(context(), verify_each=False).run(plan(), *stages)
+    assert failure.value.made_by == "idle"
+
+
+def test_without_verify_each_what_is_mended_in_its_stage_is_fine():
+    def mend(module: ModuleOp) -> None:
+        kernel(module, "cube").properties["sym_name"] = StringAttr("square")
+
+    passes = [Do(rename), Do(mend)]
+    PassManager(context(), verify_each=False).run(plan(), passes)
+    with pytest.raises(InvalidOpError, match="no kernel @square"):
+        PassManager(context()).run(plan(), passes)
+
+
 def test_what_a_pass_leaves_alone_is_not_verified_again(monkeypatch: pytest.MonkeyPatch):
     verified: list[Operation] = []
     verify = IRDLOperation.verify_
