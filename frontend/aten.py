@@ -6,7 +6,7 @@ Nothing here knows an operator by name. A call is matched with its schema, and t
 the schema's arguments under the schema's name.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -46,12 +46,16 @@ def defined_ops() -> Mapping[Any, type[TorchOp]]:
     return {overload_of(op): op for op in OPS}
 
 
-def decompositions() -> Any:
-    """PyTorch's own table to core ATen, less every op that the dialect defines."""
+def decompositions(but_for: Collection[str] = ()) -> Any:
+    """
+    PyTorch's own table to core ATen, less every op that the dialect defines, and less the operators
+    `but_for`, such as `aten::topk`.
+    """
     import torch
 
     table: Any = torch.export.default_decompositions()
-    for overload in defined_ops():
+    named = [overload for overload in table if overload._schema.name in but_for]
+    for overload in (*defined_ops(), *named):
         table.pop(overload, None)
     return table
 

@@ -87,7 +87,11 @@ def capture(
     given. A module is captured in eval mode, and left as it was. Raises `UnsupportedError` for what
     the compiler cannot do and `UsageError` where the user's own code fails.
     """
-    exported = _exported(function, args, dict(kwargs or {}))
+    return capture_exported(_exported(function, args, dict(kwargs or {})))
+
+
+def capture_exported(exported: Any) -> Captured:
+    """Capture what `frontend.export` gave, which is changed by it. Raises `UnsupportedError`."""
     numbers_to_tensors(exported)
     fold(exported)
     check(exported)

@@ -14,12 +14,19 @@ from typing import Any
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.aten import decompositions
 from tilewright.frontend.export_errors import error_of_export, untraced
-from tilewright.frontend.refusals import check_source
+from tilewright.frontend.refusals import check_source, refused_in
 from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
 
 
-def export(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The functional graph of the module, in ops that the dialect defines as far as possible."""
+def export(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], partly: bool = False
+) -> Any:
+    """
+    The functional graph of the module, in ops that the dialect defines as far as possible.
+
+    Raises `UnsupportedError` for operators that are refused; with `partly` they are left as they
+    are, and may stand in the graph.
+    """
     import torch
     from torch.utils import _pytree as pytree
 
@@ -29,6 +36,8 @@ def export(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         with torch.no_grad(), _eval_mode(module), _quiet(), subscripts_as_tensors(module):
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)
+            if partly:
+                return exported.run_decompositions(decompositions(but_for=refused_in(exported)))
             check_source(exported)
             return exported.run_decompositions(decompositions())
     except TilewrightError:

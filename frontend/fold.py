@@ -29,9 +29,9 @@ _MOST_BYTES = 64 << 20
 def fold(exported: Any) -> None:
     """Fold the graph of an exported program in place."""
     graph = exported.graph
-    _drop_assertions(graph)
+    drop_assertions(graph)
     known = _constants(exported)
-    free = _independent(graph, known)
+    free = independent_of_inputs(graph, known)
     values: dict[Any, Any] = {**known}
     ends = [n for n in graph.nodes if n in free and _is_worth(n, free)]
     for node, value in [(node, _evaluated(node, values)) for node in ends]:
@@ -41,7 +41,7 @@ def fold(exported: Any) -> None:
     exported.graph_module.recompile()
 
 
-def _drop_assertions(graph: Any) -> None:
+def drop_assertions(graph: Any) -> None:
     """Drop assertions about dtypes: they hold, and keep alive what nothing else uses."""
     import torch
 
@@ -65,7 +65,7 @@ def _constants(exported: Any) -> dict[Any, Any]:
     return {n: v for n, v in constants.items() if not isinstance(v, FakeTensor) and not v.is_meta}
 
 
-def _independent(graph: Any, known: Mapping[Any, Any]) -> dict[Any, None]:
+def independent_of_inputs(graph: Any, known: Mapping[Any, Any]) -> dict[Any, None]:
     """The nodes that depend on constants at most, and have tensors of known sizes as values."""
     free = dict.fromkeys(known)
     for node in graph.nodes:

@@ -21,7 +21,7 @@ def calls_of(exported: Any) -> list[Any]:
     return [n for n in calls if n.target is not asserts and (n.users or n.is_impure())]
 
 
-def _tensors(value: Any) -> list[Any]:
+def tensors_of(value: Any) -> list[Any]:
     """The tensors of a node's `val`: itself, or those in its tuple."""
     import torch
 
@@ -48,14 +48,29 @@ def check(exported: Any) -> None:
     _check_dtypes(exported)
 
 
-def _check_names(exported: Any) -> None:
-    """Every call is of an operator that may be used; all that are not are named in one error."""
+def refused_in(exported: Any) -> set[str]:
+    """
+    The schema names of the operators that are refused in a program as the user wrote it, such as
+    `aten::topk`; of those that write in place also what PyTorch writes for them.
+    """
+    names = [n.target._schema.name for n, _ in _refused(exported) if hasattr(n.target, "_schema")]
+    plain = {name.rstrip("_") for name in names}
+    return {*names, *plain, *(f"{name}_functional" for name in plain)}
+
+
+def _refused(exported: Any) -> list[tuple[Any, Refusal]]:
+    """The calls of operators that are refused, with why."""
     from torch.fx import GraphModule
 
     modules = [m for m in exported.graph_module.modules() if isinstance(m, GraphModule)]
     calls = [n for m in modules for n in m.graph.nodes if n.op == "call_function"]
     used = [n for n in calls if n.users or n.is_impure()]
-    found = [(n, refusal) for n in used if (refusal := refusal_of(n)) is not None]
+    return [(n, refusal) for n in used if (refusal := refusal_of(n)) is not None]
+
+
+def _check_names(exported: Any) -> None:
+    """Every call is of an operator that may be used; all that are not are named in one error."""
+    found = _refused(exported)
     if len({node.target for node, _ in found}) == 1:
         node, refusal = found[0]
         raise UnsupportedError(
@@ -79,7 +94,7 @@ def _check_layouts(exported: Any) -> None:
     import torch
 
     for node in exported.graph.nodes:
-        for tensor in _tensors(node.meta.get("val")):
+        for tensor in tensors_of(node.meta.get("val")):
             if tensor.layout is not torch.strided:
                 raise UnsupportedError(
                     f"{_what(node)} has the layout {tensor.layout}; only dense ones are supported",
@@ -93,7 +108,7 @@ def _check_sizes(exported: Any) -> None:
 
     for node in exported.graph.nodes:
         value = node.meta.get("val")
-        sizes = [size for tensor in _tensors(value) for size in tensor.shape]
+        sizes = [size for tensor in tensors_of(value) for size in tensor.shape]
         symbols = [v for v in (value, *sizes) if isinstance(v, torch.SymInt | torch.SymFloat)]
         symbols += [v for v in (value,) if isinstance(v, torch.SymBool)]
         if symbols:
@@ -139,7 +154,7 @@ def _check_dtypes(exported: Any) -> None:
     arguments = [n for n in exported.graph.nodes if n.op == "placeholder"]
     arguments = [n for n in arguments if n.users or n.name in passed]
     for node in (*arguments, *calls_of(exported)):
-        for tensor in _tensors(node.meta.get("val")):
+        for tensor in tensors_of(node.meta.get("val")):
             if dtype_name(tensor.dtype) not in DTYPES:
                 raise UnsupportedError(
                     f"{_what(node)} has the dtype {tensor.dtype}, which is not supported",

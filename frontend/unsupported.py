@@ -176,6 +176,13 @@ _GROUPS: tuple[tuple[str, Refusal], ...] = (
         "_upsample_bilinear2d_aa _upsample_bicubic2d_aa",
         Refusal("antialias=True is not there", "pass antialias=False, or average before it"),
     ),
+    (
+        "_transformer_encoder_layer_fwd _native_multi_head_attention",
+        Refusal(
+            "it is a whole layer in one operator, PyTorch's fast path",
+            "call torch.backends.mha.set_fastpath_enabled(False) before",
+        ),
+    ),
     ("embedding_renorm", Refusal("max_norm changes the weight", "normalise it before")),
     (
         "embedding_bag _embedding_bag _embedding_bag_forward_only",

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The graphs that Dynamo, the front of `torch.compile`, gives to a backend, made ready for capture.
+
+Such a graph takes everything as an input: parameters and buffers, sizes, and numbers.
+
+    def forward(self, s77, L_x_, L_scale_, L_self_modules_norm_parameters_weight_): ...
+
+What is a module's becomes an attribute under the name that the user knows, `norm.weight`, so that
+capture finds parameters as in any module. Numbers, which Dynamo wraps in tensors that the graph
+takes apart again, become plain inputs.
+"""
+
+import copy
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ReadyGraph:
+    """A copy of a graph of Dynamo's; inputs are known by their position in the original's call."""
+
+    module: Any
+    """The `torch.fx.GraphModule`. It takes the inputs that are not in `state`, in order."""
+    state: dict[str, int]
+    """The parameters and buffers, which are attributes of `module`, by path."""
+    arguments: list[int]
+    """The inputs that `module` takes."""
+
+    def call_of(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
+        """Those of `inputs` that `module` takes."""
+        return tuple(inputs[position] for position in self.arguments)
+
+
+def ready(graph: Any, inputs: Sequence[Any]) -> ReadyGraph:
+    """Copy a graph of Dynamo's, and put what of `inputs` is a module's state into the copy."""
+    from torch.fx import GraphModule
+
+    module = GraphModule(graph, copy.deepcopy(graph.graph))
+    originals = graph.graph.find_nodes(op="placeholder")
+    placeholders = module.graph.find_nodes(op="placeholder")
+    for position in numbers_among(placeholders):
+        _take_as_number(placeholders[position])
+    _name_modules(module)
+    paths = {n: path for n, node in enumerate(originals) if (path := path_of(node)) is not None}
+    return hold(module, paths, inputs)
+
+
+_ROOT = re.compile(r"^[A-Z]\['[^']*'\]\.?")
+"""`L['self'].`, by which Dynamo reaches what a function uses."""
+
+
+def _name_modules(module: Any) -> None:
+    """Call the modules that nodes come from as the user does: `layers.0`."""
+    for node in module.graph.nodes:
+        if stack := node.meta.get("nn_module_stack"):
+            named = {key: (_ROOT.sub("", path), kind) for key, (path, kind) in stack.items()}
+            node.meta["nn_module_stack"] = named
+
+
+def hold(module: Any, paths: Mapping[int, str], inputs: Sequence[Any]) -> ReadyGraph:
+    """Make attributes of some of the inputs of a graph module, which is changed."""
+    placeholders = module.graph.find_nodes(op="placeholder")
+    state: dict[str, int] = {}
+    for position, wanted in paths.items():
+        path = _free_path(module, wanted)
+        state[path] = position
+        _hold(module, path, inputs[position], placeholders[position])
+    module.recompile()
+    return ReadyGraph(module, state, [n for n in range(len(placeholders)) if n not in paths])
+
+
+def numbers_among(placeholders: Sequence[Any]) -> frozenset[int]:
+    """The inputs that are Python numbers, which Dynamo passes in as tensors."""
+    return frozenset(n for n, node in enumerate(placeholders) if _is_number(node))
+
+
+_STATE = re.compile(r"(?:_modules|_parameters|_buffers)\['([^']+)'\]")
+
+
+def path_of(placeholder: Any) -> str | None:
+    """The path of a parameter or buffer in its module; None for any other input."""
+    name: Any = getattr(getattr(placeholder, "_dynamo_source", None), "name", "")
+    source = str(name() if callable(name) else name)
+    found = _STATE.findall(source)
+    is_state = bool(re.search(r"(?:_parameters|_buffers)\['[^']+'\]$", source))
+    return ".".join(found) if is_state and not any("." in part for part in found) else None
+
+
+def _free_path(module: Any, path: str) -> str:
+    """`path`, changed where it is the name of something else: of another module's, say."""
+    first, _, rest = path.partition(".")
+    while _is_taken(module, first, rest):
+        first = f"{first}_"
+    return f"{first}.{rest}" if rest else first
+
+
+def _is_taken(module: Any, first: str, rest: str) -> bool:
+    from torch import nn
+
+    if first not in module._modules:
+        return hasattr(module, first)
+    owner = module._modules[first]
+    if not rest or type(owner) is not nn.Module:
+        return True
+    return _is_taken(owner, *rest.partition(".")[::2])
+
+
+def _hold(module: Any, path: str, tensor: Any, placeholder: Any) -> None:
+    """Make an input an attribute."""
+    from torch import nn
+
+    owner = module
+    *around, name = path.split(".")
+    for part in around:
+        if part not in owner._modules:
+            owner.add_module(part, nn.Module())
+        owner = owner._modules[part]
+    if isinstance(tensor, nn.Parameter):
+        owner.register_parameter(name, tensor)
+    else:
+        owner.register_buffer(name, tensor)
+    graph = placeholder.graph
+    with graph.inserting_before(placeholder):
+        attribute = graph.get_attr(path)
+    attribute.meta = {**placeholder.meta}
+    placeholder.replace_all_uses_with(attribute)
+    graph.erase_node(placeholder)
+
+
+def _is_number(placeholder: Any) -> bool:
+    """Whether an input is a Python number that Dynamo wrapped: a tensor that is only unwrapped."""
+    import torch
+
+    value = placeholder.meta.get("example_value")
+    if not isinstance(value, torch.Tensor) or value.shape or value.device.type != "cpu":
+        return False
+    return bool(placeholder.users) and all(
+        user.op == "call_method" and user.target == "item" for user in placeholder.users
+    )
+
+
+def _take_as_number(placeholder: Any) -> None:
+    for user in [*placeholder.users]:
+        user.replace_all_uses_with(placeholder)
+        placeholder.graph.erase_node(user)

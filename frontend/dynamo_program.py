@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A graph of Dynamo's compiled for one kind of inputs.
+
+Kernels compute new tensors only, from tensors. What stands around that is done here, at each call:
+what the graph writes in place is written, and outputs that are views become views.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tilewright.errors import UnsupportedError
+from tilewright.frontend.capture import capture_exported
+from tilewright.frontend.dynamo_graph import ReadyGraph, ready
+from tilewright.frontend.export import export
+from tilewright.frontend.kernels import Compile, Kernels, Source, sources_of, take
+from tilewright.frontend.output_views import Value, View, separate_views
+from tilewright.frontend.partial import compile_parts
+from tilewright.frontend.telling import tell
+from tilewright.frontend.written_inputs import is_output, share_memory
+
+Compute = Callable[..., Sequence[Any]]
+"""From a graph's inputs to the new values of what it writes, and the bases of its outputs."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled graph; inputs are those of the graph, by position."""
+
+    graph: Any
+    compute: Compute
+    written: list[int]
+    """The inputs that are written in place."""
+    outputs: list[View | Value]
+    bases: Mapping[str, Source]
+    """The inputs that outputs are views of."""
+    structure: Any
+    """How outputs are nested: PyTorch's `TreeSpec`."""
+
+    def __call__(self, *inputs: Any) -> Any:
+        """The graph's outputs."""
+        import torch
+        from torch.utils import _pytree as pytree
+
+        if self.written and share_memory(inputs, self.written):
+            tell("a graph runs in PyTorch: an input that it writes shares memory with another")
+            return self.graph(*inputs)
+        with torch.no_grad():
+            results = self.compute(*inputs)
+            for position, result in zip(self.written, results, strict=False):
+                inputs[position].copy_(result)
+            bases = {name: take(source, inputs) for name, source in self.bases.items()}
+            outputs = [output.of(bases, results) for output in self.outputs]
+        return pytree.tree_unflatten(outputs, self.structure)
+
+
+def program_of(graph: Any, inputs: Sequence[Any], compile: Compile) -> Program:
+    """
+    Compile a graph of Dynamo's for inputs like these, in which numbers are numbers.
+
+    Raises `UnsupportedError` and `UsageError` where it cannot even be compiled in part.
+    """
+    made_ready = ready(graph, inputs)
+    try:
+        return _whole(graph, made_ready, inputs, compile)
+    except _NotWhole as err:
+        return _in_part(graph, made_ready, inputs, compile, str(err))
+
+
+class _NotWhole(Exception):
+    """Why a graph is not compiled as a whole."""
+
+
+def _whole(graph: Any, ready: ReadyGraph, inputs: Sequence[Any], compile: Compile) -> Program:
+    try:
+        exported = export(ready.module, ready.call_of(inputs), {})
+        around = _around(graph, ready, exported)
+        results = exported.graph.output_node().args[0]
+        captured = capture_exported(exported) if results else None
+    except UnsupportedError as err:
+        raise _NotWhole(str(err)) from err
+    if captured is None:
+        return Program(graph, _nothing, *around)
+    sources = sources_of(captured.exported, ready.state, ready.arguments)
+    return Program(graph, Kernels(captured, sources, compile), *around)
+
+
+def _nothing(*inputs: Any) -> list[Any]:
+    """What is to be computed where all outputs are views of inputs."""
+    return []
+
+
+def _in_part(
+    graph: Any, ready: ReadyGraph, inputs: Sequence[Any], compile: Compile, reason: str
+) -> Program:
+    exported = export(ready.module, ready.call_of(inputs), {}, partly=True)
+    around = _around(graph, ready, exported)
+    sources = sources_of(exported, ready.state, ready.arguments)
+    specs = exported.graph_signature.input_specs
+    held = {s.arg.name: s.target for s in specs if s.target in ready.state}
+    state = {name: (path, inputs[ready.state[path]]) for name, path in held.items()}
+    parts = compile_parts(exported, state, compile, tell)
+    what = "part of a graph" if parts.graph.find_nodes(op="call_module") else "a graph"
+    tell(f"{what} runs in PyTorch: {reason}")
+
+    def compute(*inputs: Any) -> Sequence[Any]:
+        return parts(*(take(source, inputs) for source in sources.values()))
+
+    return Program(graph, compute, *around)
+
+
+def _around(
+    graph: Any, ready: ReadyGraph, exported: Any
+) -> tuple[list[int], list[View | Value], dict[str, Source], Any]:
+    """The last four fields of a program; its graph is made to return only what is computed."""
+    sources = sources_of(exported, ready.state, ready.arguments)
+    structure = exported.call_spec.out_spec
+
+    def is_input(output: int, name: str) -> bool:
+        return is_output(graph, output, sources[name])
+
+    names, outputs = separate_views(exported, is_input)
+    written = [sources[name] for name in names]
+    bases = {o.base for o in outputs if isinstance(o, View) and isinstance(o.base, str)}
+    return written, outputs, {name: sources[name] for name in sorted(bases)}, structure

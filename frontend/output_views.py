@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Outputs that are views: of an input, or of what the program computes.
+
+Kernels write results into memory of their own. In PyTorch `return x[0], y, y.T` gives a part of
+`x`, and `y` twice: whoever writes to one of them in place changes the other. So views at the end of
+a program are taken off, and made by PyTorch of what they are views of; they cost nothing.
+"""
+
+import operator
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+Base = str | int
+"""An input of the program by name, or a result of it by number."""
+
+
+@dataclass(frozen=True)
+class View:
+    """An output as views of a base, the first first; none if it is the base itself."""
+
+    base: Base
+    calls: tuple[tuple[Any, tuple[Any, ...], Mapping[str, Any]], ...] = ()
+    """For each view the operator, and its arguments after the first."""
+
+    def of(self, inputs: Mapping[str, Any], results: Sequence[Any]) -> Any:
+        """The output, for the inputs and results of a call."""
+        tensor = inputs[self.base] if isinstance(self.base, str) else results[self.base]
+        for target, args, kwargs in self.calls:
+            tensor = target(tensor, *args, **kwargs)
+        return tensor
+
+
+@dataclass(frozen=True)
+class Value:
+    """An output that is a Python value."""
+
+    value: Any
+
+    def of(self, inputs: Mapping[str, Any], results: Sequence[Any]) -> Any:
+        """The value."""
+        return self.value
+
+
+def separate_views(
+    exported: Any, is_input: Callable[[int, str], bool]
+) -> tuple[list[str], list[View | Value]]:
+    """
+    Make an exported program return what it writes in place, and the bases of its outputs.
+
+    `is_input` says of the number of an output, and the name of an input that is written, whether
+    they share memory: `x.add_(1); return x.T` and `y = x + 1; x.copy_(y); return y.T` are the same
+    graph. Returns the graph's inputs that are written, in the order of their new values; and the
+    outputs of the user's function, in terms of the graph's inputs and results.
+    """
+    from torch.export.graph_signature import OutputKind
+    from torch.fx import Node
+
+    specs = exported.graph_signature.output_specs
+    count = sum(spec.kind is not OutputKind.USER_OUTPUT for spec in specs)
+    written = _written(exported.graph_signature, specs[:count])
+    values = list(exported.graph.output_node().args[0])
+    results = values[:count]
+    outputs: list[View | Value] = []
+    for position, value in enumerate(values[count:]):
+        if not isinstance(value, Node):
+            outputs.append(Value(value))
+            continue
+        node, calls = _base(value, {*results[:count]})
+        news = zip(results[:count], written, strict=True)
+        inputs = [name for new, name in news if new is node and is_input(position, name)]
+        if node.op == "placeholder" and node.name not in written:
+            inputs = [node.name]
+        if not inputs and node not in results:
+            results.append(node)
+        outputs.append(View(inputs[0] if inputs else results.index(node), calls))
+    _return(exported, results, count)
+    return written, outputs
+
+
+def _return(exported: Any, results: Sequence[Any], count: int) -> None:
+    """Make a program return `results`, of which `count` are new values of what it writes."""
+    from torch.export.graph_signature import OutputKind, OutputSpec, TensorArgument
+
+    exported.graph.output_node().args = (tuple(results),)
+    exported.graph_signature.output_specs[count:] = [
+        OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(name=node.name), None)
+        for node in results[count:]
+    ]
+    exported.graph.eliminate_dead_code()
+    exported.graph_module.recompile()
+
+
+def _written(signature: Any, specs: Sequence[Any]) -> list[str]:
+    """The names of the graph's inputs that are written."""
+    nodes = {spec.target: spec.arg.name for spec in signature.input_specs if spec.target}
+    return [nodes.get(spec.target, spec.target) for spec in specs]
+
+
+def _base(node: Any, known: Collection[Any]) -> tuple[Any, tuple[Any, ...]]:
+    """What a node is a view of, one of `known` at most, and the calls that make it of that."""
+    calls: list[Any] = []
+    while node not in known and is_view(node):
+        first, *rest = node.args
+        calls.append((node.target, tuple(rest), node.kwargs))
+        node = first
+    return node, tuple(reversed(calls))
+
+
+def is_view(node: Any) -> bool:
+    """Whether an FX node makes a view, or takes one out of several."""
+    from torch._ops import OpOverload
+
+    target: Any = node.target
+    if target is operator.getitem:
+        return is_view(node.args[0])
+    return isinstance(target, OpOverload) and bool(cast(Any, target).is_view)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A graph that is compiled in part: the operators that the compiler does not know run in PyTorch.
+
+    relu(x @ w) -> topk -> exp        part_0, aten.topk, part_1
+
+`CapabilityBasedPartitioner` of `torch.fx` finds the parts, each as large as may be.
+"""
+
+import copy
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tilewright.dialects.element_types import DTYPES
+from tilewright.errors import UnsupportedError, UsageError
+from tilewright.frontend.aten import dtype_name, op_of_call
+from tilewright.frontend.capture import capture
+from tilewright.frontend.dynamo_graph import hold
+from tilewright.frontend.fold import drop_assertions, independent_of_inputs
+from tilewright.frontend.kernels import Compile, Kernels, sources_of
+from tilewright.frontend.numbers import numbers_to_tensors
+from tilewright.frontend.output_views import is_view
+from tilewright.frontend.refusals import tensors_of
+from tilewright.frontend.unsupported import refusal_of
+
+State = Mapping[str, tuple[str, Any]]
+"""The parameters and buffers among a graph's inputs, by name: their paths, and the tensors."""
+
+
+def compile_parts(
+    exported: Any, state: State, compile: Compile, tell: Callable[[str], None]
+) -> Any:
+    """
+    The graph of an exported program, with all of it that can be compiled so: a GraphModule that
+    takes and returns what the graph does. What is not compiled only when it is lowered is told.
+    """
+    from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+
+    numbers_to_tensors(exported)
+    drop_assertions(exported.graph)
+    support: Any = _Support(exported)
+    partitioner = CapabilityBasedPartitioner(exported.graph_module, support, True)
+    parts = [p for p in partitioner.propose_partitions() if not all(map(is_view, p.nodes))]
+    whole = partitioner.fuse_partitions(parts, prefix="part_")
+    for call in whole.graph.find_nodes(op="call_module"):
+        part = whole.get_submodule(call.target)
+        compiled = _compiled(part, call.args, state, compile, tell)
+        whole.set_submodule(call.target, compiled)
+    return whole
+
+
+def _compiled(
+    part: Any, args: Sequence[Any], state: State, compile: Compile, tell: Callable[[str], None]
+) -> Any:
+    """A part as a module of kernels; itself, if it cannot be lowered after all."""
+    from torch import nn
+
+    inputs = [state[a.name][1] if a.name in state else a.meta["val"] for a in args]
+    paths = {n: state[a.name][0] for n, a in enumerate(args) if a.name in state}
+    try:
+        ready = hold(_copy(part), paths, inputs)
+        captured = capture(ready.module, ready.call_of(inputs))
+        sources = sources_of(captured.exported, ready.state, ready.arguments)
+        kernels = Kernels(captured, sources, compile)
+    except (UnsupportedError, UsageError) as err:
+        tell(str(err))
+        return part
+    returns_tuple = isinstance(part.graph.output_node().args[0], tuple | list)
+    module: Any = nn.Module()
+    module.forward = kernels if returns_tuple else _first_of(kernels)
+    return module
+
+
+def _first_of(kernels: Kernels) -> Callable[..., Any]:
+    def forward(*inputs: Any) -> Any:
+        return kernels(*inputs)[0]
+
+    return forward
+
+
+def _copy(part: Any) -> Any:
+    """A copy that shares no nodes with the part."""
+    from torch.fx import GraphModule
+
+    return GraphModule(part, copy.deepcopy(part.graph))
+
+
+class _Support:
+    """Which nodes of a graph can be compiled, as the partitioner asks for it."""
+
+    def __init__(self, exported: Any):
+        self._free = independent_of_inputs(exported.graph, {})
+        """What is computed at capture, whatever its operator."""
+
+    def is_node_supported(self, submodules: Mapping[str, Any], node: Any) -> bool:
+        """Whether the compiler knows what a node calls, and all tensors around it."""
+        if node.op != "call_function":
+            return False
+        if node.target is operator.getitem:
+            return self.is_node_supported(submodules, node.args[0])
+        if node not in self._free and op_of_call(node.target, node.args) is None:
+            return False
+        return refusal_of(node) is None and all(map(_is_known, (node, *node.all_input_nodes)))
+
+
+def _is_known(node: Any) -> bool:
+    """Whether a node's tensors are such as the dialect has."""
+    import torch
+
+    tensors = tensors_of(node.meta.get("val"))
+    return bool(tensors) and all(
+        tensor.layout is torch.strided
+        and dtype_name(tensor.dtype) in DTYPES
+        and all(isinstance(size, int) for size in tensor.shape)
+        for tensor in tensors
+    )

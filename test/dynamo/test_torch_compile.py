@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The backend as users name it: its options, what it refuses, and kernels on the simulator."""
+
+import copy
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.metadata import distributions
+from typing import Any, cast
+
+import pytest
+import torch
+from torch import nn
+from torch._dynamo import reset
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.simulator import SimulationTooLarge
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.frontend.telling import forget
+from tilewright.torch_compile import backend
+
+from .modules import CASES
+from .test_dynamo import check
+
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    """Nothing compiled, and nothing told."""
+    reset()
+    forget()
+    with torch.no_grad():
+        yield
+
+
+def compiled(function: Any, **options: Any) -> Any:
+    """`function` as the backend compiles it."""
+    return cast(Any, torch).compile(function, backend=backend, **options)
+
+
+QUICK = ("language model", "cache", "topk")
+"""What is simulated each time."""
+
+
+@needs_nvrtc
+@pytest.mark.filterwarnings("ignore:tilewright")
+@pytest.mark.parametrize("name", QUICK)
+def test_kernels_do_what_pytorch_does(name: str):
+    _check_on_the_simulator(name)
+
+
+@needs_nvrtc
+@pytest.mark.usefixtures("every_case")
+@pytest.mark.filterwarnings("ignore:tilewright")
+@pytest.mark.parametrize("name", [name for name in CASES if name not in QUICK])
+def test_all_kernels_do_what_pytorch_does(name: str):
+    _check_on_the_simulator(name)
+
+
+def _check_on_the_simulator(name: str) -> None:
+    eager = CASES[name].make()
+    check(CASES[name], compiled(copy.deepcopy(eager), options={"device": "sim"}), eager)
+
+
+def test_pytorch_lists_the_backend():
+    if not [*distributions(name="tilewright")]:
+        pytest.skip("tilewright is on the path only, and not installed")
+    registry: Any = import_module("torch._dynamo")
+    assert "tilewright" in registry.list_backends()
+    assert registry.lookup_backend("tilewright") is backend
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "an unknown option": (
+        {"options": {"tagret": "sm_90a"}},
+        r"^unknown option 'tagret' of the backend tilewright \(did you mean 'target'\?\)$",
+    ),
+    "an option like no other": ({"options": {"x": 1}}, r"\(options: device, target\)$"),
+    "an option that is no text": ({"options": {"target": 90}}, "'target' is a text, not 90"),
+    "an unknown target": ({"options": {"target": "sm_1"}}, "sm_1"),
+    "an unknown device": ({"options": {"device": "tpu"}}, "unknown device 'tpu'"),
+    "a mode": ({"mode": "max-autotune"}, "there are no modes, as 'max-autotune'"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_is_our_error_and_not_dynamos(name: str):
+    arguments, message = REFUSED[name]
+    with pytest.raises(TilewrightError, match=message) as caught:
+        compiled(torch.sin, **arguments)(torch.ones(2))
+    assert isinstance(caught.value, UsageError)
+
+
+def test_what_takes_the_simulator_minutes_is_refused_before_it_starts():
+    x = torch.empty(2048, 2048)
+    with pytest.raises(
+        SimulationTooLarge, match=r"simulating the graph takes about 1\.\d+e\+10 .*GPU"
+    ):
+        compiled(nn.Linear(2048, 2048), options={"device": "sim"})(x)
+
+
+@needs_nvrtc
+def test_the_target_is_that_of_the_options(monkeypatch: pytest.MonkeyPatch):
+    targets: list[str] = []
+    compile = nvrtc.compile
+
+    def recorded(source: str, target: str, **options: Any) -> Any:
+        targets.append(target)
+        return compile(source, target, **options)
+
+    monkeypatch.setattr(nvrtc, "compile", recorded)
+    options = {"target": "sm_80", "device": "sim"}
+    assert torch.equal(compiled(torch.neg, options=options)(torch.ones(3)), -torch.ones(3))
+    assert set(targets) == {"sm_80"}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The backend of `torch.compile`:
+
+    fast = torch.compile(model, backend="tilewright", options={"target": "sm_90a"})
+    with torch.no_grad():
+        fast(x)
+
+An installed Tilewright announces it to PyTorch (entry points `torch_dynamo_backends`); without
+installing it, `backend=tilewright.torch_compile.backend` is the same.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from tilewright.api import CompiledProgram
+from tilewright.codegen.execution import DEFAULT_BUDGET, Backend, backend_for
+from tilewright.codegen.gpu import target_for
+from tilewright.codegen.simulator import SimulationTooLarge
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.frontend.capture import Captured
+from tilewright.frontend.dynamo import lazily
+from tilewright.frontend.kernels import Run
+from tilewright.interpreters.work import scalar_operations
+from tilewright.passes import lowering
+from tilewright.passes.levels import Level
+
+OPTIONS = ("device", "target")
+
+
+def backend(
+    graph: Any,
+    example_inputs: Sequence[Any],
+    *,
+    mode: str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Callable[..., Any]:
+    """
+    What Dynamo calls with each graph, a `torch.fx.GraphModule`; gives what is called in its place.
+
+    Options are `device` and `target`, as of `tilewright.compile`. Nothing is compiled yet, and
+    nothing refused: what is raised here Dynamo wraps in an error of its own, what is raised at the
+    call it does not.
+    """
+    try:
+        return lazily(graph, _compiler(mode, dict(options or {})))
+    except TilewrightError as err:
+        return _raising(err)
+
+
+def _raising(error: TilewrightError) -> Callable[..., Any]:
+    def call(*inputs: Any) -> Any:
+        raise error
+
+    return call
+
+
+def _compiler(mode: str | None, options: dict[str, Any]) -> "_Compiler":
+    """What the arguments of `torch.compile` say. Raises `UsageError`."""
+    if mode is not None:
+        raise UsageError(
+            f"there are no modes, as '{mode}'", remedy="every kernel is planned for its sizes"
+        )
+    for name in options.keys() - set(OPTIONS):
+        near = get_close_matches(name, OPTIONS, 1)
+        hint = f"did you mean '{near[0]}'?" if near else f"options: {', '.join(OPTIONS)}"
+        raise UsageError(f"unknown option '{name}' of the backend tilewright", remedy=hint)
+    for name, value in options.items():
+        if not isinstance(value, str):
+            raise UsageError(f"the option '{name}' is a text, not {value!r}")
+    target = target_for(options.get("target"))
+    return _Compiler(target, backend_for(options.get("device", "auto"), target))
+
+
+@dataclass(frozen=True)
+class _Compiler:
+    """Compiles what was captured, to be run on a device."""
+
+    target: str
+    device: Backend
+
+    def __call__(self, captured: Captured) -> Run:
+        if self.device.name == "sim":
+            _check_reach(captured)
+        return CompiledProgram(captured, self.device, self.target).run
+
+
+def _check_reach(captured: Captured) -> None:
+    """
+    Raise `SimulationTooLarge` for what the simulator would take more than minutes for.
+
+    A thread-instruction does about two of the scalar operations of Tensor IR.
+    """
+    module = lowering.lower(captured.module, Level.TENSOR)
+    needed = scalar_operations(module) // 2
+    if needed > DEFAULT_BUDGET:
+        raise SimulationTooLarge("the graph", DEFAULT_BUDGET, needed)

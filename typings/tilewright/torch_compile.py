@@ -1,0 +1,1 @@
+../../tilewright/torch_compile.py
