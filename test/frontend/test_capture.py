@@ -15,7 +15,7 @@ from xdsl.dialects.func import FuncOp
 
 from tilewright.dialects.torch_op import TorchOp
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
-from tilewright.frontend.aten import DTYPES
+from tilewright.frontend.aten import DTYPES, decompositions
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import parse_expression
 
@@ -398,3 +398,20 @@ def test_an_input_that_is_a_view_of_a_parameter():
 
     captured = capture(function, (torch.randn(2, 3), layer.weight.t()))
     assert [i.name for i in captured.inputs] == ["layer.weight", "layer.bias", "x", "w"]
+
+
+def test_what_pytorch_breaks_down_wrongly_is_refused(monkeypatch: pytest.MonkeyPatch):
+    """PyTorch 2.11 does so with the last state of an LSTM."""
+
+    def wrong(x: torch.Tensor) -> torch.Tensor:
+        return x[None].exp()
+
+    table: Any = decompositions()
+    table[torch.ops.aten.expm1.default] = wrong
+
+    def given(but_for: Any) -> Any:
+        return table
+
+    monkeypatch.setattr("tilewright.frontend.export.decompositions", given)
+    with pytest.raises(UnsupportedError, match=r"float32\[1, 3\] instead of float32\[3\]"):
+        capture(torch.expm1, (torch.ones(3),))
