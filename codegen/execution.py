@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Running a launch plan on a device: one interface, `Backend`, and the simulator behind it.
+Running a launch plan on a device: one interface, `Backend`, and the simulator behind it. A GPU is
+another (`runtime/`).
 
 Memory that the plan allocates starts out as poison (`poison.py`); so does the memory of a buffer in
 the slab each time that a new one begins there. What still looks like it after the kernel that
@@ -9,14 +10,15 @@ so, the kernel runs once more, on memory of another pattern. A buffer that is wr
 input starts out as that; of it nobody knows what was not written.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.codegen import nvrtc
-from tilewright.codegen.launch_plan import Fill, Launch, MapOf, Plan
+from tilewright.codegen.gpu import present_gpu
+from tilewright.codegen.launch_plan import SOURCE_NAME, Fill, Launch, MapOf, Plan
 from tilewright.codegen.loading import loaded_array
 from tilewright.codegen.outcome import Execution, KernelReport, Problem
 from tilewright.codegen.poison import (
@@ -32,10 +34,7 @@ from tilewright.codegen.poison import (
 from tilewright.codegen.simulator import Report, SimulationTooLarge, simulate
 from tilewright.codegen.simulator.tensor_map import TensorMap
 from tilewright.codegen.target_limits import check_launches
-from tilewright.errors import TilewrightError, UsageError
-
-SOURCE_NAME = "kernels.cu"
-"""What messages call the CUDA text."""
+from tilewright.errors import UsageError
 
 DEFAULT_BUDGET = 2_000_000_000
 """Thread-instructions that a plan may take in the simulator: a minute or two on one CPU core."""
@@ -54,17 +53,45 @@ class Backend(Protocol):
         ...
 
 
+RunTensors = Callable[[Sequence[Any]], list[Any]]
+"""Queues all launches on tensors; gives new tensors for the results, on the device."""
+
+
+@runtime_checkable
+class TensorBackend(Backend, Protocol):
+    """A device that takes PyTorch's tensors as they lie there."""
+
+    def load(self, plan: Plan) -> RunTensors:
+        """A plan on the device: what it takes is as `plan.inputs` says."""
+        ...
+
+
 def backend_for(device: str, target: str, blocks: int | None = None) -> Backend:
     """
     The backend that `device` (auto, gpu or sim) names, for code made for `target`.
 
-    The simulator runs at most about `blocks` blocks of a kernel.
+    The simulator runs at most about `blocks` blocks of a kernel; a GPU runs all. Raises
+    `TilewrightError` where there is no GPU, but it is asked for.
     """
     if device not in ("auto", "gpu", "sim"):
         raise UsageError(f"unknown device '{device}'", remedy="devices: auto, gpu, sim")
-    if device == "gpu":
-        raise TilewrightError("this version cannot run on a GPU yet", remedy="use the device sim")
+    if device == "gpu" and blocks is not None:
+        raise UsageError("a GPU runs all blocks", remedy="--blocks goes with --device sim")
+    if device == "gpu" or (device == "auto" and blocks is None and _gpu_runs(target)):
+        # It comes with PyTorch, which to load takes long.
+        from tilewright.codegen.runtime.gpu_backend import GpuBackend
+
+        return GpuBackend(target)
     return SimulatorBackend(target, blocks=blocks)
+
+
+def _gpu_runs(target: str) -> bool:
+    """Whether a GPU is present that runs code for `target`, and PyTorch can use it."""
+    if (gpu := present_gpu()) is None or gpu.target != target:
+        return False
+    from tilewright.codegen.runtime.gpu_backend import why_no_gpu
+
+    return why_no_gpu() is None
 
 
 class SimulatorBackend:

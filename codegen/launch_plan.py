@@ -17,6 +17,9 @@ import numpy as np
 from tilewright.codegen.slab import Slab
 from tilewright.errors import UsageError
 
+SOURCE_NAME = "kernels.cu"
+"""What messages call the CUDA text."""
+
 
 @dataclass(frozen=True)
 class ArrayType:

@@ -30,8 +30,9 @@ class KernelReport:
 
     launch: Launch
     instructions: int
-    """Thread-instructions executed."""
-    counters: Counters
+    """Thread-instructions executed, where they are counted."""
+    counters: Counters | None
+    """None where nothing is counted: on a GPU."""
     problems: tuple[Problem, ...]
     blocks: int
     """How many blocks ran: all of the grid, or a sample."""

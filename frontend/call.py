@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from tilewright.arrays import tensor_of
+from tilewright.arrays import as_array, tensor_of
 from tilewright.errors import UsageError
 from tilewright.frontend.aten import dtype_name
 from tilewright.frontend.capture import Captured
@@ -33,19 +33,19 @@ class Call:
         """Tensors or arrays for `captured.inputs`: the call's, and the module's own."""
         return [_with_values(i.name, self._tensors[i.node]) for i in self._captured.inputs]
 
-    def results(self, arrays: Sequence[Any]) -> Any:
+    def results(self, values: Sequence[Any]) -> Any:
         """
         What the function returns, once what it writes in place is written; tensors if any tensor
-        was passed in, else arrays.
+        was passed in, else arrays. `values` are tensors or arrays.
         """
         import torch
 
-        write_back(self._captured, list(self._tensors.values()), arrays)
+        write_back(self._captured, list(self._tensors.values()), values)
         tensors = [leaf for leaf in self._given if isinstance(leaf, torch.Tensor)]
         if self._given and not tensors:
-            return self._captured.unflatten(arrays)
+            return self._captured.unflatten([as_array(value) for value in values])
         device = tensors[0].device if tensors else torch.device("cpu")
-        return self._captured.unflatten([tensor_of(array).to(device) for array in arrays])
+        return self._captured.unflatten([tensor_of(value).to(device) for value in values])
 
 
 def _matched_leaves(

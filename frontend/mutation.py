@@ -7,7 +7,7 @@ back into the tensors or arrays that it was called with, and into the module's b
 from collections.abc import Sequence
 from typing import Any, cast
 
-from tilewright.arrays import as_array, tensor_of
+from tilewright.arrays import tensor_of
 from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.signature import Input
@@ -82,6 +82,30 @@ def _overlap(one: Any, other: Any) -> bool:
 
     if any(isinstance(value, FakeTensor) for value in (one, other)):
         return False  # which has no memory, and cannot be run with either
-    if any(isinstance(v, torch.Tensor) and v.device.type != "cpu" for v in (one, other)):
-        return one is other
-    return np.shares_memory(as_array(one), as_array(other))
+    devices = {
+        v.device if isinstance(v, torch.Tensor) else torch.device("cpu") for v in (one, other)
+    }
+    return len(devices) == 1 and np.shares_memory(_addresses(one), _addresses(other))
+
+
+def _addresses(value: Any) -> Any:
+    """An array of the bytes where a tensor or array lies, to be asked where, and never read."""
+    import numpy as np
+
+    if isinstance(value, np.ndarray):
+        return cast(Any, value)
+    return np.asarray(_Extent(value))
+
+
+class _Extent:
+    """A tensor's memory, on whatever device, in NumPy's array interface."""
+
+    def __init__(self, tensor: Any):
+        size = tensor.element_size()
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (tensor.data_ptr(), True),
+            "shape": tuple(tensor.shape),
+            "strides": tuple(size * stride for stride in tensor.stride()),
+            "typestr": f"|V{size}",
+        }

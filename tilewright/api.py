@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import interpreters
 from tilewright.arrays import as_array, tensor_of
-from tilewright.codegen.execution import Backend, backend_for
+from tilewright.codegen.execution import Backend, RunTensors, TensorBackend, backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Launch, Plan
@@ -130,6 +130,11 @@ class CompiledProgram:
         """The launches, and the buffers they run over."""
         return plan_of(lower_to_cuda(self.captured.module, self.target))
 
+    @cached_property
+    def _loaded(self) -> RunTensors | None:
+        """The plan on a device that takes tensors."""
+        return self.backend.load(self.plan) if isinstance(self.backend, TensorBackend) else None
+
     @property
     def kernels(self) -> tuple[Launch, ...]:
         """The launches in order: kernel name, grid, block, shared memory."""
@@ -164,7 +169,7 @@ class CompiledProgram:
         Results are NumPy arrays if all inputs are, else tensors. What the original writes in place,
         inputs and buffers, is written. Raises `UsageError` for inputs that differ from those of the
         compilation in number, shape, dtype, or in a Python value, and for one that is written and
-        cannot be.
+        cannot be. On a GPU the kernels are queued on PyTorch's current stream.
         """
         call = Call(self.captured, args, kwargs)
         return call.results(self.run(call.values()))
@@ -174,8 +179,10 @@ class CompiledProgram:
         The results of `@main` for `values`, tensors or arrays for `captured.inputs` in order.
 
         Nothing is written into `values`: what the program writes in place stands first among the
-        results. Results are arrays.
+        results. Results are new tensors on a GPU, and arrays of the simulator.
         """
+        if self._loaded is not None:
+            return self._loaded([tensor_of(value) for value in values])
         execution = self.backend.run(self.plan, [as_array(value) for value in values])
         if execution.problems:
             first = execution.problems[0]

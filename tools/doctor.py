@@ -15,6 +15,8 @@ import tilewright
 from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.report.disassemble import find_nvdisasm
+from tilewright.codegen.runtime.cubin_cache import default_folder
+from tilewright.codegen.runtime.gpu_backend import why_no_gpu
 from tilewright.tools.terminal import console, show, table
 from tilewright.tools.toolkit import use_cuda_home
 
@@ -49,16 +51,21 @@ def run(args: argparse.Namespace) -> int:
 def _abilities() -> Table:
     rows = table("what works", "")
     has_torch, has_nvrtc = find_spec("torch") is not None, nvrtc.available()
+    no_gpu = _why_no_gpu(has_torch, has_nvrtc)
     for ability, works, reason in (
         ("IR to IR and to CUDA text (opt-tool, compile FILE)", True, ""),
         ("PyTorch to CUDA text (compile -c)", has_torch, "needs torch"),
         ("run on the simulator, with all checks", has_nvrtc, "needs NVRTC"),
         ("compare a run with PyTorch (run -c)", has_torch and has_nvrtc, "needs torch and NVRTC"),
         ("report on machine code (compile --report)", has_nvrtc, "needs NVRTC"),
-        ("run on a GPU", False, "not in this version"),
+        ("run on a GPU", no_gpu is None, no_gpu or ""),
     ):
         rows.add_row(ability, "[green]yes[/]" if works else f"[red]no[/]: {reason}")
     return rows
+
+
+def _why_no_gpu(has_torch: bool, has_nvrtc: bool) -> str | None:
+    return why_no_gpu() if has_torch and has_nvrtc else "needs torch and NVRTC"
 
 
 def _package(name: str) -> Callable[[], str | None]:
@@ -98,7 +105,8 @@ PARTS = (
     Part("NVRTC", _nvrtc, "compiling CUDA: the simulator", _CUDA),
     Part("nvdisasm", _nvdisasm, "machine code as text", _CUDA),
     Part("GPU", _gpu, "running at speed", "the simulator runs without"),
-    Part("pycuda", _package("pycuda"), "running on a GPU", _GPU),
+    Part("pycuda", _package("pycuda"), "running on a GPU", f"{_GPU}; runs without"),
+    Part("cache", lambda: str(default_folder()), "machine code of kernels", ""),
     Part(
         "transformers",
         _package("transformers"),

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tilewright.codegen.execution import SOURCE_NAME
+from tilewright.codegen.launch_plan import SOURCE_NAME
 from tilewright.codegen.outcome import Execution, KernelReport, Problem
 from tilewright.codegen.report import StaticReport, as_json
 from tilewright.codegen.slab import Slab
@@ -116,18 +116,26 @@ _COLUMNS = ("grid", "block", "shared", "instructions", "bank factor", "sectors",
 def _kernels_table(report: Report) -> Table:
     rows = table("kernel", *_COLUMNS, numbers=_COLUMNS)
     for kernel in report.execution.kernels:
-        launch, counters = kernel.launch, kernel.counters
+        launch = kernel.launch
         rows.add_row(
             launch.kernel,
             f"{kernel.blocks} of {launch.grid}" if kernel.is_sample else f"{launch.grid}",
             f"{launch.block}",
             f"{launch.shared_bytes} B",
-            f"{kernel.instructions}",
-            _factor(counters.bank_factor, counters.shared_wavefronts),
-            f"{counters.global_sectors}",
-            _factor(counters.sector_factor, counters.global_sectors),
+            *_counted(kernel),
         )
     return rows
+
+
+def _counted(kernel: KernelReport) -> tuple[str, ...]:
+    if (counters := kernel.counters) is None:
+        return ("-",) * 4
+    return (
+        f"{kernel.instructions}",
+        _factor(counters.bank_factor, counters.shared_wavefronts),
+        f"{counters.global_sectors}",
+        _factor(counters.sector_factor, counters.global_sectors),
+    )
 
 
 def _factor(factor: float, count: int) -> str:
@@ -183,12 +191,17 @@ def _key(rounded_by: str) -> str:
 
 def _kernel(kernel: KernelReport) -> dict[str, Any]:
     launch, counters = kernel.launch, kernel.counters
-    return {
+    ran: dict[str, Any] = {
         "name": launch.kernel,
         "grid": launch.grid,
         "blocks": kernel.blocks,
         "block": launch.block,
         "smem_bytes": launch.shared_bytes,
+    }
+    if counters is None:
+        return ran
+    return {
+        **ran,
         "instructions": kernel.instructions,
         "shared_wavefronts": counters.shared_wavefronts,
         "ideal_shared_wavefronts": counters.ideal_shared_wavefronts,

@@ -256,7 +256,9 @@ def test_inputs_must_fit(misfit: str):
 def test_devices():
     assert backend_for("auto", "sm_90a").name == "sim"
     assert backend_for("sim", "sm_90a").name == "sim"
-    with pytest.raises(TilewrightError, match="cannot run on a GPU yet"):
+    with pytest.raises(TilewrightError, match="there is no GPU to run on: NVIDIA's driver finds"):
         backend_for("gpu", "sm_90a")
+    with pytest.raises(UsageError, match="a GPU runs all blocks"):
+        backend_for("gpu", "sm_90a", blocks=3)
     with pytest.raises(UsageError, match="unknown device 'tpu'"):
         backend_for("tpu", "sm_90a")

@@ -377,7 +377,7 @@ def test_without_nvrtc_a_run_says_how_to_get_it(
 
 def test_the_gpu_is_for_later(tilewright: Tilewright):
     result = tilewright("run", "-c", SOFTMAX, "--device", "gpu", "--json", "report.json")
-    message = "error: this version cannot run on a GPU yet (use the device sim)"
+    message = "error: there is no GPU to run on: NVIDIA's driver finds none (use the device sim)"
     assert (result.code, result.err) == (1, f"{message}\n")
     report = json.loads(Path("report.json").read_text())
     assert (report["ok"], report["errors"]) == (False, [message])
@@ -549,7 +549,7 @@ def test_doctor_says_what_works(tilewright: Tilewright):
     assert (result.code, result.err) == (0, "")
     found = {line.split("  ")[0]: line for line in result.out.splitlines()}
     assert np.__version__ in found["numpy"]
-    assert "not in this version" in found["run on a GPU"]
+    assert "no: NVIDIA's driver finds none" in found["run on a GPU"]
     assert "\x1b" not in result.out
 
 

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fills as the driver does them: rows of words of 1, 2 or 4 bytes."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tilewright.codegen.runtime.driver import Memory
+
+
+class Words(NamedTuple):
+    """Words that are set: `height` rows of `width`, `pitch` bytes from row to row."""
+
+    address: int
+    pitch: int
+    value: int
+    size: int
+    """Bytes of a word: 1, 2 or 4."""
+    width: int
+    height: int
+
+
+def words_of(memory: Memory, value: float | int) -> list[Words]:
+    """
+    What to set so that all elements are `value`; nothing for a buffer without elements.
+
+    Elements of eight bytes are set half by half, unless both halves are equal.
+    """
+    address, type = memory
+    count, size = type.bytes // type.dtype.itemsize, type.dtype.itemsize
+    if not count:
+        return []
+    element = np.array([value]).astype(type.dtype)
+    if size < 8:
+        return [Words(address, 0, int(element.view(f"u{size}")[0]), size, count, 1)]
+    low, high = (int(half) for half in element.view(np.uint32))
+    if low == high:
+        return [Words(address, 0, low, 4, 2 * count, 1)]
+    return [Words(address + 4 * n, 8, half, 4, 1, count) for n, half in enumerate((low, high))]

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running launch plans on a GPU, with tensors or NumPy arrays."""
+
+from collections.abc import Sequence
+
+from tilewright.arrays import array_of, tensor_of
+from tilewright.codegen.gpu import present_gpu
+from tilewright.codegen.launch_plan import Plan
+from tilewright.codegen.outcome import Execution, KernelReport
+from tilewright.codegen.poison import Array
+from tilewright.codegen.runtime import pycuda_driver
+from tilewright.codegen.runtime.cuda_driver import CudaDriver
+from tilewright.codegen.runtime.driver import Driver
+from tilewright.codegen.runtime.loaded_plan import LoadedPlan
+from tilewright.errors import TilewrightError
+
+
+class GpuBackend:
+    """
+    Runs plans on a GPU, by default the one that is PyTorch's current device.
+
+    The simulator is a driver too: `GpuBackend(target, SimulatedDriver())`.
+    """
+
+    name = "gpu"
+
+    def __init__(self, target: str, driver: Driver | None = None):
+        self.target = target
+        self.driver = driver or gpu_driver()
+
+    def run(self, plan: Plan, inputs: Sequence[Array]) -> Execution:
+        """Run all launches, and wait. Raises `DriverError`, which names the kernel at fault."""
+        plan.check_inputs(list(inputs))
+        tensors = [tensor_of(array) for array in inputs]
+        results = self.load(plan)(tensors, step_by_step=True)
+        kernels = [KernelReport(launch, 0, None, (), launch.grid) for launch in plan.launches]
+        return Execution([array_of(result) for result in results], kernels)
+
+    def load(self, plan: Plan) -> LoadedPlan:
+        """A plan with its kernels on the GPU, to be called with tensors."""
+        return LoadedPlan(plan, self.driver, self.target)
+
+
+def gpu_driver() -> Driver:
+    """
+    The best driver there is for the GPU that is PyTorch's current device: pycuda's, if that is
+    installed. Raises `TilewrightError` where there is no GPU that PyTorch can use.
+    """
+    if (reason := why_no_gpu()) is not None:
+        raise TilewrightError(f"there is no GPU to run on: {reason}", remedy="use the device sim")
+    import torch
+
+    ordinal = torch.cuda.current_device()
+    kind = pycuda_driver.PycudaDriver if pycuda_driver.is_importable() else CudaDriver
+    return kind(ordinal)
+
+
+def why_no_gpu() -> str | None:
+    """Why nothing can run on a GPU here; None if it can."""
+    if present_gpu() is None:
+        return "NVIDIA's driver finds none"
+    import torch
+
+    if torch.version.cuda is None:
+        return "this build of PyTorch is for CPUs only"
+    return None if torch.cuda.is_available() else "PyTorch cannot use it"

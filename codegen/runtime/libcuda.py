@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+NVIDIA's driver API through ctypes: those of its functions that the runtime calls.
+
+Handles and addresses are `c_void_p`; a status other than 0 becomes a `DriverError`. Where the API
+has versions of a function, the names here are those that `cuda.h` of CUDA 13 gives them.
+Reference: CUDA driver API, https://docs.nvidia.com/cuda/cuda-driver-api/.
+"""
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from tilewright.codegen.launch_plan import MapOf
+from tilewright.codegen.runtime.driver import DriverError, Memory
+from tilewright.codegen.runtime.tensor_map import MAP_BYTES, encoding
+
+LIBRARY = "libcuda.so.1"
+
+REGISTERS, LOCAL_BYTES, MAX_DYNAMIC_SHARED_BYTES = 4, 3, 8  # CUfunction_attribute
+_UNLOADABLE = {200, 209, 218, 222}
+"""CUDA_ERROR_INVALID_IMAGE, NO_BINARY_FOR_GPU, INVALID_PTX, UNSUPPORTED_PTX_VERSION"""
+
+Handle = ctypes.c_void_p
+Version = tuple[int, int]
+
+
+class LibCuda:
+    """The driver's library, initialised."""
+
+    def __init__(self, path: str = LIBRARY):
+        try:
+            self.library = ctypes.CDLL(path)
+        except OSError:
+            message = f"running on a GPU needs NVIDIA's driver, and {path} is not found"
+            raise DriverError(message, remedy="use the device sim") from None
+        self.check(self.library.cuInit(0), "the driver does not start")
+
+    def check(self, status: int, what: str) -> None:
+        """Raise `DriverError` unless all went well; `what` failed otherwise."""
+        if status:
+            raise DriverError(f"{what}: {self._status_text(status)}")
+
+    def call(self, what: str, function: str, *arguments: Any) -> None:
+        """Call a function whose result is a status."""
+        self.check(getattr(self.library, function)(*arguments), what)
+
+    def version(self) -> Version:
+        """The CUDA version that the driver supports, `(13, 0)`."""
+        number = ctypes.c_int()
+        self.call("the driver's version", "cuDriverGetVersion", ctypes.byref(number))
+        return number.value // 1000, number.value % 1000 // 10
+
+    def primary_context(self, ordinal: int) -> Handle:
+        """The context of a device that PyTorch uses too; it is kept until the process ends."""
+        device, context = ctypes.c_int(), Handle()
+        what = f"GPU {ordinal} cannot be used"
+        self.call(what, "cuDeviceGet", ctypes.byref(device), ordinal)
+        self.call(what, "cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        return context
+
+    def load(self, cubin: bytes, compiled_by: Version) -> Handle:
+        """A module; `compiled_by` is the version of NVRTC that made the cubin."""
+        module = Handle()
+        status = self.library.cuModuleLoadData(ctypes.byref(module), cubin)
+        if status in _UNLOADABLE and (version := self.version()) < (compiled_by[0], 0):
+            raise DriverError(
+                "the driver supports CUDA {}.{}, but the kernels are compiled by NVRTC "
+                "{}.{}".format(*version, *compiled_by),
+                remedy="update the driver, or install the NVRTC of its version",
+            )
+        self.check(status, "the driver does not load the kernels")
+        return module
+
+    def function(self, module: Handle, name: str) -> Handle:
+        """A kernel of a module."""
+        function = Handle()
+        where = f"kernel '{name}'"
+        self.call(where, "cuModuleGetFunction", ctypes.byref(function), module, name.encode())
+        return function
+
+    def attribute(self, function: Handle, attribute: int) -> int:
+        """What the driver knows of a kernel."""
+        value = ctypes.c_int()
+        what = "an attribute of a kernel"
+        self.call(what, "cuFuncGetAttribute", ctypes.byref(value), attribute, function)
+        return value.value
+
+    def encoded(self, map: MapOf, memory: Memory) -> bytes:
+        """A `CUtensorMap` of memory that the GPU can reach."""
+        dtype = memory.type.dtype
+        e = encoding(map, dtype.name, dtype.itemsize)
+        encoded = _aligned_map()
+        self.call(
+            f"a tensor map of {memory.type}, box {list(map.box)}, swizzle {map.swizzle}",
+            "cuTensorMapEncodeTiled",
+            ctypes.byref(encoded),
+            e.dtype,
+            len(e.extents),
+            Handle(memory.address),
+            _array(ctypes.c_uint64, e.extents),
+            _array(ctypes.c_uint64, e.strides),
+            _array(ctypes.c_uint32, e.box),
+            _array(ctypes.c_uint32, [1] * len(e.box)),
+            0,  # no interleaving
+            e.swizzle,
+            e.l2_promotion,
+            0,  # zeros outside
+        )
+        return bytes(encoded)
+
+    def _status_text(self, status: int) -> str:
+        name, text = ctypes.c_char_p(), ctypes.c_char_p()
+        self.library.cuGetErrorName(status, ctypes.byref(name))
+        self.library.cuGetErrorString(status, ctypes.byref(text))
+        parts = [(part.value or b"").decode() for part in (name, text)]
+        return ", ".join(filter(None, parts)) or f"error {status}"
+
+
+@cache
+def libcuda() -> LibCuda:
+    """The driver of this machine. Raises `DriverError` where there is none."""
+    return LibCuda()
+
+
+def _array(type: Any, values: Sequence[int]) -> Any:
+    return (type * len(values))(*values)
+
+
+def _aligned_map() -> Any:
+    """Room for a tensor map; the driver wants it at a multiple of 64 bytes."""
+    memory = (ctypes.c_uint8 * (MAP_BYTES + 64))()
+    start = -ctypes.addressof(memory) % 64
+    return (ctypes.c_uint8 * MAP_BYTES).from_buffer(memory, start)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A launch plan loaded on a device: called with tensors, it gives tensors."""
+
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
+
+from tilewright.codegen.launch_plan import Plan
+from tilewright.codegen.runtime.driver import Driver
+from tilewright.codegen.runtime.tensors import current_stream, loaders, new_tensor
+from tilewright.codegen.runtime.workspace import GRAPH_FROM, Workspace
+from tilewright.codegen.target_limits import check_launches
+from tilewright.errors import UsageError
+
+
+class LoadedPlan:
+    """
+    A plan's kernels, loaded.
+
+    Calls queue on PyTorch's current stream and return before the GPU is done, as PyTorch's own do.
+    Several threads may call at once. Raises `DriverError`, and what NVRTC has to say.
+    """
+
+    def __init__(
+        self, plan: Plan, driver: Driver, target: str, graph_from: int | None = GRAPH_FROM
+    ):
+        check_launches(plan.launches, target)
+        self.plan = plan
+        self.driver = driver
+        self._graph_from = graph_from
+        self._loaders = loaders(plan, driver.device)
+        self._new = [n for n in dict.fromkeys(plan.results) if n >= len(plan.inputs)]
+        self._workspaces: dict[int, Workspace] = {}
+        self._lock = Lock()
+        if plan.launches:
+            module = driver.load(plan.source, target)
+            needs = {launch.kernel: launch.dynamic_shared_bytes for launch in plan.launches}
+            self.functions = {name: module.function(name, size) for name, size in needs.items()}
+
+    def __call__(self, tensors: Sequence[Any], *, step_by_step: bool = False) -> list[Any]:
+        """
+        The results for inputs as `plan.inputs` says; no two share memory, with each other or with
+        inputs. With `step_by_step` it waits for each kernel, and errors name the one that failed.
+        """
+        import torch
+
+        if len(tensors) != len(self._loaders):
+            wanted, given = len(self._loaders), len(tensors)
+            raise UsageError(f"the program takes {wanted} inputs, got {given}")
+        with torch.no_grad():
+            pairs = zip(self._loaders, tensors, strict=True)
+            buffers = {n: loader.load(t) for n, (loader, t) in enumerate(pairs)}
+            for number in self._new:
+                buffers[number] = new_tensor(self.plan.buffers[number], self.driver.device)
+            if self.plan.launches:
+                self._launch(buffers, step_by_step)
+            return self._results(buffers)
+
+    def _launch(self, buffers: dict[int, Any], step_by_step: bool) -> None:
+        addresses = {number: tensor.data_ptr() for number, tensor in buffers.items()}
+        stream, is_capturing = current_stream(self.driver.device)
+        self.driver.enter()
+        try:
+            workspace = self._workspace(stream, is_capturing)
+            with workspace.lock:
+                run = workspace.run_step_by_step if step_by_step else workspace.run
+                run(addresses, stream)
+        except BaseException:
+            self._workspaces.pop(stream, None)  # counters may not be as the next call needs them
+            raise
+        finally:
+            self.driver.leave()
+
+    def _workspace(self, stream: int, is_capturing: bool) -> Workspace:
+        """
+        That of a stream. What a user's CUDA graph captures runs when the graph is launched, and may
+        run while other calls do: it gets one of its own.
+        """
+        if is_capturing:
+            return self._new_workspace(stream, graph_from=None)
+        with self._lock:
+            if (workspace := self._workspaces.get(stream)) is None:
+                workspace = self._new_workspace(stream, self._graph_from)
+                self._workspaces[stream] = workspace
+            return workspace
+
+    def _new_workspace(self, stream: int, graph_from: int | None) -> Workspace:
+        return Workspace(self.plan, self.functions, self.driver, stream, graph_from)
+
+    def _results(self, buffers: dict[int, Any]) -> list[Any]:
+        """The plan's results; copies of those that are inputs or results already."""
+        given, results = set[int](), list[Any]()
+        for number in self.plan.results:
+            is_new = number in self._new and number not in given
+            results.append(buffers[number] if is_new else buffers[number].clone())
+            given.add(number)
+        return results

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The driver `pycuda`: kernels are loaded and launched through pycuda.
+
+What pycuda lacks goes by the driver API, which the same kernels are then loaded by: graphs, and
+launches on streams that pycuda has not made, as PyTorch's are but for the default one.
+Reference: https://documen.tician.de/pycuda/driver.html.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+from importlib import import_module
+from typing import Any
+
+from tilewright.codegen.launch_plan import Launch
+from tilewright.codegen.runtime.cubin_cache import CubinCache
+from tilewright.codegen.runtime.cuda_driver import CudaDriver, CudaLaunch, CudaModule
+from tilewright.codegen.runtime.driver import Arguments, DriverError
+from tilewright.codegen.runtime.libcuda import LibCuda
+
+
+class PycudaLaunch:
+    """A launch with its arguments packed."""
+
+    def __init__(self, function: "PycudaFunction", launch: Launch, packed: bytes):
+        self.launch = launch
+        self._function = function
+        self._packed = packed
+        self._call = partial(
+            function.function._launch_kernel,
+            (launch.grid, 1, 1),
+            (launch.block, 1, 1),
+            packed,
+            launch.dynamic_shared_bytes,
+        )
+
+    def __call__(self, stream: int) -> None:
+        if stream:
+            return self._by_driver(stream)
+        try:
+            self._call(None)
+        except self._function.error as err:
+            message = f"kernel '{self.launch.kernel}' cannot be launched: {err}"
+            raise DriverError(message) from None
+
+    @property
+    def nodes(self) -> Sequence[Any]:
+        return self._by_driver.nodes
+
+    @cached_property
+    def _by_driver(self) -> CudaLaunch:
+        """The same launch of the same kernel, loaded by the driver API."""
+        handle = self._function.twin.handle
+        return CudaLaunch(self._function.driver.lib, handle, self.launch, self._packed)
+
+
+class PycudaFunction:
+    """A kernel."""
+
+    def __init__(self, module: "PycudaModule", name: str, dynamic_shared_bytes: int):
+        self.driver = module.driver
+        self.error = module.cuda.Error
+        self._twin = partial(module.twin_function, name, dynamic_shared_bytes)
+        try:
+            self.function = module.module.get_function(name)
+            if dynamic_shared_bytes:
+                attribute = module.cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+                self.function.set_attribute(attribute, dynamic_shared_bytes)
+        except self.error as err:
+            raise DriverError(f"kernel '{name}': {err}") from None
+
+    @cached_property
+    def twin(self) -> Any:
+        """The same kernel, loaded by the driver API."""
+        return self._twin()
+
+    @property
+    def registers(self) -> int:
+        return self.function.num_regs
+
+    @property
+    def local_bytes(self) -> int:
+        return self.function.local_size_bytes
+
+    def bind(self, launch: Launch, arguments: Arguments) -> PycudaLaunch:
+        return PycudaLaunch(self, launch, self.driver.packed(arguments))
+
+
+class PycudaModule:
+    """A cubin, loaded."""
+
+    def __init__(self, driver: "PycudaDriver", cubin: bytes):
+        self.driver = driver
+        self.cuda = driver.cuda
+        self._cubin = cubin
+        try:
+            self.module = driver.cuda.module_from_buffer(cubin)
+        except driver.cuda.Error as err:
+            _ = self._twin  # which has better words for most of what can be wrong
+            raise DriverError(f"the kernels cannot be loaded: {err}") from None
+
+    def function(self, name: str, dynamic_shared_bytes: int) -> PycudaFunction:
+        return PycudaFunction(self, name, dynamic_shared_bytes)
+
+    def twin_function(self, name: str, dynamic_shared_bytes: int) -> Any:
+        """A kernel, loaded by the driver API."""
+        return self._twin.function(name, dynamic_shared_bytes)
+
+    @cached_property
+    def _twin(self) -> CudaModule:
+        return CudaModule(self.driver, self._cubin)
+
+
+class PycudaDriver(CudaDriver):
+    """The GPU of a number, through pycuda, on the context that PyTorch uses."""
+
+    name = "pycuda"
+
+    def __init__(
+        self,
+        ordinal: int = 0,
+        lib: LibCuda | None = None,
+        cache: CubinCache | None = None,
+        device: str | None = None,
+    ):
+        super().__init__(ordinal, lib, cache, device)
+        self.cuda: Any = import_module("pycuda.driver")
+        self.cuda.init()
+        self._pycuda_context: Any = self.cuda.Device(ordinal).retain_primary_context()
+
+    def load(self, source: str, target: str) -> Any:
+        cubin = self._cache.cubin(source, target)
+        self._pycuda_context.push()
+        try:
+            return PycudaModule(self, cubin)
+        finally:
+            self._pycuda_context.pop()
+
+
+def is_importable() -> bool:
+    """Whether pycuda is installed, with the driver's library beside it."""
+    try:
+        import_module("pycuda.driver")
+    except ImportError:
+        return False
+    return True

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The driver `simulator`: kernels run in the PTX simulator, on the memory of CPU tensors.
+
+It stands in for a GPU where host code is tested. Whatever a kernel does wrong is an error.
+"""
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.launch_plan import SOURCE_NAME, Launch
+from tilewright.codegen.runtime.driver import Arguments, Bound, DriverError, Memory
+from tilewright.codegen.simulator import TensorMap, simulate
+
+
+class SimulatedLaunch:
+    """A launch with its arguments."""
+
+    nodes: Sequence[Any] = ()
+
+    def __init__(self, ptx: str, launch: Launch, arguments: Arguments):
+        self.arguments = arguments
+        self._ptx = ptx
+        self._launch = launch
+
+    def __call__(self, stream: int) -> None:
+        launch, given = self._launch, self.arguments
+        written = {memory.address for memory in given.outputs}
+        maps = [
+            TensorMap(array_at(memory).reshape(map.shape), map.box, swizzle=map.swizzle)
+            for map, memory in given.maps
+        ]
+        report = simulate(
+            self._ptx,
+            launch.kernel,
+            grid=launch.grid,
+            block=launch.block,
+            shared_bytes=launch.dynamic_shared_bytes,
+            arguments=[*maps, *map(array_at, given.inputs), *map(array_at, given.outputs)],
+            read_only=[
+                number
+                for number, memory in enumerate(given.inputs, len(maps))
+                if memory.address not in written
+            ],
+        )
+        if report.errors:
+            raise DriverError(f"kernel '{launch.kernel}' failed: {report.errors[0]}")
+
+
+class SimulatedFill:
+    """A fill."""
+
+    nodes: Sequence[Any] = ()
+
+    def __init__(self, memory: Memory, value: float | int):
+        self._memory = memory
+        self._value = value
+
+    def __call__(self, stream: int) -> None:
+        array_at(self._memory)[...] = self._value
+
+
+class SimulatedGraph:
+    """Steps, one after the other."""
+
+    def __init__(self, steps: Sequence[Bound]):
+        self._steps = list(steps)
+
+    def update(self, step: int, bound: Bound) -> None:
+        self._steps[step] = bound
+
+    def __call__(self, stream: int) -> None:
+        for step in self._steps:
+            step(stream)
+
+
+class SimulatedFunction:
+    """A kernel. Registers are the compiler's, not those of PTX: it has none."""
+
+    registers = local_bytes = 0
+
+    def __init__(self, ptx: str):
+        self._ptx = ptx
+
+    def bind(self, launch: Launch, arguments: Arguments) -> SimulatedLaunch:
+        return SimulatedLaunch(self._ptx, launch, arguments)
+
+
+class SimulatedModule:
+    """The PTX of one CUDA text."""
+
+    def __init__(self, ptx: str):
+        self._ptx = ptx
+
+    def function(self, name: str, dynamic_shared_bytes: int) -> SimulatedFunction:
+        return SimulatedFunction(self._ptx)
+
+
+class SimulatedDriver:
+    """The simulator as a device."""
+
+    name = "simulator"
+    device = "cpu"
+
+    def load(self, source: str, target: str) -> SimulatedModule:
+        return SimulatedModule(nvrtc.compile(source, target, name=SOURCE_NAME).ptx)
+
+    def bind_fill(self, memory: Memory, value: float | int) -> SimulatedFill:
+        return SimulatedFill(memory, value)
+
+    def graph(self, steps: Sequence[Bound]) -> SimulatedGraph:
+        return SimulatedGraph(steps)
+
+    def enter(self) -> None:
+        """There is only one."""
+
+    def leave(self) -> None:
+        """There is only one."""
+
+    def synchronize(self, stream: int) -> None:
+        """Launches are done when they return."""
+
+
+def array_at(memory: Memory) -> NDArray[Any]:
+    """Memory of this process as an array."""
+    address, type = memory
+    if not type.bytes:
+        return np.empty(type.shape, type.dtype)
+    data = np.ctypeslib.as_array((ctypes.c_uint8 * type.bytes).from_address(address))
+    return data.view(type.dtype).reshape(type.shape)

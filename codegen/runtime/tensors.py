@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Tensors for a plan: inputs as kernels take them, and new memory, by PyTorch's allocator.
+
+Kernels take row-major arrays without gaps, at aligned addresses. A tensor that is so is passed as
+it is; any other is copied.
+"""
+
+from typing import Any, NamedTuple
+
+from tilewright.codegen.launch_plan import ArrayType, Plan
+from tilewright.dialects.buffer_plan import ALIGNMENT
+from tilewright.errors import UsageError
+
+
+class Stream(NamedTuple):
+    """What PyTorch queues on."""
+
+    handle: int
+    is_capturing: bool
+    """Whether what is queued becomes part of a CUDA graph of the user's."""
+
+
+def current_stream(device: str) -> Stream:
+    """PyTorch's current stream of a device."""
+    import torch
+
+    if not device.startswith("cuda"):
+        return Stream(0, False)
+    handle: int = torch.cuda.current_stream(device).cuda_stream
+    return Stream(handle, torch.cuda.is_current_stream_capturing())
+
+
+def new_tensor(type: ArrayType, device: str) -> Any:
+    """Memory of its own at a multiple of 256 bytes."""
+    import torch
+
+    dtype = getattr(torch, type.dtype.name)
+    tensor = torch.empty(type.shape, dtype=dtype, device=device)
+    if tensor.data_ptr() % ALIGNMENT == 0:
+        return tensor
+    room = torch.empty(type.bytes + ALIGNMENT, dtype=torch.uint8, device=device)
+    start = -room.data_ptr() % ALIGNMENT
+    return room[start : start + type.bytes].view(dtype).view(type.shape)
+
+
+def loaders(plan: Plan, device: str) -> list["Loader"]:
+    """One for each input of a plan."""
+    return [Loader(plan, number, device) for number in range(len(plan.inputs))]
+
+
+class Loader:
+    """
+    Makes what kernels take of the tensors given for one input.
+
+    The copy of a module's own tensor is kept until the tensor lies elsewhere or PyTorch has counted
+    a change of it. What is written by way of `.data` PyTorch does not count.
+    """
+
+    def __init__(self, plan: Plan, number: int, device: str):
+        import torch
+
+        self._name = plan.input_names[number]
+        self._type = plan.inputs[number]
+        self._shape = torch.Size(self._type.shape)
+        self._dtype = getattr(torch, self._type.dtype.name)
+        self._device = torch.device(device)
+        self._axes = plan.permuted.get(number)
+        self._alignment = plan.alignments[number]
+        self._is_kept = number in plan.source_names or number in plan.permuted
+        self._kept: _Kept | None = None
+
+    def load(self, tensor: Any) -> Any:
+        """`tensor`, or a copy. Raises `UsageError` unless it has the input's shape and dtype."""
+        if tensor.shape != self._shape or tensor.dtype is not self._dtype:
+            given = f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
+            message = f"the input '{self._name}' is {given}, but the program takes {self._type}"
+            raise UsageError(message)
+        if self._fits(tensor):
+            return tensor
+        if not self._is_kept or tensor.is_inference():
+            return self._copied(tensor)
+        kept = self._kept
+        if kept is None or kept.key != _key(tensor):
+            kept = self._kept = _Kept(_key(tensor), tensor.detach(), self._copied(tensor))
+        return kept.copy
+
+    def _fits(self, tensor: Any) -> bool:
+        return (
+            self._axes is None
+            and tensor.is_contiguous()
+            and not tensor.data_ptr() % self._alignment
+            and tensor.device == self._device
+            and not tensor.is_neg()
+        )
+
+    def _copied(self, tensor: Any) -> Any:
+        axes = range(tensor.dim()) if self._axes is None else self._axes
+        source = tensor.permute(*axes)
+        type = ArrayType(tuple(source.shape), self._type.dtype)
+        return new_tensor(type, str(self._device)).copy_(source)
+
+
+class _Kept(NamedTuple):
+    key: tuple[Any, ...]
+    tensor: Any
+    """Keeps the memory from being given to another tensor, which would look the same."""
+    copy: Any
+
+
+def _key(tensor: Any) -> tuple[Any, ...]:
+    """What changes when a tensor may have other values, or is another."""
+    return tensor.data_ptr(), tensor._version, tensor.stride(), tensor.device

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A driver without a GPU, `fake_libcuda.c`, for tests of what the real one would be asked."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_driver import FakeDriver, built_library
+
+from tilewright.api import CompiledProgram, capture
+from tilewright.codegen import nvrtc
+from tilewright.codegen.runtime.cubin_cache import CubinCache
+from tilewright.codegen.runtime.cuda_driver import CudaDriver
+from tilewright.codegen.runtime.gpu_backend import GpuBackend
+from tilewright.codegen.runtime.libcuda import LibCuda
+from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
+
+TARGET = "sm_90a"
+Compile = Callable[..., CompiledProgram]
+
+
+@pytest.fixture(scope="session")
+def fake_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The fake driver's library."""
+    source = Path(__file__).with_name("fake_libcuda.c")
+    path = built_library(source, tmp_path_factory.mktemp("driver"))
+    if path is None:
+        pytest.skip("the fake driver needs a C compiler and cuda.h")
+    return path
+
+
+@pytest.fixture
+def fake(fake_path: Path) -> FakeDriver:
+    """The fake driver."""
+    return FakeDriver(fake_path)
+
+
+@pytest.fixture
+def cuda_driver(fake: FakeDriver, tmp_path: Path) -> CudaDriver:
+    """Our driver `libcuda` on the fake one; its memory is the CPU's."""
+    if not nvrtc.available():
+        pytest.skip("NVRTC is not installed")
+    driver = CudaDriver(0, LibCuda(str(fake.path)), CubinCache(tmp_path), device="cpu")
+    fake.log()
+    return driver
+
+
+@pytest.fixture
+def compile() -> Compile:
+    """`tilewright.compile` for the GPU's host code on the simulator."""
+    if not nvrtc.available():
+        pytest.skip("NVRTC is not installed")
+
+    def compiled(
+        function: Any, *inputs: Any, kwargs: Mapping[str, Any] | None = None
+    ) -> CompiledProgram:
+        backend = GpuBackend(TARGET, SimulatedDriver())
+        return CompiledProgram(capture(function, *inputs, kwargs=kwargs), backend, TARGET)
+
+    return compiled

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machine code on disk: made once, and never taken for other code."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.nvrtc import CompiledCubin, CudaCompileError
+from tilewright.codegen.runtime.cubin_cache import CubinCache, default_folder
+
+pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+SOURCE = 'extern "C" __global__ void f(float *x) { *x = 1; }'
+Compilations = list[tuple[str, str]]
+
+
+@pytest.fixture
+def compilations(monkeypatch: pytest.MonkeyPatch) -> Compilations:
+    """What NVRTC is asked to compile."""
+    asked: Compilations = []
+    compile: Callable[..., CompiledCubin] = nvrtc.compile_cubin
+
+    def counted(source: str, target: str, *, name: str) -> CompiledCubin:
+        asked.append((source, target))
+        return compile(source, target, name=name)
+
+    monkeypatch.setattr(nvrtc, "compile_cubin", counted)
+    return asked
+
+
+def test_code_is_compiled_once(tmp_path: Path, compilations: Compilations):
+    folder = tmp_path / "new" / "folder"
+    first = CubinCache(folder).cubin(SOURCE, "sm_90a")
+    assert CubinCache(folder).cubin(SOURCE, "sm_90a") == first
+    assert first.startswith(b"\x7fELF")
+    assert len(compilations) == 1
+    assert [path.suffix for path in folder.iterdir()] == [".cubin"]
+
+
+def test_other_code_targets_options_and_versions_are_others(
+    tmp_path: Path, compilations: Compilations, monkeypatch: pytest.MonkeyPatch
+):
+    cache = CubinCache(tmp_path)
+    cache.cubin(SOURCE, "sm_90a")
+    cache.cubin(SOURCE + " ", "sm_90a")
+    cache.cubin(SOURCE, "sm_80")
+    monkeypatch.setattr(nvrtc, "STANDARD_OPTIONS", (*nvrtc.STANDARD_OPTIONS, "--fmad=true"))
+    cache.cubin(SOURCE, "sm_90a")
+    monkeypatch.setattr(nvrtc, "version", lambda: (13, 99))
+    cache.cubin(SOURCE, "sm_90a")
+    assert len(compilations) == len([*tmp_path.iterdir()]) == 5
+
+
+@pytest.mark.parametrize("damage", [b"", b"short", None])
+def test_damaged_files_are_made_anew(
+    damage: bytes | None, tmp_path: Path, compilations: Compilations
+):
+    cache = CubinCache(tmp_path)
+    cubin = cache.cubin(SOURCE, "sm_90a")
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]) if damage is None else damage)
+    assert cache.cubin(SOURCE, "sm_90a") == cubin
+    assert file.read_bytes() == whole
+    assert len(compilations) == 2
+
+
+def test_a_folder_that_cannot_be_written_is_done_without(
+    tmp_path: Path, compilations: Compilations
+):
+    file = tmp_path / "file"
+    file.write_text("no folder")
+    cache = CubinCache(file)
+    assert cache.cubin(SOURCE, "sm_90a") == cache.cubin(SOURCE, "sm_90a")
+    assert len(compilations) == 2
+
+
+def test_what_does_not_compile_leaves_nothing(tmp_path: Path):
+    with pytest.raises(CudaCompileError, match=r"kernels\.cu:1"):
+        CubinCache(tmp_path).cubin("nonsense", "sm_90a")
+    assert [*tmp_path.iterdir()] == []
+
+
+PROCESS = """
+import sys
+from pathlib import Path
+from tilewright.codegen.runtime.cubin_cache import CubinCache
+sys.stdout.buffer.write(CubinCache(Path(sys.argv[1])).cubin(sys.argv[2], "sm_90a"))
+"""
+
+
+def test_many_processes(tmp_path: Path):
+    command = [sys.executable, "-c", PROCESS, str(tmp_path), SOURCE]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(4)]
+    cubins = {process.communicate(timeout=100)[0] for process in processes}
+    assert cubins == {CubinCache(tmp_path).cubin(SOURCE, "sm_90a")}
+    assert len([*tmp_path.iterdir()]) == 1
+
+
+def test_the_users_folder():
+    assert default_folder().name == "tilewright"

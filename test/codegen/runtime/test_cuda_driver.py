@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the real driver is asked, told by one that does nothing and was compiled with its header."""
+
+import re
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_driver import FakeDriver
+
+from tilewright.codegen.launch_plan import ArrayType, Launch, MapOf
+from tilewright.codegen.runtime.cuda_driver import CudaDriver
+from tilewright.codegen.runtime.driver import Arguments, DriverError, Memory
+from tilewright.codegen.runtime.libcuda import LibCuda
+
+SOURCE = """
+struct alignas(64) TensorMap { unsigned long long words[16]; };
+extern "C" __global__ void scale(const float *x, float *y) { y[threadIdx.x] = 2 * x[threadIdx.x]; }
+extern "C" __global__ void mapped(
+    const __grid_constant__ TensorMap x_map, const float *x, float *y) { y[0] = x[0]; }
+"""
+FLOATS = ArrayType((64, 32), np.dtype(np.float32))
+X, Y, ELSEWHERE = (Memory(0x7F0000000000 + 0x10000 * n, FLOATS) for n in range(3))
+POINTERS = Arguments((), (X,), (Y,))
+SCALE = Launch("scale", 3, 128, 0, (0,), (1,))
+MAP = MapOf(0, (64, 32), (16, 8), 32)
+MAPPED = Launch("mapped", 1, 32, 70000, (0,), (1,), (), 70000, (MAP,))
+
+
+def addresses(*memory: Memory) -> str:
+    """A block of parameters in hexadecimal."""
+    return struct.pack(f"={len(memory)}Q", *(each.address for each in memory)).hex()
+
+
+def test_loading(cuda_driver: CudaDriver, fake: FakeDriver):
+    module = cuda_driver.load(SOURCE, "sm_90a")
+    function = module.function("mapped", 70000)
+    assert fake.log() == [
+        "push 0xc0000000c0000000",
+        "cuModuleLoadData 7f454c46",  # an ELF file
+        "pop ",
+        "cuModuleGetFunction 0x6d00000000000000 mapped",
+        "cuFuncSetAttribute 0xf000000000000006 dynamic shared 70000",
+    ]
+    assert (function.registers, function.local_bytes) == (42, 7)
+
+
+def test_a_launch(cuda_driver: CudaDriver, fake: FakeDriver):
+    bound = cuda_driver.load(SOURCE, "sm_90a").function("scale", 0).bind(SCALE, POINTERS)
+    fake.log()
+    bound(0x7E00000000000001)
+    assert fake.log() == [
+        "cuLaunchKernelEx 0xf000000000000005 grid 3 1 1 block 128 1 1 shared 0 "
+        f"stream 0x7e00000000000001 attributes 0 parameters (nil) {addresses(X, Y)}"
+    ]
+
+
+def test_tensor_maps_are_encoded_once_and_come_first(cuda_driver: CudaDriver, fake: FakeDriver):
+    function = cuda_driver.load(SOURCE, "sm_90a").function("mapped", 70000)
+    fake.log()
+    for output in (Y, ELSEWHERE):
+        function.bind(MAPPED, Arguments(((MAP, X),), (X,), (output,)))(0)
+    encoded, *launches = fake.log()
+    # innermost first: 32 of 4 bytes, then 64 of 128 bytes
+    assert encoded == (
+        "cuTensorMapEncodeTiled type 7 rank 2 at 0x7f0000000000 [32 128 8 1] [64 0 16 1] "
+        "interleave 0 swizzle 1 l2 2 fill 0"
+    )
+    assert [line.split()[-1] for line in launches] == [
+        "ab" * 128 + addresses(X, output) for output in (Y, ELSEWHERE)
+    ]
+
+
+FILLS: dict[str, tuple[Any, float, str]] = {
+    "f32": (np.float32, 1.0, "memset 4 7f0000000000 3f800000 2048"),
+    "f16": (np.float16, 1.0, "memset 2 7f0000000000 3c00 2048"),
+    "i8": (np.int8, -1, "memset 1 7f0000000000 ff 2048"),
+    "bool": (np.bool_, 1, "memset 1 7f0000000000 1 2048"),
+    "zeros of eight bytes": (np.float64, 0.0, "memset 4 7f0000000000 0 4096"),
+    "eight bytes": (np.int64, 5, "memset rows 7f0000000000 pitch 8 5 1 x 2048"),
+}
+
+
+@pytest.mark.parametrize("fill", FILLS)
+def test_fills(fill: str, cuda_driver: CudaDriver, fake: FakeDriver):
+    dtype, value, expected = FILLS[fill]
+    memory = Memory(X.address, ArrayType((64, 32), np.dtype(dtype)))
+    cuda_driver.bind_fill(memory, value)(0)
+    first, *more = fake.log()
+    assert first == f"{expected} stream (nil)"
+    rows = ["memset rows 7f0000000004 pitch 8 0 1 x 2048 stream (nil)"]
+    assert more == (rows if fill == "eight bytes" else [])
+
+
+def test_nothing_is_filled_without_elements(cuda_driver: CudaDriver, fake: FakeDriver):
+    cuda_driver.bind_fill(Memory(0, ArrayType((0, 3), np.dtype(np.float32))), 1.0)(0)
+    assert fake.log() == []
+
+
+def test_a_graph_is_a_chain_whose_arguments_can_change(cuda_driver: CudaDriver, fake: FakeDriver):
+    function = cuda_driver.load(SOURCE, "sm_90a").function("scale", 0)
+    steps = [cuda_driver.bind_fill(Y, 1.0), function.bind(SCALE, POINTERS)]
+    fake.log()
+    graph = cuda_driver.graph(steps)
+    first, second = "0x7000000000000001", "0x7000000000000002"
+    scale = "0xf000000000000005 grid 3 1 1 block 128 1 1 shared 0"
+    ones = "pitch 0 3f800000 size 4 2048 x 1 in 0xc0000000c0000000"
+    assert fake.log() == [
+        "cuGraphCreate 0",
+        f"add memset {first} after (nil) 7f0000010000 {ones}",
+        f"add kernel {second} after {first} {scale} {addresses(X, Y)}",
+        "cuGraphInstantiate 0x6000000000000001 0",
+    ]
+    graph(0x7E00000000000001)
+    assert fake.log() == ["cuGraphLaunch 0xe000000000000001 stream 0x7e00000000000001"]
+    graph.update(0, cuda_driver.bind_fill(ELSEWHERE, 1.0))
+    graph.update(1, function.bind(SCALE, Arguments((), (X,), (ELSEWHERE,))))
+    assert fake.log() == [
+        f"set memset {first} after (nil) 7f0000020000 {ones}",
+        f"set kernel {second} after (nil) {scale} {addresses(X, ELSEWHERE)}",
+    ]
+
+
+def test_a_launch_that_is_refused_names_its_kernel(cuda_driver: CudaDriver, fake: FakeDriver):
+    bound = cuda_driver.load(SOURCE, "sm_90a").function("scale", 0).bind(SCALE, POINTERS)
+    fake.fail("cuLaunchKernelEx", 1)
+    message = "kernel 'scale' cannot be launched: CUDA_ERROR_INVALID_VALUE, invalid argument"
+    with pytest.raises(DriverError, match=f"^{re.escape(message)}$"):
+        bound(0)
+
+
+def test_too_much_shared_memory_names_its_kernel(cuda_driver: CudaDriver, fake: FakeDriver):
+    module = cuda_driver.load(SOURCE, "sm_90a")
+    fake.fail("cuFuncSetAttribute", 1)
+    with pytest.raises(DriverError, match=r"^kernel 'mapped' with 900000 bytes of dynamic shared"):
+        module.function("mapped", 900000)
+
+
+def test_an_old_driver_is_one_sentence(cuda_driver: CudaDriver, fake: FakeDriver):
+    fake.version(12040)
+    fake.fail("cuModuleLoadData", 222)
+    message = "^the driver supports CUDA 12.4, but the kernels are compiled by NVRTC 13.0 .update"
+    with pytest.raises(DriverError, match=message):
+        cuda_driver.load(SOURCE, "sm_90a")
+    assert fake.log()[-1] == "pop "
+
+
+def test_machine_code_of_another_gpu_is_refused(cuda_driver: CudaDriver, fake: FakeDriver):
+    fake.fail("cuModuleLoadData", 209)
+    with pytest.raises(DriverError, match="the driver does not load the kernels: CUDA_ERROR"):
+        cuda_driver.load(SOURCE, "sm_90a")
+
+
+def test_no_driver_is_one_sentence():
+    with pytest.raises(DriverError, match=r"needs NVIDIA's driver, and no-such-library\.so is not"):
+        LibCuda("no-such-library.so")

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs a plan on a GPU, run on the simulator: tensors in, tensors out, as PyTorch has them."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from tilewright.api import CompiledProgram
+from tilewright.codegen.runtime.driver import Arguments
+from tilewright.codegen.runtime.gpu_backend import GpuBackend
+from tilewright.codegen.runtime.loaded_plan import LoadedPlan
+from tilewright.codegen.runtime.simulated_driver import SimulatedDriver, SimulatedFunction
+from tilewright.errors import UsageError
+
+Compile = Callable[..., CompiledProgram]
+
+
+def loaded(program: CompiledProgram) -> LoadedPlan:
+    """The program's plan, with its kernels loaded."""
+    assert isinstance(program.backend, GpuBackend)
+    return program.backend.load(program.plan)
+
+
+@pytest.fixture(autouse=True)
+def _poisoned_memory() -> Any:
+    """New memory is full of NaN, so that what no kernel writes shows."""
+    torch.use_deterministic_algorithms(True)
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+@pytest.fixture
+def passed(monkeypatch: pytest.MonkeyPatch) -> list[Arguments]:
+    """What kernels are bound to, as it comes."""
+    seen: list[Arguments] = []
+    bind = SimulatedFunction.bind
+
+    def spy(self: SimulatedFunction, launch: Any, arguments: Arguments) -> Any:
+        seen.append(arguments)
+        return bind(self, launch, arguments)
+
+    monkeypatch.setattr(SimulatedFunction, "bind", spy)
+    return seen
+
+
+def rows(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """Numbers that differ."""
+    return torch.randn(shape).to(dtype)
+
+
+def unaligned(x: torch.Tensor) -> torch.Tensor:
+    """The same numbers, one element behind an aligned address."""
+    room = torch.empty(x.numel() + 1, dtype=x.dtype)
+    room[1:] = x.reshape(-1)
+    return room[1:].view(x.shape)
+
+
+def and_itself(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """A new tensor, and an old one."""
+    return x + 1, x
+
+
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    """In place."""
+    return x.mul_(2)
+
+
+def summed(x: torch.Tensor) -> torch.Tensor:
+    """Over the rows."""
+    return x.sum(0)
+
+
+LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "as it is": lambda x: x,
+    "transposed": lambda x: x.T.contiguous().T,
+    "strided": lambda x: x.repeat_interleave(2, 1)[:, ::2],
+    "unaligned": unaligned,
+    "expanded": lambda x: x[:1].expand(x.shape),
+    "negated lazily": lambda x: torch.complex(x, -x).conj().imag,
+    "a parameter": lambda x: nn.Parameter(x.clone()),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_inputs_may_lie_in_any_way(layout: str, compile: Compile, passed: list[Arguments]):
+    norm = nn.RMSNorm(64, elementwise_affine=False)
+    program = compile(norm, rows(8, 64))
+    x = LAYOUTS[layout](rows(8, 64))
+    torch.testing.assert_close(program(x), norm(x).detach())
+    needs = program.plan.alignments
+    assert needs == (16,)
+    assert [memory.address % 16 for memory in passed[0].inputs] == [0]
+    is_passed_as_it_is = passed[0].inputs[0].address == x.data_ptr()
+    assert is_passed_as_it_is is (layout in ("as it is", "a parameter"))
+
+
+DTYPES = (torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.int64, torch.uint8)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_dtypes(dtype: torch.dtype, compile: Compile):
+    x = (10 * rows(5, 7)).to(dtype)
+    result = compile(torch.add, x, x)(x, x)
+    assert result.dtype is dtype
+    assert torch.equal(result, x + x)
+
+
+def test_bools(compile: Compile):
+    x = rows(33) > 0
+    assert torch.equal(compile(torch.logical_not, x)(x), ~x)
+
+
+def test_scalars_and_nothing(compile: Compile):
+    x = torch.tensor(1.5)
+    result = compile(torch.neg, x)(x)
+    assert result.shape == ()
+    assert result.item() == -1.5
+    empty = torch.empty(0, 3)
+    assert compile(torch.exp, empty)(empty).shape == (0, 3)
+    assert compile(torch.sum, empty)(empty).item() == 0
+
+
+def test_arrays_in_arrays_out(compile: Compile):
+    x = np.ones((4, 4), np.float32)
+    result = compile(torch.neg, x)(x)
+    assert isinstance(result, np.ndarray)
+    assert (result == -1).all()
+
+
+def test_results_are_new_each_time(compile: Compile):
+    program = compile(and_itself, rows(64))
+    x = rows(64)
+    (first, same), (second, _) = program(x), program(x)
+    assert torch.equal(first, second)
+    assert len({t.data_ptr() for t in (x, first, same, second)}) == 4
+
+
+def test_a_value_returned_twice_is_two_tensors(compile: Compile):
+    def twice(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = x * 2
+        return y, y
+
+    one, other = compile(twice, rows(16))(rows(16))
+    assert torch.equal(one, other)
+    assert one.data_ptr() != other.data_ptr()
+
+
+class Layers(nn.Module):
+    """Five launches, by way of intermediate buffers that share memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        sizes = (32, 48, 16, 32)
+        self.layers = nn.ModuleList(nn.Linear(n, m) for n, m in pairwise(sizes))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers:
+            x = torch.softmax(layer(x), -1)
+        return x
+
+
+def test_calls_see_their_own_inputs(compile: Compile):
+    """From the second call on the steps are a graph, whose arguments change with the addresses."""
+    model = Layers()
+    program = compile(model, rows(4, 32))
+    assert len(program.kernels) >= 4
+    assert program.plan.slab.slots
+    kept: list[torch.Tensor] = []
+    for _ in range(4):
+        x = rows(4, 32)
+        kept.append(x)
+        torch.testing.assert_close(program(x), model(x))
+
+
+def test_a_graph_is_the_launches(compile: Compile):
+    model, x = Layers(), rows(4, 32)
+    plan = compile(model, x).plan
+    named = dict(model.named_parameters())
+    tensors = [named[plan.source_names[n]] if n in plan.source_names else x for n in range(7)]
+    with_graph = LoadedPlan(plan, SimulatedDriver(), "sm_90a")
+    without = LoadedPlan(plan, SimulatedDriver(), "sm_90a", graph_from=None)
+    for _ in range(2):
+        (one,), (other,) = with_graph(tensors), without(tensors)
+        assert torch.equal(one, other)
+
+
+def test_only_what_moved_is_bound_anew(compile: Compile, passed: list[Arguments]):
+    program = compile(Layers(), rows(4, 32))
+    x = rows(4, 32)
+    kept = [program(x)]
+    first = len(passed)
+    assert first == len(program.kernels)
+    kept.append(program(x))
+    assert len(passed) - first == 1  # the launch that writes the result
+
+
+class Transposed(nn.Module):
+    """A parameter and a buffer that are only read permuted."""
+
+    w: torch.Tensor
+    b: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_parameter("w", nn.Parameter(rows(5, 3)))
+        self.register_buffer("b", rows(5, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.w.t() * self.b.t()
+
+
+def test_parameters_that_are_permuted_are_copied_once(compile: Compile, passed: list[Arguments]):
+    module, x = Transposed(), rows(3, 5)
+    program = compile(module, x)
+    assert len(program.plan.permuted) == 2
+    kept: list[torch.Tensor] = []
+    for _ in range(3):
+        kept.append(program(x))
+        torch.testing.assert_close(kept[-1], module(x).detach())
+    assert len(passed) == 3  # for each result
+    assert len({arguments.inputs for arguments in passed}) == 1
+    with torch.no_grad():
+        module.w.mul_(2)
+    torch.testing.assert_close(program(x), module(x).detach())
+    module.w.data = rows(5, 3)
+    module.b = module.b.mul_(2)
+    torch.testing.assert_close(program(x), module(x).detach())
+
+
+def test_a_buffer_made_in_inference_mode(compile: Compile):
+    """PyTorch counts no changes of such tensors: they are copied each time."""
+    module, x = Transposed(), rows(3, 5)
+    with torch.inference_mode():
+        module.b = rows(5, 3)
+    program = compile(module, x)
+    for _ in range(2):
+        with torch.inference_mode():
+            torch.testing.assert_close(program(x), module(x))
+            module.b.mul_(2)
+
+
+class Counter(nn.Module):
+    """Counts its calls, and writes what it is given."""
+
+    count: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.count.add_(1)
+        x.mul_(2)
+        return x + self.count
+
+
+def test_what_is_written_in_place_is_written(compile: Compile):
+    module, x = Counter(), rows(3)
+    program = compile(module, x.clone())
+    before = module.count.clone()
+    for calls in (1, 2):
+        given = x.clone()
+        assert torch.equal(program(given), 2 * x + before + calls)
+        assert torch.equal(given, 2 * x)
+        assert torch.equal(module.count, before + calls)
+
+
+def test_strided_memory_is_written_in_place(compile: Compile):
+    program = compile(doubled, rows(4, 4))
+    x = rows(4, 8)
+    expected = x.clone()
+    expected[:, ::2] *= 2
+    program(x[:, ::2])
+    assert torch.equal(x, expected)
+
+
+def test_written_memory_may_not_be_shared(compile: Compile):
+    program = compile(torch.Tensor.add_, rows(4), rows(4))
+    both = rows(6)
+    with pytest.raises(UsageError, match="shares memory with "):
+        program(both[:4], both[2:])
+    halves = rows(8)
+    expected = halves[::2] + halves[1::2]
+    assert torch.equal(program(halves[::2], halves[1::2]), expected)
+
+
+def test_an_intermediate_buffer_in_the_place_of_another(compile: Compile):
+    w = rows(16, 16)
+
+    def residual(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        h = torch.relu(x @ w)
+        return (h + torch.sin(torch.relu(h @ w) @ w)) @ w
+
+    program = compile(residual, rows(16, 16), w)
+    x = rows(16, 16)
+    for _ in range(2):
+        torch.testing.assert_close(program(x, w), residual(x, w), rtol=1e-4, atol=1e-4)
+
+
+def test_sums_of_many_blocks(compile: Compile):
+    """Blocks that join by counters, filled once, or by atomics on memory that is filled."""
+    program = compile(summed, rows(4096, 8))
+    plan = program.plan
+    for _ in range(3):
+        x = rows(4096, 8)
+        torch.testing.assert_close(program(x), x.sum(0), rtol=1e-4, atol=1e-4)
+    assert plan.launches
+
+
+def test_threads(compile: Compile):
+    model = Layers()
+    program = compile(model, rows(4, 32))
+    inputs = [rows(4, 32) for _ in range(6)]
+    with ThreadPoolExecutor(3) as pool:
+        results = list(pool.map(program, inputs))
+    for x, result in zip(inputs, results, strict=True):
+        torch.testing.assert_close(result, model(x))
+
+
+def test_results_need_no_gradient(compile: Compile):
+    x = rows(8).requires_grad_()
+    program = compile(torch.neg, x)
+    assert not program(x).requires_grad
+    with torch.inference_mode():
+        assert torch.equal(program(x), -x)
+
+
+MISFITS = {
+    "shape": (torch.zeros(3), r"argument .*float32\[3\]"),
+    "dtype": (torch.zeros(8, dtype=torch.float64), r"argument .*float64\[8\]"),
+}
+
+
+@pytest.mark.parametrize("misfit", MISFITS)
+def test_inputs_must_fit(misfit: str, compile: Compile):
+    given, message = MISFITS[misfit]
+    with pytest.raises(UsageError, match=message):
+        compile(torch.exp, rows(8))(given)
+
+
+def test_tensors_of_a_plan_must_fit(compile: Compile):
+    run = loaded(compile(torch.exp, rows(8)))
+    with pytest.raises(UsageError, match="takes 1 inputs, got 2"):
+        run([rows(8), rows(8)])
+    with pytest.raises(UsageError, match=r"is float32\[4\], but the program takes float32\[8\]"):
+        run([rows(4)])
+    with pytest.raises(UsageError, match=r"is float64\[8\]"):
+        run([rows(8).double()])
