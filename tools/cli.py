@@ -154,6 +154,12 @@ def _add_compile(add_parser: AddParser) -> None:
         "- prints it in the place of the IR",
     )
     parser.add_argument(
+        "--host",
+        action="store_true",
+        help="write a whole CUDA program to -o FILE.cu, whose main runs and times the kernels and "
+        "compares the results; its data goes to FILE.bin",
+    )
+    parser.add_argument(
         "--report",
         action="store_true",
         help="print what the machine code tells of each kernel, in the place of the IR",

@@ -12,6 +12,7 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.spill_feedback import lower_to_cuda, relieve_spills
 from tilewright.codegen.target_limits import check_kernels
+from tilewright.errors import UsageError
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.trace import listening
@@ -31,6 +32,9 @@ def run(args: argparse.Namespace) -> int:
     wants_report = args.report or args.json is not None
     if wants_report or level is Level.CUDA:
         use_cuda_home()
+    if args.host:
+        _write_host(args, target, level)
+        return 0
     module = module_of(args)
     with _listening(args.verbosity, target, args.color):
         lowered = lower(module, level, target=target)
@@ -48,6 +52,15 @@ def run(args: argparse.Namespace) -> int:
     elif not (args.report or "-" in (args.plan, args.json)):
         sys.stdout.write(text)
     return 0
+
+
+def _write_host(args: argparse.Namespace, target: str, level: Level) -> None:
+    if level is not Level.CUDA or args.report or args.plan or args.json or args.verbosity:
+        raise UsageError("--host goes with -o and --target alone")
+    # The interpreters and PyTorch come with it.
+    from tilewright.tools.host_command import write_host
+
+    write_host(args, target)
 
 
 def _report(module: ModuleOp, target: str, args: argparse.Namespace) -> None:

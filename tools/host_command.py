@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright compile --host`: a program's kernels with a `main`, and its data in a file beside."""
+
+import argparse
+from pathlib import Path
+
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.host_program import Expected, host_program, saved_data
+from tilewright.codegen.launch_plan import Plan
+from tilewright.codegen.poison import Array
+from tilewright.codegen.spill_feedback import lower_to_cuda
+from tilewright.codegen.target_limits import check_launches
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.tools.comparison import compare
+from tilewright.tools.mlir_source import read_module, write_text
+from tilewright.tools.model_source import captured, is_ir
+from tilewright.tools.program import Program, captured_program, module_program, random_inputs
+
+
+def write_host(args: argparse.Namespace, target: str) -> None:
+    """Write FILE.cu and FILE.bin."""
+    if args.output is None or Path(args.output).suffix != ".cu":
+        raise UsageError("--host writes two files", remedy="name the first: -o FILE.cu")
+    program = _program(args)
+    if program.exact is None:
+        raise UsageError(
+            "nobody knows the results of CUDA IR", remedy="start with IR of a higher level"
+        )
+    plan = plan_of(lower_to_cuda(program.module, target))
+    check_launches(plan.launches, target)
+    inputs = random_inputs(plan.inputs, seed=0) if program.inputs is None else [*program.inputs]
+    expected = _expected(program, plan, inputs)
+    data = Path(args.output).with_suffix(".bin")
+    try:
+        data.write_bytes(saved_data(plan, inputs, expected))
+    except OSError as err:
+        raise TilewrightError(f"cannot write '{data}': {err.strerror}") from err
+    write_text(args.output, host_program(plan, expected, data.name, target))
+
+
+def _program(args: argparse.Namespace) -> Program:
+    if is_ir(args):
+        return module_program(read_module(args.file), None)
+    return captured_program(captured(args, fake=False))
+
+
+def _expected(program: Program, plan: Plan, inputs: list[Array]) -> list[Expected]:
+    """What PyTorch or the interpreter computes, and how far off that a right result may be."""
+    rounded = program.rounded(inputs)
+    rows = zip(rounded, compare(program, inputs, rounded), strict=True)
+    return [
+        Expected(array, (found.limit or 0.0) + (found.rounded_error or 0.0))
+        for array, found in rows
+    ]
