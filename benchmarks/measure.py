@@ -14,7 +14,10 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 
 import tilewright
+from tilewright.codegen.printer import cuda_source
 from tilewright.dialects import loop
+from tilewright.frontend.capture import Captured
+from tilewright.passes.levels import Level
 from tilewright.passes.pipelines import TO_LOOP, TO_TENSOR, TO_TILE
 
 
@@ -26,7 +29,7 @@ class Measured:
     capture_s: float
     """CPU seconds that PyTorch's export and the translation to Torch IR took."""
     lower_s: float
-    """CPU seconds from Torch IR to the level measured."""
+    """CPU seconds from Torch IR to the level measured, and of CUDA IR to its text."""
     kernels: int
     launches: int
     peak_bytes: int
@@ -38,9 +41,15 @@ class Measured:
 def measure(name: str, function: Any, inputs: tuple[Any, ...], level: str, repeat: int) -> Measured:
     """Compile a function down to `level`: the fastest of `repeat` times, captured once."""
     captured, capture_s = timed(lambda: tilewright.capture(function, *inputs))
-    lower_s = min(timed(lambda: tilewright.lower(captured, level))[1] for _ in range(repeat))
+    lower_s = min(timed(lambda: lowered(captured, level))[1] for _ in range(repeat))
     planned = tilewright.lower(captured, "kernel")
     return Measured(name, capture_s, lower_s, *_plan(planned))
+
+
+def lowered(captured: Captured, level: str) -> str | ModuleOp:
+    """The program at `level`; at the lowest the text that NVRTC compiles."""
+    module = tilewright.lower(captured, level)
+    return cuda_source(module) if level == Level.CUDA else module
 
 
 def timed(action: Callable[[], Any]) -> tuple[Any, float]:

@@ -135,10 +135,11 @@ def _called(kernels: list[cuda.FuncOp]) -> Iterator[Call]:
 
 def _types(kernels: list[cuda.FuncOp]) -> Iterator[str]:
     """The names of the types of all that the text of `kernels` names."""
+    types = set[Attribute]()
     for kernel in kernels:
-        yield from (_element_name(argument.type) for argument in kernel.body.block.args)
-        for op in kernel.walk():
-            yield from (_element_name(result.type) for result in op.results)
+        types.update(kernel.body.block.arg_types)
+        types.update(result.type for op in kernel.walk() for result in op.results)
+    return map(_element_name, types)
 
 
 def _element_name(type: Attribute) -> str:

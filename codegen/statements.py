@@ -49,6 +49,8 @@ class StatementPrinter(BasePrinter):
         """The statements of a block, between its braces."""
         with self.indented(), self.names.scope():
             for op in block.ops:
+                if isinstance(op, ExpressionOp):  # printed by the statement that uses it
+                    continue
                 first = self.lines + 1
                 self.statement(op)
                 self._note(op, range(first, self.lines + 1))

@@ -95,12 +95,14 @@ class Phases:
         What is done before `barrier` and what is done after it to the same memory, by one of them
         to write: the memory, None where both know it by other names, and both ops.
         """
-        before, after = _reached(barrier, self._before), _reached(barrier, self._after)
-        for op, other in product(before, after):
-            for first, second in product(_accesses(op), _accesses(other)):
-                if self._named(first).conflicts(self._named(second)):
-                    is_one = first.memory is second.memory
-                    yield first.memory if is_one else None, op, other
+        before, after = (
+            [(op, access) for op in _reached(barrier, steps) for access in _accesses(op)]
+            for steps in (self._before, self._after)
+        )
+        for (op, first), (other, second) in product(before, after):
+            if self._named(first).conflicts(self._named(second)):
+                is_one = first.memory is second.memory
+                yield first.memory if is_one else None, op, other
 
     def regroups(self, barrier: Operation) -> bool:
         """Whether an id of named barriers may be for other threads after `barrier` than before."""
