@@ -12,12 +12,13 @@ from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile_layout import SlabLayoutAttr, layout_of
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.affine_values import values_at
 from tilewright.passes.memory_access import Access
 
 
@@ -29,63 +30,56 @@ def warp_addresses(
     that masks and conditions keep from it. Where they keep all lanes from it they do not count:
     another warp, or another step, gets there. The memref may be looked at in another `layout`.
     """
-    type = memref_type(access.memref)
-    layout, size, map = layout or layout_of(type), size_of(type.element_type), access.map.data
-    offset = AffineMap(map.num_dims, 0, (layout.offset(map.results, type),))
-    guards = list(_guards(access))
-    lanes = range(min(threads, WARP_SIZE))
-    acts = [all(_holds(*guard, lane, threads) for guard in guards) for lane in lanes]
-    return [
-        layout.swizzled(next(_evaluate(offset, access.indices, lane, threads)) * size)
-        if acts[lane] or not any(acts)
-        else None
-        for lane in lanes
-    ]
+    type, lanes = memref_type(access.memref), min(threads, WARP_SIZE)
+    layout, size = layout or layout_of(type), size_of(type.element_type)
+    offset = layout.offset(access.map.data.results, type)
+    (offsets,) = _at_lanes([offset], access.indices, lanes)
+    addresses = [layout.swizzled(offset * size) for offset in offsets]
+    guards = [values for guard in _guards(access) for values in _at_lanes(*guard, lanes)]
+    acts = [all(value >= 0 for value in values) for values in zip(*guards, strict=True)]
+    if not any(acts):
+        return [*addresses]
+    return [at if act else None for at, act in zip(addresses, acts, strict=True)]
 
 
-def _guards(access: Access) -> Iterator[tuple[AffineMap, Sequence[SSAValue]]]:
+def _guards(access: Access) -> Iterator[tuple[Sequence[AffineExpr], Sequence[SSAValue]]]:
     """The mask of an access and the conditions around it: expressions that must not be negative."""
     if access.op.mask is not None and access.heeds_mask:
-        yield access.op.mask.data, access.op.mask_operands
+        yield access.op.mask.data.results, access.op.mask_operands
     inner: Operation = access.op
     while (outer := inner.parent_op()) is not None:
         if isinstance(outer, scf.IfOp) and inner.parent_region() is outer.true_region:
             if isinstance(predicate := outer.cond.owner, loop.PredicateOp):
-                yield predicate.map.data, predicate.indices
+                yield predicate.map.data.results, predicate.indices
         inner = outer
 
 
-def _holds(map: AffineMap, operands: Sequence[SSAValue], lane: int, threads: int) -> bool:
-    return all(value >= 0 for value in _evaluate(map, operands, lane, threads))
+def _at_lanes(
+    exprs: Sequence[AffineExpr], operands: Sequence[SSAValue], lanes: int
+) -> list[Sequence[int]]:
+    """What each expression is for each lane."""
+    dims = [_index(operand, lanes) for operand in operands]
+    return [values_at(expr, dims, lanes) for expr in exprs]
 
 
-def _evaluate(
-    map: AffineMap, operands: Sequence[SSAValue], lane: int, threads: int
-) -> Iterator[int]:
-    dims = [_index(operand, lane, threads) for operand in operands]
-    return (expr.eval(dims, ()) for expr in map.results)
-
-
-def _index(value: SSAValue, lane: int, threads: int) -> int:
-    """The index for `lane`: thread axes and ids say who it is, everything else starts at 0."""
+def _index(value: SSAValue, lanes: int) -> Sequence[int]:
+    """The index for each lane: thread axes and ids say who it is, all else starts at 0."""
     match value.owner:
         case kernel.ThreadIdOp():
-            return lane
+            return range(lanes)
         case kernel.IndexOp() as op:
-            (index,) = _evaluate(op.map.data, op.indices, lane, threads)
+            (index,) = _at_lanes(op.map.data.results, op.indices, lanes)
             return index
         case ConstantOp(value=IntegerAttr() as constant):
-            return constant.value.data
+            return [constant.value.data] * lanes
         case _:
-            return _thread_axis(value, lane)
+            return _thread_axis(value, lanes)
 
 
-def _thread_axis(value: SSAValue, lane: int) -> int:
-    launch = tile.launch_of(value)
-    if launch is None:
-        return 0
-    for axis in reversed(launch.thread_axes()):
+def _thread_axis(value: SSAValue, lanes: int) -> Sequence[int]:
+    launch, threads = tile.launch_of(value), 1
+    for axis in reversed(launch.thread_axes() if launch is not None else []):
         if axis.value is value:
-            return lane % axis.extent
-        lane //= axis.extent
-    return 0
+            return [lane // threads % axis.extent for lane in range(lanes)]
+        threads *= axis.extent
+    return [0] * lanes

@@ -26,8 +26,8 @@ from tilewright.dialects import tile
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import RingAttr
 from tilewright.passes.footprint import bytes_of
-from tilewright.passes.kernel_cost import kernel_cost
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.shared_budget import shared_bytes
 from tilewright.passes.trace import Rule
 
 MOST_SLOTS = 5
@@ -62,7 +62,7 @@ class DoubleBufferPass(SchedulingPass):
             return f"a ring has two slots or more, not {self.depth}"
         room = target_named(self.target).shared_per_block
         slots = sum(bytes_of(s.slab) for s in tile.stages_of(launch) if s.loop is not None)
-        needed = kernel_cost(launch.kernel).shared_bytes + (self.depth - 1) * slots
+        needed = shared_bytes(launch) + (self.depth - 1) * slots
         if needed > room:
             return (
                 f"{self.depth} slots take {needed} bytes of shared memory, and a block of "

@@ -21,6 +21,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.affine_values import values_at
 from tilewright.passes.kernel.register_axes import RegisterAxes
 from tilewright.passes.kernel.slab_walk import SlabWalk
 from tilewright.passes.kernel.vector_width import vector_width
@@ -103,7 +104,8 @@ class SlabConflicts:
         layout, element = layout or stage.layout, size_of(type.element_type)
         offset = layout.offset(walk.beginning(AffineExpr.dimension(0)), type)
         lanes = range(min(self.threads, WARP_SIZE, walk.vectors))
-        addresses = [layout.swizzled(offset.eval([lane], ()) * element) for lane in lanes]
+        offsets = values_at(offset, [lanes], len(lanes))
+        addresses = [layout.swizzled(at * element) for at in offsets]
         taken = wavefronts_at(addresses, walk.width * element)
         yield Request(walk.width, taken, -(-walk.vectors // taken.lanes))
 

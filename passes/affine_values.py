@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The values of an affine expression at many points at once, as at the lanes of a warp: the expression
+is walked once, not once for each point.
+"""
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
+
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+
+
+def _ceildiv(lhs: int, rhs: int) -> int:
+    return -(-lhs // rhs)
+
+
+_FUNCTIONS: Mapping[AffineBinaryOpKind, Callable[[int, int], int]] = {
+    AffineBinaryOpKind.Add: operator.add,
+    AffineBinaryOpKind.Mul: operator.mul,
+    AffineBinaryOpKind.Mod: operator.mod,
+    AffineBinaryOpKind.FloorDiv: operator.floordiv,
+    AffineBinaryOpKind.CeilDiv: _ceildiv,
+}
+
+
+def values_at(expr: AffineExpr, dims: Sequence[Sequence[int]], points: int) -> Sequence[int]:
+    """The value at each of so many points; `dims` has the values of each dimension there."""
+    match expr:
+        case AffineBinaryOpExpr(kind, lhs, AffineConstantExpr(number)):
+            return [*map(_FUNCTIONS[kind], values_at(lhs, dims, points), repeat(number))]
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            left, right = values_at(lhs, dims, points), values_at(rhs, dims, points)
+            return [*map(_FUNCTIONS[kind], left, right)]
+        case AffineDimExpr(position):
+            return dims[position]
+        case AffineConstantExpr(value):
+            return [value] * points
+        case _:
+            raise ValueError(f"not an expression over dimensions: {expr}")
