@@ -82,15 +82,14 @@ class RangedIndex(ABC):
 
 def range_of_value(value: SSAValue) -> Range | None:
     """The values an index can take, or None when nothing is known of it."""
+    if isinstance(value, BlockArgument):
+        extent = extent_of(value)
+        return _range_of_scf_index(value) if extent is None else Range.extent(extent)
     if isinstance(owner := value.owner, RangedIndex):
         return owner.result_range()
     if isinstance(owner, ConstantOp) and isinstance(owner.value, IntegerAttr):
         return Range(owner.value.value.data, owner.value.value.data)
-    if isinstance(owner, MinSIOp | MaxSIOp):
-        return _range_of_choice(owner)
-    if (extent := extent_of(value)) is not None:
-        return Range.extent(extent)
-    return _range_of_scf_index(value)
+    return _range_of_choice(owner) if isinstance(owner, MinSIOp | MaxSIOp) else None
 
 
 def _range_of_choice(op: MinSIOp | MaxSIOp) -> Range | None:
@@ -102,10 +101,8 @@ def _range_of_choice(op: MinSIOp | MaxSIOp) -> Range | None:
     return Range(choose(lhs.low, rhs.low), choose(lhs.high, rhs.high))
 
 
-def _range_of_scf_index(value: SSAValue) -> Range | None:
-    if not isinstance(value, BlockArgument) or value.index != 0:
-        return None
-    if not isinstance(loop := value.owner.parent_op(), scf.ForOp):
+def _range_of_scf_index(value: BlockArgument) -> Range | None:
+    if value.index != 0 or not isinstance(loop := value.owner.parent_op(), scf.ForOp):
         return None
     low, high = range_of_value(loop.lb), range_of_value(loop.ub)
     if low is None or high is None:

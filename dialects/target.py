@@ -86,12 +86,13 @@ class Target:
             "warps": self.max_warps_per_sm // warps,
             "blocks": self.max_blocks_per_sm,
         }
-        impossible = {
-            "registers": registers > self.max_registers_per_thread,
-            "shared memory": shared > self.shared_per_block,
-            "warps": threads > self.max_threads_per_block,
-        }
-        return {name: 0 if impossible.get(name) else limit for name, limit in limits.items()}
+        if registers > self.max_registers_per_thread:
+            limits["registers"] = 0
+        if shared > self.shared_per_block:
+            limits["shared memory"] = 0
+        if threads > self.max_threads_per_block:
+            limits["warps"] = 0
+        return limits
 
     def blocks_per_sm(self, threads: int, shared: int, registers: int) -> int:
         """How many such blocks (`block_limits`) are resident on one SM; 0 if not even one fits."""

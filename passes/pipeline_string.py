@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from xdsl.passes import ModulePass
@@ -54,7 +55,7 @@ def parse_spec_list(text: str) -> list[ArgSpec]:
 
 def configure(kind: type[Configured], spec: ArgSpec, what: str) -> Configured:
     """`kind` with the options of `spec`; `what` (pass, target) says in errors what it is."""
-    hints = get_type_hints(kind)
+    hints = _type_hints(kind)
     names = [field.name for field in fields(kind) if field.init]
     given = spec.normalize_parameter_names().parameters
     label = f"{what} '{spec.name}'"
@@ -74,6 +75,12 @@ def configure(kind: type[Configured], spec: ArgSpec, what: str) -> Configured:
 def without_quotes(text: str) -> str:
     """The same pipeline with quotes where they are needed only."""
     return _QUOTED_WORD.sub(r"\1", text)
+
+
+@lru_cache
+def _type_hints(kind: type[Any]) -> Mapping[str, Any]:
+    """The types of the options of a pass or target; finding them takes longer than all else."""
+    return get_type_hints(kind)
 
 
 def malformed(err: ArgSpecParseError) -> UsageError:

@@ -22,16 +22,14 @@ _SECTORS, _INSTRUCTIONS = 4, 4
 _CHUNK_BYTES = 16
 
 
-def access_clocks(launch: tile.LaunchOp) -> float:
+def access_clocks(conflicts: SlabConflicts) -> float:
     """The clocks of one block, each slab dense or padded, whichever is better."""
-    conflicts = SlabConflicts(launch)
-    slabs = sum(_of_slab(conflicts, stage, launch) for stage in conflicts.stages)
-    return slabs + sum(_of_global(conflicts, access, launch) for access in _direct(launch))
+    slabs = sum(_of_slab(conflicts, stage) for stage in conflicts.stages)
+    return slabs + sum(_of_global(conflicts, access) for access in _direct(conflicts.launch))
 
 
-def reads_freely(launch: tile.LaunchOp) -> bool:
+def reads_freely(conflicts: SlabConflicts) -> bool:
     """Whether the threads can read every slab without conflicts, it being dense or padded."""
-    conflicts = SlabConflicts(launch)
     return all(
         any(
             Traffic.of([*conflicts.reads(stage, layout)]).factor == 1
@@ -41,8 +39,8 @@ def reads_freely(launch: tile.LaunchOp) -> bool:
     )
 
 
-def _of_slab(conflicts: SlabConflicts, stage: tile.StageOp, launch: tile.LaunchOp) -> float:
-    times = steps_around(stage, launch)
+def _of_slab(conflicts: SlabConflicts, stage: tile.StageOp) -> float:
+    times = steps_around(stage, conflicts.launch)
     found = [conflicts.traffic(stage, layout) for layout in (None, padded_by_a_chunk(stage))]
     return times * min(each.clocks for each in found)
 
@@ -62,10 +60,10 @@ def _direct(launch: tile.LaunchOp) -> Iterator[Access]:
             yield from (access for access in accesses_of(op) if not access.is_shared)
 
 
-def _of_global(conflicts: SlabConflicts, access: Access, launch: tile.LaunchOp) -> float:
+def _of_global(conflicts: SlabConflicts, access: Access) -> float:
     op = access.op
     assert isinstance(op, loop.LoadOp | loop.StoreOp)
     width = conflicts.width(op)
     touched = sectors(access._replace(width=width), conflicts.threads)
-    requests = conflicts.warps * conflicts.times(op, launch) / width
+    requests = conflicts.warps * conflicts.times(op, conflicts.launch) / width
     return requests * (touched.actual / _SECTORS + 1 / _INSTRUCTIONS)

@@ -22,8 +22,10 @@ is or in strips of one, in which they are, or which takes the accesses of a bloc
 (`access_clocks`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import ClassVar, NamedTuple, Self
 
 from xdsl.ir import SSAValue
@@ -37,6 +39,7 @@ from tilewright.dialects.tile_axes import Level
 from tilewright.passes.tile.access_clocks import access_clocks, reads_freely
 from tilewright.passes.tile.rebind import NewAxis, Rebinding
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
+from tilewright.passes.tile.slab_conflicts import SlabConflicts
 from tilewright.passes.tile.tile_sides import Side, sides_of
 from tilewright.passes.trace import Rule
 
@@ -75,20 +78,29 @@ class PermuteRegisterTilePass(SchedulingPass):
         lanes = _lanes_in_order(m, n, Role.N)
         usual = [replace(self, vm=a, vn=b, lanes_m=lanes, fastest="n") for a, b in _vectors(m, n)]
         order = [(high, along) for along in ("n", "m") for high in _warps(m, n)]
-        best = usual[0]
-        if best._cost(launch).has_conflicts:
-            best = min(usual[:_COMPARED], key=lambda choice: choice._cost(launch))
-        if best._cost(launch).has_conflicts and not (m.joined or n.joined):
-            warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
-            best = min([best, *warps], key=lambda choice: choice._cost(launch))
+        best, cost = usual[0], cache(lambda choice: choice._cost(launch))  # each is tried once
+        if not best._reads_freely(launch):
+            best = min(usual[:_COMPARED], key=cost)
+            if cost(best).has_conflicts and not (m.joined or n.joined):
+                warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
+                best = min([best, *warps], key=cost)
         warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
         return list(dict.fromkeys([best, *usual, *warps]))[:_MOST_CHOICES]
 
+    def _reads_freely(self, launch: tile.LaunchOp) -> bool:
+        with self._tried(launch) as conflicts:
+            return reads_freely(conflicts)
+
     def _cost(self, launch: tile.LaunchOp) -> "_Cost":
+        with self._tried(launch) as conflicts:
+            return _Cost(not reads_freely(conflicts), access_clocks(conflicts))
+
+    @contextmanager
+    def _tried(self, launch: tile.LaunchOp) -> Generator[SlabConflicts]:
+        """What the threads would do to the slabs."""
         new = self._arranged(launch)
-        cost = _Cost(not reads_freely(new), access_clocks(new))
+        yield SlabConflicts(new)
         new.erase()
-        return cost
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
         m, n = sides_of(launch)

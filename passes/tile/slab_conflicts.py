@@ -77,7 +77,7 @@ class SlabConflicts:
     """The requests for the slabs of one launch."""
 
     def __init__(self, launch: tile.LaunchOp):
-        self.threads = launch.num_threads
+        self.launch, self.threads = launch, launch.num_threads
         self.warps = -(-self.threads // WARP_SIZE)
         self.registers = RegisterAxes(launch)
         self.stages = tile.stages_of(launch)
