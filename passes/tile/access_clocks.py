@@ -32,7 +32,7 @@ def reads_freely(conflicts: SlabConflicts) -> bool:
     """Whether the threads can read every slab without conflicts, it being dense or padded."""
     return all(
         any(
-            Traffic.of([*conflicts.reads(stage, layout)]).factor == 1
+            Traffic.of(conflicts.reads(stage, layout)).factor == 1
             for layout in (None, padded_by_a_chunk(stage))
         )
         for stage in conflicts.stages

@@ -78,7 +78,12 @@ class PermuteRegisterTilePass(SchedulingPass):
         lanes = _lanes_in_order(m, n, Role.N)
         usual = [replace(self, vm=a, vn=b, lanes_m=lanes, fastest="n") for a, b in _vectors(m, n)]
         order = [(high, along) for along in ("n", "m") for high in _warps(m, n)]
-        best, cost = usual[0], cache(lambda choice: choice._cost(launch))  # each is tried once
+        best = usual[0]
+
+        @cache
+        def cost(choice: Self) -> "_Cost":
+            return choice._cost(launch)
+
         if not best._reads_freely(launch):
             best = min(usual[:_COMPARED], key=cost)
             if cost(best).has_conflicts and not (m.joined or n.joined):

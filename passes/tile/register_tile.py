@@ -95,44 +95,37 @@ class RegisterTilePass(SchedulingPass):
         return None if self.choices(launch) else "its threads cannot have several elements each"
 
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        bare = type(self)(self.target)
-        found = bare._tiles(launch, self.fm, self.fn) if _sides(launch) else bare._lines(launch)
         possible: list[Self] = []
-        for choice in found:
+        for choice in self._tiles(launch) if _sides(launch) else self._lines(launch):
             if len(possible) < _MOST_CHOICES and choice.impossible(launch) is None:
                 possible.append(choice)
         return possible
 
-    def _tiles(self, launch: tile.LaunchOp, fm: int | None, fn: int | None) -> Iterator[Self]:
+    def _tiles(self, launch: tile.LaunchOp) -> Iterator[Self]:
         """
         At first the largest tile up to 8 by 8 that leaves 128 threads; where that would be more
         than 256, the next larger. Those of `fm` rows and `fn` columns, if that is given.
         """
-        rows, columns = ([given] if given else _FACTORS for given in (fm, fn))
-        tiles = [*product(rows, columns)]
+        bare = type(self)(self.target)
+        tiles = [*product(_given_or(self.fm, _FACTORS), _given_or(self.fn, _FACTORS))]
         best = min(tiles, key=lambda tile: _preference(launch, tile))
         steps = [1, _FK] if not _reads_along_k(launch) else [_FK, 1]
         if not all(op.axis_extents()[0] % _FK == 0 for op in _innermost(launch)):
             steps = [1]
         for of_m, of_n in sorted(tiles, key=lambda tile: _distance(tile, best)):
-            choice = replace(self, fm=of_m, fn=of_n)
+            choice = replace(bare, fm=of_m, fn=of_n)
             if any(split.axis.extent % split.elements for split in choice._splits(launch)):
                 continue
-            for fk in steps:
-                yield replace(choice, fk=fk, min_blocks=choice._usual_blocks(launch))
-                yield replace(choice, fk=fk, min_blocks=0)
+            blocks = [choice._usual_blocks(launch), 0] if self.min_blocks is None else []
+            for fk, resident in product(steps, blocks or [self.min_blocks]):
+                yield replace(choice, fk=fk, min_blocks=resident)
 
     def _lines(self, launch: tile.LaunchOp) -> Iterator[Self]:
         """At first as many neighbours as all accesses along them move, if 128 threads are left."""
-        axis = _last_axis(launch)[0]
-        accesses = [op for op in launch.walk() if isinstance(op, loop.LoadOp | loop.StoreOp)]
-        along = [op for op in accesses if stride(op, axis.value) == 1]
-        widest = min((vector_width(op, axis.value, axis.extent) for op in along), default=1)
-        while widest > 1 and launch.num_threads < widest * _FEWEST_THREADS:
-            widest //= 2
-        for vector in dict.fromkeys((widest, 4, 2, 1, 8)):
-            for items in (1, 2, 4, 8):
-                yield replace(self, vector=vector, items=items, min_blocks=0)
+        bare = type(self)(self.target, min_blocks=0)
+        vectors = _given_or(self.vector, (_widest(launch), 4, 2, 1, 8))
+        for vector, items in product(dict.fromkeys(vectors), _given_or(self.items, (1, 2, 4, 8))):
+            yield replace(bare, vector=vector, items=items)
 
     def _usual_blocks(self, launch: tile.LaunchOp) -> int:
         """So many blocks as have room for the registers that threads need."""
@@ -209,6 +202,21 @@ def _sides(launch: tile.LaunchOp) -> list[Axis]:
     """The thread axes of a contraction: along m and along n; nothing for any other launch."""
     sides = [axis for axis in launch.thread_axes() if axis.role in (Role.M, Role.N)]
     return sides if [axis.role for axis in sides] == [Role.M, Role.N] else []
+
+
+def _given_or(value: int | None, usual: Sequence[int]) -> Sequence[int]:
+    return usual if value is None else (value,)
+
+
+def _widest(launch: tile.LaunchOp) -> int:
+    """How many neighbours all accesses along the last axis move, leaving enough threads."""
+    axis = _last_axis(launch)[0]
+    accesses = [op for op in launch.walk() if isinstance(op, loop.LoadOp | loop.StoreOp)]
+    along = [op for op in accesses if stride(op, axis.value) == 1]
+    widest = min((vector_width(op, axis.value, axis.extent) for op in along), default=1)
+    while widest > 1 and launch.num_threads < widest * _FEWEST_THREADS:
+        widest //= 2
+    return widest
 
 
 def _innermost(launch: tile.LaunchOp) -> list[loop.ReduceOp]:

@@ -5,6 +5,7 @@ of their slots and padding, what tells of slots that the hardware fills, what th
 what they and blocks of a cluster leave for each other.
 """
 
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import MemRefType
@@ -23,10 +24,9 @@ MBARRIER_BYTES = 8
 
 def shared_bytes(launch: tile.LaunchOp) -> int:
     """The bytes that a block takes; what aligning its arrays may cost is not in it."""
-    registers = RegisterAxes(launch)
     ops = [*launch.walk()]
     combines = [op for op in ops if isinstance(op, tile.CombineOp)]
-    joins = sum(_bytes_of_combine(op, launch, registers) for op in combines)
+    joins = _bytes_of_combines(combines, launch) if combines else 0
     shares = sum(slab_bytes(memref_type(op.slab)) for op in ops if isinstance(op, tile.ShareOp))
     stages = tile.stages_of(launch)
     by_tma = {stage.loop: stage.depth for stage in stages if stage.transport_kind is Transport.TMA}
@@ -48,6 +48,11 @@ def slab_bytes(slab: MemRefType, slots: int = 1) -> int:
         slab = MemRefType(slab.element_type, [slots, *slab.get_shape()])
         layout = layout.with_slots()
     return layout.size(slab) * size_of(slab.element_type)
+
+
+def _bytes_of_combines(combines: Sequence[tile.CombineOp], launch: tile.LaunchOp) -> int:
+    registers = RegisterAxes(launch)
+    return sum(_bytes_of_combine(op, launch, registers) for op in combines)
 
 
 def _bytes_of_combine(op: tile.CombineOp, launch: tile.LaunchOp, registers: RegisterAxes) -> int:

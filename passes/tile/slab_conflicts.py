@@ -81,27 +81,38 @@ class SlabConflicts:
         self.warps = -(-self.threads // WARP_SIZE)
         self.registers = RegisterAxes(launch)
         self.stages = tile.stages_of(launch)
+        self._reads: dict[tuple[tile.StageOp, SlabLayoutAttr], list[Request]] = {}
+        self._writes: dict[tuple[tile.StageOp, SlabLayoutAttr], list[Request]] = {}
         self._alone = {op for op in launch.walk() if self._is_done_alone(op)}
 
     def traffic(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> Traffic:
         """All that is done to a slab, in its layout or another."""
         return Traffic.of([*self.reads(stage, layout), *self.writes(stage, layout)])
 
-    def reads(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> Iterator[Request]:
+    def reads(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> list[Request]:
         """The loads of the threads; those of stages that are filled from this one are left out."""
-        for use in stage.slab.uses:
-            load = use.operation
-            if isinstance(load, loop.LoadOp) and not isinstance(load.parent_op(), tile.StageOp):
-                yield self._read(load, stage, layout)
+        looked_at = stage, layout or stage.layout
+        if looked_at not in self._reads:
+            self._reads[looked_at] = [
+                self._read(use.operation, *looked_at)
+                for use in stage.slab.uses
+                if isinstance(use.operation, loop.LoadOp)
+                and not isinstance(use.operation.parent_op(), tile.StageOp)
+            ]
+        return self._reads[looked_at]
 
-    def writes(
-        self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None
-    ) -> Iterator[Request]:
+    def writes(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> list[Request]:
         """The stores of the threads that fill a slab."""
+        looked_at = stage, layout or stage.layout
+        if looked_at not in self._writes:
+            self._writes[looked_at] = [*self._write(*looked_at)]
+        return self._writes[looked_at]
+
+    def _write(self, stage: tile.StageOp, layout: SlabLayoutAttr) -> Iterator[Request]:
         if stage.transport_kind is Transport.TMA:
             return
         walk, type = SlabWalk.of(stage, self.threads, layout), memref_type(stage.slab)
-        layout, element = layout or stage.layout, size_of(type.element_type)
+        element = size_of(type.element_type)
         offset = layout.offset(walk.beginning(AffineExpr.dimension(0)), type)
         lanes = range(min(self.threads, WARP_SIZE, walk.vectors))
         offsets = values_at(offset, [lanes], len(lanes))
@@ -109,9 +120,7 @@ class SlabConflicts:
         taken = wavefronts_at(addresses, walk.width * element)
         yield Request(walk.width, taken, -(-walk.vectors // taken.lanes))
 
-    def _read(
-        self, load: loop.LoadOp, stage: tile.StageOp, layout: SlabLayoutAttr | None
-    ) -> Request:
+    def _read(self, load: loop.LoadOp, stage: tile.StageOp, layout: SlabLayoutAttr) -> Request:
         width = self.width(load, layout)
         (access,) = accesses_of(load)
         taken = wavefronts(access._replace(width=width), self.threads, layout)

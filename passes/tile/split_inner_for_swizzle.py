@@ -63,7 +63,8 @@ class SplitInnerForSwizzlePass(SchedulingPass):
         """At first what takes the fewest wavefronts."""
         stages, conflicts = named_slabs(launch), SlabConflicts(launch)
         gains = {width: _gains(stages, conflicts, width) for width in SWIZZLES}
-        boxes = {width: _gains(_copied_by_tma(stages), conflicts, width) for width in SWIZZLES}
+        by_tma = _copied_by_tma(stages)
+        boxes = {w: {n: gain for n, gain in gains[w].items() if n in by_tma} for w in SWIZZLES}
         best = sorted(
             SWIZZLES, key=lambda w: (-sum(boxes[w].values()), _pieces(stages, boxes[w], w))
         )

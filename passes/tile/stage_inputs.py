@@ -92,7 +92,8 @@ class StageInputsPass(SchedulingPass):
 
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         with operands_of(launch) as operands:
-            kinds = [k for k in _combinations(operands) if self._too_much(launch, k) is None]
+            taken = shared_bytes(launch)
+            kinds = [k for k in _combinations(operands) if self._too_much(k, taken) is None]
             best = {operand.name: kind for operand, kind in kinds[0]}
             turned = [self._with(kinds[0], name) for name in _matrices(operands, best)]
         return [*map(self._with, kinds), *turned][:_MOST_CHOICES]
@@ -109,7 +110,7 @@ class StageInputsPass(SchedulingPass):
             for name in self.transposed or ():
                 if name not in matrices:
                     return f"{name} has no slab of two axes, which could be exchanged"
-            return self._too_much(launch, kinds)
+            return self._too_much(kinds, shared_bytes(launch))
 
     def worthless(self, launch: tile.LaunchOp) -> str | None:
         best = self.choices(launch)[0]
@@ -160,9 +161,10 @@ class StageInputsPass(SchedulingPass):
                 return f"{name} is listed {listed.count(name)} times; it is staged in one way"
         return None
 
-    def _too_much(self, launch: tile.LaunchOp, kinds: Sequence[tuple[Operand, Kind]]) -> str | None:
+    def _too_much(self, kinds: Sequence[tuple[Operand, Kind]], taken: int) -> str | None:
+        """Why there is no room for the slabs beside what is taken."""
         slabs = dict.fromkeys(slab for operand, kind in kinds for slab in operand.slabs(kind))
-        room, taken = target_named(self.target).shared_per_block, shared_bytes(launch)
+        room = target_named(self.target).shared_per_block
         needed = sum(slab_bytes(slab.type) for slab in slabs)
         if needed + taken <= room:
             return None
