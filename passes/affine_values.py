@@ -4,7 +4,6 @@ The values of an affine expression at many points at once, as at the lanes of a 
 is walked once, not once for each point.
 """
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 
@@ -22,10 +21,10 @@ def _ceildiv(lhs: int, rhs: int) -> int:
 
 
 _FUNCTIONS: Mapping[AffineBinaryOpKind, Callable[[int, int], int]] = {
-    AffineBinaryOpKind.Add: operator.add,
-    AffineBinaryOpKind.Mul: operator.mul,
-    AffineBinaryOpKind.Mod: operator.mod,
-    AffineBinaryOpKind.FloorDiv: operator.floordiv,
+    AffineBinaryOpKind.Add: int.__add__,
+    AffineBinaryOpKind.Mul: int.__mul__,
+    AffineBinaryOpKind.Mod: int.__mod__,
+    AffineBinaryOpKind.FloorDiv: int.__floordiv__,
     AffineBinaryOpKind.CeilDiv: _ceildiv,
 }
 
