@@ -4,17 +4,17 @@
 import logging
 import sys
 import warnings
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from io import StringIO
 from types import FunctionType, MethodType
 from typing import Any
 
-from tilewright.errors import TilewrightError, UnsupportedError, UsageError
-from tilewright.frontend.aten import decompositions, dtype_name
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.frontend.aten import decompositions
 from tilewright.frontend.export_errors import error_of_export, untraced
-from tilewright.frontend.refusals import check_source, refused_in
+from tilewright.frontend.refusals import check_source, check_states, refused_in
 from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
 
 
@@ -36,9 +36,11 @@ def export(
         with torch.no_grad(), _eval_mode(module), _quiet(), subscripts_as_tensors(module):
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)
-            if not partly:
-                check_source(exported)
-            return _broken_down(exported, refused_in(exported) if partly else ())
+            check_states(exported)
+            if partly:
+                return exported.run_decompositions(decompositions(but_for=refused_in(exported)))
+            check_source(exported)
+            return exported.run_decompositions(decompositions())
     except TilewrightError:
         raise
     except (Exception, SystemExit) as error:
@@ -69,47 +71,9 @@ def break_down(exported: Any) -> Any:
     check_source(exported)
     try:
         with torch.no_grad(), _quiet():
-            return _broken_down(exported, ())
-    except TilewrightError:
-        raise
+            return exported.run_decompositions(decompositions())
     except Exception as error:
         raise error_of_export(error) from error
-
-
-def _broken_down(exported: Any, but_for: Collection[str]) -> Any:
-    """
-    The program in ops that the dialect defines, as far as possible. Raises `UnsupportedError` where
-    PyTorch itself gets that wrong, as 2.11 does with the last state of an LSTM.
-    """
-    broken = exported.run_decompositions(decompositions(but_for))
-    wanted, found = _results(exported), _results(broken)
-    if wanted != found:
-        raise UnsupportedError(
-            f"PyTorch breaks the program down into one with other results: {_shown(found)} instead "
-            f"of {_shown(wanted)}",
-            remedy="use another version of PyTorch",
-        )
-    return broken
-
-
-def _results(exported: Any) -> list[Any]:
-    """The dtypes and shapes of what the user's function returns, as far as they are known."""
-    from torch.export.graph_signature import OutputKind
-    from torch.fx import Node
-
-    specs = exported.graph_signature.output_specs
-    values = exported.graph.output_node().args[0]
-    returned = [v for s, v in zip(specs, values, strict=True) if s.kind is OutputKind.USER_OUTPUT]
-    tensors = [v.meta["val"] for v in returned if isinstance(v, Node)]
-    return [(t.dtype, _known(t.shape)) for t in tensors if hasattr(t, "dtype")]
-
-
-def _known(shape: Sequence[Any]) -> list[int | None]:
-    return [size if isinstance(size, int) else None for size in shape]
-
-
-def _shown(results: Sequence[Any]) -> str:
-    return ", ".join(f"{dtype_name(dtype)}{shape}" for dtype, shape in results)
 
 
 def _as_module(function: Any) -> Any:

@@ -40,6 +40,26 @@ def check_source(exported: Any) -> None:
     _check_dtypes(exported)
 
 
+def check_states(exported: Any) -> None:
+    """
+    Raise `UnsupportedError` for a last state of an LSTM that PyTorch gets wrong: 2.11 does where it
+    traces several sequences, and gives it an axis more than it has.
+    """
+    import torch
+
+    for node in exported.graph.find_nodes(
+        op="call_function", target=torch.ops.aten.lstm.input, sort=False
+    ):
+        given, found = node.args[1][0].meta["val"], node.meta["val"][1]
+        used = any(part.users for part in node.users if part.args[1] != 0)
+        if used and given.dim() != found.dim():
+            raise UnsupportedError(
+                f"PyTorch {torch.__version__} gets the last state of {node.name} wrong",
+                where=_where(node),
+                remedy="use a newer version of PyTorch, or only what the layer gives at each step",
+            )
+
+
 def check(exported: Any) -> None:
     """Raise `UnsupportedError` for what the compiler cannot do with a program broken down."""
     _check_layouts(exported)
