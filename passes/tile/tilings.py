@@ -64,11 +64,9 @@ TILES = (
     Tile(128, 16, 4, 4, 64, 0.70),
     Tile(16, 64, 2, 4, 64, 0.60),
     Tile(64, 16, 2, 4, 64, 0.60),
-    Tile(16, 32, 2, 2, 40, 0.50),
-    Tile(32, 16, 2, 2, 40, 0.50),
-    Tile(16, 16, 2, 1, 40, 0.40),
-    Tile(8, 32, 2, 1, 40, 0.40),
-    Tile(8, 16, 1, 1, 40, 0.25),
+    Tile(16, 32, 2, 4, 64, 0.50),
+    Tile(32, 16, 4, 2, 64, 0.50),
+    Tile(16, 16, 2, 4, 64, 0.42),
     Tile(8, 128, 1, 8, 64, 0.55),
     Tile(128, 8, 8, 1, 64, 0.55),
     Tile(4, 128, 1, 4, 64, 0.45),
@@ -220,4 +218,4 @@ def _combinations(problem: Contraction) -> Iterator[Tiling]:
 def _suits(tile: Tile, problem: Contraction) -> bool:
     """Whether half of the tile would not cover as much, and it is no splinter of the problem."""
     sides = ((tile.m, problem.m), (tile.n, problem.n))
-    return all(min(size, 8) <= of_tile < 2 * size for of_tile, size in sides)
+    return all(min(size, 16) <= of_tile < 2 * size for of_tile, size in sides)
