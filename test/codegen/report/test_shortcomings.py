@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel is told to fall short of."""
+
+from dataclasses import replace
+
+from tilewright.codegen.launch_plan import Launch
+from tilewright.codegen.report.evidence import KernelEvidence, MainLoop
+from tilewright.codegen.report.instruction import Category
+from tilewright.codegen.report.instruction_mix import InstructionMix
+from tilewright.codegen.report.occupancy import occupancy
+from tilewright.codegen.report.resources import Resources
+from tilewright.codegen.report.shortcomings import shortcomings
+from tilewright.codegen.report.traffic import Traffic
+from tilewright.dialects.target import target
+
+_H100 = target("sm_90a")
+
+_PRODUCT = KernelEvidence(
+    Launch("k", 264, 128, 0, (0,), (1,)),
+    launches=1,
+    target=_H100,
+    language="SASS",
+    resources=Resources(96, 0, 0, 0, 0, 0),
+    shared_bytes=0,
+    occupancy=occupancy(_H100, 128, 0, 96),
+    mix=InstructionMix({}, {}),
+    loop=None,
+    traffic=Traffic("buffers", 4096),
+    roofline_seconds=None,
+    estimate=None,
+)
+
+
+def _with_loop(**counts: int) -> KernelEvidence:
+    mix = InstructionMix({Category[name]: n for name, n in counts.items()}, {})
+    return replace(_PRODUCT, loop=MainLoop(0, mix))
+
+
+def test_a_product_has_the_share_of_its_tile():
+    assert not list(shortcomings(_with_loop(FFMA=85, LDS=15), (64, 64)))
+    found = list(shortcomings(_with_loop(FFMA=84, LDS=16), (64, 64)))
+    assert found == ["FFMA share 0.84 of 0.85"]
+
+
+def test_what_is_computed_of_operands_is_no_overhead():
+    assert not list(shortcomings(_with_loop(FFMA=75, FLOAT=6, SPECIAL=4, LDS=15), (64, 64)))
+    found = list(shortcomings(_with_loop(FFMA=75, FLOAT=6, SPECIAL=3, LDS=16), (64, 64)))
+    assert found == ["FFMA share 0.75 of 0.85"]
+
+
+def test_other_tiles_have_no_share():
+    assert not list(shortcomings(_with_loop(FFMA=1, LDS=99), (16, 16)))
