@@ -66,7 +66,6 @@ TILES = (
     Tile(64, 16, 2, 4, 64, 0.60),
     Tile(16, 32, 2, 4, 64, 0.50),
     Tile(32, 16, 4, 2, 64, 0.50),
-    Tile(16, 16, 2, 4, 64, 0.42),
     Tile(8, 128, 1, 8, 64, 0.55),
     Tile(128, 8, 8, 1, 64, 0.55),
     Tile(4, 128, 1, 4, 64, 0.45),
@@ -77,6 +76,9 @@ TILES = (
 The shares of the larger ones were read off their SASS for sm_90a; with fewer elements a thread
 there are more loads of shared memory for each multiply-add.
 """
+
+_SMALL = Tile(16, 16, 2, 4, 64, 0.42)
+"""For products that have many of them: each a block of one warp."""
 
 _SMALLEST = Tile(16, 16, 2, 1, 40, 0.40)
 """For what is smaller than any of them."""
@@ -207,7 +209,10 @@ def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[f
 
 
 def _combinations(problem: Contraction) -> Iterator[Tiling]:
-    tiles = [tile for tile in TILES if _suits(tile, problem)] or [_SMALLEST]
+    suitable = [tile for tile in TILES if _suits(tile, problem)]
+    if suitable and _suits(_SMALL, problem):
+        suitable.append(_SMALL)
+    tiles = suitable or [_SMALLEST]
     splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
     chunks = [bk for bk in CHUNKS if bk <= problem.k] or [problem.k]
     for of_block, bk, split, depth in product(tiles, chunks, splits, DEPTHS):
