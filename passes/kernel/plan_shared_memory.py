@@ -42,7 +42,7 @@ from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 10, "plan_shared_memory")
 
-_WORTHWHILE = 1024
+WORTHWHILE = 1024
 """Bytes saved from which on a barrier is not too much: shared memory is given out by as much."""
 
 
@@ -108,7 +108,7 @@ def _place(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]) -
         max((offset + sizes[array] for array, offset in offsets.items()), default=0)
         for offsets in (shared, assign_offsets(apart, sizes, alignments))
     ]
-    if ends[1] - ends[0] < _WORTHWHILE:
+    if ends[1] - ends[0] < WORTHWHILE:
         return f"arrays of {ends[1]} bytes would share {ends[1] - ends[0]}"
     for array, offset in shared.items():
         array.offset = IntegerAttr(offset, i64)

@@ -25,9 +25,9 @@ from xdsl.pattern_rewriter import PatternRewriter
 from tilewright.dialects import tile
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import RingAttr
-from tilewright.passes.footprint import bytes_of
+from tilewright.dialects.types import memref_type
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.shared_budget import shared_bytes
+from tilewright.passes.tile.shared_budget import shared_bytes_at_once, slab_bytes
 from tilewright.passes.trace import Rule
 
 MOST_SLOTS = 5
@@ -61,8 +61,9 @@ class DoubleBufferPass(SchedulingPass):
         if self.depth < 2:
             return f"a ring has two slots or more, not {self.depth}"
         room = target_named(self.target).shared_per_block
-        slots = sum(bytes_of(s.slab) for s in tile.stages_of(launch) if s.loop is not None)
-        needed = shared_bytes(launch) + (self.depth - 1) * slots
+        in_loops = [stage for stage in tile.stages_of(launch) if stage.loop is not None]
+        slots = {s: slab_bytes(memref_type(s.slab), self.depth) for s in in_loops}
+        needed = shared_bytes_at_once(launch, slots)
         if needed > room:
             return (
                 f"{self.depth} slots take {needed} bytes of shared memory, and a block of "

@@ -28,7 +28,7 @@ from tilewright.dialects.tile_layout import with_layout
 from tilewright.dialects.types import memref_type
 from tilewright.passes.tile.named_slabs import misnamed, named_slabs, set_layout
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
-from tilewright.passes.tile.shared_budget import shared_bytes, slab_bytes, stage_bytes
+from tilewright.passes.tile.shared_budget import shared_bytes_at_once, slab_bytes
 from tilewright.passes.tile.slab_conflicts import SlabConflicts
 from tilewright.passes.trace import Rule
 
@@ -84,7 +84,9 @@ class PadSmemPass(SchedulingPass):
         if self.pad < 1:
             return f"a pad is one element or more, not {self.pad}"
         room = target_named(self.target).shared_per_block
-        needed = shared_bytes(launch) + sum(_more_bytes(stages[n], self.pad) for n in names)
+        needed = shared_bytes_at_once(
+            launch, {stages[name]: _padded_bytes(stages[name], self.pad) for name in names}
+        )
         if needed <= room:
             return None
         return (
@@ -130,9 +132,9 @@ def _gains(
     return {name: gain for name, gain in found.items() if gain > 0}
 
 
-def _more_bytes(stage: tile.StageOp, pad: int) -> int:
-    """The bytes that a pad adds to all slots of a slab."""
+def _padded_bytes(stage: tile.StageOp, pad: int) -> int:
+    """The bytes of all slots of a slab with a pad."""
     type = memref_type(stage.slab)
     padded = with_layout(type, stage.layout.with_pad(type, pad))
     slots = 1 if stage.loop is None else stage.depth
-    return slab_bytes(padded, slots) - stage_bytes(stage)
+    return slab_bytes(padded, slots)

@@ -5,17 +5,19 @@ of their slots and padding, what tells of slots that the hardware fills, what th
 what they and blocks of a cluster leave for each other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation
 
-from tilewright.dialects import tile
+from tilewright.dialects import loop, tile
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Transport, layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.kernel.block_joins import joined_axes
 from tilewright.passes.kernel.combine import Join, join_across
+from tilewright.passes.kernel.plan_shared_memory import WORTHWHILE
 from tilewright.passes.kernel.register_axes import RegisterAxes
 
 MBARRIER_BYTES = 8
@@ -32,6 +34,32 @@ def shared_bytes(launch: tile.LaunchOp) -> int:
     by_tma = {stage.loop: stage.depth for stage in stages if stage.transport_kind is Transport.TMA}
     return (
         sum(map(stage_bytes, stages)) + shares + joins + 2 * MBARRIER_BYTES * sum(by_tma.values())
+    )
+
+
+def shared_bytes_at_once(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, int]) -> int:
+    """
+    The bytes that a block needs at a time if some stages took so many: what blocks join after a
+    loop lies where its slabs have lain (`plan-shared-memory`). All else counts throughout.
+    """
+    more = sum(needed - stage_bytes(stage) for stage, needed in stages.items())
+    total = shared_bytes(launch) + more
+    joins = [op for op in launch.body.block.ops if isinstance(op, tile.CombineOp) and op.join]
+    loops = {stage.loop for stage in tile.stages_of(launch)}
+    if len(joins) != 1 or len(loops) != 1 or not all(_ends_before(joins[0], op) for op in loops):
+        return total
+    joined = _bytes_of_combines(joins, launch)
+    staged = sum(stages.get(s, stage_bytes(s)) for s in tile.stages_of(launch))
+    saved = min(joined, staged)
+    return total - saved if saved >= WORTHWHILE else total
+
+
+def _ends_before(join: tile.CombineOp, around: Operation | None) -> bool:
+    """Whether what is staged in the steps of `around` is no longer needed by `join`."""
+    return (
+        isinstance(around, loop.ReduceOp)
+        and around.parent_op() is join.parent_op()
+        and around.is_before_in_block(join)
     )
 
 

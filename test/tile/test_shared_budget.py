@@ -6,13 +6,16 @@ from collections.abc import Callable
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.api import lower
+from tilewright.codegen.host_function import plan_of
 from tilewright.dialects import kernel, tile
 from tilewright.passes.kernel_cost import kernel_cost
 from tilewright.passes.lowering import context
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import parse_pipeline
 from tilewright.passes.pipelines import available_passes
-from tilewright.passes.tile.shared_budget import shared_bytes
+from tilewright.passes.tile.shared_budget import shared_bytes, shared_bytes_at_once
+from tilewright.tools.program import with_main
 
 from .kernels.references import FOLDER
 
@@ -38,6 +41,15 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.mlir") if "workspace" not in
 @pytest.mark.parametrize("name", NAMES)
 def test_kernels_written_by_hand(parse: Parse, name: str):
     assert_agrees(parse((FOLDER / f"{name}.mlir").read_text()))
+
+
+@pytest.mark.parametrize("name", ["matmul_split_k", "matmul_join_cluster"])
+def test_what_blocks_join_lies_where_slabs_have_lain(parse: Parse, name: str):
+    module = with_main(parse((FOLDER / f"{name}.mlir").read_text()))
+    (launch,) = [op for op in module.walk() if isinstance(op, tile.LaunchOp)]
+    needed = shared_bytes_at_once(launch, {})
+    (kernel,) = plan_of(lower(module, "cuda")).launches
+    assert kernel.shared_bytes <= needed < shared_bytes(launch)
 
 
 # Slots are aligned to 128 bytes: three slots of 33 floats take 480 bytes, not 396.
