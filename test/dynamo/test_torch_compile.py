@@ -13,6 +13,8 @@ from torch import nn
 from torch._dynamo import reset
 
 from tilewright.codegen import nvrtc
+from tilewright.codegen.runtime.gpu_backend import GpuBackend
+from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.codegen.simulator import SimulationTooLarge
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.telling import forget
@@ -60,6 +62,19 @@ def test_all_kernels_do_what_pytorch_does(name: str):
 def _check_on_the_simulator(name: str) -> None:
     eager = CASES[name].make()
     check(CASES[name], compiled(copy.deepcopy(eager), options={"device": "sim"}), eager)
+
+
+@needs_nvrtc
+def test_tensors_go_through_the_runtime_as_they_do_on_a_gpu(monkeypatch: pytest.MonkeyPatch):
+    device = GpuBackend("sm_90a", SimulatedDriver())
+
+    def given(name: str, target: str) -> GpuBackend:
+        return device
+
+    monkeypatch.setattr("tilewright.torch_compile.backend_for", given)
+    for name in ("cache", "write"):
+        eager = CASES[name].make()
+        check(CASES[name], compiled(copy.deepcopy(eager)), eager)
 
 
 def test_pytorch_lists_the_backend():
