@@ -185,9 +185,10 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
     def _offset_within(self, subscripts: Sequence[AffineExpr], shape: Sequence[int]) -> AffineExpr:
         stored = self._stored(shape)
-        *rest, last = [subscripts[axis] for axis in self.axes(len(shape))]
+        parts = [subscripts[axis] for axis in self.axes(len(shape))]
         if not self.inner.data:
-            return linearize([*rest, last], stored)
+            return linearize(parts, stored)
+        *rest, last = parts
         inner = self.inner.data
         return linearize(
             [last // inner, *rest, last % inner], [stored[-1] // inner, *stored[:-1], inner]

@@ -85,7 +85,7 @@ class Combining:
             with self.values.nest(rest):
                 self.values.define(op.results, self.emit.identities(op.monoid, op.values))
             self._fold_arrays(op, joined, rest)
-        self._join_threads(op, rest)
+        self.join_threads(op, rest)
 
     def _masked(self, op: tile.CombineOp) -> list[SSAValue]:
         values = [self.values.at(value) for value in op.values]
@@ -130,7 +130,8 @@ class Combining:
         extent = self.values.registers.extents[axis]
         self.emit.loop(extent, (), step, axis.name_hint, unroll=True)
 
-    def _join_threads(self, op: tile.CombineOp, rest: Sequence[SSAValue]) -> None:
+    def join_threads(self, op: tile.CombineOp, rest: Sequence[SSAValue] = ()) -> None:
+        """Join the results that each thread has, at every step of the register axes `rest`."""
         across = list(op.axes)
         joined = [axis.value in across for axis in self.axes]
         width = prod(a.extent for a, j in zip(self.axes, joined, strict=True) if j)

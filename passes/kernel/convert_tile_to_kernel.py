@@ -80,7 +80,7 @@ class _Lowering:
         if self.joins is not None:
             ids = block, thread
             self.joining = JoiningBlocks(
-                self.joins, self.function, self.values, self.emit, ids, threads
+                self.joins, self.function, self.values, self.emit, ids, self.combining
             )
 
     def _bind_ids(self) -> tuple[SSAValue, SSAValue]:

@@ -6,7 +6,8 @@ Joining values across blocks, once each block has joined its own.
                  what follows is the same for all of them, each does its share of it (`dealing`), or
                  the first goes on alone.
     last_block   each leaves its values in global memory and arrives at a counter; the last reads
-                 those of all, always in the same order, and goes on alone.
+                 those of all, always in the same order, and goes on alone. Of values that are the
+                 same in all threads of a block, its threads read some each, and join.
     atomic       the output starts as the identity; each joins its values into it.
 """
 
@@ -20,15 +21,15 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.tile import SHARED, Join
-from tilewright.dialects.tile_axes import Axis
 from tilewright.passes.kernel.block_joins import BlockJoins
+from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.dealing import Share, may_deal_threads, shares_of
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.partials import AllPartials, Layout, Partials
 from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.substitution import conjunction
 
-_D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
+_D0, _D1, _D2 = (AffineExpr.dimension(position) for position in range(3))
 
 _UNROLLED = 64
 """Values that a thread takes in at most where the loop over the blocks is unrolled."""
@@ -47,10 +48,11 @@ class JoiningBlocks:
         values: ThreadValues,
         emitter: Emitter,
         ids: tuple[SSAValue, SSAValue],
-        threads: Sequence[Axis],
+        combining: Combining,
     ):
         self.joins, self.function = joins, function
-        self.values, self.emit, self.threads = values, emitter, threads
+        self.values, self.emit, self.combining = values, emitter, combining
+        self.threads = combining.axes
         self.block, self.thread = ids
         self.rest = ExitStack()
         """Around all that is still to come."""
@@ -180,12 +182,31 @@ class JoiningBlocks:
         self.rest.enter_context(self.emit.branch(self.emit.value(arrive, "last")))
         self.is_alone = True
 
+        if all(each.layout.is_single for each in partials.partials):
+            self._take_by_threads(partials, room)
+            return
+
         def step(index: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
             return partials.take(room, carried, ([group, _D1], [self.block, index]))
 
         values = sum(prod(each.layout.extents) for each in partials.partials)
         unroll = blocks * values <= _UNROLLED
         partials.end(self.emit.loop(blocks, partials.begin(), step, "r", unroll=unroll))
+
+    def _take_by_threads(self, partials: AllPartials, room: Sequence[Sequence[SSAValue]]) -> None:
+        """Each thread takes the values of every so many-th block; then they join."""
+        blocks, threads = self.joins.blocks, self.combining.threads
+        group, theirs = _D0 // blocks, _D2 * threads + _D1
+
+        def step(index: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            operands = [self.block, self.thread, index]
+            where = ([theirs * -1 + (blocks - 1)], operands) if blocks % threads else None
+            return partials.take(room, carried, ([group, theirs], operands), where)
+
+        rounds = -(-blocks // threads)
+        partials.end(self.emit.loop(rounds, partials.begin(), step, "r", unroll=True))
+        for each in partials.partials:
+            self.combining.join_threads(each.op)
 
     def store(self, op: loop.StoreOp) -> None:
         """Once, where blocks that join would all store the same element."""

@@ -89,8 +89,10 @@ def _may_cross(memory: SSAValue, before: Operation, after: Operation, threads: i
 def _box(access: Access, warp: range) -> Box:
     """All elements that lanes of `warp` may touch, in whatever step, masked or not."""
     ranges = [_range_in(value, warp) for value in access.indices]
-    type = memref_type(access.memref)
     box = [range_of(expr, ranges) for expr in access.map.data.results]
+    if access.width == 1:  # it may be of a memref without axes
+        return box
+    type = memref_type(access.memref)
     vector = layout_of(type).innermost(type)
     if (first := box[vector]) is not None:
         box[vector] = Range(first.low, first.high + access.width - 1)

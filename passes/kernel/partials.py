@@ -66,6 +66,11 @@ class Layout(NamedTuple):
         return prod(axis.extent for axis, is_joined in axes if not is_joined)
 
     @property
+    def is_single(self) -> bool:
+        """Whether the block has one value, and every thread has it."""
+        return not self.registers and self.num_threads == 1
+
+    @property
     def shape(self) -> list[int]:
         """The axes of an array of them."""
         split = self._split
@@ -157,13 +162,14 @@ class Partials:
         arrays: Sequence[SSAValue],
         carried: Sequence[SSAValue],
         leading: Access = ((), ()),
+        where: Access | None = None,
     ) -> list[SSAValue]:
-        """Join what a block has left into the results; those that are carried."""
+        """Join what a block has left into the results, if any; those that are carried."""
         if not self._axes:
-            return self._joined(arrays, carried, leading)
+            return self._joined(arrays, carried, leading, where)
         with self.values.nest(self._axes):
             results = [self.values.at(result) for result in self.op.results]
-            self.values.define(self.op.results, self._joined(arrays, results, leading))
+            self.values.define(self.op.results, self._joined(arrays, results, leading, where))
         return []
 
     def end(self, carried: Sequence[SSAValue]) -> None:
@@ -182,11 +188,16 @@ class Partials:
         return [axis for axis in self.layout.registers if axis in self.values.registers.extents]
 
     def _joined(
-        self, arrays: Sequence[SSAValue], values: Sequence[SSAValue], leading: Access
+        self,
+        arrays: Sequence[SSAValue],
+        values: Sequence[SSAValue],
+        leading: Access,
+        where: Access | None,
     ) -> list[SSAValue]:
-        subscripts = self._subscripts(leading)
-        loads = [self.emit.value(loop.LoadOp(array, subscripts), "other") for array in arrays]
-        return self.emit.join(self.op.monoid, values, loads)
+        slot = self._subscripts(leading)
+        loads = [self.emit.value(loop.LoadOp(array, slot, where), "other") for array in arrays]
+        others = self.emit.masked(loads, where, self.op.monoid)
+        return self.emit.join(self.op.monoid, values, others)
 
     def _subscripts(self, leading: Access) -> Access:
         return self.layout.subscripts(self.values, self.thread, leading)
@@ -226,10 +237,15 @@ class AllPartials:
         arrays: Sequence[Sequence[SSAValue]],
         carried: Sequence[SSAValue],
         leading: Access = ((), ()),
+        where: Access | None = None,
     ) -> list[SSAValue]:
-        """Join what a block has left into the results; those that are carried."""
+        """Join what a block has left into the results, if any; those that are carried."""
         parts = zip(self.partials, arrays, self._of_each(carried), strict=True)
-        return [v for partials, own, values in parts for v in partials.take(own, values, leading)]
+        return [
+            value
+            for partials, own, values in parts
+            for value in partials.take(own, values, leading, where)
+        ]
 
     def end(self, carried: Sequence[SSAValue]) -> None:
         """What the loop has carried is the results."""
