@@ -22,7 +22,27 @@ from tilewright.dialects.tile import Join
 from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.passes.kernel.join_groups import JoinGroup, join_groups
 
-_OTHER = "; use join(last_block)"
+
+class RefusedJoinError(PassFailedException):
+    """
+    A join of blocks that cannot be done, in the words of Tile IR; `with_options` says it in those
+    of passes.
+    """
+
+    def __init__(self, axis: str, problem: str, kind: Join | None, instead: Join | None):
+        self.problem, self.kind, self.instead = problem, kind, instead
+        says = self._says("join({})")
+        super().__init__(f"cannot lower tile.combine across the block axis %{axis}: {says}")
+
+    @property
+    def with_options(self) -> str:
+        """Why not, where the way of joining is an option of a pass."""
+        return self._says("join={}")
+
+    def _says(self, spelling: str) -> str:
+        subject = "" if self.kind is None else f"{spelling.format(self.kind)} "
+        remedy = "" if self.instead is None else f"; use {spelling.format(self.instead)}"
+        return f"{subject}{self.problem}{remedy}"
 
 
 class BlockJoins(NamedTuple):
@@ -67,7 +87,7 @@ def block_joins(launch: tile.LaunchOp) -> BlockJoins | None:
     """
     The joins between blocks of a launch, None if there are none.
 
-    Raises `PassFailedException` for those that cannot be done.
+    Raises `RefusedJoinError` for those that cannot be done.
     """
     combines = [op for op in launch.walk() if isinstance(op, tile.CombineOp)]
     ops = [op for op in combines if joined_axes(launch, op)]
@@ -106,33 +126,33 @@ def _verify(launch: tile.LaunchOp, joins: BlockJoins) -> None:
     refused = partial(_refused, launch, last.ops[0])
     if kind is Join.CLUSTER:
         if joins.blocks > MAX_CLUSTER:
-            raise refused(f"{joins.blocks} blocks; a cluster has at most {MAX_CLUSTER}{_OTHER}")
+            problem = f"{joins.blocks} blocks; a cluster has at most {MAX_CLUSTER}"
+            raise refused(problem, instead=Join.LAST_BLOCK)
         return
     if len(joins.groups) > 1:
-        problem = f"join({kind}) leaves one block, which cannot join what it makes of that"
-        raise refused(f"{problem}; use join(cluster)")
+        problem = "leaves one block, which cannot join what it makes of that"
+        raise refused(problem, kind, Join.CLUSTER)
     if not joins.goes_on_alone(last):
-        problem = f"join({kind}) leaves one block, but what follows differs between blocks"
-        raise refused(f"{problem}; use join(cluster)")
+        problem = "leaves one block, but what follows differs between blocks"
+        raise refused(problem, kind, Join.CLUSTER)
     if kind is Join.ATOMIC:
         _verify_atomic(launch, last)
 
 
 def _verify_atomic(launch: tile.LaunchOp, group: JoinGroup) -> None:
-    refused = partial(_refused, launch, group.ops[0])
+    refused = partial(_refused, launch, instead=Join.LAST_BLOCK)
     results = [result for op in group.ops for result in op.results]
     stores = [op for op in group.rest if isinstance(op, loop.StoreOp) and op.value in results]
     if len(stores) < len(group.rest):
-        problem = "join(atomic) has no result to go on with: it may only be stored"
-        raise refused(problem + _OTHER)
+        problem = "has no result to go on with: it may only be stored"
+        raise refused(group.ops[0], problem, Join.ATOMIC)
     stored = [store.memref for store in stores]
     if len(set(stored)) != len(stored) or any(_is_stored_before(group, m) for m in stored):
-        raise refused(f"join(atomic) needs outputs of its own{_OTHER}")
+        raise refused(group.ops[0], "needs outputs of its own", Join.ATOMIC)
     for op in group.ops:
         for value in op.values:
             if not is_atomic(op.monoid.data, value.type):
-                problem = f"there is no atomic {op.monoid.data} of {value.type}"
-                raise _refused(launch, op, problem + _OTHER)
+                raise refused(op, f"there is no atomic {op.monoid.data} of {value.type}")
 
 
 def _is_stored_before(group: JoinGroup, memref: SSAValue) -> bool:
@@ -140,8 +160,12 @@ def _is_stored_before(group: JoinGroup, memref: SSAValue) -> bool:
     return any(store not in group.rest for store in stores)
 
 
-def _refused(launch: tile.LaunchOp, op: tile.CombineOp, problem: str) -> PassFailedException:
-    name = joined_axes(launch, op)[0].value.name_hint
-    return PassFailedException(
-        f"cannot lower tile.combine across the block axis %{name}: {problem}"
-    )
+def _refused(
+    launch: tile.LaunchOp,
+    op: tile.CombineOp,
+    problem: str,
+    kind: Join | None = None,
+    instead: Join | None = None,
+) -> RefusedJoinError:
+    axis = joined_axes(launch, op)[0].value.name_hint or "?"
+    return RefusedJoinError(axis, problem, kind, instead)

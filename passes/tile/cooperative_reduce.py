@@ -19,6 +19,15 @@ With as many threads as a row is long the loops are gone: each thread has an ele
 loads it once. `register-tile` then gives each thread several of them: the row is in registers.
 `row=registers` asks for that, `row=stage` for fewer threads, which go along the row in steps.
 
+Few long rows leave most of a GPU idle. With `split=4 join=last_block` four blocks do a part of each
+row, and the last to finish joins what they have:
+
+    tile.launch (%s = block 4 split, %i = block 3 row, %t = thread 1024 k) {
+      %p = loop.reduce %k in 245 with add { ... %x[%i, %s * 250880 + %k * 1024 + %t] ... }
+      %sum = tile.combine %p across %s, %t with add join(last_block) : f32
+
+Where more is done to the row once that is known, blocks have to wait for each other: `join=cluster`.
+
 A block does `rows` rows. What does not depend on the shared axis, and a reduction that is shorter
 than a warp, is computed by every thread and stored by the first. With `columns=true` the threads of
 a warp lie along the rows, not along the shared axis: so they access neighbours where rows are the
@@ -29,22 +38,24 @@ and the sum of attention's scores) is shared among the threads along the row's c
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
 
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.kernel import WARP_SIZE
 from tilewright.dialects.kernel_like import MAX_THREADS
-from tilewright.dialects.tile import varies_along
+from tilewright.dialects.tile import Join, varies_along
 from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.share_values import share_values
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.tile.dealing import Dealing, is_shared
+from tilewright.passes.tile.block_splits import refusal, unavailable
+from tilewright.passes.tile.dealing import Blocks, Dealing, is_shared
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
 from tilewright.passes.tile.rows import (
     SECTOR,
@@ -57,6 +68,8 @@ from tilewright.passes.tile.rows import (
 )
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.trace import Rule
+
+_SPLITS = (2, 4, 8, 16, 32, 64, 128)
 
 _MANY_COLUMNS = 4096
 """So many fill a GPU by whole warps of them."""
@@ -71,6 +84,10 @@ class Sharing(NamedTuple):
     """Rows that a block does."""
     columns: bool
     """Whether neighbouring threads do neighbouring rows, rather than parts of one."""
+    split: int = 1
+    """Blocks that share a row."""
+    join: Join = Join.LAST_BLOCK
+    """How they join, if there are several."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +105,10 @@ class CooperativeReducePass(SchedulingPass):
     """Whether neighbouring threads do neighbouring rows, rather than parts of one."""
     row: str | None = None
     """`registers`: a thread for each element of the row; `stage`: fewer, in steps."""
+    split: int | None = None
+    """Blocks that share a row."""
+    join: str | None = None
+    """How they join: last_block, cluster, workspace or atomic."""
 
     def legal(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
@@ -110,11 +131,32 @@ class CooperativeReducePass(SchedulingPass):
         found = [self._choice(guess, "stage")]
         found += [self._choice(g, "stage") for g in _others(guess, launch)]
         found += [self._choice(Sharing(whole, rows, False), "registers") for rows in (1, 2, 4, 8)]
-        return [choice for choice in dict.fromkeys(found) if choice.impossible(launch) is None]
+        possible = [choice for choice in found if choice.impossible(launch) is None]
+        return [*dict.fromkeys(possible), *self._splits(launch, guess)]
+
+    def _splits(self, launch: tile.LaunchOp, guess: Sharing) -> Iterator[Self]:
+        """What there is with several blocks to a row, if it is not decided that there is one."""
+        if self.split is None and self.threads is not None:
+            return
+        for join in Join:
+            two = guess._replace(split=2, join=join)
+            if refusal(launch, lambda copy, sharing=two: _share_rows(copy, sharing)) is not None:
+                continue
+            for split in _SPLITS if self.split is None else (self.split,):
+                if unavailable(join, split, self.target) is None and split <= row_length(launch):
+                    yield self._choice(two._replace(split=split), "stage")
+
+    def completed(
+        self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
+    ) -> dict[str, ParameterListType]:
+        """Who says how many threads there are, says how they lie."""
+        rest = {n: v for n, v in guess.items() if n != "columns" or "threads" not in given}
+        return {**rest, **given}
 
     def _choice(self, sharing: Sharing, row: str) -> Self:
-        threads, rows, columns = sharing
-        return type(self)(self.target, threads, rows, columns or None, row)
+        threads, rows, columns, split, join = sharing
+        choice = type(self)(self.target, threads, rows, columns or None, row)
+        return choice if split == 1 else replace(choice, split=split, join=join.value)
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
         if self.threads is None and self.rows is None and _statistics(launch):
@@ -123,28 +165,38 @@ class CooperativeReducePass(SchedulingPass):
         assert self.rows is not None
         if self.threads < 1 or self.rows < 1:
             return f"threads={self.threads} rows={self.rows} leaves no thread"
-        length = row_length(launch)
         if self.row not in (None, "registers", "stage"):
             return f"row={self.row} is neither 'registers' nor 'stage'"
-        if self.row == "registers" and self.threads < length:
+        length = row_length(launch)
+        if self.row == "registers" and self.threads * (self.split or 1) < length:
             return f"{self.threads} threads have no register for each of {length} elements of a row"
-        if self.row != "registers" and self.threads * self.rows > MAX_THREADS > self.threads:
-            return (
-                f"threads={self.threads} rows={self.rows} is {self.threads * self.rows} "
-                f"threads; a block has 1 to {MAX_THREADS}"
-            )
-        return None
+        return self._cannot_split(launch)
+
+    def _cannot_split(self, launch: tile.LaunchOp) -> str | None:
+        """Why blocks cannot share a row so, or None."""
+        if self.split is None:
+            return None if self.join is None else f"join={self.join} needs blocks to join (split)"
+        if not 2 <= self.split <= row_length(launch):
+            length = row_length(launch)
+            return f"{self.split} blocks for a row of {length}; split is from 2 to {length}"
+        if (reason := unavailable(self.join, self.split, self.target)) is not None:
+            return reason
+        return refusal(launch, lambda copy: _share_rows(copy, self._sharing()))
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         kernel = launch.kernel
         if _statistics(launch):
             _share_statistics(launch, rewriter)
         else:
-            assert self.threads is not None
-            assert self.rows is not None
-            _share_rows(launch, Sharing(self.threads, self.rows, self.columns or False))
+            _share_rows(launch, self._sharing())
         simplify_accesses(kernel)
         share_values(kernel)
+
+    def _sharing(self) -> Sharing:
+        assert self.threads is not None
+        assert self.rows is not None
+        join = Join(self.join or Join.LAST_BLOCK)
+        return Sharing(self.threads, self.rows, self.columns or False, self.split or 1, join)
 
 
 def _guess(launch: tile.LaunchOp) -> Sharing:
@@ -177,6 +229,8 @@ def _share_rows(launch: tile.LaunchOp, sharing: Sharing) -> None:
     axes = launch.bound_axes()
     rows = sharing.rows if axes else 1  # without an axis there is one row, and none to mask
     total = total_extent(axes)
+    if sharing.split > 1:
+        rebinding.add(NewAxis("s", Level.BLOCK, sharing.split, Role.SPLIT))
     row = rebinding.add(NewAxis("rb", Level.BLOCK, -(-total // rows), Role.ROW))
     shared = NewAxis("t", Level.THREAD, sharing.threads, Role.K)
     thread = rebinding.add(shared) if sharing.columns else None
@@ -186,7 +240,11 @@ def _share_rows(launch: tile.LaunchOp, sharing: Sharing) -> None:
         thread = rebinding.add(shared)
     rebinding.substitute(axes, row, overruns=total % rows != 0)
     along = rebinding.body.args[thread.position]
-    rebinding.finish(launch, Dealing(rebinding.substitution, sharing.threads, along).clone)
+    blocks = None
+    if sharing.split > 1:
+        blocks = Blocks(rebinding.body.args[0], sharing.split, sharing.join)
+    dealing = Dealing(rebinding.substitution, sharing.threads, along, blocks)
+    rebinding.finish(launch, dealing.clone)
 
 
 def _statistics(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:

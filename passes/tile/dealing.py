@@ -12,10 +12,19 @@ becomes, dealt out to `%t = thread 256`,
 and, dealt out to `%t = thread 2048`,
 
     %s = tile.combine ... %x[%t] ... across %t with add : f32
+
+Blocks may share them too: each does a part, of steps that follow each other, and they join. Dealt
+out to `%b = block 4 split` and `%t = thread 256`,
+
+    %p = loop.reduce %k in 2 with add { ... %x[%b * 512 + %k * 256 + %t] ... }
+    %s = tile.combine %p across %b, %t with add join(last_block) : f32
 """
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from math import prod
+from operator import add
+from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -23,15 +32,41 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.index import delinearize
+from tilewright.dialects.monoid import MonoidAttr
+from tilewright.dialects.tile import Join
 from tilewright.passes.substitution import Substitution, conjunction
 from tilewright.passes.tile.rows import SHORT_ROW
 
 
-class Dealing:
-    """Clones ops whose loops are dealt out to `threads` threads along the axis `thread`."""
+class Blocks(NamedTuple):
+    """Blocks that share loops."""
 
-    def __init__(self, substitution: Substitution, threads: int, thread: SSAValue):
+    axis: SSAValue
+    number: int
+    join: Join
+    """How they join."""
+
+
+class Dealing:
+    """
+    Clones ops whose loops are dealt out to `threads` threads along the axis `thread`, of each of
+    `blocks`.
+    """
+
+    def __init__(
+        self,
+        substitution: Substitution,
+        threads: int,
+        thread: SSAValue,
+        blocks: Blocks | None = None,
+    ):
         self.substitution, self.threads, self.thread = substitution, threads, thread
+        self.blocks = blocks
+
+    def steps(self, extent: int) -> int:
+        """How many steps a thread does of a loop of so many."""
+        number = 1 if self.blocks is None else self.blocks.number
+        return -(-extent // (self.threads * number))
 
     def clone(self, op: Operation) -> Iterable[Operation]:
         """What `op`, which stands in no loop, becomes."""
@@ -54,10 +89,10 @@ class Dealing:
         where = conjunction(m for m in (self.substitution.mask(terminator), bound) if m is not None)
         if body is not None:
             body.add_ops([*done, loop.YieldOp(values, where)])
-            partial = loop.ReduceOp(-(-extent // self.threads), op.monoid, Region(body))
+            partial = loop.ReduceOp(self.steps(extent), op.monoid, Region(body))
             partial.location = op.location
             done, values, where = [partial], list(partial.results), None
-        combine = tile.CombineOp(values, [self.thread], op.monoid, where)
+        combine = self._combine(values, op.monoid, where)
         combine.location = op.location
         for old, part, new in zip(op.results, values, combine.results, strict=True):
             new.name_hint = old.name_hint
@@ -66,6 +101,14 @@ class Dealing:
             self.substitution.values[old] = new
         return [*done, combine]
 
+    def _combine(
+        self, values: Sequence[SSAValue], monoid: MonoidAttr, where: Access | None
+    ) -> tile.CombineOp:
+        if self.blocks is None:
+            return tile.CombineOp(values, [self.thread], monoid, where)
+        axes = [self.blocks.axis, self.thread]
+        return tile.CombineOp(values, axes, monoid, where, self.blocks.join)
+
     def _share_for(self, op: loop.ForOp) -> list[Operation]:
         extents = list(op.axis_extents())
         body, _ = self._deal(op.body.block, extents)
@@ -73,30 +116,39 @@ class Dealing:
         if body is None:
             return done
         body.add_ops(done)
-        steps, roles = [-(-prod(extents) // self.threads)], [op.axis_roles()[0]]
+        steps, roles = [self.steps(prod(extents))], [op.axis_roles()[0]]
         nest = loop.ForOp(steps, Region(body), roles)
         nest.location = op.location
         return [nest]
 
     def _deal(self, block: Block, extents: Sequence[int]) -> tuple[Block | None, Access | None]:
         """
-        A body over steps in which `step * threads + thread` stands for the axes of `block`, or None
-        if there is but one step; and the bound that holds while that does not overrun.
+        A body over steps in which a linear index stands for the axes of `block`, or None if there
+        is but one step; and the bound that holds while that index does not overrun.
         """
-        body, operands, index = None, [self.thread], AffineExpr.dimension(0)
-        if prod(extents) > self.threads:
+        total, steps, body = prod(extents), self.steps(prod(extents)), None
+        parts = [(self.thread, 1)]
+        if steps > 1:
             body = Block(arg_types=[block.args[0].type])
             body.args[0].name_hint = block.args[0].name_hint
-            operands = [body.args[0], self.thread]
-            index = AffineExpr.dimension(0) * self.threads + AffineExpr.dimension(1)
+            parts.insert(0, (body.args[0], self.threads))
+        if self.blocks is not None:
+            parts.insert(0, (self.blocks.axis, steps * self.threads))
+        operands = [value for value, _ in parts]
+        index = _linear([factor for _, factor in parts])
         bound: Access | None = None
-        if prod(extents) % self.threads:
-            bound = ([index * -1 + (prod(extents) - 1)], operands)
+        if self._overruns(total):
+            bound = ([index * -1 + (total - 1)], operands)
         for axis, expr in zip(block.args, delinearize(index, extents), strict=True):
             self.substitution.indices[axis] = (expr, operands)
             if bound is not None:
                 self.substitution.bounds[axis] = bound
         return body, bound
+
+    def _overruns(self, extent: int) -> bool:
+        """Whether there are more steps of all threads than `extent`."""
+        number = 1 if self.blocks is None else self.blocks.number
+        return self.steps(extent) * self.threads * number > extent
 
     def _store_once(self, op: loop.StoreOp) -> Operation:
         """By the first of the threads, which all have the same."""
@@ -110,6 +162,12 @@ class Dealing:
         store.location = op.location
         cloned.erase()
         return store
+
+
+def _linear(factors: Sequence[int]) -> AffineExpr:
+    """The sum of the dimensions, each by its factor."""
+    terms = [AffineExpr.dimension(at) * factor for at, factor in enumerate(factors)]
+    return reduce(add, terms)
 
 
 def is_shared(op: loop.ReduceOp) -> bool:

@@ -34,18 +34,16 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, Role
-from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile_axes import AxisAttr, Level
-from tilewright.passes.kernel.block_joins import block_joins
 from tilewright.passes.kernel.chunks import nested_chunk
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.substitution import Substitution, conjunction
+from tilewright.passes.tile.block_splits import refusal, unavailable
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
@@ -103,8 +101,6 @@ class SplitMatmulKPass(SchedulingPass):
                 f"{_chunks(launch)} chunks among {self.factor} blocks; "
                 f"factor is from 2 to {_chunks(launch)}"
             )
-        if self.join not in list(Join):
-            return f"blocks cannot join by '{self.join}'; join is {', '.join(Join)}"
         return self._unavailable() or _refusal(launch, self.factor, Join(self.join))
 
     def worthless(self, launch: tile.LaunchOp) -> str | None:
@@ -124,13 +120,7 @@ class SplitMatmulKPass(SchedulingPass):
     def _unavailable(self) -> str | None:
         """Why the target cannot join so many blocks so."""
         assert self.factor is not None
-        if self.join != Join.CLUSTER:
-            return None
-        if not target_named(self.target).has_clusters:
-            return f"{self.target} has no clusters; take join=last_block"
-        if self.factor > MAX_CLUSTER:
-            return f"a cluster has at most {MAX_CLUSTER} blocks; take join=last_block"
-        return None
+        return unavailable(self.join, self.factor, self.target)
 
 
 def _chunks(launch: tile.LaunchOp) -> int:
@@ -155,16 +145,8 @@ def _blocks(launch: tile.LaunchOp) -> int:
 
 
 def _refusal(launch: tile.LaunchOp, factor: int, join: Join) -> str | None:
-    """Why blocks cannot join so, or None: what the lowering says of a kernel in which they do."""
-    tried = launch.kernel.clone()
-    copy = tried.body.block.last_op
-    assert isinstance(copy, tile.LaunchOp)
-    _split(copy, factor, join)
-    try:
-        block_joins(copy)
-    except PassFailedException as err:
-        return str(err)
-    return None
+    """Why blocks cannot join so, or None."""
+    return refusal(launch, lambda copy: _split(copy, factor, join))
 
 
 def _split(launch: tile.LaunchOp, factor: int, join: Join) -> None:

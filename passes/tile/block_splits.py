@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Whether blocks that share the work of a launch can join: what the target has to say, and what the
+lowering does.
+"""
+
+from collections.abc import Callable
+
+from tilewright.dialects import tile
+from tilewright.dialects.kernel_like import MAX_CLUSTER
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.tile import Join
+from tilewright.passes.kernel.block_joins import RefusedJoinError, block_joins
+
+
+def unavailable(join: str | None, blocks: int, target: str) -> str | None:
+    """Why so many blocks cannot join so on the target, or None; `join` is what a user wrote."""
+    if join not in list(Join):
+        return f"blocks cannot join by '{join}'; join is {', '.join(Join)}"
+    if join != Join.CLUSTER:
+        return None
+    if not target_named(target).has_clusters:
+        return f"{target} has no clusters; take join=last_block"
+    if blocks > MAX_CLUSTER:
+        return f"a cluster has at most {MAX_CLUSTER} blocks; take join=last_block"
+    return None
+
+
+def refusal(launch: tile.LaunchOp, split: Callable[[tile.LaunchOp], object]) -> str | None:
+    """Why what `split` makes of the launch could not be lowered, or None."""
+    tried = launch.kernel.clone()
+    copy = tried.body.block.last_op
+    assert isinstance(copy, tile.LaunchOp)
+    split(copy)
+    whole = tried.body.block.last_op
+    assert isinstance(whole, tile.LaunchOp)
+    try:
+        block_joins(whole)
+    except RefusedJoinError as err:
+        return err.with_options
+    return None
