@@ -4,7 +4,7 @@ The GPUs that we schedule for, by the architecture that NVRTC compiles for: what
 multiprocessors (SMs) holds, and how fast a typical product is.
 
 Limits per SM: CUDA C++ Programming Guide, compute capabilities, "Technical Specifications per
-Compute Capability". SM counts, bandwidth and flops: NVIDIA's data sheet of the product named.
+Compute Capability". SM counts, bandwidth, flops and L2: NVIDIA's data sheet of the product named.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from tilewright.errors import UsageError
 WARP_SIZE = 32
 """Lanes in a warp, on every target."""
 
-_KIB = 1024
+_KIB, _MIB = 1024, 1024**2
 
 L2_BYTES = 64
 """What L2 gives to an SM in a clock, on every target (NVIDIA A100 whitepaper, L2)."""
@@ -46,6 +46,8 @@ class Target:
     """Bytes per second to and from device memory."""
     flops: float
     """float32 operations per second outside tensor cores; a fused multiply-add is two."""
+    l2_size: int
+    """Bytes that the L2 cache holds."""
     fp32_lanes: int = 128
     """float32 multiply-adds that an SM does in one clock."""
     registers_per_sm: int = 65536
@@ -107,13 +109,29 @@ _TARGETS = {
     row.name: row
     for row in (
         Target(
-            "sm_80", "A100 SXM 80 GB", 108, 163 * _KIB, 164 * _KIB, 64, 32, 2.039e12, 19.5e12, 64
+            "sm_80",
+            "A100 SXM 80 GB",
+            108,
+            163 * _KIB,
+            164 * _KIB,
+            64,
+            32,
+            2.039e12,
+            19.5e12,
+            40 * _MIB,
+            64,
         ),
-        Target("sm_86", "RTX A6000", 84, 99 * _KIB, 100 * _KIB, 48, 16, 0.768e12, 38.7e12),
-        Target("sm_89", "L40S", 142, 99 * _KIB, 100 * _KIB, 48, 24, 0.864e12, 91.6e12),
-        Target("sm_90a", "H100 SXM", 132, 227 * _KIB, 228 * _KIB, 64, 32, 3.35e12, 66.9e12),
-        Target("sm_100a", "B200", 148, 227 * _KIB, 228 * _KIB, 64, 32, 8.0e12, 75e12),
-        Target("sm_120", "RTX 5090", 170, 99 * _KIB, 100 * _KIB, 48, 24, 1.792e12, 104.8e12),
+        Target(
+            "sm_86", "RTX A6000", 84, 99 * _KIB, 100 * _KIB, 48, 16, 0.768e12, 38.7e12, 6 * _MIB
+        ),
+        Target("sm_89", "L40S", 142, 99 * _KIB, 100 * _KIB, 48, 24, 0.864e12, 91.6e12, 96 * _MIB),
+        Target(
+            "sm_90a", "H100 SXM", 132, 227 * _KIB, 228 * _KIB, 64, 32, 3.35e12, 66.9e12, 50 * _MIB
+        ),
+        Target("sm_100a", "B200", 148, 227 * _KIB, 228 * _KIB, 64, 32, 8.0e12, 75e12, 126 * _MIB),
+        Target(
+            "sm_120", "RTX 5090", 170, 99 * _KIB, 100 * _KIB, 48, 24, 1.792e12, 104.8e12, 96 * _MIB
+        ),
     )
 }
 

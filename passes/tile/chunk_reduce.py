@@ -39,8 +39,8 @@ from tilewright.passes.trace import Rule
 _CHUNKS = (8, 4, 16, 32)
 """Lengths of a chunk, the best guess first: eight loads hide most of memory's latency."""
 
-_LONG = 32
-"""A loop of fewer steps is short enough as it is."""
+LONG = 17
+"""A loop of fewer steps is short enough as it is: it is unrolled (mark-unroll)."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class ChunkReducePass(SchedulingPass):
         """It has a long reduction that is no contraction, and not in chunks yet."""
         if _long_reductions(launch):
             return None
-        return f"no reduction of {_LONG} steps or more that is no contraction and not in chunks"
+        return f"no reduction of {LONG} steps or more that is no contraction and not in chunks"
 
     def choices(self, launch: tile.LaunchOp) -> Sequence["ChunkReducePass"]:
         """A few lengths."""
@@ -89,7 +89,7 @@ def _long_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
     return [
         op
         for op in reductions
-        if op.axis_extents()[0] >= _LONG
+        if op.axis_extents()[0] >= LONG
         and op not in contracting
         and op not in chunks
         and nested_chunk(op) is None

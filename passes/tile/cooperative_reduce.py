@@ -26,7 +26,8 @@ row, and the last to finish joins what they have:
       %p = loop.reduce %k in 245 with add { ... %x[%i, %s * 250880 + %k * 1024 + %t] ... }
       %sum = tile.combine %p across %s, %t with add join(last_block) : f32
 
-Where more is done to the row once that is known, blocks have to wait for each other: `join=cluster`.
+Where more is done to the row once that is known, blocks have to wait for each other, which takes
+`join=cluster`.
 
 A block does `rows` rows. What does not depend on the shared axis, and a reduction that is shorter
 than a warp, is computed by every thread and stored by the first. With `columns=true` the threads of

@@ -76,17 +76,29 @@ def are_columns(launch: tile.LaunchOp) -> bool:
     )
 
 
-def vector_along(launch: tile.LaunchOp) -> int:
+def vector_along(nest: Operation, axis: SSAValue, extent: int) -> int:
     """
-    How many neighbours every access of the launch could move at once, 16 bytes at most: as many as
-    divide the innermost axes of all arrays that are loaded or stored.
+    How many neighbours along `axis`, which has so many steps, every access in `nest` could move at
+    once, 16 bytes at most: as many as divide the innermost axes of all arrays in which they lie
+    side by side. 1 where they do so in none.
     """
-    widest = _VECTOR_BYTES
-    for op in _accesses(launch):
+    along = [op for op in _accesses(nest) if stride(op, axis) == 1]
+    widest = gcd(extent, _VECTOR_BYTES) if along else 1
+    for op in along:
         type = memref_type(op.memref)
-        if shape := type.get_shape():
-            widest = min(widest, gcd(shape[-1], _VECTOR_BYTES // size_of(type.element_type)))
+        widest = min(widest, gcd(type.get_shape()[-1], _VECTOR_BYTES // size_of(type.element_type)))
     return widest
+
+
+def vector_of_rows(launch: tile.LaunchOp) -> int:
+    """How many neighbours along a row one access could move; or of rows, if those are columns."""
+    if are_columns(launch):
+        axis = launch.bound_axes()[-1]
+        return vector_along(launch, axis.value, axis.extent)
+    nests = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp | loop.ForOp)]
+    innermost = [(nest, nest.body.block.args[-1], nest.axis_extents()[-1]) for nest in nests]
+    long = [found for found in innermost if prod(found[0].axis_extents()) >= SHORT_ROW]
+    return min((vector_along(*found) for found in long), default=1)
 
 
 def _accesses(nest: Operation) -> list[loop.LoadOp | loop.StoreOp]:

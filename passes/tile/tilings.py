@@ -26,6 +26,7 @@ from typing import NamedTuple
 from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.target import L2_BYTES, Target
 from tilewright.dialects.tile import Join
+from tilewright.passes.tile import latencies
 from tilewright.passes.tile.contraction import Contraction
 
 
@@ -95,17 +96,11 @@ DEPTHS = (2, 3, 4, 5)
 SHORTEST_SPLIT = 128
 """Steps of K that a block has at least, if K is split: joining takes as long as a few of them."""
 
-_LATENCY = 0.7e-6
-"""Seconds from a request to device memory to its answer; L2 answers in less than half of that."""
-
 _CHUNK_CLOCKS = 40
 """What a chunk costs beside its multiply-adds: a barrier, addresses, the first loads."""
 
 _WARPS_TO_HIDE = 8
 """Warps of an SM with which loads of shared memory are hidden behind multiply-adds."""
-
-_CLUSTER_JOIN, _LAST_BLOCK_JOIN = 1.0e-6, 2.5e-6
-"""Seconds until blocks have found each other."""
 
 
 class Tiling(NamedTuple):
@@ -172,17 +167,42 @@ class Tiling(NamedTuple):
             most * chunks * clocks / target.clock,
             most * chunks * slab / L2_BYTES / target.clock,
             _bytes(problem) / target.bandwidth,
-            -(-most // resident) * chunks * _LATENCY / (self.depth - 1),
+            -(-most // resident) * chunks * latencies.MEMORY / (self.depth - 1),
         )
-        return busy + _LATENCY + self._joining(problem, target)
+        return busy + latencies.MEMORY + self._joining(problem, target)
+
+    def pipeline(self, problem: Contraction, target: Target) -> list[str]:
+        """The passes that do it."""
+        of_block = self.tile
+        threads = of_block.threads * self.registers(problem)
+        min_blocks = max(1, target.registers_per_sm // threads)
+        steps = [f"chunk-matmul-k{{bk={self.bk}}}"]
+        if self.split > 1:
+            join = self.join(target)
+            steps.append(f"split-matmul-k{{factor={self.split} join={join.value}}}")
+        return [
+            *steps,
+            f"blockify-launch{{m={of_block.m} n={of_block.n}}}",
+            "cooperative-reduce",
+            "stage-inputs",
+            f"register-tile{{fm={of_block.fm} fn={of_block.fn} min_blocks={min_blocks}}}",
+            "permute-register-tile",
+            f"double-buffer{{depth={self.depth}}}",
+            "tma-copy",
+            "split-inner-for-swizzle",
+            "async-copy",
+            "pad-smem",
+            f"pipeline-k-outer{{lookahead={self.depth - 1}}}",
+            "mark-unroll",
+        ]
 
     def _joining(self, problem: Contraction, target: Target) -> float:
         if self.split == 1:
             return 0.0
         moved = 2 * 4 * problem.sums * self.tile.m * self.tile.n / L2_BYTES / target.clock
-        if self.join(target) is Join.CLUSTER:
-            return _CLUSTER_JOIN + moved
-        return _LAST_BLOCK_JOIN + moved * self.split
+        join = self.join(target)
+        read = moved if join is Join.CLUSTER else moved * self.split
+        return latencies.JOIN[join] + read
 
 
 def _bytes(problem: Contraction) -> int:
