@@ -42,7 +42,7 @@ class RowProblem(NamedTuple):
     @property
     def ends_joined(self) -> bool:
         """Whether nothing is left to do to the row once it has been reduced."""
-        return self.joins == 1 and self.loops == 1
+        return self.joins == 1 and self.written == 0
 
     def __str__(self) -> str:
         kind = "columns" if self.are_columns else "rows"

@@ -43,6 +43,8 @@ class Tile(NamedTuple):
     """Registers of a thread, so that nothing is spilled."""
     share: float
     """The share of issue slots that multiply-adds get in the main loop, by its machine code."""
+    chunk: int = 32
+    """Steps of K of the longest chunk that needs no more registers."""
 
     @property
     def threads(self) -> int:
@@ -51,7 +53,7 @@ class Tile(NamedTuple):
 
 
 TILES = (
-    Tile(128, 128, 8, 8, 128, 0.90),
+    Tile(128, 128, 8, 8, 128, 0.90, chunk=16),
     Tile(128, 64, 8, 4, 96, 0.85),
     Tile(64, 128, 4, 8, 96, 0.85),
     Tile(64, 64, 8, 4, 96, 0.85),
@@ -90,6 +92,9 @@ CHUNKS = (8, 16, 32)
 SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 """Blocks that share the steps of K."""
 
+_LONG_CHUNK_REGISTERS = 40
+"""What NVRTC takes beside, where it is left to itself, to load ahead in a long chunk."""
+
 DEPTHS = (2, 3, 4, 5)
 """Slots of a ring."""
 
@@ -125,7 +130,8 @@ class Tiling(NamedTuple):
 
     def registers(self, problem: Contraction) -> int:
         """Registers of a thread: each sum that an element joins has accumulators of its own."""
-        return self.tile.registers * problem.sums
+        more = _LONG_CHUNK_REGISTERS if self.bk > self.tile.chunk else 0
+        return (self.tile.registers + more) * problem.sums
 
     def shared_bytes(self, problem: Contraction, target: Target) -> int:
         """Shared memory of a block: the sums that blocks join lie where the slabs have lain."""

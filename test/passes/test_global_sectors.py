@@ -42,3 +42,10 @@ def _load(parse: Parse, subscripts: str, type: str, threads: int) -> loop.LoadOp
 def test_sectors(parse: Parse, subscripts: str, type: str, threads: int, actual: int, ideal: int):
     (access,) = accesses_of(_load(parse, subscripts, type, threads))
     assert sectors(access, threads)[:2] == (actual, ideal)
+
+
+def test_what_has_no_axes_is_one_sector(parse: Parse):
+    text = _KERNEL.format(subscripts="%b, %t", type="f32", threads=64).replace("64x64x", "")
+    module = parse(text.replace("[%b, %t]", "[]"))
+    (access,) = accesses_of(next(op for op in module.walk() if isinstance(op, loop.LoadOp)))
+    assert sectors(access, 64)[:2] == (1, 1)

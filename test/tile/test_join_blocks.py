@@ -5,12 +5,14 @@ gives what Tile IR means.
 """
 
 from collections.abc import Callable
+from typing import TypeGuard
 
 import numpy as np
 import pytest
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.memref import AllocOp
+from xdsl.ir import Operation
 
 from tilewright.api import lower
 from tilewright.codegen import nvrtc
@@ -19,7 +21,7 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Fill, Plan
 from tilewright.codegen.plan_text import plan_text
 from tilewright.codegen.poison import Array
-from tilewright.dialects import kernel
+from tilewright.dialects import kernel, loop
 from tilewright.dialects.buffer_plan import set_offset
 from tilewright.dialects.kernel_shared import share_bytes
 from tilewright.errors import UsageError
@@ -98,6 +100,36 @@ def check(parse: Parse, text: str, inputs: list[Array], target: str = "sm_90a") 
     results = simulated(plan(parse, text), inputs, target)
     for result, right in zip(results, expected, strict=True):
         np.testing.assert_allclose(result, right, rtol=1e-5, atol=1e-6)
+
+
+# A row each of 70 blocks, of which a block has one sum, one maximum and where that is.
+SINGLE = """
+loop.kernel @k(%x: memref<2x70x40xf32>)
+    -> (%sum: memref<2xf32>, %value: memref<2xf32>, %where: memref<2xi64>) {
+  tile.launch (%s = block 70, %b = block 2, %t = thread THREADS, %v = register 2) {
+    %0 = loop.load %x[%b, %s, %t * 2 + %v] where [39 - %t * 2 - %v] : memref<2x70x40xf32>
+    %1 = loop.index [%s * 40 + %t * 2 + %v] : i64
+    %a = tile.combine %0 across %s, %t, %v with add join(last_block) : f32
+    %m, %i = tile.combine %0, %1 across %s, %t, %v with argmax
+      where [39 - %t * 2 - %v] join(last_block) : f32, i64
+    loop.store %a, %sum[%b] where [0 - %t] : memref<2xf32>
+    loop.store %m, %value[%b] where [0 - %t] : memref<2xf32>
+    loop.store %i, %where[%b] where [0 - %t] : memref<2xi64>
+  }
+}"""
+
+
+@pytest.mark.parametrize("threads", [20, 32, 96])  # take several each, in warps or not, or one
+def test_threads_of_the_last_block_take_a_few_each(threads: int, parse: Parse) -> None:
+    text = SINGLE.replace("THREADS", str(threads))
+    check(parse, text, [random(2, 70, 40) - 2])
+    loads = [op for op in lower(parse(text), "kernel").walk() if is_partial(op)]
+    assert {op.mask is not None for op in loads} == {True}
+
+
+def is_partial(op: Operation) -> TypeGuard[loop.LoadOp]:
+    """Whether it reads what a block has left in global memory."""
+    return isinstance(op, loop.LoadOp) and (op.memref.name_hint or "").startswith("partials")
 
 
 @pytest.mark.parametrize("join", JOINS)
