@@ -185,7 +185,10 @@ class _Manager(PassManager):
             super().verify(module, made_by)
 
     def finished(self, step: ModulePass, module: ModuleOp, seconds: float) -> None:
-        """What `--time-passes` and `--print-between-passes` show."""
+        """What `--time-passes` and `--print-between-passes` show; options that came to nothing."""
+        if import_module("tilewright.tools.idle_steps").is_idle(step, module):
+            says = "has options, and did nothing in any kernel; --remarks says why"
+            print(f"warning: '{step}' {says}", file=sys.stderr)
         if self.args.time_passes:
             print(f"Pass {step.name} took {seconds:.6f} seconds", file=sys.stderr)
         if self.args.print_between_passes and step is not self.last:

@@ -70,7 +70,7 @@ from tilewright.passes.tile.rows import (
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.trace import Rule
 
-_SPLITS = (2, 4, 8, 16, 32, 64, 128)
+_SPLITS = (2, 4, 8, 16, 64)
 
 _MANY_COLUMNS = 4096
 """So many fill a GPU by whole warps of them."""
@@ -139,7 +139,7 @@ class CooperativeReducePass(SchedulingPass):
         """What there is with several blocks to a row, if it is not decided that there is one."""
         if self.split is None and self.threads is not None:
             return
-        for join in Join:
+        for join in (Join.CLUSTER, Join.LAST_BLOCK):
             two = guess._replace(split=2, join=join)
             if refusal(launch, lambda copy, sharing=two: _share_rows(copy, sharing)) is not None:
                 continue
@@ -177,6 +177,8 @@ class CooperativeReducePass(SchedulingPass):
         """Why blocks cannot share a row so, or None."""
         if self.split is None:
             return None if self.join is None else f"join={self.join} needs blocks to join (split)"
+        if not any(is_shared(op) for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)):
+            return "several blocks to a row join what they reduce, and nothing is reduced"
         if not 2 <= self.split <= row_length(launch):
             length = row_length(launch)
             return f"{self.split} blocks for a row of {length}; split is from 2 to {length}"

@@ -49,8 +49,8 @@ from tilewright.passes.trace import Rule
 
 _FACTORS = (8, 4, 16, 2, 1)
 _FK = 4
-_VECTOR = 4
-"""Elements of 4 bytes that one access moves."""
+_WIDTHS = (4, 2, 1)
+"""Elements of 4 bytes that one access moves, the most first."""
 
 _MOST_CHOICES = 40
 _FEWEST_THREADS, _MOST_THREADS = 128, 256
@@ -119,6 +119,15 @@ class RegisterTilePass(SchedulingPass):
             blocks = [choice._usual_blocks(launch), 0] if self.min_blocks is None else []
             for fk, resident in product(steps, blocks or [self.min_blocks]):
                 yield replace(choice, fk=fk, min_blocks=resident)
+            if (of_m, of_n) == best and blocks:
+                yield from choice._strips(steps[0], blocks[0])
+
+    def _strips(self, fk: int, min_blocks: int) -> Iterator[Self]:
+        """The same tile in strips of other widths."""
+        usual = _neighbours(self.fm or 1), _neighbours(self.fn or 1)
+        for vm, vn in product(_WIDTHS, _WIDTHS):
+            if (vm, vn) != usual and (self.fm or 1) % vm == (self.fn or 1) % vn == 0:
+                yield replace(self, vm=vm, vn=vn, fk=fk, min_blocks=min_blocks)
 
     def _lines(self, launch: tile.LaunchOp) -> Iterator[Self]:
         """At first as many neighbours as all accesses along them move, if 128 threads are left."""
@@ -234,7 +243,7 @@ def _reads_along_k(launch: tile.LaunchOp) -> bool:
 
 
 def _neighbours(elements: int) -> int:
-    return next(width for width in (_VECTOR, 2, 1) if elements % width == 0)
+    return next(width for width in _WIDTHS if elements % width == 0)
 
 
 def _preference(launch: tile.LaunchOp, tile: tuple[int, int]) -> tuple[float, ...]:

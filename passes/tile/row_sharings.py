@@ -269,6 +269,8 @@ def _splits(problem: RowProblem, rows: int, target: Target) -> Iterator[tuple[in
     blocks = -(-problem.rows // rows)
     is_long = problem.length > MAX_THREADS * MOST_ELEMENTS
     fitting = [waves * target.sms // blocks for waves in (1, 2)]
+    if not problem.joins:
+        return
     worth = [s for s in (*_SPLITS, *fitting) if 2 <= s <= problem.length * rows // _LEAST_SHARE]
     for split in dict.fromkeys(worth):
         is_wanted = blocks * split <= 2 * target.sms

@@ -46,6 +46,7 @@ def test_sectors(parse: Parse, subscripts: str, type: str, threads: int, actual:
 
 def test_what_has_no_axes_is_one_sector(parse: Parse):
     text = _KERNEL.format(subscripts="%b, %t", type="f32", threads=64).replace("64x64x", "")
-    module = parse(text.replace("[%b, %t]", "[]"))
+    once = text.replace("%y[%b, %t]", "%y[] where [0 - %t, 0 - %b]").replace("[%b, %t]", "[]")
+    module = parse(once)
     (access,) = accesses_of(next(op for op in module.walk() if isinstance(op, loop.LoadOp)))
     assert sectors(access, 64)[:2] == (1, 1)

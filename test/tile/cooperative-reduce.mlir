@@ -2,11 +2,11 @@
 // RUN: opt-tool %s -p cooperative-reduce --check=each | filecheck %s --check-prefix=GUESS
 // RUN: opt-tool %s -p 'cooperative-reduce{threads=33 rows=5}' --check=each
 // RUN: opt-tool %s -p cooperative-reduce,cooperative-reduce --remarks 2>&1 | filecheck %s --check-prefix=REMARK
-// RUN: not opt-tool %s -p 'cooperative-reduce{threads=512 rows=4}' 2>&1 | filecheck %s --check-prefix=TOO-MANY
+// RUN: not opt-tool %s -p 'cooperative-reduce{threads=512 rows=4},to-kernel' 2>&1 | filecheck %s --check-prefix=TOO-MANY
 // RUN: not opt-tool %s -p 'cooperative-reduce{threads=0}' 2>&1 | filecheck %s --check-prefix=NONE
 
 // GUESS is the pass's own: eight steps a thread, blocks of up to 256 threads.
-// TOO-MANY: error: pass 'cooperative-reduce': cannot do {{.*}} in @row_norm: threads=512 rows=4 is 2048 threads; a block has 1 to 1024
+// TOO-MANY: error: pass 'convert-tile-to-kernel': cannot lower @row_norm: 2048 threads a block; a block has at most 1024: give each several elements (register-tile)
 // NONE: in @row_norm: threads=0 rows=1 leaves no thread
 
 // Two rows a block, each shared by 64 threads: they sum, combine, and write.

@@ -23,7 +23,7 @@
 // CLUSTER: in @many: a cluster has at most 8 blocks; take join=last_block
 // TARGET: in @many: sm_80 has no clusters; take join=last_block
 // JOIN: in @many: blocks cannot join by 'mail'; join is cluster, last_block, workspace, atomic
-// ATOMIC: in @many: cannot lower tile.combine across the block axis %s: join(atomic) has no result to go on with: it may only be stored; use join(last_block)
+// ATOMIC: in @many: join=atomic has no result to go on with: it may only be stored; use join=last_block
 
 loop.kernel @rows(%x: memref<8x32xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%i = block 8 row) {
