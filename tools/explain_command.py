@@ -87,8 +87,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _telling(choices: Weighed) -> list[Choice[Any]]:
     """Of those that take equally long, to a twentieth of a microsecond, only the first."""
-    found = {round(2e7 * choices.seconds(choice)): choice for choice in reversed(choices.choices)}
-    return [*reversed(found.values())]
+    found: dict[int, Choice[Any]] = {}
+    for choice in choices.choices:
+        found.setdefault(round(2e7 * choices.seconds(choice)), choice)
+    return [*found.values()]
 
 
 def _explain(

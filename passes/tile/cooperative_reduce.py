@@ -140,12 +140,12 @@ class CooperativeReducePass(SchedulingPass):
         if self.split is None and self.threads is not None:
             return
         for join in (Join.CLUSTER, Join.LAST_BLOCK):
-            two = guess._replace(split=2, join=join)
-            if refusal(launch, lambda copy, sharing=two: _share_rows(copy, sharing)) is not None:
+            two = self._choice(guess._replace(split=2, join=join), "stage")
+            if two.impossible(launch) is not None:
                 continue
             for split in _SPLITS if self.split is None else (self.split,):
                 if unavailable(join, split, self.target) is None and split <= row_length(launch):
-                    yield self._choice(two._replace(split=split), "stage")
+                    yield replace(two, split=split)
 
     def completed(
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]

@@ -18,6 +18,18 @@ EXPRESSIONS = [
 ]
 
 
+LONG = [
+    ("sm_90a", "F.softmax(torch.randn(1, 70000), 1)"),  # a cluster has it in registers
+    ("sm_80", "torch.randn(8192, 12).double().sum(0)"),  # the last of 108 blocks joins
+]
+"""Rows that several blocks share."""
+
+
+@pytest.mark.parametrize(("target", "expression"), LONG)
+def test_long_rows(target: str, expression: str) -> None:
+    assert main(["run", "--target", target, "-c", expression]) == 0
+
+
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_runs_right(expression: str) -> None:
     assert main(["run", "-c", expression]) == 0

@@ -1,10 +1,10 @@
 // RUN: opt-tool %s -p chunk-reduce --remarks --check=each 2>&1 | filecheck %s
 // RUN: opt-tool %s -p chunk-reduce,chunk-reduce --remarks --check=each 2>&1 | filecheck %s --check-prefix=TWICE
 
-// CHECK:     --- t:006_chunk_reduce skipped at product: no reduction of 32 steps or more that is no contraction and not in chunks
-// CHECK:     --- t:006_chunk_reduce skipped at short: no reduction of 32 steps or more
+// CHECK:     --- t:006_chunk_reduce skipped at product: no reduction of 17 steps or more that is no contraction and not in chunks
+// CHECK:     --- t:006_chunk_reduce skipped at short: no reduction of 17 steps or more
 // CHECK-NOT: skipped at long
-// TWICE:     --- t:006_chunk_reduce skipped at long: no reduction of 32 steps or more that is no contraction and not in chunks
+// TWICE:     --- t:006_chunk_reduce skipped at long: no reduction of 17 steps or more that is no contraction and not in chunks
 
 // A contraction is for chunk-matmul-k.
 // CHECK-LABEL: loop.kernel @product
@@ -21,13 +21,13 @@ loop.kernel @product(%x: memref<8x65xf32>, %w: memref<65x8xf32>) -> (%out: memre
   }
 }
 
-// 31 loads are under way together as they are.
+// Sixteen steps are unrolled, so that their loads are under way together.
 // CHECK-LABEL: loop.kernel @short
-// CHECK:         loop.reduce %k in 31 with add {
-loop.kernel @short(%x: memref<31x40xf32>) -> (%out: memref<40xf32>) {
+// CHECK:         loop.reduce %k in 16 with add {
+loop.kernel @short(%x: memref<16x40xf32>) -> (%out: memref<40xf32>) {
   tile.launch (%t = thread 40) {
-    %s = loop.reduce %k in 31 with add {
-      %0 = loop.load %x[%k, %t] : memref<31x40xf32>
+    %s = loop.reduce %k in 16 with add {
+      %0 = loop.load %x[%k, %t] : memref<16x40xf32>
       loop.yield %0 : f32
     } : f32
     loop.store %s, %out[%t] : memref<40xf32>

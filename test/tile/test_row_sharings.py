@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who does rows and elements: what the planner weighs, and what it takes."""
+
+from collections.abc import Callable
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects import loop
+from tilewright.dialects.target import TARGETS, target
+from tilewright.dialects.tile import Join
+from tilewright.passes.tile.planner import Weighed, launched, weighed
+from tilewright.passes.tile.row_problem import RowProblem
+from tilewright.passes.tile.row_sharings import RowSharing, row_sharings
+from tilewright.passes.tile.strips import ElementProblem, strips
+
+Parse = Callable[[str], ModuleOp]
+
+H100 = target("sm_90a")
+
+SUM = RowProblem(
+    rows=1,
+    length=10_000_000,
+    vector=4,
+    are_columns=False,
+    read=4,
+    reread=4,
+    written=0,
+    loops=1,
+    work=1,
+    joins=1,
+)
+"""The sum of ten million."""
+
+SOFTMAX = SUM._replace(length=131072, reread=12, written=4, loops=3, work=40, joins=2)
+
+
+def best(problem: RowProblem, name: str = "sm_90a") -> RowSharing:
+    """What is taken."""
+    return row_sharings(problem, target(name))[0]
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_full_sum_gives_every_sm_work(name: str):
+    sharing = best(SUM, name)
+    assert sharing.blocks(SUM) >= target(name).sms
+    assert sharing.vector == 4
+    assert sharing.join is Join.LAST_BLOCK
+
+
+def test_a_short_row_is_left_to_one_block():
+    # Joining takes longer than what is left to each of several blocks.
+    row = SUM._replace(length=2048, work=4)
+    assert best(row).split == 1
+    two = RowSharing(128, 2, 4, split=2, join=Join.CLUSTER)
+    assert two.seconds(row, H100) > best(row).seconds(row, H100)
+
+
+def test_what_goes_on_with_the_row_joins_in_a_cluster_or_not_at_all():
+    few = SOFTMAX._replace(rows=4, length=1_000_000)
+    assert best(few).split > 1
+    assert best(few).join is Join.CLUSTER
+    assert {sharing.split for sharing in row_sharings(few, target("sm_80"))} == {1}
+
+
+def test_rows_too_long_for_a_block_are_in_the_registers_of_a_cluster():
+    # Going along them three times would read them from device memory each time.
+    many = SOFTMAX._replace(rows=512)
+    assert best(many).in_registers(many)
+    assert not best(many, "sm_80").in_registers(many)
+
+
+def test_what_is_not_reduced_is_not_split():
+    plain = SUM._replace(joins=0, written=4)
+    assert {sharing.split for sharing in row_sharings(plain, H100)} == {1}
+
+
+def test_odd_rows_are_accessed_one_by_one():
+    assert best(SUM._replace(length=50257, rows=64, vector=1)).vector == 1
+
+
+def test_elements_are_accessed_widely_where_all_sms_have_work():
+    many = ElementProblem(1_000_000, vector=4, moved=8, accesses=2, work=1)
+    assert strips(many, H100)[0].vector == 4
+    few = many._replace(elements=1000)
+    assert strips(few, H100)[0].vector == 1
+
+
+def _weighed(parse: Parse, body: str, arguments: str) -> Weighed:
+    module = parse(f"loop.kernel @k({arguments}) {{ {body} }}")
+    kernel = next(op for op in module.ops if isinstance(op, loop.KernelOp))
+    found = weighed(launched(kernel)[1], H100)
+    assert found is not None
+    return found
+
+
+def test_the_problem_is_read_off_the_kernel(parse: Parse):
+    found = _weighed(
+        parse,
+        """loop.for %i in 6 {
+          %m = loop.reduce %k in 1000 with max {
+            %0 = loop.load %x[%i, %k] : memref<6x1000xf16>
+            %1 = arith.extf %0 : f16 to f32
+            loop.yield %1 : f32
+          } : f32
+          %s = loop.reduce %k in 1000 with add {
+            %0 = loop.load %x[%i, %k] : memref<6x1000xf16>
+            %1 = arith.extf %0 : f16 to f32
+            %2 = arith.subf %1, %m : f32
+            loop.yield %2 : f32
+          } : f32
+          loop.for %j in 1000 {
+            %3 = loop.load %w[%j] : memref<1000xf32>
+            %4 = arith.mulf %3, %s : f32
+            loop.store %4, %out[%i, %j] : memref<6x1000xf32>
+          }
+        }""",
+        "%x: memref<6x1000xf16>, %w: memref<1000xf32>) -> (%out: memref<6x1000xf32>",
+    )
+    problem = found.problem
+    assert isinstance(problem, RowProblem)
+    assert problem[:4] == (6, 1000, 4, False)
+    assert (problem.read, problem.reread, problem.written) == (2 + 4, 2 + 2 + 4, 4)
+    assert (problem.loops, problem.joins) == (3, 2)
+    assert str(problem) == (
+        "6 rows of 1000; an element is 6 B to read and 4 B to write; joined 2 times"
+    )
+    assert found.seconds(found.choices[0]) <= min(map(found.seconds, found.choices)) * 1.05
+
+
+def test_columns_are_accessed_widely_across(parse: Parse):
+    found = _weighed(
+        parse,
+        """loop.for %j in 4096 {
+          %s = loop.reduce %k in 4096 with add {
+            %0 = loop.load %x[%k, %j] : memref<4096x4096xf32>
+            loop.yield %0 : f32
+          } : f32
+          loop.store %s, %out[%j] : memref<4096xf32>
+        }""",
+        "%x: memref<4096x4096xf32>) -> (%out: memref<4096xf32>",
+    )
+    sharing = found.choices[0]
+    assert isinstance(sharing, RowSharing)
+    assert (sharing.columns, sharing.vector) == (True, 4)
