@@ -9,6 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import log
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -86,10 +87,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _telling(choices: Weighed) -> list[Choice[Any]]:
-    """Of those that take equally long, to a twentieth of a microsecond, only the first."""
+    """Of those within a tenth of each other only the first."""
     found: dict[int, Choice[Any]] = {}
     for choice in choices.choices:
-        found.setdefault(round(2e7 * choices.seconds(choice)), choice)
+        found.setdefault(round(10 * log(choices.seconds(choice))), choice)
     return [*found.values()]
 
 

@@ -88,7 +88,7 @@ class RowSharing(NamedTuple):
             wide = f" by {self.vector}" if self.vector > 1 else ""
             return f"{self.threads} threads a column, {self.rows} side by side{wide}{split}"
         several = f", {self.rows} rows a block" if self.rows > 1 else ""
-        each = f"{self.elements} elements each by {self.vector}"
+        each = f"{self.elements} elements each at once, by {self.vector}"
         return f"{self.threads} threads a row, {each}{several}{split}"
 
     @property
