@@ -58,7 +58,7 @@ def _matched_leaves(
     example = captured.exported.example_inputs
     order = [name for name in example[1] if name in kwargs]
     named = {name: kwargs[name] for name in [*order, *(n for n in kwargs if n not in order)]}
-    expected, structure = pytree.tree_flatten_with_path(example)
+    expected, structure = captured.example
     given, found = pytree.tree_flatten((args, named))
     if found != structure:
         was, now = (_shown(a, k) for a, k in (example, (args, kwargs)))

@@ -10,6 +10,7 @@ then translates node by node. What cannot be compiled is refused here, by name a
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from xdsl.dialects.builtin import (
@@ -74,7 +75,19 @@ class Captured:
         results = iter(tensors[len(self.mutated) :])
         returned = [output for output in self.outputs if output.mutates is None]
         leaves = [next(results) if output.is_tensor else output.value for output in returned]
-        return pytree.tree_unflatten(leaves, self.exported.call_spec.out_spec)
+        return pytree.tree_unflatten(leaves, self.out_spec)
+
+    @cached_property
+    def out_spec(self) -> Any:
+        """How results are nested: PyTorch's `TreeSpec`."""
+        return self.exported.call_spec.out_spec
+
+    @cached_property
+    def example(self) -> Any:
+        """The inputs of the capture: pairs of path and leaf, and how they are nested."""
+        from torch.utils import _pytree as pytree
+
+        return pytree.tree_flatten_with_path(self.exported.example_inputs)
 
 
 def capture(

@@ -18,8 +18,8 @@ from tilewright.tools.program import Program, captured_program, module_program, 
 
 
 def write_host(args: argparse.Namespace, target: str) -> None:
-    """Write FILE.cu and FILE.bin."""
-    if args.output is None or Path(args.output).suffix != ".cu":
+    """Write FILE.cu and FILE.bin; for `-` the first alone, to stdout."""
+    if args.output is None or (args.output != "-" and Path(args.output).suffix != ".cu"):
         raise UsageError("--host writes two files", remedy="name the first: -o FILE.cu")
     program = _program(args)
     if program.exact is None:
@@ -30,12 +30,14 @@ def write_host(args: argparse.Namespace, target: str) -> None:
     check_launches(plan.launches, target)
     inputs = random_inputs(plan.inputs, seed=0) if program.inputs is None else [*program.inputs]
     expected = _expected(program, plan, inputs)
-    data = Path(args.output).with_suffix(".bin")
+    data = Path("FILE.cu" if args.output == "-" else args.output).with_suffix(".bin")
+    write_text(args.output, host_program(plan, expected, data.name, target))
+    if args.output == "-":
+        return
     try:
         data.write_bytes(saved_data(plan, inputs, expected))
     except OSError as err:
         raise TilewrightError(f"cannot write '{data}': {err.strerror}") from err
-    write_text(args.output, host_program(plan, expected, data.name, target))
 
 
 def _program(args: argparse.Namespace) -> Program:

@@ -76,7 +76,13 @@ class Loader:
             given = f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
             message = f"the input '{self._name}' is {given}, but the program takes {self._type}"
             raise UsageError(message)
-        if self._fits(tensor):
+        if (
+            self._axes is None
+            and tensor.is_contiguous()
+            and not tensor.data_ptr() % self._alignment
+            and tensor.device == self._device
+            and not tensor.is_neg()
+        ):
             return tensor
         if not self._is_kept or tensor.is_inference():
             return self._copied(tensor)
@@ -84,15 +90,6 @@ class Loader:
         if kept is None or kept.key != _key(tensor):
             kept = self._kept = _Kept(_key(tensor), tensor.detach(), self._copied(tensor))
         return kept.copy
-
-    def _fits(self, tensor: Any) -> bool:
-        return (
-            self._axes is None
-            and tensor.is_contiguous()
-            and not tensor.data_ptr() % self._alignment
-            and tensor.device == self._device
-            and not tensor.is_neg()
-        )
 
     def _copied(self, tensor: Any) -> Any:
         axes = range(tensor.dim()) if self._axes is None else self._axes

@@ -39,6 +39,11 @@ def test_data_stand_beside_the_text(tmp_path: Path):
     assert (tmp_path / "x.bin").stat().st_size == 2 * 8 * 64 * 4
 
 
+def test_the_text_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["compile", "-c", "torch.ones(3).exp()", "--host", "-o", "-"]) == 0
+    assert "int main(" in capsys.readouterr().out
+
+
 def test_text_is_the_same_each_time(tmp_path: Path):
     files = [tmp_path / "x.cu", tmp_path / "x.bin"]
     first = [written(PROGRAMS["product"], tmp_path), *(f.read_bytes() for f in files)]
