@@ -30,12 +30,13 @@ class KernelReport:
 
     launch: Launch
     instructions: int
-    """Thread-instructions executed, where they are counted."""
-    counters: Counters | None
-    """None where nothing is counted: on a GPU."""
+    """Thread-instructions executed."""
+    counters: Counters
     problems: tuple[Problem, ...]
     blocks: int
     """How many blocks ran: all of the grid, or a sample."""
+    is_counted: bool = True
+    """Whether there are instructions and counters: a GPU tells none."""
 
     @property
     def is_sample(self) -> bool:

@@ -128,8 +128,9 @@ def _kernels_table(report: Report) -> Table:
 
 
 def _counted(kernel: KernelReport) -> tuple[str, ...]:
-    if (counters := kernel.counters) is None:
+    if not kernel.is_counted:
         return ("-",) * 4
+    counters = kernel.counters
     return (
         f"{kernel.instructions}",
         _factor(counters.bank_factor, counters.shared_wavefronts),
@@ -198,7 +199,7 @@ def _kernel(kernel: KernelReport) -> dict[str, Any]:
         "block": launch.block,
         "smem_bytes": launch.shared_bytes,
     }
-    if counters is None:
+    if not kernel.is_counted:
         return ran
     return {
         **ran,

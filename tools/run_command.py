@@ -114,6 +114,6 @@ def _report(
 
 def _static(module: ModuleOp, execution: Execution, target_name: str) -> StaticReport:
     """What the machine code tells, with what this run has counted."""
-    counted = ((run.launch.kernel, run.counters) for run in reversed(execution.kernels))
-    counters = {kernel: counters for kernel, counters in counted if counters is not None}
+    counted = [run for run in execution.kernels if run.is_counted]
+    counters = {run.launch.kernel: run.counters for run in reversed(counted)}
     return report_of(module, target(target_name), counters)

@@ -105,8 +105,8 @@ class Driver(Protocol):
         """Set all elements of a buffer."""
         ...
 
-    def graph(self, steps: Sequence[Bound]) -> Graph | None:
-        """The steps as one; None where the driver has no graphs."""
+    def graph(self, steps: Sequence[Bound]) -> Graph:
+        """The steps as one. Raises `DriverError`."""
         ...
 
     def enter(self) -> None:

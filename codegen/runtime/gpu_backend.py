@@ -5,13 +5,14 @@ from collections.abc import Sequence
 
 from tilewright.arrays import array_of, tensor_of
 from tilewright.codegen.gpu import present_gpu
-from tilewright.codegen.launch_plan import Plan
+from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.outcome import Execution, KernelReport
 from tilewright.codegen.poison import Array
 from tilewright.codegen.runtime import pycuda_driver
 from tilewright.codegen.runtime.cuda_driver import CudaDriver
 from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
+from tilewright.codegen.simulator import Counters
 from tilewright.errors import TilewrightError
 
 
@@ -33,12 +34,16 @@ class GpuBackend:
         plan.check_inputs(list(inputs))
         tensors = [tensor_of(array) for array in inputs]
         results = self.load(plan)(tensors, step_by_step=True)
-        kernels = [KernelReport(launch, 0, None, (), launch.grid) for launch in plan.launches]
+        kernels = [_uncounted(launch) for launch in plan.launches]
         return Execution([array_of(result) for result in results], kernels)
 
     def load(self, plan: Plan) -> LoadedPlan:
         """A plan with its kernels on the GPU, to be called with tensors."""
         return LoadedPlan(plan, self.driver, self.target)
+
+
+def _uncounted(launch: Launch) -> KernelReport:
+    return KernelReport(launch, 0, Counters(()), (), launch.grid, is_counted=False)
 
 
 def gpu_driver() -> Driver:

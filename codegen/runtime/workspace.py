@@ -61,14 +61,22 @@ class Workspace:
         for bound in self._bound:
             bound(stream)
         if self._graph_from is not None and len(self._bound) >= self._graph_from:
-            self._graph = self._driver.graph(self._bound)
+            self._make_graph()
 
     def run_step_by_step(self, addresses: Mapping[int, int], stream: int) -> None:
         """Run all steps, waiting for each, so that an error names the kernel that failed."""
         self._rebind(addresses)
+        self._graph = None  # it has the arguments of the call before
         for step, bound in zip(self._steps, self._bound, strict=True):
             bound(stream)
             self._wait_for(step, stream)
+
+    def _make_graph(self) -> None:
+        """For the next calls; a driver that refuses is not asked again."""
+        try:
+            self._graph = self._driver.graph(self._bound)
+        except DriverError:
+            self._graph_from = None
 
     def _wait_for(self, step: LaunchStep | FillStep, stream: int) -> None:
         try:

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from tilewright.api import CompiledProgram
-from tilewright.codegen.runtime.driver import Arguments
+from tilewright.codegen.runtime.driver import Arguments, DriverError
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver, SimulatedFunction
@@ -188,6 +188,34 @@ def test_a_graph_is_the_launches(compile: Compile):
     for _ in range(2):
         (one,), (other,) = with_graph(tensors), without(tensors)
         assert torch.equal(one, other)
+
+
+def test_a_driver_without_graphs(compile: Compile, monkeypatch: pytest.MonkeyPatch):
+    asked: list[int] = []
+
+    def refuse(self: SimulatedDriver, steps: Any) -> Any:
+        asked.append(len(steps))
+        raise DriverError("no graphs")
+
+    monkeypatch.setattr(SimulatedDriver, "graph", refuse)
+    model = Layers()
+    program = compile(model, rows(4, 32))
+    for _ in range(3):
+        x = rows(4, 32)
+        torch.testing.assert_close(program(x), model(x))
+    assert asked == [len(program.kernels)]
+
+
+def test_step_by_step_and_graphs_may_alternate(compile: Compile):
+    model, x = Layers(), rows(4, 32)
+    plan = compile(model, x).plan
+    named = dict(model.named_parameters())
+    run = LoadedPlan(plan, SimulatedDriver(), "sm_90a")
+    for step_by_step in (False, True, False, False):
+        x = rows(4, 32)
+        given = [named[plan.source_names[n]] if n in plan.source_names else x for n in range(7)]
+        (result,) = run(given, step_by_step=step_by_step)
+        torch.testing.assert_close(result, model(x))
 
 
 def test_only_what_moved_is_bound_anew(compile: Compile, passed: list[Arguments]):
