@@ -8,6 +8,7 @@ Compute Capability". SM counts, bandwidth, flops and L2: NVIDIA's data sheet of 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from tilewright.errors import UsageError
 
@@ -59,7 +60,7 @@ class Target:
         """Threads that are resident on one SM at most."""
         return self.max_warps_per_sm * WARP_SIZE
 
-    @property
+    @cached_property
     def has_clusters(self) -> bool:
         """Whether blocks can read each other's shared memory, and TMA copies (sm_90 on)."""
         return int(self.name.removeprefix("sm_").rstrip("a")) >= 90

@@ -235,7 +235,10 @@ def _commas(values: ArrayAttr[IntAttr]) -> str:
 
 def layout_of(type: MemRefType) -> SlabLayoutAttr:
     """The layout of memory; dense and row-major unless its type says otherwise."""
-    return type.layout if isinstance(type.layout, SlabLayoutAttr) else SlabLayoutAttr.get()
+    return type.layout if isinstance(type.layout, SlabLayoutAttr) else _DENSE
+
+
+_DENSE = SlabLayoutAttr.get()
 
 
 def with_layout(type: MemRefType, layout: SlabLayoutAttr) -> MemRefType:

@@ -8,6 +8,7 @@ functions and kernels that a pass has changed. Every door (`opt-tool`, `tilewrig
 a named pipeline) runs passes through here.
 """
 
+import gc
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -46,6 +47,10 @@ class PassManager:
 
         `InvalidOpError` names the pass that left the module ill-formed, or after which it was seen.
         """
+        with uncollected():
+            self._run(module, stages)
+
+    def _run(self, module: ModuleOp, stages: Sequence[Sequence[ModulePass]]) -> None:
         self._verify_all(module, made_by="")
         original = None if self.check_end is None else module.clone()
         for stage in stages:
@@ -84,6 +89,22 @@ class PassManager:
 
     def finished(self, step: ModulePass, module: ModuleOp, seconds: float) -> None:
         """A pass has run, and its result is fine."""
+
+
+@contextmanager
+def uncollected() -> Generator[None]:
+    """
+    No garbage collection inside. Operations and their uses refer to each other, so Python would
+    walk them over and over, and with them all that was ever imported; little of it is garbage
+    before the last pass is done.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @contextmanager

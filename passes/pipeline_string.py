@@ -42,11 +42,12 @@ def parse_pipeline(
     return tuple(configure(available[spec.name](), spec, "pass") for spec in specs)
 
 
-def parse_spec_list(text: str) -> list[ArgSpec]:
+@lru_cache(maxsize=1 << 10)  # each pass looks at the plans and schedules of all kernels
+def parse_spec_list(text: str) -> tuple[ArgSpec, ...]:
     """The names and options that `text` spells, before anyone asks whether they exist."""
     text = _normalized(text)
     try:
-        return list(parse_specs(text))
+        return tuple(parse_specs(text))
     except ArgSpecParseError as err:
         raise malformed(err) from err
     except RuntimeError as err:  # the tokens ran out: the parser's generator raised StopIteration

@@ -6,6 +6,7 @@ with the statement that uses them.
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import (
@@ -82,7 +83,7 @@ class Writer:
 
     def index(self, value: int) -> SSAValue:
         """An integer literal of the index type."""
-        return LiteralOp(IntegerAttr(value, self.index_type)).result
+        return LiteralOp(_integer(value, self.index_type)).result
 
     def zero(self, type: Attribute) -> SSAValue:
         """The literal 0 of a type."""
@@ -152,6 +153,11 @@ class Writer:
         outer, self.block = self.block, block
         yield
         self.block = outer
+
+
+@lru_cache(maxsize=1 << 10)  # strides, extents and the like are written again and again
+def _integer(value: int, type: IntegerType) -> IntegerAttr:
+    return IntegerAttr(value, type)
 
 
 def is_pending(value: SSAValue) -> bool:

@@ -100,7 +100,7 @@ class PadSmemPass(SchedulingPass):
         if not any(gains.values()):
             factors = [f"%{name} {conflicts.traffic(s)}" for name, s in stages.items()]
             return f"no pad saves time; bank factors: {', '.join(factors)}"
-        return None if self.choices(launch) else _NO_PAD_FITS
+        return None
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         assert self.pad is not None

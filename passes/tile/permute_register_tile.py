@@ -22,8 +22,7 @@ is or in strips of one, in which they are, or which takes the accesses of a bloc
 (`access_clocks`).
 """
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import ClassVar, NamedTuple, Self
@@ -84,7 +83,8 @@ class PermuteRegisterTilePass(SchedulingPass):
         def cost(choice: Self) -> "_Cost":
             return choice._cost(launch)
 
-        if not best._reads_freely(launch):
+        is_as_before = launch.thread_axes()[-1] == n.thread  # and need not be tried
+        if not (is_as_before and reads_freely(SlabConflicts(launch))):
             best = min(usual[:_COMPARED], key=cost)
             if cost(best).has_conflicts and not (m.joined or n.joined):
                 warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
@@ -92,20 +92,13 @@ class PermuteRegisterTilePass(SchedulingPass):
         warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
         return list(dict.fromkeys([best, *usual, *warps]))[:_MOST_CHOICES]
 
-    def _reads_freely(self, launch: tile.LaunchOp) -> bool:
-        with self._tried(launch) as conflicts:
-            return reads_freely(conflicts)
-
     def _cost(self, launch: tile.LaunchOp) -> "_Cost":
-        with self._tried(launch) as conflicts:
-            return _Cost(not reads_freely(conflicts), access_clocks(conflicts))
-
-    @contextmanager
-    def _tried(self, launch: tile.LaunchOp) -> Generator[SlabConflicts]:
         """What the threads would do to the slabs."""
         new = self._arranged(launch)
-        yield SlabConflicts(new)
+        conflicts = SlabConflicts(new)
+        cost = _Cost(not reads_freely(conflicts), access_clocks(conflicts))
         new.erase()
+        return cost
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
         m, n = sides_of(launch)

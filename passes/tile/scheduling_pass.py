@@ -67,6 +67,10 @@ class SchedulingPass(ModulePass, ABC):
         """Why the launch is better left alone, though the pass could do something, or None."""
         return None
 
+    def idle(self) -> str | None:
+        """Why there is nothing to do with these values, which are the best guess, or None."""
+        return None
+
     @abstractmethod
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         """Do it, with these values."""
@@ -121,10 +125,6 @@ class _ScheduleLaunch(RewritePattern):
         if isinstance(chosen, str):
             skipped(step.RULE, kernel, chosen)
             return
-        if (reason := chosen.impossible(launch)) is not None:
-            raise PassFailedException(
-                f"{step.name}: cannot do '{chosen.step()}' in @{kernel.sym_name.data}: {reason}"
-            )
         with rewriting(step.RULE, kernel):
             chosen.rewrite(launch, rewriter)
         rewriter.notify_op_modified(kernel)
@@ -147,22 +147,29 @@ def _chosen(
     is_open = any(field.name not in options for field in fields(step) if field.name != "target")
     asked = _configured(step, options)
     choices = asked.choices(launch) if is_open else ()
-    if not options and not choices and (reason := asked.impossible(launch)) is not None:
-        return reason
-    return _completed(asked, choices, options)
+    if not options:
+        reason = choices[0].idle() if choices else asked.impossible(launch)
+        if reason is not None:
+            return reason
+    for choice in choices:  # all of which are possible
+        if options.items() <= choice.options().items():
+            return choice
+    return _completed(asked, choices, options, launch)
 
 
 def _completed(
     asked: SchedulingPass,
     choices: Sequence[SchedulingPass],
     options: dict[str, ParameterListType],
+    launch: tile.LaunchOp,
 ) -> SchedulingPass:
-    """The first choice that has these options; where none has, they replace those of the first."""
-    for choice in choices:
-        if options.items() <= choice.options().items():
-            return choice
+    """The first choice with these options in the place of its own; an error if that cannot be."""
     guess = choices[0].options() if choices else {}
-    return _configured(asked, asked.completed(guess, options))
+    chosen = _configured(asked, asked.completed(guess, options))
+    if (reason := chosen.impossible(launch)) is not None:
+        name = launch.kernel.sym_name.data
+        raise PassFailedException(f"{asked.name}: cannot do '{chosen.step()}' in @{name}: {reason}")
+    return chosen
 
 
 def _configured(step: SchedulingPass, options: dict[str, ParameterListType]) -> SchedulingPass:

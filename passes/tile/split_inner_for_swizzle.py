@@ -121,10 +121,11 @@ def _gains(
     """The wavefronts that spans of so many bytes save, of each slab of which they save any."""
     found: dict[str, int] = {}
     for name, stage in stages.items():
-        layout = _layout(stage, width)
-        if isinstance(layout, SlabLayoutAttr):
-            before, after = conflicts.traffic(stage), conflicts.traffic(stage, layout)
-            found[name] = before.wavefronts - after.wavefronts
+        before = conflicts.traffic(stage)
+        if before.wavefronts == before.ideal:  # as it is for most; no other layout need be tried
+            continue
+        if isinstance(layout := _layout(stage, width), SlabLayoutAttr):
+            found[name] = before.wavefronts - conflicts.traffic(stage, layout).wavefronts
     return {name: gain for name, gain in found.items() if gain > 0}
 
 

@@ -112,11 +112,10 @@ class StageInputsPass(SchedulingPass):
                     return f"{name} has no slab of two axes, which could be exchanged"
             return self._too_much(kinds, shared_bytes(launch))
 
-    def worthless(self, launch: tile.LaunchOp) -> str | None:
-        best = self.choices(launch)[0]
-        if best.raw or best.computed:
+    def idle(self) -> str | None:
+        if self.raw or self.computed:
             return None
-        names = ", ".join(best.none or ())
+        names = ", ".join(self.none or ())
         return f"{names}: only loaded, which the cache does as well, or too long to be kept"
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
