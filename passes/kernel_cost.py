@@ -30,11 +30,11 @@ from tilewright.passes.footprint import (
 )
 from tilewright.passes.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.instruction_costs import flops
-from tilewright.passes.kernel.combine import Join, join_across
-from tilewright.passes.kernel.register_axes import RegisterAxes
 from tilewright.passes.live_registers import estimated_registers
 from tilewright.passes.memory_access import Access, accesses_of
+from tilewright.passes.register_axes import RegisterAxes
 from tilewright.passes.shared_banks import wavefronts
+from tilewright.passes.thread_joins import ThreadJoin, join_across
 from tilewright.passes.tile.shared_budget import MBARRIER_BYTES, shared_bytes
 from tilewright.passes.tile.slab_conflicts import SlabConflicts
 
@@ -216,15 +216,15 @@ class _Count:
         width = prod(axis.extent for axis in axes if axis.value in op.axes)
         how = join_across(axes, op.axes)
         joins = {
-            Join.NONE: 0,
-            Join.SHUFFLE: width.bit_length() - 1,
-            Join.WARPS: WARP_SIZE.bit_length() - 1 + width // WARP_SIZE,
-            Join.SHARED: width,
+            ThreadJoin.NONE: 0,
+            ThreadJoin.SHUFFLE: width.bit_length() - 1,
+            ThreadJoin.WARPS: WARP_SIZE.bit_length() - 1 + width // WARP_SIZE,
+            ThreadJoin.SHARED: width,
         }[how]
         results = self._copies(op.operands, without=op.axes)
         each = self._copies(op.operands) - results + results * joins
         self.cost.flops += runs * each * len(op.values)
-        if how in (Join.WARPS, Join.SHARED):
+        if how in (ThreadJoin.WARPS, ThreadJoin.SHARED):
             self.cost.barriers += self._barriers(runs) * results
 
     def _count_stage(self, op: tile.StageOp, runs: float) -> None:

@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tilewright.dialects import loop
 from tilewright.dialects.kernel_registers import RegistersOp, UnrollOp
 from tilewright.dialects.types import memref_type
-from tilewright.passes.kernel.chunks import whole_of
+from tilewright.passes.chunks import whole_of
 
 ALLOWANCE = 16
 """Registers for what the IR does not name."""

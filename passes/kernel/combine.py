@@ -8,7 +8,6 @@ shared memory altogether: slower, but right for any number of threads along any 
 """
 
 from collections.abc import Sequence
-from enum import Enum, auto
 from math import prod
 
 from xdsl.dialects.builtin import MemRefType
@@ -24,36 +23,9 @@ from tilewright.dialects.tile_axes import Axis
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.group_barriers import GroupBarriers
 from tilewright.passes.kernel.thread_values import ThreadValues
+from tilewright.passes.thread_joins import ThreadJoin, join_across
 
 _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
-
-
-class Join(Enum):
-    """How threads join their values."""
-
-    NONE = auto()
-    """Each has its own already."""
-    SHUFFLE = auto()
-    """Within segments of a warp."""
-    WARPS = auto()
-    """Within warps, then one slot of shared memory for each warp."""
-    SHARED = auto()
-    """One slot of shared memory for each thread."""
-
-
-def join_across(axes: Sequence[Axis], across: Sequence[SSAValue]) -> Join:
-    """How threads along `axes`, the last fastest, join across those of them in `across`."""
-    joined = [axis.value in across for axis in axes]
-    threads = prod(axis.extent for axis in axes)
-    width = prod(a.extent for a, j in zip(axes, joined, strict=True) if j)
-    if width == 1:
-        return Join.NONE
-    is_fastest = joined == sorted(joined)
-    if not is_fastest or threads % WARP_SIZE:
-        return Join.SHARED
-    if width <= WARP_SIZE and width & (width - 1) == 0:
-        return Join.SHUFFLE
-    return Join.WARPS if width % WARP_SIZE == 0 else Join.SHARED
 
 
 class Combining:
@@ -136,14 +108,14 @@ class Combining:
         joined = [axis.value in across for axis in self.axes]
         width = prod(a.extent for a, j in zip(self.axes, joined, strict=True) if j)
         match join_across(self.axes, across):
-            case Join.NONE:
+            case ThreadJoin.NONE:
                 pass
-            case Join.SHUFFLE:
+            case ThreadJoin.SHUFFLE:
                 self._butterfly(op, rest, width)
-            case Join.WARPS:
+            case ThreadJoin.WARPS:
                 self._butterfly(op, rest, WARP_SIZE)
                 self._warps(op, rest, width)
-            case Join.SHARED:
+            case ThreadJoin.SHARED:
                 self._through_shared(op, rest, joined)
 
     def _butterfly(self, op: tile.CombineOp, rest: Sequence[SSAValue], width: int) -> None:

@@ -34,8 +34,8 @@ from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.dialects.types import memref_type
+from tilewright.passes.block_joins import BlockJoins, block_joins
 from tilewright.passes.kernel.alignment import require_aligned_arguments
-from tilewright.passes.kernel.block_joins import BlockJoins, block_joins
 from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.commenting import Commenting, drop_only_comment
 from tilewright.passes.kernel.emitter import Emitter

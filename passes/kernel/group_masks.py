@@ -33,8 +33,8 @@ from xdsl.pattern_rewriter import (
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import Access, range_of_value
 from tilewright.dialects.kernel_registers import UnrollOp
-from tilewright.passes.kernel.vector_width import holds_for_all_or_none
 from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.vector_width import holds_for_all_or_none
 
 RULE = Rule("k", 12, "group_masks")
 

@@ -21,10 +21,10 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.tile import SHARED, Join
-from tilewright.passes.kernel.block_joins import BlockJoins
+from tilewright.passes.block_joins import BlockJoins
 from tilewright.passes.kernel.combine import Combining
-from tilewright.passes.kernel.dealing import Share, may_deal_threads, shares_of
 from tilewright.passes.kernel.emitter import Emitter
+from tilewright.passes.kernel.epilogue_shares import Share, may_deal_threads, shares_of
 from tilewright.passes.kernel.partials import AllPartials, Layout, Partials
 from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.substitution import conjunction

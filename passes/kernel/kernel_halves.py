@@ -16,10 +16,10 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.index import linearize
 from tilewright.dialects.tile_axes import Level
-from tilewright.passes.kernel.block_joins import BlockJoins, block_joins
-from tilewright.passes.kernel.join_groups import following
+from tilewright.passes.block_joins import BlockJoins, block_joins
+from tilewright.passes.join_groups import following
 from tilewright.passes.kernel.partials import thread_order
-from tilewright.passes.kernel.register_axes import RegisterAxes
+from tilewright.passes.register_axes import RegisterAxes
 from tilewright.passes.substitution import conjunction
 
 

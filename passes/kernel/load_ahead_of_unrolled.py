@@ -49,9 +49,9 @@ from tilewright.dialects.kernel_barrier import MeetingOp
 from tilewright.dialects.kernel_registers import LOCAL, UNROLL, RegistersOp, UnrollOp
 from tilewright.dialects.origin import from_same
 from tilewright.dialects.types import memref_type
-from tilewright.passes.kernel.vector_width import vector_width
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.vector_width import vector_width
 
 RULE = Rule("k", 2, "load_ahead_of_unrolled")
 

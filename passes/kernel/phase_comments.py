@@ -28,7 +28,7 @@ from tilewright.dialects.tile import Join, JoinAttr
 from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.dialects.tile_launch import launch_of
 from tilewright.dialects.tile_stage import varies_along
-from tilewright.passes.kernel.chunks import chunk_of
+from tilewright.passes.chunks import chunk_of
 from tilewright.passes.loop.naming import without_number
 
 _MAX_NAMES = 4

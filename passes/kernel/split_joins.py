@@ -40,7 +40,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.tile import Join
-from tilewright.passes.kernel.block_joins import block_joins
+from tilewright.passes.block_joins import block_joins
 from tilewright.passes.kernel.kernel_halves import erase, first_half, second_half
 from tilewright.passes.kernel.scratch import allocated, launches_of, replace_launch
 from tilewright.passes.launching import launching

@@ -23,10 +23,10 @@ from tilewright.dialects.kernel_ring import TmaCopyOp
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.kernel.boxes import box_of
+from tilewright.passes.boxes import box_of
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.slab_walk import SlabWalk
 from tilewright.passes.kernel.thread_values import ThreadValues
+from tilewright.passes.slab_walk import SlabWalk
 
 _ZERO = AffineExpr.constant(0)
 _ADD = MonoidAttr(Monoid.ADD)

@@ -20,7 +20,7 @@ from tilewright.dialects.index import delinearize
 from tilewright.dialects.kernel_registers import RegistersOp, UnrollOp
 from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.register_axes import RegisterAxes
+from tilewright.passes.register_axes import RegisterAxes
 from tilewright.passes.substitution import Substitution
 
 _ZERO = AffineExpr.constant(0)

@@ -47,9 +47,9 @@ from tilewright.dialects.kernel_registers import LOCAL, RegistersOp, UnrollOp
 from tilewright.dialects.origin import from_same
 from tilewright.dialects.types import memref_type
 from tilewright.passes.kernel.alignment import require_aligned_arguments
-from tilewright.passes.kernel.vector_width import vector_width
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.vector_width import vector_width
 
 RULE = Rule("k", 3, "vectorize")
 

@@ -35,7 +35,7 @@ from typing import ClassVar
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
-from tilewright.passes.kernel.chunks import nested_chunk
+from tilewright.passes.chunks import nested_chunk
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import contracting_reductions

@@ -18,8 +18,8 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
+from tilewright.passes.chunks import nested_chunk
 from tilewright.passes.index_sources import index_sources
-from tilewright.passes.kernel.chunks import nested_chunk
 
 
 def contracting_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:

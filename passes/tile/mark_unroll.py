@@ -29,7 +29,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.types import memref_type
 from tilewright.passes.instruction_costs import instructions
-from tilewright.passes.kernel.register_axes import RegisterAxes
+from tilewright.passes.register_axes import RegisterAxes
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 from tilewright.passes.tile.slab_conflicts import steps_around
 from tilewright.passes.tile.unrolling import USUAL_LIMIT

@@ -37,7 +37,6 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile_axes import Axis, Level
-from tilewright.passes.kernel.vector_width import vector_width
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
@@ -46,6 +45,7 @@ from tilewright.passes.tile.rows import stride
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 from tilewright.passes.tile.thread_splits import Split, split_axes, steps_of, threads_with
 from tilewright.passes.trace import Rule
+from tilewright.passes.vector_width import vector_width
 
 _FACTORS = (8, 4, 16, 2, 1)
 _FK = 4

@@ -15,10 +15,10 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Transport, layout_of
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.kernel.block_joins import joined_axes
-from tilewright.passes.kernel.combine import Join, join_across
+from tilewright.passes.block_joins import joined_axes
 from tilewright.passes.kernel.plan_shared_memory import WORTHWHILE
-from tilewright.passes.kernel.register_axes import RegisterAxes
+from tilewright.passes.register_axes import RegisterAxes
+from tilewright.passes.thread_joins import ThreadJoin, join_across
 
 MBARRIER_BYTES = 8
 """One that says that a slot is full, one that it is empty, for each slot that TMA fills."""
@@ -87,7 +87,10 @@ def _bytes_of_combine(op: tile.CombineOp, launch: tile.LaunchOp, registers: Regi
     """What threads leave for each other, and then blocks of a cluster."""
     threads = launch.thread_axes()
     copies = prod(registers.extents[axis] for axis in registers.of(op.results))
-    slots = {Join.WARPS: launch.num_threads // WARP_SIZE, Join.SHARED: launch.num_threads}
+    slots = {
+        ThreadJoin.WARPS: launch.num_threads // WARP_SIZE,
+        ThreadJoin.SHARED: launch.num_threads,
+    }
     elements = slots.get(join_across(threads, op.axes), 0)
     if joined_axes(launch, op) and op.join is not None and op.join.data is tile.Join.CLUSTER:
         elements += prod(axis.extent for axis in threads if axis.value not in op.axes)

@@ -22,12 +22,12 @@ from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.affine_values import values_at
-from tilewright.passes.kernel.register_axes import RegisterAxes
-from tilewright.passes.kernel.slab_walk import SlabWalk
-from tilewright.passes.kernel.vector_width import vector_width
 from tilewright.passes.memory_access import accesses_of
+from tilewright.passes.register_axes import RegisterAxes
 from tilewright.passes.shared_banks import Wavefronts, wavefronts, wavefronts_at
+from tilewright.passes.slab_walk import SlabWalk
 from tilewright.passes.tile.unrolling import will_be_unrolled
+from tilewright.passes.vector_width import vector_width
 
 _SCHEDULERS = 4
 """Of an SM, each of which issues an instruction in a clock."""

@@ -29,7 +29,7 @@ from tilewright.dialects import tile
 from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.tile_layout import SWIZZLES
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.kernel.boxes import find_box
+from tilewright.passes.boxes import find_box
 from tilewright.passes.tile.named_slabs import misnamed, named_slabs, set_layout
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 from tilewright.passes.tile.slab_conflicts import SlabConflicts

@@ -40,7 +40,7 @@ from tilewright.dialects.axes import Access, Role
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile_axes import AxisAttr, Level
-from tilewright.passes.kernel.chunks import nested_chunk
+from tilewright.passes.chunks import nested_chunk
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.substitution import Substitution, conjunction
 from tilewright.passes.tile.block_splits import refusal, unavailable

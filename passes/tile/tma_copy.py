@@ -24,7 +24,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport, TransportAttr
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.kernel.boxes import find_box
+from tilewright.passes.boxes import find_box
 from tilewright.passes.tile.named_slabs import misnamed, named_slabs
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.trace import Rule

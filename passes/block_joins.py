@@ -20,7 +20,7 @@ from tilewright.dialects.kernel_grid import is_atomic
 from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile_axes import Axis, Level
-from tilewright.passes.kernel.join_groups import JoinGroup, join_groups
+from tilewright.passes.join_groups import JoinGroup, join_groups
 
 
 class RefusedJoinError(PassFailedException):

@@ -15,7 +15,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.kernel.vector_width import vector_width
+from tilewright.passes.vector_width import vector_width
 
 _STEP, _THREAD = AffineExpr.dimension(0), AffineExpr.dimension(1)
 
