@@ -35,14 +35,14 @@ a warp lie along the rows, not along the shared axis: so they access neighbours 
 columns of a matrix.
 
 In a contraction that is parted into blocks, what is reduced for each of its rows alone (the maximum
-and the sum of attention's scores) is shared among the threads along the row's columns.
+and the sum of attention's scores) is shared among the threads along the row's columns, as far as
+the mask of its yield lets any of them join (`step_bounds.py`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
 
-from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.utils.arg_spec import ParameterListType
 
@@ -68,6 +68,7 @@ from tilewright.passes.tile.rows import (
     shares_rows,
 )
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.step_bounds import leave_out_masked_steps
 from tilewright.passes.trace import Rule
 
 _SPLITS = (2, 4, 8, 16, 64)
@@ -263,6 +264,8 @@ def _statistics(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
 def _share_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
     for op, axis in _statistics(launch):
         substitution = Substitution()
-        dealt: Iterable[Operation] = Dealing(substitution, axis.extent, axis.value).clone(op)
+        dealt = [*Dealing(substitution, axis.extent, axis.value).clone(op)]
         results = [substitution.value(result) for result in op.results]
-        rewriter.replace(op, [*dealt], results)
+        rewriter.replace(op, dealt, results)
+        for part in (part for part in dealt if isinstance(part, loop.ReduceOp)):
+            leave_out_masked_steps(part)

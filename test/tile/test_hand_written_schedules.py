@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 The kernels that were scheduled by hand come out of the passes: each has a pipeline that makes it of
-its PyTorch function, op for op. They may differ in names only.
+its PyTorch function, or of a loop nest, op for op. They may differ in names only.
 """
 
 from collections.abc import Callable
@@ -74,6 +74,43 @@ ROWS = {
     "register-tile{vector=1 items=99 min_blocks=0},mark-unroll{limit=16}",
 }
 
+# softmax(scores) @ v, causal: the weights are computed while they are staged.
+ATTENTION = (
+    "tileify{columns=true},chunk-matmul-k{bk=16},blockify-launch{m=32 n=64},cooperative-reduce,"
+    "stage-inputs{raw=v computed=scores},"
+    "register-tile{fm=4 fn=4 vm=4 vn=4 fk=1 min_blocks=0},double-buffer{depth=2},async-copy,"
+    "pipeline-k-outer{lookahead=1},mark-unroll{limit=16}"
+)
+ATTENTION_NEST = """
+loop.kernel @attention_values(%scores: memref<8x100x100xf32>, %v: memref<2x100x64xf32>)
+    -> (%out: memref<8x100x64xf32>) {
+  loop.for %h in 8, %i in 100 {
+    %max = loop.reduce %k in 100 with max {
+      %0 = loop.load %scores[%h, %i, %k] : memref<8x100x100xf32>
+      loop.yield %0 where [%i - %k] : f32
+    } : f32
+    %sum = loop.reduce %k in 100 with add {
+      %0 = loop.load %scores[%h, %i, %k] : memref<8x100x100xf32>
+      %1 = arith.subf %0, %max : f32
+      %2 = math.exp %1 : f32
+      loop.yield %2 where [%i - %k] : f32
+    } : f32
+    loop.for %j in 64 {
+      %acc = loop.reduce %k in 100 with add {
+        %0 = loop.load %scores[%h, %i, %k] : memref<8x100x100xf32>
+        %1 = arith.subf %0, %max : f32
+        %2 = math.exp %1 : f32
+        %3 = loop.load %v[%h floordiv 4, %k, %j] : memref<2x100x64xf32>
+        %4 = arith.mulf %2, %3 : f32
+        loop.yield %4 where [%i - %k] : f32
+      } : f32
+      %o = arith.divf %acc, %sum : f32
+      loop.store %o, %out[%h, %i, %j] : memref<8x100x64xf32>
+    }
+  }
+}
+"""
+
 SCHEDULES = {
     "matmul_split_k": SPLIT_K,
     "matmul_odd": ODD,
@@ -108,17 +145,37 @@ def _arguments(op: Operation):
     return [arg for region in op.regions for block in region.blocks for arg in block.args]
 
 
+def scheduled(nest: KernelOp, schedule: str) -> KernelOp:
+    """What the passes make of a kernel of loops, which is taken out of its module."""
+    nest.detach()
+    module = ModuleOp([nest])
+    PassManager(context()).run(module, parse_pipeline(schedule, available_passes()))
+    return kernel_in(module)
+
+
+def assert_is_by_hand(kernel: KernelOp, parse: Parse, name: str, schedule: str) -> None:
+    """The kernel is that of the file, and says how it came about."""
+    by_hand = kernel_in(parse((FOLDER / f"{name}.mlir").read_text()))
+    assert without_names(kernel) == without_names(by_hand)
+    assert kernel.schedule is not None
+    assert kernel.schedule.data == schedule
+
+
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_the_passes_make_the_kernel(parse: Parse, name: str) -> None:
     reference = REFERENCES[name]
     inputs = [torch.empty(shape, device="meta") for shape in reference.shapes]
     captured = tilewright.capture(reference.function, *inputs)
     nest = kernel_in(tilewright.lower(captured, "loop", "sm_90a"))
-    nest.detach()
-    module = ModuleOp([nest])
-    PassManager(context()).run(module, parse_pipeline(SCHEDULES[name], available_passes()))
-    by_hand = kernel_in(parse((FOLDER / f"{name}.mlir").read_text()))
-    assert without_names(kernel_in(module)) == without_names(by_hand)
-    schedule = kernel_in(module).schedule
-    assert schedule is not None
-    assert schedule.data == SCHEDULES[name]
+    assert_is_by_hand(scheduled(nest, SCHEDULES[name]), parse, name, SCHEDULES[name])
+
+
+def test_the_passes_make_causal_attention(parse: Parse) -> None:
+    """Of a nest that says where the diagonal is; `masked_fill` says what lies beyond it."""
+    kernel = scheduled(kernel_in(parse(ATTENTION_NEST)), ATTENTION)
+    assert_is_by_hand(kernel, parse, "attention_values", ATTENTION)
+
+
+def test_every_kernel_has_a_schedule() -> None:
+    files = {file.stem for file in FOLDER.glob("*.mlir")}
+    assert files == {*SCHEDULES, "attention_values"}
