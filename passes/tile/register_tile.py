@@ -41,11 +41,10 @@ from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
 from tilewright.passes.tile.register_budget import over_budget, registers_with
-from tilewright.passes.tile.rows import stride
+from tilewright.passes.tile.rows import stride, vector_along
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 from tilewright.passes.tile.thread_splits import Split, split_axes, steps_of, threads_with
 from tilewright.passes.trace import Rule
-from tilewright.passes.vector_width import vector_width
 
 _FACTORS = (8, 4, 16, 2, 1)
 _FK = 4
@@ -219,10 +218,8 @@ def _given_or(value: int | None, usual: Sequence[int]) -> Sequence[int]:
 
 def _widest(launch: tile.LaunchOp) -> int:
     """How many neighbours all accesses along the last axis move, leaving enough threads."""
-    axis = _last_axis(launch)[0]
-    accesses = [op for op in launch.walk() if isinstance(op, loop.LoadOp | loop.StoreOp)]
-    along = [op for op in accesses if stride(op, axis.value) == 1]
-    widest = min((vector_width(op, axis.value, axis.extent) for op in along), default=1)
+    (axis,) = _last_axis(launch)
+    widest = vector_along(launch, axis.value, axis.extent)
     while widest > 1 and launch.num_threads < widest * _FEWEST_THREADS:
         widest //= 2
     return widest

@@ -4,24 +4,22 @@ Launches that work on rows: how long a row is, how it lies in memory, and who do
 many.
 """
 
-from math import gcd, prod
+from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.types import memref_type, size_of
+from tilewright.dialects.types import memref_type
 from tilewright.passes.index_sources import index_sources
 from tilewright.passes.tile.rebind import total_extent
+from tilewright.passes.vector_width import vector_width
 
 SHORT_ROW = 32
 """A row shorter than a warp is done by one thread."""
 
 SECTOR = 8
 """Floats in a sector of memory, the least that is read: this many columns waste none."""
-
-_VECTOR_BYTES = 16
-"""What one instruction moves at most."""
 
 _LONG_DOT, _FEW_DOTS = 512, 1024
 """A contraction with so few elements and so long sums would leave most of a GPU idle."""
@@ -78,16 +76,11 @@ def are_columns(launch: tile.LaunchOp) -> bool:
 
 def vector_along(nest: Operation, axis: SSAValue, extent: int) -> int:
     """
-    How many neighbours along `axis`, which has so many steps, every access in `nest` could move at
-    once, 16 bytes at most: as many as divide the innermost axes of all arrays in which they lie
-    side by side. 1 where they do so in none.
+    How many neighbours along `axis`, which has so many steps, one instruction moves in each access
+    of `nest` to which they lie side by side. 1 where they do so in none.
     """
     along = [op for op in _accesses(nest) if stride(op, axis) == 1]
-    widest = gcd(extent, _VECTOR_BYTES) if along else 1
-    for op in along:
-        type = memref_type(op.memref)
-        widest = min(widest, gcd(type.get_shape()[-1], _VECTOR_BYTES // size_of(type.element_type)))
-    return widest
+    return min((vector_width(op, axis, extent) for op in along), default=1)
 
 
 def vector_of_rows(launch: tile.LaunchOp) -> int:

@@ -13,12 +13,9 @@ from xdsl.ir import Operation
 
 import tilewright
 from tilewright.dialects.loop import KernelOp
-from tilewright.passes.lowering import context
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes
 
 from .kernels.references import FOLDER, REFERENCES
+from .scheduled import run
 
 Parse = Callable[[str], ModuleOp]
 
@@ -149,7 +146,7 @@ def scheduled(nest: KernelOp, schedule: str) -> KernelOp:
     """What the passes make of a kernel of loops, which is taken out of its module."""
     nest.detach()
     module = ModuleOp([nest])
-    PassManager(context()).run(module, parse_pipeline(schedule, available_passes()))
+    run(module, schedule)
     return kernel_in(module)
 
 

@@ -17,21 +17,18 @@ from tilewright.codegen.execution import Array, SimulatorBackend
 from tilewright.codegen.host_function import plan_of
 from tilewright.dialects import loop, tile
 from tilewright.interpreters.kernels import interpret_kernel
-from tilewright.passes.lowering import context
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes
 from tilewright.passes.tile.slab_conflicts import slab_traffic
 from tilewright.tools.program import with_main
 
 from .kernels.references import FOLDER
+from .scheduled import run
 
 Parse = Callable[[str], ModuleOp]
 
 
 def applied(module: ModuleOp, pipeline: str) -> ModuleOp:
     """The module after those passes."""
-    PassManager(context()).run(module, parse_pipeline(pipeline, available_passes()))
+    run(module, pipeline)
     return module
 
 

@@ -4,29 +4,21 @@ Contractions of random sizes, for which each pass takes any of its own choices: 
 possible, and the interpreter's results stay what they were. Some run in the simulator.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pytest
 import torch
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
-from torch import Tensor
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter
 
-from tilewright import api
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import SimulatorBackend
-from tilewright.codegen.host_function import plan_of
 from tilewright.dialects import tile
 from tilewright.dialects.target import TARGETS
-from tilewright.frontend.expression import Expression
 from tilewright.interpreters.check import check_pass
 from tilewright.passes.lowering import context
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes
 from tilewright.passes.tile.chunk_matmul_k import ChunkMatmulKPass
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.split_matmul_k import SplitMatmulKPass
@@ -35,6 +27,7 @@ from tilewright.passes.verification import verify_module
 from tilewright.tools.program import with_main
 
 from .contractions import CASES, Sizes, contraction
+from .scheduled import loops_of, run, simulate
 
 Parse = Callable[[str], ModuleOp]
 
@@ -42,14 +35,6 @@ EXTENTS = st.integers(1, 70)
 SIZES = st.builds(
     Sizes, EXTENTS, EXTENTS, EXTENTS | st.sampled_from([1, 65, 127, 300]), st.integers(1, 4)
 )
-
-
-def lowered(source: Expression) -> ModuleOp:
-    return api.lower(api.capture(source.module, *source.args), "loop")
-
-
-def run(module: ModuleOp, pipeline: str) -> None:
-    PassManager(context()).run(module, parse_pipeline(pipeline, available_passes()))
 
 
 def decide(step: SchedulingPass, module: ModuleOp, data: DataObject) -> None:
@@ -65,7 +50,7 @@ def decide(step: SchedulingPass, module: ModuleOp, data: DataObject) -> None:
 
 def check(case: str, sizes: Sizes, target: str, data: DataObject) -> None:
     """Scheduling changes nothing, and a second time there is nothing to do."""
-    module = lowered(contraction(case, sizes, fake=True))
+    module = loops_of(contraction(case, sizes, fake=True))
     before = module.clone()
     TileifyPass(columns=True).apply(context(), module)
     for step in (ChunkMatmulKPass(target), SplitMatmulKPass(target)):
@@ -102,16 +87,6 @@ SPLITS = {
 }
 
 
-def simulate(module: ModuleOp, pipeline: str, inputs: Sequence[Tensor]) -> Tensor:
-    """What the scheduled program computes, with all checks of the simulator."""
-    run(module, pipeline)
-    arrays = [tensor.numpy() for tensor in inputs]
-    execution = SimulatorBackend("sm_90a").run(plan_of(api.lower(module, "cuda")), arrays)
-    assert not execution.problems
-    (result,) = execution.results
-    return torch.as_tensor(result)
-
-
 @needs_nvrtc
 @pytest.mark.parametrize("split", SPLITS.values(), ids=SPLITS)
 @pytest.mark.parametrize("case", ["NN", "gated", "int32"])
@@ -120,7 +95,7 @@ def test_simulated(case: str, split: str):
         pytest.skip("a product of sums is not stored as it is joined")
     source = contraction(case, Sizes(33, 17, 65, 1))
     schedule = f"tileify,{split},blockify-launch{{m=16 n=16}}"
-    result = simulate(lowered(source), schedule, source.args)
+    result = simulate(loops_of(source), schedule, source.args)
     torch.testing.assert_close(result, source.module(*source.args), rtol=1e-5, atol=1e-4)
 
 
@@ -130,7 +105,7 @@ def test_attention_is_split_too():
     source = contraction("attention", Sizes(20, 19, 16, 2))
     split = "chunk-matmul-k{bk=8},split-matmul-k{factor=2 join=last_block}"
     schedule = f"tileify{{columns=true}},{split},blockify-launch"
-    result = simulate(lowered(source), schedule, source.args)
+    result = simulate(loops_of(source), schedule, source.args)
     torch.testing.assert_close(result, source.module(*source.args), rtol=1e-5, atol=1e-5)
 
 
@@ -146,7 +121,7 @@ def test_chunks_are_staged(case: str):
     # Seven chunks among three blocks, in rings of slots: the last block has one of its own.
     source = contraction(case, Sizes(45, 37, 50, 2))
     split = "chunk-matmul-k{bk=8},split-matmul-k{factor=3 join=cluster}"
-    result = simulate(lowered(source), f"tileify{{columns=true}},{split},{STAGED}", source.args)
+    result = simulate(loops_of(source), f"tileify{{columns=true}},{split},{STAGED}", source.args)
     torch.testing.assert_close(result, source.module(*source.args), rtol=1e-5, atol=1e-4)
 
 

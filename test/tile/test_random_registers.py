@@ -13,18 +13,11 @@ from hypothesis.strategies import DataObject
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter
 
-from tilewright import api
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import SimulatorBackend
-from tilewright.codegen.host_function import plan_of
 from tilewright.dialects import tile
 from tilewright.dialects.tile_axes import Level
 from tilewright.frontend.expression import Expression, parse_expression
 from tilewright.interpreters.check import check_pass
-from tilewright.passes.lowering import context
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes
 from tilewright.passes.tile.blockify_launch import BlockifyLaunchPass
 from tilewright.passes.tile.chunk_matmul_k import ChunkMatmulKPass
 from tilewright.passes.tile.cooperative_reduce import CooperativeReducePass
@@ -35,6 +28,7 @@ from tilewright.passes.tile.stage_inputs import StageInputsPass
 from tilewright.passes.verification import verify_module
 
 from .contractions import CASES, Sizes, contraction
+from .scheduled import loops_of, run, simulate
 
 EXTENTS = st.integers(1, 70)
 SIZES = st.builds(
@@ -60,14 +54,6 @@ OTHERS = (
 )
 
 
-def lowered(source: Expression) -> ModuleOp:
-    return api.lower(api.capture(source.module, *source.args), "loop")
-
-
-def run(module: ModuleOp, pipeline: str) -> None:
-    PassManager(context()).run(module, parse_pipeline(pipeline, available_passes()))
-
-
 def launches(module: ModuleOp) -> list[tile.LaunchOp]:
     return [op for op in module.walk() if isinstance(op, tile.LaunchOp)]
 
@@ -91,7 +77,7 @@ def is_small(step: SchedulingPass) -> bool:
 
 def check(source: Expression, data: DataObject) -> None:
     """Scheduling changes nothing, and a second time there is nothing to do."""
-    module = lowered(source)
+    module = loops_of(source)
     before = module.clone()
     run(module, "tileify")
     steps = [ChunkMatmulKPass(), BlockifyLaunchPass(), CooperativeReducePass(), StageInputsPass()]
@@ -158,11 +144,5 @@ SIMULATED = {
 @pytest.mark.parametrize("text", SIMULATED)
 def test_simulated(text: str):
     source = parse_expression(text)
-    module = lowered(source)
-    run(module, f"tileify,{SIMULATED[text]}")
-    arrays = [tensor.numpy() for tensor in source.args]
-    execution = SimulatorBackend("sm_90a").run(plan_of(api.lower(module, "cuda")), arrays)
-    assert not execution.problems
-    (result,) = execution.results
-    expected = source.module(*source.args)
-    torch.testing.assert_close(torch.as_tensor(result), expected, rtol=1e-5, atol=1e-4)
+    result = simulate(loops_of(source), f"tileify,{SIMULATED[text]}", source.args)
+    torch.testing.assert_close(result, source.module(*source.args), rtol=1e-5, atol=1e-4)

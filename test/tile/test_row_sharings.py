@@ -143,3 +143,17 @@ def test_columns_are_accessed_widely_across(parse: Parse):
     sharing = found.choices[0]
     assert isinstance(sharing, RowSharing)
     assert (sharing.columns, sharing.vector) == (True, 4)
+
+
+def test_shifted_rows_are_accessed_one_by_one(parse: Parse):
+    # Four neighbours that begin at an odd place lie in two vectors.
+    found = _weighed(
+        parse,
+        """loop.for %i in 64, %j in 64 {
+          %0 = loop.load %x[%i, %j + 1] : memref<64x68xf32>
+          loop.store %0, %out[%i, %j] : memref<64x64xf32>
+        }""",
+        "%x: memref<64x68xf32>) -> (%out: memref<64x64xf32>",
+    )
+    assert isinstance(found.problem, ElementProblem)
+    assert found.problem.vector == 1

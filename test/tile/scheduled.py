@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that tests schedule by pipelines of their own, and what those compute then."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright import api
+from tilewright.codegen.execution import SimulatorBackend
+from tilewright.codegen.host_function import plan_of
+from tilewright.frontend.expression import Expression
+from tilewright.passes.lowering import context
+from tilewright.passes.manager import PassManager
+from tilewright.passes.pipeline_string import parse_pipeline
+from tilewright.passes.pipelines import available_passes
+
+
+def loops_of(source: Expression) -> ModuleOp:
+    """The Loop IR of an expression."""
+    return api.lower(api.capture(source.module, *source.args), "loop")
+
+
+def run(module: ModuleOp, pipeline: str) -> None:
+    """Run the passes of a pipeline."""
+    PassManager(context()).run(module, parse_pipeline(pipeline, available_passes()))
+
+
+def simulate(module: ModuleOp, pipeline: str, inputs: Sequence[Tensor]) -> Tensor:
+    """What the program computes when it is scheduled so, with all checks of the simulator."""
+    run(module, pipeline)
+    arrays = [tensor.numpy() for tensor in inputs]
+    execution = SimulatorBackend("sm_90a").run(plan_of(api.lower(module, "cuda")), arrays)
+    assert not execution.problems
+    (result,) = execution.results
+    return torch.as_tensor(result)
