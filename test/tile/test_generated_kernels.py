@@ -32,7 +32,7 @@ def lower_checked(seed: int, target: str) -> None:
     module = Parser(ctx, kernel_text(seed)).parse_module()
 
     def check(before: ModuleOp, after: ModuleOp, name: str) -> None:
-        check_pass(before, after, name)
+        assert check_pass(before, after, name).notes == ()
 
     PassManager(ctx, check_each=check).run(module, passes_of("to-tile", target))
     PassManager(ctx, check_end=check).run(module, passes_of("to-kernel", target))
