@@ -18,7 +18,7 @@ one model of time:
   latency of memory to come.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import log
 from typing import NamedTuple
@@ -84,7 +84,7 @@ _SMALL = Tile(16, 16, 2, 4, 64, 0.42)
 """For products that have many of them: each a block of one warp."""
 
 _SMALLEST = Tile(16, 16, 2, 1, 40, 0.40)
-"""For what is smaller than any of them."""
+"""For what is smaller than any of them, or joins more sums than a thread has registers for."""
 
 CHUNKS = (8, 16, 32)
 """Steps of K that are staged together."""
@@ -165,7 +165,8 @@ class Tiling(NamedTuple):
         slab = self.slab_bytes(problem)
         shared = self.shared_bytes(problem, target)
         most = -(-blocks // target.sms)
-        resident = min(most, target.blocks_per_sm(tile.threads, shared, self.registers(problem)))
+        room = target.blocks_per_sm(tile.threads, shared, self.registers(problem))
+        resident = max(1, min(most, room))
         warps = resident * target.warps_of(tile.threads)
         lanes = target.fp32_lanes * tile.share * min(1.0, warps / _WARPS_TO_HIDE)
         clocks = tile.m * tile.n * self.bk * problem.sums / lanes + _CHUNK_CLOCKS
@@ -222,7 +223,9 @@ def tilings(problem: Contraction, target: Target) -> list[Tiling]:
     What can be, the fastest first. If the work can be dealt out to all SMs, it is: a tiling that
     leaves some idle is considered only where all do.
     """
-    possible = [t for t in _combinations(problem) if t.fits(problem, target)]
+    possible = [t for t in _combinations(problem, _tiles(problem)) if t.fits(problem, target)]
+    # what registers are needed is an estimate: of many sums, that of two elements each is kept
+    possible = possible or [*_combinations(problem, [_SMALLEST])]
     busy = [t for t in possible if t.blocks(problem) >= target.sms]
     return sorted(busy or possible, key=lambda tiling: _preference(tiling, problem, target))
 
@@ -234,11 +237,14 @@ def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[f
     return about, tiling.split, unusual, -tiling.tile.m * tiling.tile.n, -tiling.tile.n
 
 
-def _combinations(problem: Contraction) -> Iterator[Tiling]:
+def _tiles(problem: Contraction) -> list[Tile]:
     suitable = [tile for tile in TILES if _suits(tile, problem)]
     if suitable and _suits(_SMALL, problem):
         suitable.append(_SMALL)
-    tiles = suitable or [_SMALLEST]
+    return suitable or [_SMALLEST]
+
+
+def _combinations(problem: Contraction, tiles: Sequence[Tile]) -> Iterator[Tiling]:
     splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
     chunks = [bk for bk in CHUNKS if bk <= problem.k] or [problem.k]
     for of_block, bk, split, depth in product(tiles, chunks, splits, DEPTHS):

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every contraction can be tiled, however many sums an element joins."""
+
+import pytest
+
+from tilewright.dialects.target import TARGETS, target
+from tilewright.frontend.expression import parse_expression
+from tilewright.interpreters.check import check_pass
+from tilewright.passes.tile.contraction import Contraction
+from tilewright.passes.tile.tilings import tilings
+
+from .scheduled import loops_of, run
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("sums", [1, 7, 40])
+def test_there_is_a_tiling(name: str, sums: int):
+    problem = Contraction(batch=1, m=64, n=64, k=64, sums=sums, m_bytes=4, n_bytes=4 * sums)
+    found = tilings(problem, target(name))
+    assert found
+    assert all(tiling.seconds(problem, target(name)) > 0 for tiling in found)
+
+
+def test_more_sums_than_the_registers_of_a_large_tile():
+    products = ["F.silu(x @ torch.randn(20, 18))"] * 7
+    source = parse_expression(f"x = torch.randn(17, 20)\n{' + '.join(products)}", fake=True)
+    module = loops_of(source)
+    before = module.clone()
+    run(module, "to-tile")
+    assert check_pass(before, module, "to-tile").notes == ()
