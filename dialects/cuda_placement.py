@@ -18,6 +18,11 @@ from tilewright.dialects.cuda_types import ArrayType, VariableType
 
 def verify_placement(block: Block) -> None:
     """Raise `VerifyException` at the first expression in `block`, or below, that is misplaced."""
+    _verify_block(block)
+
+
+def _verify_block(block: Block) -> "_Changes":
+    """What the statements in `block` change."""
     changes, made_at = _Changes(), dict[Operation, int]()
     for position, op in enumerate(block.ops):
         if isinstance(op, ExpressionOp):
@@ -26,10 +31,13 @@ def verify_placement(block: Block) -> None:
             continue
         if not isinstance(op, StatementOp):
             raise VerifyException(f"'{op.name}' is no CUDA statement")
-        _verify_operands(op, changes, made_at)
-        changes.note(op, position)
+        made = _Changes()
+        made.note(op, position)
         for region in op.regions:
-            verify_placement(region.block)
+            made.note_all(_verify_block(region.block), position)
+        _verify_operands(op, changes, made, made_at)
+        changes.note_all(made, position)
+    return changes
 
 
 def _verify_uses(op: ExpressionOp) -> None:
@@ -51,14 +59,16 @@ class _Changes:
     memory: int = -1
 
     def note(self, op: StatementOp, position: int) -> None:
-        """`op`, or a statement in its bodies, changes something at `position`."""
-        for inner in op.walk():
-            if not isinstance(inner, StatementOp):
-                continue
-            if inner.writes_all_memory():
-                self.memory = position
-            for written in inner.writes():
-                self.positions[written] = position
+        """What `op` itself changes, at `position`."""
+        if op.writes_all_memory():
+            self.memory = position
+        self.positions.update(dict.fromkeys(op.writes(), position))
+
+    def note_all(self, others: "_Changes", position: int) -> None:
+        """All of `others` is changed at `position`."""
+        if others.memory >= 0:
+            self.memory = position
+        self.positions.update(dict.fromkeys(others.positions, position))
 
     def since(self, source: SSAValue, position: int) -> bool:
         """Whether `source` has changed after `position`."""
@@ -67,11 +77,14 @@ class _Changes:
         return max(self.positions.get(source, -1), memory) > position
 
 
-def _verify_operands(op: StatementOp, changes: _Changes, made_at: dict[Operation, int]) -> None:
+def _verify_operands(
+    op: StatementOp, before: _Changes, made: _Changes, made_at: dict[Operation, int]
+) -> None:
+    changes = before
     if isinstance(op, ForOp):
         # The bound is evaluated again after every step.
-        changes = _Changes(dict(changes.positions), changes.memory)
-        changes.note(op, _AFTER_THE_BODY)
+        changes = _Changes(dict(before.positions), before.memory)
+        changes.note_all(made, _AFTER_THE_BODY)
     for expression in expressions_of(op):
         source = expression.reads()
         if source is not None and changes.since(source, made_at[expression]):

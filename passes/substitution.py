@@ -8,6 +8,7 @@ Fusing puts the subscript `[%j * 4 + %v]` in the place of a producer's axis; spl
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from xdsl.dialects import arith
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -18,6 +19,8 @@ from tilewright.dialects.axes import Access, MaskedOp
 from tilewright.dialects.types import memref_type
 from tilewright.passes.index_sources import index_sources
 from tilewright.passes.selected_loads import selection_of
+
+Cloned = TypeVar("Cloned", bound=Operation)
 
 
 @dataclass
@@ -125,28 +128,38 @@ class Substitution:
                 subscripts = self.access(op.map.data.results, op.indices)
                 return tile.ShareOp(self.value(op.value), subscripts, memref_type(op.slab))
             case loop.ReduceOp() if op.bound is not None:
-                below = self.access(op.bound.data.results, op.bound_operands)
-                (extent,), body = op.axis_extents(), Region(self.clone_block(op.body.block))
-                return loop.ReduceOp(extent, op.monoid, body, below=below, unroll=op.is_unrolled)
+                new = self._clone_with_regions(op)
+                new.below = self.access(op.bound.data.results, op.bound_operands)
+                return new
             case _:
                 return self._clone_with_regions(op)
 
-    def _clone_with_regions(self, op: Operation) -> Operation:
-        return type(op).create(
+    def _clone_with_regions(self, op: Cloned) -> Cloned:
+        """The op before what it contains, whose subscripts are simplified with its axes' ranges."""
+        blocks = [[(old, self._without_ops(old)) for old in r.blocks] for r in op.regions]
+        clone = type(op).create(
             operands=[self.value(v) for v in op.operands],
             result_types=op.result_types,
             properties=op.properties.copy(),
             attributes=op.attributes.copy(),
-            regions=[Region([self.clone_block(b) for b in r.blocks]) for r in op.regions],
+            regions=[Region([new for _, new in region]) for region in blocks],
         )
+        for old, new in (pair for region in blocks for pair in region):
+            new.add_ops(self.clone(inner) for inner in old.ops)
+        return clone
 
     def clone_block(self, block: Block) -> Block:
         """A block of clones, with arguments of its own."""
+        new = self._without_ops(block)
+        new.add_ops(self.clone(op) for op in block.ops)
+        return new
+
+    def _without_ops(self, block: Block) -> Block:
+        """A block with arguments for those of `block`."""
         new = Block(arg_types=block.arg_types)
         for old_arg, new_arg in zip(block.args, new.args, strict=True):
             new_arg.name_hint = old_arg.name_hint
             self.values[old_arg] = new_arg
-        new.add_ops(self.clone(op) for op in block.ops)
         return new
 
 

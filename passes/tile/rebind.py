@@ -80,12 +80,13 @@ class Rebinding:
         The launch with the new axes, its accesses as simple as their ranges allow and its bounds
         the same for all threads of a block; `clone` clones its ops.
         """
-        for op in launch.body.block.ops:
-            self.body.add_ops(clone(op) if clone is not None else [self.substitution.clone(op)])
         min_blocks = None if launch.min_blocks is None else launch.min_blocks.value.data
         new = tile.LaunchOp(self.axes, Region(self.body), min_blocks=min_blocks)
         new.location = launch.location
-        simplify_accesses(new)
+        for op in launch.body.block.ops:  # which may now know the ranges of all axes
+            self.body.add_ops(clone(op) if clone is not None else [self.substitution.clone(op)])
+        if clone is not None:  # it may make loops after what they contain
+            simplify_accesses(new)
         make_bounds_uniform(new)
         return new
 

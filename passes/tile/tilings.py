@@ -19,6 +19,7 @@ one model of time:
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 from math import log
 from typing import NamedTuple
@@ -218,7 +219,8 @@ def _bytes(problem: Contraction) -> int:
     return problem.batch * (per_batch + 4 * problem.m * problem.n)
 
 
-def tilings(problem: Contraction, target: Target) -> list[Tiling]:
+@lru_cache  # the same products come again in every layer of a model
+def tilings(problem: Contraction, target: Target) -> Sequence[Tiling]:
     """
     What can be, the fastest first. If the work can be dealt out to all SMs, it is: a tiling that
     leaves some idle is considered only where all do.
@@ -227,7 +229,7 @@ def tilings(problem: Contraction, target: Target) -> list[Tiling]:
     # what registers are needed is an estimate: of many sums, that of two elements each is kept
     possible = possible or [*_combinations(problem, [_SMALLEST])]
     busy = [t for t in possible if t.blocks(problem) >= target.sms]
-    return sorted(busy or possible, key=lambda tiling: _preference(tiling, problem, target))
+    return tuple(sorted(busy or possible, key=lambda t: _preference(t, problem, target)))
 
 
 def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[float, ...]:
