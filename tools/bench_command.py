@@ -69,9 +69,10 @@ class Row:
 def run(args: argparse.Namespace) -> int:
     """Print the table; write the JSON."""
     name = args.target or DEFAULT_TARGET
-    rows = [row for case in read_cases(args.suite, args.only) for row in rows_of(case, name)]
-    if not rows:
+    cases = [*read_cases(args.suite, args.only)]
+    if not cases:
         raise UsageError(f"no case of '{args.suite}' has '{args.only}' in its name")
+    rows = [row for case in cases for row in rows_of(case, name)]
     shown = table("case", "kernel", *_NUMBERS, "falls short", numbers=_NUMBERS)
     for row in rows:
         shown.add_row(*_cells(row))

@@ -78,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
         scheduled = lower(nests, Level.TILE, target=target)
     out = console(args.color, sys.stdout)
     kernels = {op.sym_name.data: op for op in nests.ops if isinstance(op, loop.KernelOp)}
+    if not kernels:
+        out.print("no kernels: nothing is computed")
     for op in scheduled.ops:
         if isinstance(op, loop.KernelOp):
             name = op.sym_name.data

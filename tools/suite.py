@@ -46,7 +46,16 @@ class Case:
             raise UsageError(f"case '{self.name}': {err.msg}: {self.expression}") from err
 
     def inputs(self, device: str = "meta", seed: int = 0) -> tuple[Any, ...]:
-        """Tensors as the notes say; those on `meta` have shapes and no values."""
+        """
+        Tensors as the notes say; those on `meta` have shapes and no values. `UsageError` where
+        there are no such tensors.
+        """
+        try:
+            return self._drawn(device, seed)
+        except Exception as err:  # of whatever kind: the notes are a user's code
+            raise UsageError(f"case '{self.name}': its inputs: {err}") from err
+
+    def _drawn(self, device: str, seed: int) -> tuple[Any, ...]:
         import torch
 
         generator = None if device == "meta" else torch.Generator().manual_seed(seed)

@@ -151,8 +151,13 @@ class CooperativeReducePass(SchedulingPass):
     def completed(
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
     ) -> dict[str, ParameterListType]:
-        """Who says how many threads there are, says how they lie."""
+        """
+        Who says how many threads there are, says how they lie. Who says how many blocks, and not
+        how they join, has the join that every target can do.
+        """
         rest = {n: v for n, v in guess.items() if n != "columns" or "threads" not in given}
+        if "split" in given:
+            rest.setdefault("join", (Join.LAST_BLOCK.value,))
         return {**rest, **given}
 
     def _choice(self, sharing: Sharing, row: str) -> Self:

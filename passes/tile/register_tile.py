@@ -95,6 +95,8 @@ class RegisterTilePass(SchedulingPass):
 
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         possible: list[Self] = []
+        if self._wrong_options(launch) is not None:
+            return possible
         for choice in self._tiles(launch) if _sides(launch) else self._lines(launch):
             if len(possible) < _MOST_CHOICES and choice.impossible(launch) is None:
                 possible.append(choice)
@@ -166,8 +168,11 @@ class RegisterTilePass(SchedulingPass):
             kind = "is a contraction" if _sides(launch) else "is no contraction"
             return f"{wrong[0]} does not apply: it {kind}"
         least = min((value for (value,) in given.values() if isinstance(value, int)), default=1)
-        if least < 1 or (self.min_blocks or 0) < 0:
+        if least < 1:
             return f"'{self.step()}' leaves a thread without elements"
+        most = target_named(self.target).max_blocks_per_sm
+        if not 0 <= (self.min_blocks or 0) <= most:
+            return f"an SM of {self.target} has 0 to {most} blocks, not {self.min_blocks}"
         return None
 
     def _indivisible(self, launch: tile.LaunchOp) -> str | None:

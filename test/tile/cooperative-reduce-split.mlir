@@ -7,6 +7,7 @@
 // RUN: not opt-tool %s -p 'cooperative-reduce{split=1001 join=last_block}' 2>&1 | filecheck %s --check-prefix=LONG
 // RUN: not opt-tool %s -p 'cooperative-reduce{split=2 join=mail}' 2>&1 | filecheck %s --check-prefix=MAIL
 // RUN: not opt-tool %s -p 'cooperative-reduce{threads=64 rows=1 join=cluster}' 2>&1 | filecheck %s --check-prefix=NOBODY
+// RUN: not opt-tool %s -p 'cooperative-reduce{threads=64 rows=1 split=4}' 2>&1 | filecheck %s --check-prefix=ALONE
 
 // ALONE: in @norm: join=last_block leaves one block, but what follows differs between blocks; use join=cluster
 // MANY: in @row_sum: a cluster has at most 8 blocks; take join=last_block

@@ -8,6 +8,9 @@
 // RUN: not opt-tool %s -p 'register-tile{fm=8 fn=8 fk=5}' 2>&1 | filecheck %s --check-prefix=STEPS
 // RUN: not opt-tool %s -p 'register-tile{vector=4}' 2>&1 | filecheck %s --check-prefix=VECTOR
 // RUN: not opt-tool %s -p 'register-tile{fm=8 fn=8 fk=0}' 2>&1 | filecheck %s --check-prefix=NOTHING
+// RUN: not opt-tool %s -p 'register-tile{fm=0}' 2>&1 | filecheck %s --check-prefix=NO-ROWS
+// RUN: not opt-tool %s -p 'register-tile{fn=-1}' 2>&1 | filecheck %s --check-prefix=NO-COLUMNS
+// RUN: not opt-tool %s -p 'register-tile{fm=8 fn=8 min_blocks=33}' 2>&1 | filecheck %s --check-prefix=RESIDENT
 
 // What cannot be is an error with its figures.
 // THREE: in @mm: 128 steps of %tm are no threads of 3 each
@@ -17,6 +20,9 @@
 // STEPS: in @mm: 16 steps of K are not read 5 at a time (bk of chunk-matmul-k)
 // VECTOR: in @mm: vector does not apply: it is a contraction
 // NOTHING: leaves a thread without elements
+// NO-ROWS: in @mm: 'register-tile{fm=0}' leaves a thread without elements
+// NO-COLUMNS: in @mm: 'register-tile{fn=-1}' leaves a thread without elements
+// RESIDENT: in @mm: an SM of sm_90a has 0 to 32 blocks, not 33
 
 // Neighbours of a thread lie 4 side by side, and its strips 64 apart.
 // CHECK:      loop.kernel @mm(%a: memref<256x64xf32>, %b: memref<64x128xf32>) -> (%out: memref<256x128xf32>) {

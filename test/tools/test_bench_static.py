@@ -88,6 +88,13 @@ def test_only_some_cases(suite: str, capsys: pytest.CaptureFixture[str]) -> None
     assert " of 1 kernels fall short of nothing, on sm_90a" in summary
 
 
+def test_a_case_without_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "suite.json"
+    path.write_text(json.dumps({"cases": [case("nothing", "t0", (2, 3))]}))
+    assert cli.main(["bench", "--static", str(path)]) == 0
+    assert "0 of 0 kernels fall short of nothing" in capsys.readouterr().out
+
+
 @needs_nvrtc
 def test_json_to_stdout(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["bench", "--static", suite, "--only", "silu", "--json", "-"]) == 0
@@ -105,6 +112,9 @@ def test_json_to_stdout(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
         ({"expression": "t0 @ t1 +"}, "matmul.small"),
         ({"expression": "t0 @ t0"}, "matmul.small"),
         ({"flops": None, "name": None}, "is no list of cases"),
+        ({"input_notes": "t0 = "}, "case 'matmul.small': its inputs: "),
+        ({"input_notes": "t9 = torch.zeros(3)"}, "case 'matmul.small': its inputs: "),
+        ({"input_shapes": [[-1], [2]]}, "case 'matmul.small': its inputs: "),
     ],
 )
 def test_mistakes_in_a_suite(

@@ -57,6 +57,11 @@ def test_what_is_said_of_every_kernel(capsys: pytest.CaptureFixture[str], expres
             assert step not in done or f"{step}{text.splitlines()[0]}" in pipeline
 
 
+@pytest.mark.parametrize("expression", ["torch.randn(0, 5).sum(-1)", "x = torch.randn(3); x"])
+def test_a_program_without_kernels(capsys: pytest.CaptureFixture[str], expression: str) -> None:
+    assert explained(capsys, "-c", expression) == "no kernels: nothing is computed\n"
+
+
 def test_a_matmul_tells_what_else_was_weighed(capsys: pytest.CaptureFixture[str]) -> None:
     (lines,) = paragraphs(explained(capsys, "-c", MATMUL, "--target", "sm_90a"))
     assert lines[0] == "matmul"
