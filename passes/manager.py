@@ -117,7 +117,9 @@ def blamed_on(step: ModulePass) -> Generator[None]:
         err.message = f"{label}: {err.message}"
         raise
     except DiagnosticException as err:
-        message = " ".join(str(err).split()).removeprefix(f"{step.name}: ")
+        # a pass that runs others has their errors, which have the same form
+        message = " ".join(str(err).split()).removeprefix("error: ")
+        message = message.removeprefix(f"{step.name}: ")
         raise PassFailedException(f"error: {label}: {message}") from err
     except Exception as err:
         err.add_note(f"in {label}")

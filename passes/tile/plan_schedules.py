@@ -13,7 +13,8 @@ becomes
       loop.for %i in 512, %j in 2048 { ... }
     } plan "tileify,chunk-matmul-k{bk=16},...,mark-unroll"
 
-The passes that the plan names do their steps as it says, the others leave the kernel alone.
+The passes that the plan names do their steps as it says, the others leave the kernel alone. A plan
+that a kernel brings is followed too; one that names no passes as there are is an error here.
 """
 
 from dataclasses import dataclass
@@ -25,6 +26,9 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
+from tilewright.errors import UsageError
+from tilewright.passes.pipeline_string import parse_pipeline
+from tilewright.passes.pipelines import available_passes
 from tilewright.passes.tile.planner import plan
 from tilewright.passes.trace import Rule, rewriting, skipped
 
@@ -53,8 +57,20 @@ class PlanSchedulesPass(ModulePass):
         """Each kernel of the module."""
         target = target_named(self.target)
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
+            _check_plan(kernel)
             if (reason := legal(kernel)) is not None:
                 skipped(RULE, kernel, reason)
                 continue
             with rewriting(RULE, kernel):
                 kernel.plan = StringAttr(plan(kernel, target))
+
+
+def _check_plan(kernel: loop.KernelOp) -> None:
+    """`UsageError` if no pass would ever do a step of it: all would leave the kernel alone."""
+    if kernel.plan is None:
+        return
+    try:
+        parse_pipeline(kernel.plan.data, available_passes())
+    except UsageError as err:
+        message = f"the plan of @{kernel.sym_name.data}: {err.message}"
+        raise UsageError(message, where=err.where, remedy=err.remedy) from err
