@@ -177,6 +177,11 @@ class MaskedOp(IRDLOperation, ABC):
     mask_operands = var_operand_def(IndexType)
     mask = opt_prop_def(AffineMapAttr)
 
+    @property
+    def where(self) -> Access | None:
+        """The expressions of the mask and their operands, None where there is no mask."""
+        return None if self.mask is None else (self.mask.data.results, self.mask_operands)
+
     def verify_mask(self) -> None:
         """One operand for each dimension of the mask."""
         dims = 0 if self.mask is None else self.mask.data.num_dims

@@ -75,8 +75,7 @@ class Substitution:
         return conjunction(masks)
 
     def _mask_of_read(self, op: MaskedOp, axes: Iterable[SSAValue]) -> Access | None:
-        masks = [mask for mask in (self.where, self.mask(op, axes)) if mask is not None]
-        return conjunction(masks)
+        return conjunction([self.where, self.mask(op, axes)])
 
     def _where_it_matters(self, op: loop.PredicateOp) -> Access:
         """
@@ -192,12 +191,21 @@ def _axes_around(op: Operation) -> Iterator[SSAValue]:
         block = block.parent_block()
 
 
-def conjunction(masks: Iterable[Access]) -> Access | None:
-    """The mask that holds where all of `masks` do; None for none."""
+def conjunction(masks: Iterable[Access | None]) -> Access | None:
+    """The mask that holds where all of `masks` do; None is one that always holds."""
     exprs: list[AffineExpr] = []
     operands: list[SSAValue] = []
-    for mask_exprs, mask_operands in masks:
+    for mask_exprs, mask_operands in (mask for mask in masks if mask is not None):
         shift = [AffineExpr.dimension(len(operands) + d) for d in range(len(mask_operands))]
         exprs.extend(e.replace_dims_and_symbols(shift, ()) for e in mask_exprs)
         operands.extend(mask_operands)
     return (exprs, operands) if exprs else None
+
+
+def stored_where(store: loop.StoreOp, where: Access) -> loop.StoreOp:
+    """What stores the same as `store`, but only where `where` holds too; not in the IR yet."""
+    subscripts = store.map.data.results, store.indices
+    mask = conjunction([store.where, where])
+    new = loop.StoreOp(store.value, store.memref, subscripts, mask)
+    new.location = store.location
+    return new

@@ -191,7 +191,7 @@ def _is_zero_outside(value: SSAValue, where: Access | None) -> bool:
         return all(_is_zero_outside(v, where) for v in dict.fromkeys(load.operands))
     if not isinstance(load, loop.LoadOp) or load.mask is None:
         return False
-    loaded = _conjuncts((load.mask.data.results, load.mask_operands))
+    loaded = _conjuncts(load.where)
     return _conjuncts(where) <= loaded
 
 

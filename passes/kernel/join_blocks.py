@@ -27,7 +27,7 @@ from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.epilogue_shares import Share, may_deal_threads, shares_of
 from tilewright.passes.kernel.partials import AllPartials, Layout, Partials
 from tilewright.passes.kernel.thread_values import ThreadValues
-from tilewright.passes.substitution import conjunction
+from tilewright.passes.substitution import stored_where
 
 _D0, _D1, _D2 = (AffineExpr.dimension(position) for position in range(3))
 
@@ -216,10 +216,7 @@ class JoiningBlocks:
         if not once:
             self.emit.op(store)
             return
-        own = [] if store.mask is None else [(store.mask.data.results, store.mask_operands)]
-        where = conjunction([*own, (once, [self.block])])
-        subscripts = store.map.data.results, store.indices
-        self.emit.op(loop.StoreOp(store.value, store.memref, subscripts, where))
+        self.emit.op(stored_where(store, (once, [self.block])))
 
     def _once(self, named: Sequence[SSAValue]) -> list[AffineExpr]:
         """What holds of one of the blocks that have the same values of `named`."""
@@ -235,10 +232,9 @@ class JoiningBlocks:
         (combine,) = (each for each in self.joins.ops if op.value in each.results)
         store = self.values.clone(op)
         assert isinstance(store, loop.StoreOp)
-        where = None if store.mask is None else (store.mask.data.results, store.mask_operands)
         subscripts = store.map.data.results, store.indices
         monoid = combine.monoid
-        self.emit.op(kernel.AtomicOp(store.value, store.memref, subscripts, monoid, where))
+        self.emit.op(kernel.AtomicOp(store.value, store.memref, subscripts, monoid, store.where))
         assert isinstance(store.memref, BlockArgument)
         (identity,) = monoid.identities([store.value.type])
         self.function.set_initial(store.memref, identity)

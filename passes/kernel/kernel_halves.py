@@ -20,7 +20,7 @@ from tilewright.passes.block_joins import BlockJoins, block_joins
 from tilewright.passes.join_groups import following
 from tilewright.passes.kernel.partials import thread_order
 from tilewright.passes.register_axes import RegisterAxes
-from tilewright.passes.substitution import conjunction
+from tilewright.passes.substitution import stored_where
 
 
 class Half:
@@ -158,11 +158,11 @@ def _joined_within(half: Half, combine: tile.CombineOp) -> Sequence[SSAValue]:
     """The values of a combine, joined across all axes within a block."""
     joined = [axis.value for axis in half.joins.axes]
     own = [axis for axis in combine.axes if axis not in joined]
-    where = None if combine.mask is None else (combine.mask.data.results, combine.mask_operands)
     if own:
-        within = tile.CombineOp(combine.values, own, combine.monoid, where)
+        within = tile.CombineOp(combine.values, own, combine.monoid, combine.where)
         half.before(combine, within)
         return within.results
+    where = combine.where
     return combine.values if where is None else _masked(half, combine, where)
 
 
@@ -184,12 +184,8 @@ def _store_once(half: Half) -> None:
     for op in [op for op in half.launch.walk() if isinstance(op, loop.StoreOp)]:
         if not half.joins.differing.isdisjoint((*op.indices, *op.mask_operands)):
             continue
-        own = [] if op.mask is None else [(op.mask.data.results, op.mask_operands)]
-        subscripts = op.map.data.results, op.indices
-        once = loop.StoreOp(op.value, op.memref, subscripts, conjunction([*own, where]))
-        once.location = op.location
         assert op.parent is not None
-        op.parent.insert_op_before(once, op)
+        op.parent.insert_op_before(stored_where(op, where), op)
         erase([op])
 
 

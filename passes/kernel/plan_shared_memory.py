@@ -43,7 +43,7 @@ from tilewright.passes.trace import Rule, rewriting, skipped
 RULE = Rule("k", 10, "plan_shared_memory")
 
 WORTHWHILE = 1024
-"""Bytes saved from which on a barrier is not too much: shared memory is given out by as much."""
+"""Bytes saved from which on a barrier is not too much; less seldom makes room for a block more."""
 
 
 def lifetimes_of(function: kernel.FuncOp) -> dict[kernel.SharedOp, Lifetime]:

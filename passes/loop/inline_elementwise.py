@@ -138,11 +138,10 @@ def _inline_into_one(
             rewriter.replace(load, [], [computed[place]])
             continue
         axes = nest.axes_at(load.map.data.results, load.indices)
-        where = None if load.mask is None else (load.mask.data.results, load.mask_operands)
-        substitution = Substitution(dict(values), axes, where=where)
+        substitution = Substitution(dict(values), axes, where=load.where)
         clones = [substitution.clone(op) for op in nest.body]
         value = substitution.value(nest.store.value)
-        if selection_of(load) is None and (masking := _zero_outside(where, value)):
+        if selection_of(load) is None and (masking := _zero_outside(load.where, value)):
             clones, value = [*clones, *masking], masking[-1].results[0]
         computed[place] = value
         rewriter.replace(load, clones, [value])

@@ -24,7 +24,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, scalar
-from tilewright.dialects.axes import Access, MaskedOp, canonical_access
+from tilewright.dialects.axes import Access, canonical_access
 
 Known = float | int | None
 """What a value is where the condition fails, None if that is unknown."""
@@ -32,6 +32,13 @@ Known = float | int | None
 
 def _quotient(dividend: float, divisor: float) -> float:
     return dividend / divisor
+
+
+def _unsigned(value: int) -> int:
+    """What is the same without a sign; -1 is not: the bit of `true` is 1."""
+    if value < 0:
+        raise ValueError
+    return value
 
 
 _FUNCTIONS: Mapping[type[Operation], Callable[..., Any]] = {
@@ -53,10 +60,10 @@ _FUNCTIONS: Mapping[type[Operation], Callable[..., Any]] = {
     arith.ExtFOp: float,
     arith.TruncFOp: float,
     arith.SIToFPOp: float,
-    arith.UIToFPOp: float,
+    arith.UIToFPOp: _unsigned,
     arith.FPToSIOp: int,
     arith.ExtSIOp: int,
-    arith.ExtUIOp: int,
+    arith.ExtUIOp: _unsigned,
     arith.TruncIOp: int,
     math_dialect.ExpOp: math.exp,
     math_dialect.Exp2Op: math.exp2,
@@ -112,7 +119,7 @@ class _Beyond:
             case arith.ConstantOp(value=FloatAttr() | IntegerAttr() as attr):
                 return _believed(attr.value.data)
             case loop.LoadOp():
-                return 0 if self._needs(_mask(op)) else None
+                return 0 if self._needs(op.where or ((), ())) else None
             case loop.PredicateOp():
                 return 0 if self._needs((op.map.data.results, op.indices)) else None
             case arith.SelectOp():
@@ -150,10 +157,6 @@ class _Beyond:
         if isinstance(op, _SUMS) and abs(result) * 2 < max(map(_size, operands)):
             return None
         return _believed(result)
-
-
-def _mask(op: MaskedOp) -> Access:
-    return ((), ()) if op.mask is None else (op.mask.data.results, op.mask_operands)
 
 
 def _size(value: Any) -> float:

@@ -58,8 +58,7 @@ def _yielded(
     """What a step yields, masked beyond `bounds` unless it is zero there and that does no harm."""
     terminator = op.yield_op
     values = [substitution.value(value) for value in terminator.values]
-    own = substitution.mask(terminator)
-    masks = [] if own is None else [own]
+    masks = [substitution.mask(terminator)]
     for bound in bounds:
         is_zero = all(vanishes_beyond(value, bound) for value in values)
         if op.monoid.data is not Monoid.ADD or not is_zero:

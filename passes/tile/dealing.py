@@ -34,7 +34,7 @@ from tilewright.dialects.axes import Access
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.monoid import MonoidAttr
 from tilewright.dialects.tile import Join
-from tilewright.passes.substitution import Substitution, conjunction
+from tilewright.passes.substitution import Substitution, conjunction, stored_where
 from tilewright.passes.tile.rows import SHORT_ROW
 
 
@@ -86,7 +86,7 @@ class Dealing:
         terminator = op.yield_op
         done = [self.substitution.clone(i) for i in op.body.block.ops if i is not terminator]
         values = [self.substitution.value(v) for v in terminator.values]
-        where = conjunction(m for m in (self.substitution.mask(terminator), bound) if m is not None)
+        where = conjunction([self.substitution.mask(terminator), bound])
         if body is not None:
             body.add_ops([*done, loop.YieldOp(values, where)])
             partial = loop.ReduceOp(self.steps(extent), op.monoid, Region(body))
@@ -154,11 +154,7 @@ class Dealing:
         """By the first of the threads, which all have the same."""
         cloned = self.substitution.clone(op)
         assert isinstance(cloned, loop.StoreOp)
-        masks: list[Access] = [([AffineExpr.dimension(0) * -1], [self.thread])]
-        if cloned.mask is not None:
-            masks.append((cloned.mask.data.results, cloned.mask_operands))
-        subscripts = (cloned.map.data.results, cloned.indices)
-        store = loop.StoreOp(cloned.value, cloned.memref, subscripts, conjunction(masks))
+        store = stored_where(cloned, ([AffineExpr.dimension(0) * -1], [self.thread]))
         store.location = op.location
         cloned.erase()
         return store

@@ -6,10 +6,7 @@ What is beside the loop, such as the maximum of the row, is then computed for ev
 `cooperative-reduce` shares it among them; what is stored beside it, the first column stores.
 """
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import ArrayAttr
-from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -17,7 +14,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.tile_axes import AxisAttr, Level
 from tilewright.passes.loop.roles import roles_in
-from tilewright.passes.substitution import conjunction
+from tilewright.passes.substitution import stored_where
 
 
 def lift_columns(launch: tile.LaunchOp) -> None:
@@ -40,15 +37,5 @@ def lift_columns(launch: tile.LaunchOp) -> None:
     Rewriter.inline_block(columns.body.block, InsertPoint.before(columns), axes)
     Rewriter.erase_op(columns)
     for store in beside:
-        _store_once(store, axes)
-
-
-def _store_once(store: loop.StoreOp, axes: Sequence[SSAValue]) -> None:
-    """Let the first step of `axes` alone store."""
-    own = [] if store.mask is None else [(store.mask.data.results, store.mask_operands)]
-    first = [AffineExpr.dimension(d) * -1 for d in range(len(axes))]
-    subscripts = (store.map.data.results, store.indices)
-    where = conjunction([*own, (first, axes)])
-    once = loop.StoreOp(store.value, store.memref, subscripts, where)
-    once.location = store.location
-    Rewriter.replace_op(store, once)
+        first = [AffineExpr.dimension(d) * -1 for d in range(len(axes))]
+        Rewriter.replace_op(store, stored_where(store, (first, axes)))

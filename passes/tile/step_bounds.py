@@ -39,8 +39,7 @@ def leave_out_masked_steps(op: loop.ReduceOp) -> None:
     known = [(bound, range_of(bound, ranges)) for bound in bounds]
     useful = [bound for bound, found in known if found is None or found.low < extent]
     if useful:
-        own = [] if op.below is None else [op.below]
-        op.below = conjunction([*own, (useful, operands)])
+        op.below = conjunction([op.below, (useful, operands)])
 
 
 def make_bounds_uniform(launch: tile.LaunchOp) -> None:
@@ -83,8 +82,7 @@ def _mask_by(op: loop.ReduceOp, exprs: Sequence[AffineExpr], operands: Sequence[
 
 def _mask_yield(op: loop.ReduceOp, where: Access) -> None:
     old = op.yield_op
-    own = [] if old.mask is None else [(old.mask.data.results, old.mask_operands)]
-    new = loop.YieldOp(old.values, conjunction([*own, where]))
+    new = loop.YieldOp(old.values, conjunction([old.where, where]))
     new.location = old.location
     op.body.block.erase_op(old)
     op.body.block.add_op(new)

@@ -115,7 +115,10 @@ def strips(problem: ElementProblem, target: Target) -> list[Strips]:
 
 
 def _preference(choice: Strips, problem: ElementProblem, target: Target) -> tuple[float, ...]:
-    """Of those within 2 % of each other: no idle SM, then wide accesses."""
+    """
+    Of those within 2 % of each other: blocks near the usual size, no idle SM, few strips, wide
+    accesses.
+    """
     about = round(log(choice.seconds(problem, target)) / 0.02)
     idle = max(0, target.sms - choice.blocks(problem))
     unusual = abs(log(choice.threads / _USUAL_THREADS, 2))

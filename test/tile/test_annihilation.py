@@ -71,6 +71,8 @@ NOT_ZERO = {
     "what cancels": "%a = arith.subf %three, %three : f32   %v = arith.mulf %a, %x0 : f32",
     "by what is rounded off": """%a = arith.addf %huge, %one : f32   %c = arith.subf %a, %huge : f32
                                  %v = arith.divf %x0, %c : f32""",
+    "true is one": """%t = arith.constant true   %u = arith.uitofp %t : i1 to f32
+                      %v = arith.maximumf %u, %zero : f32""",
     "either": "%v = arith.select %q, %x0, %b0 : f32",
     "attention": """%a = arith.subf %x0, %b0 : f32   %e = math.exp %a : f32
                     %v = arith.mulf %e, %w0 : f32""",
