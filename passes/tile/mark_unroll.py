@@ -10,9 +10,10 @@ becomes, with `mark-unroll{limit=16}`,
 
 Such a loop has a number of steps that is known, at most `limit`; threads do not meet in it; and
 unrolled, its body for each step and each register, it is no more code than an SM keeps at hand, and
-reads no more of global memory than a thread has registers for: ptxas begins all loads at once. Of
-nested loops the inner one comes first: an outer one is unrolled only around loops that are. The
-pass is recorded in every kernel's schedule, whether or not there is anything to mark.
+loads no more than a thread has registers for. Of global memory ptxas begins all loads at once; of
+shared memory those of a step while it computes the one before. Of nested loops the inner one comes
+first: an outer one is unrolled only around loops that are. The pass is recorded in every kernel's
+schedule, whether or not there is anything to mark.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from typing import ClassVar, Self
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
@@ -34,6 +35,7 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 from tilewright.passes.tile.slab_conflicts import steps_around
 from tilewright.passes.tile.unrolling import USUAL_LIMIT
 from tilewright.passes.trace import Rule
+from tilewright.passes.vector_width import vector_width
 
 _LIMITS = (USUAL_LIMIT, 8, 4, 32, 1)
 
@@ -42,6 +44,12 @@ MOST_INSTRUCTIONS = 4096
 
 MOST_LOADED = 64
 """Elements of global memory that a thread loads in a loop that is unrolled."""
+
+MOST_HELD = 128
+"""
+What a thread sums up in a loop that is unrolled, and loads for two of its steps: with so many
+registers an SM holds 16 warps.
+"""
 
 
 @dataclass(frozen=True)
@@ -94,7 +102,7 @@ class _Unrolling:
         size = steps * sum(sizes)
         if len(sizes) < len(inside) or steps > self.limit or size > MOST_INSTRUCTIONS:
             return None
-        if self._loaded(op) > MOST_LOADED:
+        if self._loaded(op) > MOST_LOADED or self._held(op) > MOST_HELD:
             return None
         if steps > 1 and not op.is_unrolled:
             self.found.append(op)
@@ -105,8 +113,24 @@ class _Unrolling:
         loads = [i for i in op.walk() if isinstance(i, loop.LoadOp) and _is_global(i)]
         return sum(self._copies(load) * steps_around(load, op.parent_op()) for load in loads)
 
+    def _held(self, op: loop.ReduceOp) -> int:
+        """Sums of a thread, and what is loaded ahead of the loops within for two steps of `op`."""
+        ahead = sum(map(self._loaded_ahead, (i for i in op.walk() if i is not op)))
+        sums = len(op.results) * self._steps_of(self.registers.of(op.results))
+        return sums + 2 * ahead if ahead else 0
+
+    def _loaded_ahead(self, op: Operation) -> int:
+        """Elements that a thread loads as vectors along a loop (`load-ahead-of-unrolled`)."""
+        if not isinstance(op, loop.ReduceOp):
+            return 0
+        (steps,) = op.axis_extents()
+        loads = [i for i in op.body.block.ops if isinstance(i, loop.LoadOp)]
+        return sum(steps * self._copies(i) for i in loads if vector_width(i, op.axis, steps) > 1)
+
     def _copies(self, op: Operation) -> int:
-        axes = self.registers.of(op.operands)
+        return self._steps_of(self.registers.of(op.operands))
+
+    def _steps_of(self, axes: frozenset[SSAValue]) -> int:
         return prod(n for axis, n in self.registers.extents.items() if axis in axes)
 
 

@@ -95,3 +95,57 @@ loop.kernel @copy(%x: memref<32xf32>) -> (%out: memref<32xf32>) {
     loop.store %0, %out[%t] : memref<32xf32>
   }
 }
+
+// Sums take 64 registers, and what is read along K ahead of %kv 32 for each operand: two steps of %ki
+// with 32 each fit into 128 registers, with 64 each they do not.
+// CHECK: loop.kernel @one_along_k
+// CHECK: loop.reduce %ki in 2 with add unroll {
+// CHECK: loop.reduce %kv in 4 with add unroll {
+// CHECK: loop.kernel @both_along_k
+// CHECK: loop.reduce %ki in 2 with add {
+// CHECK: loop.reduce %kv in 4 with add unroll {
+loop.kernel @one_along_k(%a: memref<256x8xf32>, %b: memref<8x8xf32>) -> (%out: memref<256x8xf32>) {
+  tile.launch (%g = block 1 m, %t = thread 32 m, %vm = register 8 m, %vn = register 8 n) {
+    %as = tile.stage (%i, %k) in [256, 8] {
+      %0 = loop.load %a[%i, %k] : memref<256x8xf32>
+      loop.yield %0 : f32
+    } : memref<256x8xf32, 3 : i64>
+    %bs = tile.stage (%k, %j) in [8, 8] {
+      %0 = loop.load %b[%k, %j] : memref<8x8xf32>
+      loop.yield %0 : f32
+    } : memref<8x8xf32, 3 : i64>
+    %s = loop.reduce %ki in 2 with add {
+      %four = loop.reduce %kv in 4 with add {
+        %0 = loop.load %as[%t * 8 + %vm, %ki * 4 + %kv] : memref<256x8xf32, 3 : i64>
+        %1 = loop.load %bs[%ki * 4 + %kv, %vn] : memref<8x8xf32, 3 : i64>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %four : f32
+    } : f32
+    loop.store %s, %out[%t * 8 + %vm, %vn] : memref<256x8xf32>
+  }
+}
+
+loop.kernel @both_along_k(%a: memref<256x8xf32>, %b: memref<8x8xf32>) -> (%out: memref<256x8xf32>) {
+  tile.launch (%g = block 1 m, %t = thread 32 m, %vm = register 8 m, %vn = register 8 n) {
+    %as = tile.stage (%i, %k) in [256, 8] {
+      %0 = loop.load %a[%i, %k] : memref<256x8xf32>
+      loop.yield %0 : f32
+    } : memref<256x8xf32, 3 : i64>
+    %bs = tile.stage (%j, %k) in [8, 8] {
+      %0 = loop.load %b[%j, %k] : memref<8x8xf32>
+      loop.yield %0 : f32
+    } : memref<8x8xf32, 3 : i64>
+    %s = loop.reduce %ki in 2 with add {
+      %four = loop.reduce %kv in 4 with add {
+        %0 = loop.load %as[%t * 8 + %vm, %ki * 4 + %kv] : memref<256x8xf32, 3 : i64>
+        %1 = loop.load %bs[%vn, %ki * 4 + %kv] : memref<8x8xf32, 3 : i64>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %four : f32
+    } : f32
+    loop.store %s, %out[%t * 8 + %vm, %vn] : memref<256x8xf32>
+  }
+}
