@@ -221,7 +221,8 @@ __device__ __forceinline__ void copy_async(void *to, const void *from) {
   }
 }
 
-// The same, but where the condition fails nothing is read, and zeros are written.
+// Begins a copy of 4, 8 or 16 bytes from global to shared memory; where the condition fails nothing is
+// read, and zeros are written. PTX ISA, cp.async (sm_80).
 template <int bytes>
 __device__ __forceinline__ void copy_async_or_zero(void *to, const void *from, bool in) {
   const unsigned shared = (unsigned)__cvta_generic_to_shared(to);

@@ -20,7 +20,7 @@ loop.kernel @bmm(%a: memref<6x256x128xf32>, %b: memref<6x128x128xf32>) -> (%out:
         %0 = loop.load %b[%g, %j, %ko * 16 + %k] : memref<6x128x128xf32>
         loop.yield %0 : f32
       } : memref<128x16xf32, #tile.layout<swizzle 64>, 3 : i64>
-      %chunk = loop.reduce %ki in 4 with add unroll {
+      %chunk = loop.reduce %ki in 4 with add {
         %four = loop.reduce %kv in 4 with add unroll {
           %x = loop.load %as[%sm * 16 + %tm, %ki * 4 + %kv] : memref<128x16xf32, #tile.layout<swizzle 64>, 3 : i64>
           %y = loop.load %bs[%sn * 16 + %tn, %ki * 4 + %kv] : memref<128x16xf32, #tile.layout<swizzle 64>, 3 : i64>
