@@ -8,7 +8,7 @@
 // it is made.
 //
 // CHECK: loop.reduce %k in 2 below [%bm floordiv 2 + 1] with max
-// CHECK: %maxs = tile.share %maximum at [%tm * 4 + %vm] : memref<32xf32, 3 : i64>
+// CHECK: %maximums = tile.share %maximum at [%tm * 4 + %vm] : memref<32xf32, 3 : i64>
 // CHECK: loop.reduce %ko in 7 below [%bm * 2 + 2] with add
 
 loop.kernel @attention_values(%scores: memref<8x100x100xf32>, %v: memref<2x100x64xf32>) -> (%out: memref<8x100x64xf32>) {
@@ -18,7 +18,7 @@ loop.kernel @attention_values(%scores: memref<8x100x100xf32>, %v: memref<2x100x6
       loop.yield %0 where [%bm * 32 + %tm * 4 + %vm - %k * 64 - %tn * 4 - %vn, 99 - %k * 64 - %tn * 4 - %vn] : f32
     } : f32
     %maximum = tile.combine %max across %tn, %vn with max : f32
-    %maxs = tile.share %maximum at [%tm * 4 + %vm] : memref<32xf32, 3 : i64>
+    %maximums = tile.share %maximum at [%tm * 4 + %vm] : memref<32xf32, 3 : i64>
     %sum = loop.reduce %k in 2 below [%bm floordiv 2 + 1] with add {
       %1 = loop.load %scores[%h, %bm * 32 + %tm * 4 + %vm, %k * 64 + %tn * 4 + %vn] where [99 - %k * 64 - %tn * 4 - %vn, 99 - %bm * 32 - %tm * 4 - %vm] : memref<8x100x100xf32>
       %2 = arith.subf %1, %maximum : f32
@@ -28,7 +28,7 @@ loop.kernel @attention_values(%scores: memref<8x100x100xf32>, %v: memref<2x100x6
     %total = tile.combine %sum across %tn, %vn with add : f32
     %acc = loop.reduce %ko in 7 below [%bm * 2 + 2] with add {
       %ss = tile.stage (%i, %k) in [32, 16] ring(depth 2, lookahead 1) {
-        %4 = loop.load %maxs[%i] : memref<32xf32, 3 : i64>
+        %4 = loop.load %maximums[%i] : memref<32xf32, 3 : i64>
         %5 = loop.load %scores[%h, %bm * 32 + %i, %ko * 16 + %k] where [99 - %bm * 32 - %i, 99 - %ko * 16 - %k] : memref<8x100x100xf32>
         %6 = arith.subf %5, %4 : f32
         %7 = math.exp %6 : f32
