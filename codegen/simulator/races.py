@@ -12,7 +12,8 @@ come near them before a barrier: most reads never meet one. A bulk copy is a wri
 on which it completes, at a time that is known to whoever has waited for its phase.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -51,6 +52,27 @@ class Touch:
 
     def near(self, other: "Touch") -> bool:
         return self.low < other.high and other.low < self.high
+
+    @cached_property
+    def _ascends(self) -> bool:
+        return bool((np.diff(self.lanes) >= 0).all())
+
+    def rows_of(self, lanes: range) -> slice:
+        """Where the rows of those lanes are; others may be among them where lanes do not ascend."""
+        if not self._ascends:
+            return slice(0, len(self.lanes))
+        return slice(*np.searchsorted(self.lanes, [lanes.start, lanes.stop]).tolist())
+
+    @staticmethod
+    def joined(touches: "Sequence[Touch]") -> "Touch":
+        """What one instruction touches by several lanes."""
+        return replace(
+            touches[0],
+            lanes=np.concatenate([touch.lanes for touch in touches]),
+            offsets=np.concatenate([touch.offsets for touch in touches]),
+            low=min(touch.low for touch in touches),
+            high=max(touch.high for touch in touches),
+        )
 
 
 class _Near:
@@ -116,12 +138,12 @@ class SharedRaces:
         if not copying:
             self.record_write(touch, atomic)
 
-    def start_bulk(self, touch: Touch, agent: int, time: int) -> None:
-        """A bulk copy that the lane of `touch` starts, in flight until the agent's `time`."""
+    def start_bulk(self, touch: Touch, stamps: Stamps) -> None:
+        """Bulk copies to places that lie apart, each row in flight until its stamp's time."""
         self._against_writes(touch, "fills")
         self._against_reads(touch)
         self._against_proxy(touch)
-        self.written[touch.cells] = time << 32 | agent
+        self.written[touch.cells] = stamps[:, None]
         self._atomic[touch.cells] = False
         self._copies.add(touch)
 
@@ -163,11 +185,12 @@ class SharedRaces:
         known = self.order.knows(touch.lanes[rows], stamps & WHO, stamps >> 32, View.PROXIED)
         if known.all():
             return
+        first = int(rows[~known][0])
         self.findings.add(
             Kind.PROXY,
             touch.line,
-            f"a bulk copy of {self.geometry.name(int(touch.lanes[0]))} fills shared memory that "
-            f"{self._who(int(stamps[~known][0]) & WHO)} wrote{_lines(lines)}, with no "
+            f"a bulk copy of {self.geometry.name(int(touch.lanes[first]))} fills shared memory "
+            f"that {self._who(int(stamps[~known][0]) & WHO)} wrote{_lines(lines)}, with no "
             "fence.proxy.async between",
         )
 
@@ -176,26 +199,35 @@ class SharedRaces:
         if not near:
             return
         self._row[touch.cells] = np.arange(1, len(touch.lanes) + 1)[:, None]
-        done = [entry for entry in near if self._against_read(entry, touch)]
+        lanes = self._lanes_beside(touch)
+        done = [entry for entry in near if self._against_read(entry, touch, lanes)]
         self._row[touch.cells] = 0
         if done and not atomic:
             gone = set(map(id, done))
             self._log = [entry for entry in self._log if id(entry) not in gone]
 
-    def _against_read(self, entry: _LoggedRead, touch: Touch) -> bool:
+    def _lanes_beside(self, touch: Touch) -> range:
+        """All lanes of the clusters that a touch is of: no others come near its cells."""
+        members = self.order.members
+        first, last = int(touch.lanes.min()) // members, int(touch.lanes.max()) // members
+        return range(first * members, (last + 1) * members)
+
+    def _against_read(self, entry: _LoggedRead, touch: Touch, lanes: range) -> bool:
         """Whether the write follows all of the read: who races with the read races with both."""
-        hit = self._row[entry.touch.cells]
+        beside = entry.touch.rows_of(lanes)
+        hit = self._row[entry.touch.cells[beside]]
         rows, columns = np.nonzero(hit)
         if not len(rows):
             return False
         writer = touch.lanes[hit[rows, columns] - 1]
+        rows += beside.start
         reader = entry.touch.lanes[rows]
         other = writer != reader
         rows, reader, writer = rows[other], reader[other], writer[other]
         ordered = self.order.knows(writer, reader, entry.times[rows])
         ordered |= self.executed.ordered(writer, reader, entry.executed[rows])
         if ordered.all():
-            return bool((hit != 0).all())
+            return len(hit) == len(entry.touch.lanes) and bool((hit != 0).all())
         first = int(np.argmin(ordered))
         self.findings.add(
             Kind.RACE,

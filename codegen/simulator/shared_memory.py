@@ -9,7 +9,8 @@ Memory starts as a NaN of a peculiar pattern: a loaded value that looks like it 
 having been written.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,14 @@ from tilewright.codegen.simulator.visitors import Visitors
 _POISON = np.uint32(0x7FC0DEAD)
 RANK_SHIFT = 24
 """Where an address says which block of the cluster it is in."""
+
+
+class StartedCopy(NamedTuple):
+    """A bulk copy that is in flight until the time of the agent on which it completes."""
+
+    touch: Touch
+    agent: int
+    time: int
 
 
 class SharedMemory:
@@ -143,11 +152,19 @@ class SharedMemory:
     ) -> Touch:
         return Touch(lanes, offsets, access.size, self._granule, low, high, access.line)
 
-    def start_bulk(self, touch: Touch, agent: int, time: int) -> None:
-        """A bulk copy is in flight until the agent's `time`."""
-        if self._meets_copies(touch):
-            self._check_in_flight(touch)
-        self.races.start_bulk(touch, agent, time)
+    def start_bulk(self, copies: Sequence[StartedCopy]) -> None:
+        """
+        Bulk copies of one instruction. They are looked at together where they fill different
+        blocks, or else one after the other, for they may meet.
+        """
+        blocks = {int(copy.touch.offsets[0]) // self.layout.size for copy in copies}
+        groups = [copies] if len(blocks) == len(copies) else [[copy] for copy in copies]
+        for group in (group for group in groups if group):
+            touch = Touch.joined([copy.touch for copy in group])
+            if self._meets_copies(touch):
+                self._check_in_flight(touch)
+            stamps = [np.full(len(c.touch.lanes), c.time << 32 | c.agent) for c in group]
+            self.races.start_bulk(touch, np.concatenate(stamps))
 
     def out_of_bounds(self, lane: int, address: int, access: Access) -> None:
         """Report an access that no shared array holds."""

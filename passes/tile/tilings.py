@@ -182,8 +182,9 @@ class Tiling(NamedTuple):
     def pipeline(self, problem: Contraction, target: Target) -> list[str]:
         """The passes that do it."""
         of_block = self.tile
-        threads = of_block.threads * self.registers(problem)
-        min_blocks = max(1, target.registers_per_sm // threads)
+        registers = of_block.threads * self.registers(problem)
+        most = target.blocks_per_sm(of_block.threads, shared=0, registers=1)
+        min_blocks = min(max(1, target.registers_per_sm // registers), most)
         steps = [f"chunk-matmul-k{{bk={self.bk}}}"]
         if self.split > 1:
             join = self.join(target)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every contraction can be tiled, however many sums an element joins."""
 
+import re
+
 import pytest
 
 from tilewright.dialects.target import TARGETS, target
@@ -28,3 +30,14 @@ def test_more_sums_than_the_registers_of_a_large_tile():
     before = module.clone()
     run(module, "to-tile")
     assert check_pass(before, module, "to-tile").notes == ()
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_no_more_blocks_are_asked_for_than_an_sm_has(name: str):
+    gpu = target(name)
+    problem = Contraction(batch=1, m=64, n=64, k=64, sums=1, m_bytes=4, n_bytes=4)
+    for tiling in tilings(problem, gpu):
+        steps = ",".join(tiling.pipeline(problem, gpu))
+        (asked,) = [int(found) for found in re.findall(r"min_blocks=(\d+)", steps)]
+        assert asked <= gpu.max_blocks_per_sm
+        assert asked * tiling.tile.threads <= gpu.max_threads_per_sm

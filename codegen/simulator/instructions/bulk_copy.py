@@ -19,6 +19,7 @@ from tilewright.codegen.simulator.lanes import Integers, Lanes, compact
 from tilewright.codegen.simulator.mbarriers import BulkCopy
 from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.operands import Instruction, TensorPlace
+from tilewright.codegen.simulator.shared_memory import StartedCopy
 from tilewright.codegen.simulator.unit import Step, Unit, unknown
 
 _UNIT = 16
@@ -52,14 +53,17 @@ class _Bulk(ABC):
         self._mbarrier = addresses(unit, instruction.operands[mbarrier])
         self._object = Access(Mode.ATOMIC, 8, instruction.line)
         self._sectors = unit.meters.count(instruction.line, "global", "bulk", _UNIT)
+        self._started: list[StartedCopy] = []
 
     def run(self, lanes: Lanes) -> None:
         """Each lane starts a copy of its own."""
+        self._started.clear()
         for lane in lanes.numbers().tolist():
             one = compact(np.array([lane]))
             places = list(self.unit.shared.places(one, self._mbarrier(one), self._object))
             if places:
                 self._start(lane, one, int(self._target(one)[0]), int(places[0].offsets[0]))
+        self.unit.shared.start_bulk(self._started)
 
     @abstractmethod
     def _start(self, lane: int, one: Lanes, target: int, mbarrier: int) -> None:
@@ -82,7 +86,7 @@ class _Bulk(ABC):
         barrier = unit.mbarriers.start(mbarrier, lane, copy)
         if barrier is not None and unit.shared.checks:
             touch = unit.shared.touch(lane, offsets, _UNIT, self.line)
-            unit.shared.start_bulk(touch, barrier.agent, barrier.copy_time)
+            self._started.append(StartedCopy(touch, barrier.agent, barrier.copy_time))
 
     def _count(self, array: Array, offsets: Integers) -> None:
         """Whole sectors that hold any of the elements at `offsets`: none is asked for twice."""
