@@ -60,7 +60,7 @@ def kernels(module: ModuleOp) -> list[loop.KernelOp]:
     return [op for op in module.ops if isinstance(op, loop.KernelOp)]
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(plans())
 def test_twins_are_one_kernel(text: str):
     note(text)
@@ -72,7 +72,7 @@ def test_twins_are_one_kernel(text: str):
     assert [str(k) for k in kernels(both)] == [str(k) for k in kernels(alone)]
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(plans())
 def test_twins_have_one_normal_form(text: str):
     note(text)
@@ -83,7 +83,7 @@ def test_twins_have_one_normal_form(text: str):
     assert len(kernels(both)) == len(kernels(alone))
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(plans())
 def test_the_normal_form_has_itself_as_normal_form(text: str):
     note(text)

@@ -7,23 +7,23 @@
 // zero (exp(0 - max) may be infinite, and infinity times zero is NaN), so that the sum is masked where
 // it is made.
 //
-// CHECK: loop.reduce %k in 2 below [%bm floordiv 2 + 1] with max
+// CHECK: loop.reduce %kc in 2 below [%bm floordiv 2 + 1] with max
 // CHECK: %maximums = tile.share %maximum at [%tm * 4 + %vm] : memref<32xf32, 3 : i64>
 // CHECK: loop.reduce %ko in 7 below [%bm * 2 + 2] with add
 
 loop.kernel @attention_values(%scores: memref<8x100x100xf32>, %v: memref<2x100x64xf32>) -> (%out: memref<8x100x64xf32>) {
   tile.launch (%h = block 8 batch, %bm = block 4 m, %bn = block 1 n, %tm = thread 8 m, %tn = thread 16 n, %vm = register 4 m, %vn = register 4 n) {
-    %max = loop.reduce %k in 2 below [%bm floordiv 2 + 1] with max {
-      %0 = loop.load %scores[%h, %bm * 32 + %tm * 4 + %vm, %k * 64 + %tn * 4 + %vn] where [99 - %k * 64 - %tn * 4 - %vn, 99 - %bm * 32 - %tm * 4 - %vm] : memref<8x100x100xf32>
-      loop.yield %0 where [%bm * 32 + %tm * 4 + %vm - %k * 64 - %tn * 4 - %vn, 99 - %k * 64 - %tn * 4 - %vn] : f32
+    %max = loop.reduce %kc in 2 below [%bm floordiv 2 + 1] with max {
+      %0 = loop.load %scores[%h, %bm * 32 + %tm * 4 + %vm, %kc * 64 + %tn * 4 + %vn] where [99 - %kc * 64 - %tn * 4 - %vn, 99 - %bm * 32 - %tm * 4 - %vm] : memref<8x100x100xf32>
+      loop.yield %0 where [%bm * 32 + %tm * 4 + %vm - %kc * 64 - %tn * 4 - %vn, 99 - %kc * 64 - %tn * 4 - %vn] : f32
     } : f32
     %maximum = tile.combine %max across %tn, %vn with max : f32
     %maximums = tile.share %maximum at [%tm * 4 + %vm] : memref<32xf32, 3 : i64>
-    %sum = loop.reduce %k in 2 below [%bm floordiv 2 + 1] with add {
-      %1 = loop.load %scores[%h, %bm * 32 + %tm * 4 + %vm, %k * 64 + %tn * 4 + %vn] where [99 - %k * 64 - %tn * 4 - %vn, 99 - %bm * 32 - %tm * 4 - %vm] : memref<8x100x100xf32>
+    %sum = loop.reduce %kc in 2 below [%bm floordiv 2 + 1] with add {
+      %1 = loop.load %scores[%h, %bm * 32 + %tm * 4 + %vm, %kc * 64 + %tn * 4 + %vn] where [99 - %kc * 64 - %tn * 4 - %vn, 99 - %bm * 32 - %tm * 4 - %vm] : memref<8x100x100xf32>
       %2 = arith.subf %1, %maximum : f32
       %3 = math.exp %2 : f32
-      loop.yield %3 where [%bm * 32 + %tm * 4 + %vm - %k * 64 - %tn * 4 - %vn, 99 - %k * 64 - %tn * 4 - %vn] : f32
+      loop.yield %3 where [%bm * 32 + %tm * 4 + %vm - %kc * 64 - %tn * 4 - %vn, 99 - %kc * 64 - %tn * 4 - %vn] : f32
     } : f32
     %total = tile.combine %sum across %tn, %vn with add : f32
     %acc = loop.reduce %ko in 7 below [%bm * 2 + 2] with add {
