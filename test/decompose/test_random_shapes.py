@@ -55,7 +55,7 @@ def factors(draw: st.DrawFn, number: int) -> Shape:
 
 
 @given(data=st.data(), shape=shapes(), seed=seeds)
-@settings(max_examples=60, print_blob=True)
+@settings(max_examples=40, print_blob=True)
 def test_broadcasting(data: st.DataObject, shape: Shape, seed: int, check: Any):
     op = data.draw(st.sampled_from([torch.AddOp, torch.SubOp, torch.MulOp, torch.MaximumOp]))
     pair = [shape, data.draw(broadcast_to(shape))]
@@ -64,7 +64,7 @@ def test_broadcasting(data: st.DataObject, shape: Shape, seed: int, check: Any):
 
 
 @given(data=st.data(), shape=shapes(), keepdim=st.booleans(), seed=seeds)
-@settings(max_examples=60, print_blob=True)
+@settings(max_examples=40, print_blob=True)
 def test_reductions(data: st.DataObject, shape: Shape, keepdim: bool, seed: int, check: Any):
     ops: list[type[TorchOp]] = [torch.SumDimOp, torch.MeanDimOp]
     if 0 not in shape:
@@ -74,7 +74,7 @@ def test_reductions(data: st.DataObject, shape: Shape, keepdim: bool, seed: int,
 
 
 @given(data=st.data(), batch=st.lists(sizes, max_size=2).map(tuple), mnk=st.tuples(*[sizes] * 3))
-@settings(max_examples=60, print_blob=True)
+@settings(max_examples=40, print_blob=True)
 def test_matmul(data: st.DataObject, batch: Shape, mnk: tuple[int, int, int], check: Any):
     m, n, k = mnk
     left = data.draw(st.sampled_from([(*data.draw(broadcast_to(batch)), m, k), (k,)]))
@@ -102,7 +102,7 @@ def test_normalisations(data: st.DataObject, shape: Shape, seed: int, affine: bo
 
 
 @given(data=st.data(), shape=shapes(positive))
-@settings(max_examples=60, print_blob=True)
+@settings(max_examples=40, print_blob=True)
 def test_views(data: st.DataObject, shape: Shape, check: Any):
     input = pytorch.arange(float(prod(shape))).reshape(shape)
     order = data.draw(st.permutations(range(len(shape))))

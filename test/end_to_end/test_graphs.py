@@ -55,7 +55,7 @@ def _check_pass(before: ModuleOp, after: ModuleOp, name: str) -> None:
 
 
 @given(graphs(5, 11))
-@settings(max_examples=60, suppress_health_check=_SLOW, phases=_PHASES)
+@settings(max_examples=30, suppress_health_check=_SLOW, phases=_PHASES)
 def test_small_graphs(graph: Graph):
     check(graph)
 
