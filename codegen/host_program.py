@@ -13,8 +13,9 @@ from importlib.resources import files
 
 import numpy as np
 
-from tilewright.codegen.launch_plan import ArrayType, Fill, Launch, MapOf, Plan
+from tilewright.codegen.launch_plan import Fill, Launch, MapOf, Plan
 from tilewright.codegen.loading import Array, loaded_array
+from tilewright.codegen.runtime.fill_pattern import words_in
 from tilewright.codegen.runtime.tensor_map import encoding
 
 _C_TYPES: Mapping[str, str] = {
@@ -133,8 +134,7 @@ class _Main:
             yield f"host::upload(b[{number}], host::read(data, {type.bytes}, {name}), {name});"
 
     def _preparations(self) -> Iterator[str]:
-        shared = {la.kernel: la.dynamic_shared_bytes for la in self.plan.launches}
-        for kernel, size in shared.items():
+        for kernel, size in self.plan.dynamic_shared_bytes.items():
             if size:
                 pointer = f"reinterpret_cast<const void *>(&kernels::{kernel})"
                 yield f'host::allow_shared({pointer}, {size}, "{kernel}");'
@@ -154,8 +154,8 @@ class _Main:
     def _fill(self, fill: Fill) -> str:
         type = self.plan.buffers[fill.buffer]
         size = type.dtype.itemsize
-        bits = int(np.array([fill.value]).astype(type.dtype).view(f"u{size}")[0])
-        return f"host::fill<{_WORDS[size]}>(b[{fill.buffer}], {bits:#x}, {_count(type)});"
+        (bits,) = words_in(type.dtype, fill.value, size)
+        return f"host::fill<{_WORDS[size]}>(b[{fill.buffer}], {bits:#x}, {type.elements});"
 
     def _launch(self, launch: Launch) -> Iterator[str]:
         arguments = [self.maps[map] for map in launch.tensor_maps]
@@ -181,7 +181,3 @@ class _Main:
 
 def _braced(sizes: Sequence[int]) -> str:
     return "{" + ", ".join(map(str, sizes)) + "}"
-
-
-def _count(type: ArrayType) -> int:
-    return type.bytes // type.dtype.itemsize

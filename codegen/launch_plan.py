@@ -32,9 +32,14 @@ class ArrayType:
         return f"{self.dtype}{list(self.shape)}"
 
     @property
+    def elements(self) -> int:
+        """How many there are."""
+        return prod(self.shape)
+
+    @property
     def bytes(self) -> int:
         """The bytes of all elements."""
-        return prod(self.shape) * self.dtype.itemsize
+        return self.elements * self.dtype.itemsize
 
 
 @dataclass(frozen=True)
@@ -116,9 +121,23 @@ class Plan:
 
     def check_inputs(self, arrays: list[np.ndarray]) -> None:
         """Raise `UsageError` unless there are as many arrays as inputs, of their types."""
-        if len(arrays) != len(self.inputs):
-            raise UsageError(f"the program takes {len(self.inputs)} inputs, got {len(arrays)}")
-        for name, type, array in zip(self.input_names, self.inputs, arrays, strict=True):
+        self.check_number(len(arrays))
+        for number, array in enumerate(arrays):
             given = ArrayType(array.shape, array.dtype)
-            if given != type:
-                raise UsageError(f"the input '{name}' is {given}, but the program takes {type}")
+            if given != self.inputs[number]:
+                raise self.mismatch(number, str(given))
+
+    def check_number(self, given: int) -> None:
+        """Raise `UsageError` unless so many are the inputs."""
+        if given != len(self.inputs):
+            raise UsageError(f"the program takes {len(self.inputs)} inputs, got {given}")
+
+    def mismatch(self, number: int, given: str) -> UsageError:
+        """That an input is not what the program takes."""
+        name, type = self.input_names[number], self.inputs[number]
+        return UsageError(f"the input '{name}' is {given}, but the program takes {type}")
+
+    @property
+    def dynamic_shared_bytes(self) -> dict[str, int]:
+        """What each kernel needs of dynamic shared memory, by name."""
+        return {launch.kernel: launch.dynamic_shared_bytes for launch in self.launches}

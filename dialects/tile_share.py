@@ -21,6 +21,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.assembly import Subscripts
 from tilewright.dialects.axes import (
     Access,
     canonical_access,
@@ -32,7 +33,6 @@ from tilewright.dialects.index import sum_of
 from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.tile_launch import Axes, MeetingOp, launch_of, level_of
 from tilewright.dialects.tile_stage import SHARED, value_varies_along
-from tilewright.dialects.tile_syntax import At
 from tilewright.dialects.types import memref_type
 
 
@@ -58,8 +58,8 @@ class ShareOp(IRDLOperation, MeetingOp):
     slab = result_def(MemRefType.constr(T))
 
     traits = traits_def(Pure())
-    custom_directives = (At,)
-    assembly_format = "$value custom<At>($indices, $map) attr-dict `:` type($slab)"
+    custom_directives = (Subscripts,)
+    assembly_format = "$value `at` ` ` custom<Subscripts>($indices, $map) attr-dict `:` type($slab)"
 
     def __init__(self, value: SSAValue, subscripts: Access, slab: MemRefType):
         map, indices = canonical_access(*subscripts)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How launches, stages and shares are written: the pieces of assembly format of Tile IR."""
+"""How launches and stages are written: the pieces of assembly format of Tile IR."""
 
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
     IndexType,
@@ -17,14 +16,12 @@ from xdsl.irdl.declarative_assembly_format import (
     ParsingState,
     PrintingState,
     RegionVariable,
-    VariadicOperandVariable,
     irdl_custom_directive,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.hints import isa
 
-from tilewright.dialects.assembly import AffineExprParser, print_subscripts
 from tilewright.dialects.tile_axes import AxisAttr
 from tilewright.dialects.tile_transport import RingAttr, Transport, TransportAttr
 
@@ -72,27 +69,6 @@ class LaunchAxes(CustomDirective):
     def _print_axis(self, printer: Printer, value: SSAValue, binding: AxisAttr) -> None:
         printer.print_ssa_value(value)
         printer.print_string(f" = {binding.binding()}")
-
-
-@irdl_custom_directive
-class At(CustomDirective):
-    """`at [%tm * 4 + %vm]`: where in a slab something is, as affine subscripts."""
-
-    operands: VariadicOperandVariable
-    map: AttributeVariable
-
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        parser.parse_keyword("at")
-        subscripts = AffineExprParser(parser)
-        self.map.set(state, AffineMapAttr(subscripts.parse_map()))
-        self.operands.set(state, subscripts.operands)
-
-    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        map = self.map.get(op)
-        assert isinstance(map, AffineMapAttr)
-        state.print_whitespace(printer)
-        printer.print_string("at ")
-        print_subscripts(printer, map.data, self.operands.get(op))
 
 
 @irdl_custom_directive

@@ -98,8 +98,11 @@ def _in_part(
     around = _around(graph, ready, exported)
     sources = sources_of(exported, ready.state, ready.arguments)
     specs = exported.graph_signature.input_specs
-    held = {s.arg.name: s.target for s in specs if s.target in ready.state}
-    state = {name: (path, inputs[ready.state[path]]) for name, path in held.items()}
+    state = {
+        spec.arg.name: (spec.target, inputs[ready.state[spec.target]])
+        for spec in specs
+        if spec.target in ready.state
+    }
     parts = compile_parts(exported, state, compile, tell)
     what = "part of a graph" if parts.graph.find_nodes(op="call_module") else "a graph"
     tell(f"{what} runs in PyTorch: {reason}")

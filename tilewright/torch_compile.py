@@ -63,11 +63,11 @@ def _compiler(mode: str | None, options: dict[str, Any]) -> "_Compiler":
         raise UsageError(
             f"there are no modes, as '{mode}'", remedy="every kernel is planned for its sizes"
         )
-    for name in options.keys() - set(OPTIONS):
-        near = get_close_matches(name, OPTIONS, 1)
-        hint = f"did you mean '{near[0]}'?" if near else f"options: {', '.join(OPTIONS)}"
-        raise UsageError(f"unknown option '{name}' of the backend tilewright", remedy=hint)
     for name, value in options.items():
+        if name not in OPTIONS:
+            near = get_close_matches(name, OPTIONS, 1)
+            remedy = f"did you mean '{near[0]}'?" if near else f"options: {', '.join(OPTIONS)}"
+            raise UsageError(f"unknown option '{name}' of the backend tilewright", remedy=remedy)
         if not isinstance(value, str):
             raise UsageError(f"the option '{name}' is a text, not {value!r}")
     target = target_for(options.get("target"))

@@ -12,7 +12,7 @@ from tilewright.codegen import nvrtc
 from tilewright.codegen.launch_plan import Launch, MapOf
 from tilewright.codegen.runtime.cubin_cache import CubinCache
 from tilewright.codegen.runtime.cuda_graph import CudaGraph, KernelNode, MemsetNode, Sizes
-from tilewright.codegen.runtime.driver import Arguments, Bound, Memory
+from tilewright.codegen.runtime.driver import Arguments, Bound, Memory, Module
 from tilewright.codegen.runtime.fill_pattern import Words, words_of
 from tilewright.codegen.runtime.libcuda import (
     LOCAL_BYTES,
@@ -166,18 +166,22 @@ class CudaDriver:
         device: str | None = None,
     ):
         self.lib = lib or libcuda()
+        self.ordinal = ordinal
         self.device = device or f"cuda:{ordinal}"
         self._context = self.lib.primary_context(ordinal)
         self._cache = cache or CubinCache()
         self._maps: OrderedDict[tuple[MapOf, Memory], bytes] = OrderedDict()
 
-    def load(self, source: str, target: str) -> CudaModule:
+    def load(self, source: str, target: str) -> Module:
         cubin = self._cache.cubin(source, target)
         self.enter()
         try:
-            return CudaModule(self, cubin)
+            return self._loaded(cubin)
         finally:
             self.leave()
+
+    def _loaded(self, cubin: bytes) -> Module:
+        return CudaModule(self, cubin)
 
     def bind_fill(self, memory: Memory, value: float | int) -> CudaFill:
         return CudaFill(self.lib, words_of(memory, value))

@@ -20,6 +20,12 @@ class Words(NamedTuple):
     height: int
 
 
+def words_in(dtype: np.dtype[np.generic], value: float | int, size: int) -> list[int]:
+    """An element of the value, as words of so many bytes, the lowest first."""
+    words: list[int] = np.array([value]).astype(dtype).view(f"u{size}").tolist()
+    return words
+
+
 def words_of(memory: Memory, value: float | int) -> list[Words]:
     """
     What to set so that all elements are `value`; nothing for a buffer without elements.
@@ -27,13 +33,13 @@ def words_of(memory: Memory, value: float | int) -> list[Words]:
     Elements of eight bytes are set half by half, unless both halves are equal.
     """
     address, type = memory
-    count, size = type.bytes // type.dtype.itemsize, type.dtype.itemsize
+    count, size = type.elements, type.dtype.itemsize
     if not count:
         return []
-    element = np.array([value]).astype(type.dtype)
     if size < 8:
-        return [Words(address, 0, int(element.view(f"u{size}")[0]), size, count, 1)]
-    low, high = (int(half) for half in element.view(np.uint32))
+        (word,) = words_in(type.dtype, value, size)
+        return [Words(address, 0, word, size, count, 1)]
+    low, high = words_in(type.dtype, value, 4)
     if low == high:
         return [Words(address, 0, low, 4, 2 * count, 1)]
     return [Words(address + 4 * n, 8, half, 4, 1, count) for n, half in enumerate((low, high))]

@@ -10,7 +10,6 @@ from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.tensors import current_stream, loaders, new_tensor
 from tilewright.codegen.runtime.workspace import GRAPH_FROM, Workspace
 from tilewright.codegen.target_limits import check_launches
-from tilewright.errors import UsageError
 
 
 class LoadedPlan:
@@ -34,8 +33,8 @@ class LoadedPlan:
         self._lock = Lock()
         if plan.launches:
             module = driver.load(plan.source, target)
-            needs = {launch.kernel: launch.dynamic_shared_bytes for launch in plan.launches}
-            self.functions = {name: module.function(name, size) for name, size in needs.items()}
+            needs = plan.dynamic_shared_bytes.items()
+            self.functions = {name: module.function(name, size) for name, size in needs}
 
     def __call__(self, tensors: Sequence[Any], *, step_by_step: bool = False) -> list[Any]:
         """
@@ -44,9 +43,7 @@ class LoadedPlan:
         """
         import torch
 
-        if len(tensors) != len(self._loaders):
-            wanted, given = len(self._loaders), len(tensors)
-            raise UsageError(f"the program takes {wanted} inputs, got {given}")
+        self.plan.check_number(len(tensors))
         with torch.no_grad():
             pairs = zip(self._loaders, tensors, strict=True)
             buffers = {n: loader.load(t) for n, (loader, t) in enumerate(pairs)}

@@ -13,10 +13,8 @@ from importlib import import_module
 from typing import Any
 
 from tilewright.codegen.launch_plan import Launch
-from tilewright.codegen.runtime.cubin_cache import CubinCache
 from tilewright.codegen.runtime.cuda_driver import CudaDriver, CudaLaunch, CudaModule
-from tilewright.codegen.runtime.driver import Arguments, DriverError
-from tilewright.codegen.runtime.libcuda import LibCuda
+from tilewright.codegen.runtime.driver import Arguments, DriverError, Module
 
 
 class PycudaLaunch:
@@ -116,25 +114,20 @@ class PycudaDriver(CudaDriver):
 
     name = "pycuda"
 
-    def __init__(
-        self,
-        ordinal: int = 0,
-        lib: LibCuda | None = None,
-        cache: CubinCache | None = None,
-        device: str | None = None,
-    ):
-        super().__init__(ordinal, lib, cache, device)
-        self.cuda: Any = import_module("pycuda.driver")
-        self.cuda.init()
-        self._pycuda_context: Any = self.cuda.Device(ordinal).retain_primary_context()
+    @cached_property
+    def cuda(self) -> Any:
+        """The module `pycuda.driver`, initialised."""
+        module: Any = import_module("pycuda.driver")
+        module.init()
+        return module
 
-    def load(self, source: str, target: str) -> Any:
-        cubin = self._cache.cubin(source, target)
-        self._pycuda_context.push()
+    def _loaded(self, cubin: bytes) -> Module:
+        context = self.cuda.Device(self.ordinal).retain_primary_context()
+        context.push()  # pycuda looks after contexts of its own making only
         try:
             return PycudaModule(self, cubin)
         finally:
-            self._pycuda_context.pop()
+            context.pop()
 
 
 def is_importable() -> bool:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from tilewright.codegen.launch_plan import ArrayType, Plan
 from tilewright.dialects.buffer_plan import ALIGNMENT
-from tilewright.errors import UsageError
 
 
 class Stream(NamedTuple):
@@ -60,7 +59,7 @@ class Loader:
     def __init__(self, plan: Plan, number: int, device: str):
         import torch
 
-        self._name = plan.input_names[number]
+        self._plan, self._number = plan, number
         self._type = plan.inputs[number]
         self._shape = torch.Size(self._type.shape)
         self._dtype = getattr(torch, self._type.dtype.name)
@@ -74,8 +73,7 @@ class Loader:
         """`tensor`, or a copy. Raises `UsageError` unless it has the input's shape and dtype."""
         if tensor.shape != self._shape or tensor.dtype is not self._dtype:
             given = f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
-            message = f"the input '{self._name}' is {given}, but the program takes {self._type}"
-            raise UsageError(message)
+            raise self._plan.mismatch(self._number, given)
         if (
             self._axes is None
             and tensor.is_contiguous()
