@@ -4,7 +4,8 @@
 import ctypes
 import struct
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -117,15 +118,19 @@ class CudaFunction:
 
     @property
     def registers(self) -> int:
-        return self._driver.lib.attribute(self.handle, REGISTERS)
+        return self._attribute(REGISTERS)
 
     @property
     def local_bytes(self) -> int:
-        return self._driver.lib.attribute(self.handle, LOCAL_BYTES)
+        return self._attribute(LOCAL_BYTES)
 
     def bind(self, launch: Launch, arguments: Arguments) -> CudaLaunch:
         packed = self._driver.packed(arguments)
         return CudaLaunch(self._driver.lib, self.handle, launch, packed)
+
+    def _attribute(self, attribute: int) -> int:
+        with self._driver.current():
+            return self._driver.lib.attribute(self.handle, attribute)
 
 
 class CudaModule:
@@ -136,6 +141,10 @@ class CudaModule:
         self._handle = driver.lib.load(cubin, nvrtc.version())
 
     def function(self, name: str, dynamic_shared_bytes: int) -> CudaFunction:
+        with self._driver.current():
+            return CudaFunction(self._driver, self._handle_of(name, dynamic_shared_bytes))
+
+    def _handle_of(self, name: str, dynamic_shared_bytes: int) -> Handle:
         lib = self._driver.lib
         handle = lib.function(self._handle, name)
         if dynamic_shared_bytes:
@@ -146,7 +155,7 @@ class CudaModule:
                 MAX_DYNAMIC_SHARED_BYTES,
                 dynamic_shared_bytes,
             )
-        return CudaFunction(self._driver, handle)
+        return handle
 
 
 class CudaDriver:
@@ -174,11 +183,8 @@ class CudaDriver:
 
     def load(self, source: str, target: str) -> Module:
         cubin = self._cache.cubin(source, target)
-        self.enter()
-        try:
+        with self.current():
             return self._loaded(cubin)
-        finally:
-            self.leave()
 
     def _loaded(self, cubin: bytes) -> Module:
         return CudaModule(self, cubin)
@@ -194,6 +200,15 @@ class CudaDriver:
 
     def leave(self) -> None:
         self.lib.call("the GPU's context", "cuCtxPopCurrent_v2", ctypes.byref(Handle()))
+
+    @contextmanager
+    def current(self) -> Generator[None]:
+        """The device, current in this thread; the driver wants one for whatever is a module's."""
+        self.enter()
+        try:
+            yield
+        finally:
+            self.leave()
 
     def synchronize(self, stream: int) -> None:
         self.lib.call("the GPU", "cuStreamSynchronize", Handle(stream))

@@ -71,6 +71,7 @@ class CudaGraph:
         )
 
     def update(self, step: int, bound: Bound) -> None:
+        # Fills of several rows are refused: "memory operands must be 1-dimensional".
         for node, parameters in zip(self._nodes[step], bound.nodes, strict=True):
             arguments = [self._exec, node, ctypes.byref(parameters), *self._more(parameters)]
             self._lib.call("a node of a CUDA graph", _SET[type(parameters)], *arguments)
@@ -79,8 +80,10 @@ class CudaGraph:
         self._lib.call("a CUDA graph", "cuGraphLaunch", self._exec, Handle(stream))
 
     def __del__(self) -> None:
-        self._lib.library.cuGraphExecDestroy(self._exec)
-        self._lib.library.cuGraphDestroy(self._graph)
+        if self._exec:
+            self._lib.library.cuGraphExecDestroy(self._exec)
+        if self._graph:
+            self._lib.library.cuGraphDestroy(self._graph)
 
     def _added(self, parameters: Any) -> Handle:
         """A node that comes after the one that was added last."""

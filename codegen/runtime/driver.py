@@ -50,7 +50,10 @@ class Graph(Protocol):
     """A list of bound launches and fills that one call queues."""
 
     def update(self, step: int, bound: Bound) -> None:
-        """Put another binding of the same launch or fill in a step's place."""
+        """
+        Put another binding of the same launch or fill in a step's place. Raises `DriverError` where
+        that cannot be; the graph is then of no more use.
+        """
         ...
 
     def __call__(self, stream: int) -> None:

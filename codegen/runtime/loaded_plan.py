@@ -7,7 +7,7 @@ from typing import Any
 
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.runtime.driver import Driver
-from tilewright.codegen.runtime.tensors import current_stream, loaders, new_tensor
+from tilewright.codegen.runtime.tensors import Stream, current_stream, loaders, new_tensor
 from tilewright.codegen.runtime.workspace import GRAPH_FROM, Workspace
 from tilewright.codegen.target_limits import check_launches
 
@@ -44,26 +44,28 @@ class LoadedPlan:
         import torch
 
         self.plan.check_number(len(tensors))
+        stream = current_stream(self.driver.device)
         with torch.no_grad():
             pairs = zip(self._loaders, tensors, strict=True)
-            buffers = {n: loader.load(t) for n, (loader, t) in enumerate(pairs)}
+            loaded = (loader.load(tensor, stream.is_capturing) for loader, tensor in pairs)
+            buffers = dict(enumerate(loaded))
             for number in self._new:
                 buffers[number] = new_tensor(self.plan.buffers[number], self.driver.device)
             if self.plan.launches:
-                self._launch(buffers, step_by_step)
+                self._launch(buffers, stream, step_by_step)
             return self._results(buffers)
 
-    def _launch(self, buffers: dict[int, Any], step_by_step: bool) -> None:
+    def _launch(self, buffers: dict[int, Any], stream: Stream, step_by_step: bool) -> None:
         addresses = {number: tensor.data_ptr() for number, tensor in buffers.items()}
-        stream, is_capturing = current_stream(self.driver.device)
         self.driver.enter()
         try:
-            workspace = self._workspace(stream, is_capturing)
+            workspace = self._workspace(*stream)
             with workspace.lock:
                 run = workspace.run_step_by_step if step_by_step else workspace.run
-                run(addresses, stream)
+                run(addresses, stream.handle)
         except BaseException:
-            self._workspaces.pop(stream, None)  # counters may not be as the next call needs them
+            # Counters may not be as the next call needs them.
+            self._workspaces.pop(stream.handle, None)
             raise
         finally:
             self.driver.leave()

@@ -60,12 +60,18 @@ class PycudaFunction:
         self.error = module.cuda.Error
         self._twin = partial(module.twin_function, name, dynamic_shared_bytes)
         try:
-            self.function = module.module.get_function(name)
-            if dynamic_shared_bytes:
-                attribute = module.cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
-                self.function.set_attribute(attribute, dynamic_shared_bytes)
+            with self.driver.current():
+                self.function = self._found(module, name, dynamic_shared_bytes)
         except self.error as err:
             raise DriverError(f"kernel '{name}': {err}") from None
+
+    @staticmethod
+    def _found(module: "PycudaModule", name: str, dynamic_shared_bytes: int) -> Any:
+        function = module.module.get_function(name)
+        if dynamic_shared_bytes:
+            attribute = module.cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+            function.set_attribute(attribute, dynamic_shared_bytes)
+        return function
 
     @cached_property
     def twin(self) -> Any:
@@ -74,11 +80,13 @@ class PycudaFunction:
 
     @property
     def registers(self) -> int:
-        return self.function.num_regs
+        with self.driver.current():
+            return self.function.num_regs
 
     @property
     def local_bytes(self) -> int:
-        return self.function.local_size_bytes
+        with self.driver.current():
+            return self.function.local_size_bytes
 
     def bind(self, launch: Launch, arguments: Arguments) -> PycudaLaunch:
         return PycudaLaunch(self, launch, self.driver.packed(arguments))

@@ -53,7 +53,8 @@ class Loader:
     Makes what kernels take of the tensors given for one input.
 
     The copy of a module's own tensor is kept until the tensor lies elsewhere or PyTorch has counted
-    a change of it. What is written by way of `.data` PyTorch does not count.
+    a change of it. What is written by way of `.data` PyTorch does not count. A CUDA graph of the
+    user's has the copy that there was when it was captured, which is then never let go.
     """
 
     def __init__(self, plan: Plan, number: int, device: str):
@@ -68,8 +69,9 @@ class Loader:
         self._alignment = plan.alignments[number]
         self._is_kept = number in plan.source_names or number in plan.permuted
         self._kept: _Kept | None = None
+        self._captured: list[_Kept] = []
 
-    def load(self, tensor: Any) -> Any:
+    def load(self, tensor: Any, is_capturing: bool = False) -> Any:
         """`tensor`, or a copy. Raises `UsageError` unless it has the input's shape and dtype."""
         if tensor.shape != self._shape or tensor.dtype is not self._dtype:
             given = f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
@@ -85,9 +87,24 @@ class Loader:
         if not self._is_kept or tensor.is_inference():
             return self._copied(tensor)
         kept = self._kept
-        if kept is None or kept.key != _key(tensor):
-            kept = self._kept = _Kept(_key(tensor), tensor.detach(), self._copied(tensor))
+        is_fresh = kept is not None and kept.key == _key(tensor)
+        if is_capturing:
+            # What is captured is not done yet: such a copy is no other call's.
+            if kept is None or not is_fresh:
+                return self._copied(tensor)
+            self._captured.append(kept)
+        elif kept is None or not is_fresh:
+            kept = _Kept(_key(tensor), tensor.detach(), self._copied(tensor))
+            self._finish()
+            self._kept = kept
         return kept.copy
+
+    def _finish(self) -> None:
+        """Wait for the copy, and for who reads the one before: calls on all streams share it."""
+        import torch
+
+        if self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
 
     def _copied(self, tensor: Any) -> Any:
         axes = range(tensor.dim()) if self._axes is None else self._axes

@@ -6,7 +6,7 @@ A workspace belongs to one stream, on which the calls of a program follow each o
 all use the same intermediate buffers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -53,9 +53,7 @@ class Workspace:
     def run(self, addresses: Mapping[int, int], stream: int) -> None:
         """Queue all steps. `addresses` are those of the buffers that are not the plan's own."""
         changed = self._rebind(addresses)
-        if self._graph is not None:
-            for position in changed:
-                self._graph.update(position, self._bound[position])
+        if self._graph is not None and self._is_updated(self._graph, changed):
             self._graph(stream)
             return
         for bound in self._bound:
@@ -70,6 +68,16 @@ class Workspace:
         for step, bound in zip(self._steps, self._bound, strict=True):
             bound(stream)
             self._wait_for(step, stream)
+
+    def _is_updated(self, graph: Graph, changed: Sequence[int]) -> bool:
+        """Whether the graph does what is bound now; one that cannot is made anew."""
+        try:
+            for position in changed:
+                graph.update(position, self._bound[position])
+        except DriverError:
+            self._graph = None
+            return False
+        return True
 
     def _make_graph(self) -> None:
         """For the next calls; a driver that refuses is not asked again."""

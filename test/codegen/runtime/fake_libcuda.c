@@ -10,7 +10,7 @@ static char log_text[1 << 20];
 static size_t log_end;
 static char failing[64];
 static CUresult failure;
-static int quiet, driver_version = 13000, nodes;
+static int quiet, driver_version = 13000, nodes, contexts;
 
 const char *fake_log(void) { return log_text; }
 void fake_reset(void) { log_end = 0, log_text[0] = 0, failing[0] = 0, driver_version = 13000; }
@@ -53,8 +53,10 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
   *context = (CUcontext)(0xc0000000c0000000 + device);
   return note("cuDevicePrimaryCtxRetain", "%d", device);
 }
-CUresult cuCtxPushCurrent_v2(CUcontext context) { return note("push", "%p", (void *)context); }
-CUresult cuCtxPopCurrent_v2(CUcontext *context) { return note("pop", ""); }
+CUresult cuCtxPushCurrent_v2(CUcontext context) {
+  return ++contexts, note("push", "%p", (void *)context);
+}
+CUresult cuCtxPopCurrent_v2(CUcontext *context) { return --contexts, note("pop", ""); }
 CUresult cuGetErrorName(CUresult error, const char **name) {
   return *name = error == 1 ? "CUDA_ERROR_INVALID_VALUE" : "CUDA_ERROR_OTHER", CUDA_SUCCESS;
 }
@@ -62,17 +64,21 @@ CUresult cuGetErrorString(CUresult error, const char **text) {
   return *text = error == 1 ? "invalid argument" : "other", CUDA_SUCCESS;
 }
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
+  if (!contexts) return CUDA_ERROR_INVALID_CONTEXT;
   *module = (CUmodule)0x6d00000000000000;
   return note("cuModuleLoadData", "%s", hex(image, 4));
 }
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+  if (!contexts) return CUDA_ERROR_INVALID_CONTEXT;
   *function = (CUfunction)(0xf000000000000000 + strlen(name));
   return note("cuModuleGetFunction", "%p %s", (void *)module, name);
 }
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
+  if (!contexts) return CUDA_ERROR_INVALID_CONTEXT;
   return *value = attribute == CU_FUNC_ATTRIBUTE_NUM_REGS ? 42 : 7, CUDA_SUCCESS;
 }
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  if (!contexts) return CUDA_ERROR_INVALID_CONTEXT;
   const char *name =
       attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? "dynamic shared" : "?";
   return note("cuFuncSetAttribute", "%p %s %d", (void *)function, name, value);
@@ -151,6 +157,7 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
 }
 CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                         const CUDA_MEMSET_NODE_PARAMS *p, CUcontext context) {
+  if (p->height > 1) return CUDA_ERROR_INVALID_VALUE;  // as documented: 1-dimensional ones alone
   return memset_node("set memset", node, 0, 0, p, context);
 }
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {

@@ -40,8 +40,10 @@ def test_loading(cuda_driver: CudaDriver, fake: FakeDriver):
         "push 0xc0000000c0000000",
         "cuModuleLoadData 7f454c46",  # an ELF file
         "pop ",
+        "push 0xc0000000c0000000",  # of which a thread has none that has not called PyTorch yet
         "cuModuleGetFunction 0x6d00000000000000 mapped",
         "cuFuncSetAttribute 0xf000000000000006 dynamic shared 70000",
+        "pop ",
     ]
     assert (function.registers, function.local_bytes) == (42, 7)
 
@@ -120,6 +122,14 @@ def test_a_graph_is_a_chain_whose_arguments_can_change(cuda_driver: CudaDriver, 
         f"set memset {first} after (nil) 7f0000020000 {ones}",
         f"set kernel {second} after (nil) {scale} {addresses(X, ELSEWHERE)}",
     ]
+
+
+def test_a_graph_does_not_take_other_rows(cuda_driver: CudaDriver, fake: FakeDriver):
+    places = (Memory(p, ArrayType((64,), np.dtype(np.int64))) for p in (X.address, Y.address))
+    before, after = (cuda_driver.bind_fill(memory, 5) for memory in places)
+    graph = cuda_driver.graph([before])
+    with pytest.raises(DriverError, match="a node of a CUDA graph: CUDA_ERROR_INVALID_VALUE"):
+        graph.update(0, after)
 
 
 def test_a_launch_that_is_refused_names_its_kernel(cuda_driver: CudaDriver, fake: FakeDriver):

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -15,7 +16,12 @@ from tilewright.api import CompiledProgram
 from tilewright.codegen.runtime.driver import Arguments, DriverError
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
-from tilewright.codegen.runtime.simulated_driver import SimulatedDriver, SimulatedFunction
+from tilewright.codegen.runtime.simulated_driver import (
+    SimulatedDriver,
+    SimulatedFunction,
+    SimulatedGraph,
+)
+from tilewright.codegen.runtime.tensors import Loader
 from tilewright.errors import UsageError
 
 Compile = Callable[..., CompiledProgram]
@@ -206,6 +212,18 @@ def test_a_driver_without_graphs(compile: Compile, monkeypatch: pytest.MonkeyPat
     assert asked == [len(program.kernels)]
 
 
+def test_a_graph_that_takes_no_other_memory(compile: Compile, monkeypatch: pytest.MonkeyPatch):
+    def refuse(self: SimulatedGraph, step: int, bound: Any) -> None:
+        raise DriverError("not this one")
+
+    monkeypatch.setattr(SimulatedGraph, "update", refuse)
+    model = Layers()
+    program = compile(model, rows(4, 32))
+    for _ in range(3):
+        x = rows(4, 32)
+        torch.testing.assert_close(program(x), model(x))
+
+
 def test_step_by_step_and_graphs_may_alternate(compile: Compile):
     model, x = Layers(), rows(4, 32)
     plan = compile(model, x).plan
@@ -259,6 +277,23 @@ def test_parameters_that_are_permuted_are_copied_once(compile: Compile, passed: 
     module.w.data = rows(5, 3)
     module.b = module.b.mul_(2)
     torch.testing.assert_close(program(x), module(x).detach())
+
+
+def test_copies_for_a_users_graph(compile: Compile):
+    """What it captures is done when the graph runs; what it reads stays where it was."""
+    module = Transposed()
+    plan = compile(module, rows(3, 5)).plan
+    loader = Loader(plan, next(iter(plan.permuted)), "cpu")
+    weight = module.w.detach()
+    captured = loader.load(weight, is_capturing=True)
+    own = loader.load(weight)
+    assert own is not captured
+    assert loader.load(weight, is_capturing=True) is own
+    address, graphs = own.data_ptr(), ref(own)
+    del own
+    weight.mul_(2)
+    assert loader.load(weight).data_ptr() != address
+    assert graphs() is not None
 
 
 def test_a_buffer_made_in_inference_mode(compile: Compile):
