@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import present_gpu
-from tilewright.codegen.launch_plan import SOURCE_NAME, Fill, Launch, MapOf, Plan
+from tilewright.codegen.launch_plan import SOURCE_NAME, Fill, Launch, Plan
 from tilewright.codegen.loading import loaded_array
 from tilewright.codegen.outcome import Execution, KernelReport, Problem
 from tilewright.codegen.poison import (
@@ -31,8 +31,8 @@ from tilewright.codegen.poison import (
     poison,
     poisoned,
 )
-from tilewright.codegen.simulator import Report, SimulationTooLarge, simulate
-from tilewright.codegen.simulator.tensor_map import TensorMap
+from tilewright.codegen.simulated_launch import simulate_launch
+from tilewright.codegen.simulator import Report, SimulationTooLarge
 from tilewright.codegen.target_limits import check_launches
 from tilewright.errors import UsageError
 
@@ -175,19 +175,12 @@ class SimulatorBackend:
         budget: int | None,
         checks: bool = True,
     ) -> Report:
-        maps = [_tensor_map(map, buffers) for map in launch.tensor_maps]
-        inputs = [buffers[number] for number in launch.inputs]
-        outputs = [buffers[number] for number in launch.outputs]
-        return simulate(
+        return simulate_launch(
             self._compiled(plan.source),
-            launch.kernel,
-            grid=launch.grid,
-            block=launch.block,
-            shared_bytes=launch.dynamic_shared_bytes,
-            arguments=[*maps, *inputs, *outputs],
-            read_only=[
-                n for n, array in enumerate(inputs, len(maps)) if not _is_written(array, outputs)
-            ],
+            launch,
+            [buffers[map.buffer] for map in launch.tensor_maps],
+            [buffers[number] for number in launch.inputs],
+            [buffers[number] for number in launch.outputs],
             budget=budget,
             checks=checks,
             blocks=self.blocks,
@@ -211,16 +204,6 @@ class SimulatorBackend:
         if source not in self._ptx:
             self._ptx[source] = nvrtc.compile(source, self.target, name=SOURCE_NAME).ptx
         return self._ptx[source]
-
-
-def _tensor_map(map: MapOf, buffers: Sequence[Array]) -> TensorMap:
-    """What the host would encode for the driver."""
-    return TensorMap(buffers[map.buffer].reshape(map.shape), map.box, swizzle=map.swizzle)
-
-
-def _is_written(array: Array, outputs: Sequence[Array]) -> bool:
-    """Whether an input lies where a launch writes."""
-    return any(np.may_share_memory(array, output) for output in outputs)
 
 
 def _fill(fills: Iterable[Fill], buffers: Sequence[Array]) -> None:

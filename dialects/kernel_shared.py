@@ -82,6 +82,13 @@ class SharedOp(IRDLOperation):
             )
 
 
+WORTH_A_BARRIER = 1024
+"""
+Bytes saved from which on arrays are laid in the same place, which may take a barrier between them;
+less seldom makes room for a block more.
+"""
+
+
 def share_bytes(one: SSAValue, other: SSAValue) -> bool:
     """Whether two arrays lie in the same memory, or partly."""
     if not isinstance(one.owner, SharedOp) or not isinstance(other.owner, SharedOp):

@@ -19,7 +19,11 @@ from tilewright.dialects.loop_nest import ForOp, ReduceOp, YieldOp
 from tilewright.dialects.loop_scan import PrefixOp, ScanOp
 from tilewright.dialects.loop_values import IndexOp, PredicateOp, ToIndexOp
 
+AnyLoop = ForOp | ReduceOp | ScanOp
+"""What does its body once for each step of its axes."""
+
 __all__ = [
+    "AnyLoop",
     "ForOp",
     "IndexOp",
     "KernelOp",

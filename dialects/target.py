@@ -61,9 +61,19 @@ class Target:
         return self.max_warps_per_sm * WARP_SIZE
 
     @cached_property
+    def compute_capability(self) -> int:
+        """Of the architecture, as one number: 90 for sm_90a."""
+        return int(self.name.removeprefix("sm_").rstrip("a"))
+
+    @property
     def has_clusters(self) -> bool:
-        """Whether blocks can read each other's shared memory, and TMA copies (sm_90 on)."""
-        return int(self.name.removeprefix("sm_").rstrip("a")) >= 90
+        """Whether blocks can read each other's shared memory (PTX ISA, cluster, sm_90 on)."""
+        return self.compute_capability >= 90
+
+    @property
+    def has_tma(self) -> bool:
+        """Whether there is a tensor memory accelerator (PTX ISA, cp.async.bulk, sm_90 on)."""
+        return self.compute_capability >= 90
 
     @property
     def clock(self) -> float:

@@ -18,6 +18,15 @@ _INSTRUCTIONS: dict[type[Operation], int] = {
 }
 
 
+_DIALECTS = ("arith.", "math.", "scalar.")
+"""Those whose ops compute one value from others."""
+
+
+def is_computation(op: Operation) -> bool:
+    """Whether `op` computes a value, rather than load, store, loop or name an index."""
+    return op.name.startswith(_DIALECTS)
+
+
 def instructions(op: Operation) -> int:
     """Instructions of a scalar op; what is not in the table is one."""
     return _INSTRUCTIONS.get(type(op), 1)

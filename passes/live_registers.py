@@ -20,12 +20,10 @@ from tilewright.dialects import loop
 from tilewright.dialects.kernel_registers import RegistersOp, UnrollOp
 from tilewright.dialects.types import memref_type
 from tilewright.passes.chunks import whole_of
+from tilewright.passes.instruction_costs import is_computation
 
 ALLOWANCE = 16
 """Registers for what the IR does not name."""
-
-_COMPUTED = ("arith.", "math.", "scalar.", "loop.index", "loop.predicate")
-"""Ops that are computed where they are used."""
 
 
 def estimated_registers(body: Block, copies: Callable[[SSAValue], int]) -> int:
@@ -82,9 +80,13 @@ def _where_done(ops: Sequence[Operation]) -> list[int]:
 
 
 def _only_user(op: Operation) -> Operation | None:
-    if not op.name.startswith(_COMPUTED) or len(op.results) != 1:
+    if len(op.results) != 1 or not _is_done_where_used(op):
         return None
     return op.results[0].get_user_of_unique_use()
+
+
+def _is_done_where_used(op: Operation) -> bool:
+    return is_computation(op) or isinstance(op, loop.IndexOp | loop.PredicateOp)
 
 
 def _last_uses(ops: Sequence[Operation], done: Sequence[int]) -> dict[SSAValue, int]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tilewright.codegen import nvrtc
 from tilewright.codegen.launch_plan import SOURCE_NAME, Launch
 from tilewright.codegen.runtime.driver import Arguments, Bound, DriverError, Memory
-from tilewright.codegen.simulator import TensorMap, simulate
+from tilewright.codegen.simulated_launch import simulate_launch
 
 
 class SimulatedLaunch:
@@ -29,27 +29,16 @@ class SimulatedLaunch:
         self._launch = launch
 
     def __call__(self, stream: int) -> None:
-        launch, given = self._launch, self.arguments
-        written = {memory.address for memory in given.outputs}
-        maps = [
-            TensorMap(array_at(memory).reshape(map.shape), map.box, swizzle=map.swizzle)
-            for map, memory in given.maps
-        ]
-        report = simulate(
+        given = self.arguments
+        report = simulate_launch(
             self._ptx,
-            launch.kernel,
-            grid=launch.grid,
-            block=launch.block,
-            shared_bytes=launch.dynamic_shared_bytes,
-            arguments=[*maps, *map(array_at, given.inputs), *map(array_at, given.outputs)],
-            read_only=[
-                number
-                for number, memory in enumerate(given.inputs, len(maps))
-                if memory.address not in written
-            ],
+            self._launch,
+            [array_at(memory) for _, memory in given.maps],
+            [array_at(memory) for memory in given.inputs],
+            [array_at(memory) for memory in given.outputs],
         )
         if report.errors:
-            raise DriverError(f"kernel '{launch.kernel}' failed: {report.errors[0]}")
+            raise DriverError(f"kernel '{self._launch.kernel}' failed: {report.errors[0]}")
 
 
 class SimulatedFill:

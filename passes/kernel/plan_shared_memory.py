@@ -34,16 +34,13 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects import kernel
 from tilewright.dialects.kernel_ring import FillOp, RingType
-from tilewright.dialects.kernel_shared import share_bytes
+from tilewright.dialects.kernel_shared import WORTH_A_BARRIER, share_bytes
 from tilewright.dialects.tile import Transport
 from tilewright.passes.kernel.phases import is_barrier
 from tilewright.passes.kernel.slots import Lifetime, assign_offsets
 from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 10, "plan_shared_memory")
-
-WORTHWHILE = 1024
-"""Bytes saved from which on a barrier is not too much; less seldom makes room for a block more."""
 
 
 def lifetimes_of(function: kernel.FuncOp) -> dict[kernel.SharedOp, Lifetime]:
@@ -108,7 +105,7 @@ def _place(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]) -
         max((offset + sizes[array] for array, offset in offsets.items()), default=0)
         for offsets in (shared, assign_offsets(apart, sizes, alignments))
     ]
-    if ends[1] - ends[0] < WORTHWHILE:
+    if ends[1] - ends[0] < WORTH_A_BARRIER:
         return f"arrays of {ends[1]} bytes would share {ends[1] - ends[0]}"
     for array, offset in shared.items():
         array.offset = IntegerAttr(offset, i64)

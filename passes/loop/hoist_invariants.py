@@ -39,8 +39,6 @@ from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 9, "hoist_invariants")
 
-Loop = loop.ForOp | loop.ReduceOp | loop.ScanOp
-
 
 def legal(kernel: loop.KernelOp) -> str | None:
     """Why nothing in the kernel moves, or None."""
@@ -54,11 +52,11 @@ def apply(kernel: loop.KernelOp) -> None:
     outermost = nest_block(kernel).parent_op()
     for op in reversed([*kernel.walk()]):
         # a loop of no steps does not compute what stands in it
-        if isinstance(op, Loop) and op is not outermost and 0 not in op.axis_extents():
+        if isinstance(op, loop.AnyLoop) and op is not outermost and 0 not in op.axis_extents():
             _hoist_from(op)
 
 
-def _hoist_from(nest: Loop) -> None:
+def _hoist_from(nest: loop.AnyLoop) -> None:
     for op in tuple(nest.body.block.ops):
         if isinstance(op, arith.ConstantOp):
             continue
@@ -94,7 +92,7 @@ def _constants(op: Operation, body: Block) -> list[Operation]:
     return [o for o in owners if isinstance(o, arith.ConstantOp) and o.parent is body]
 
 
-def _move_before(op: Operation, nest: Loop) -> None:
+def _move_before(op: Operation, nest: loop.AnyLoop) -> None:
     assert nest.parent is not None
     op.detach()
     nest.parent.insert_op_before(op, nest)

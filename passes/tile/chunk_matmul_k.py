@@ -38,7 +38,7 @@ from tilewright.dialects import loop, tile
 from tilewright.passes.chunks import nested_chunk
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.tile.chunking import chunked
-from tilewright.passes.tile.contracting_reductions import contracting_reductions
+from tilewright.passes.tile.contracting_reductions import NO_CONTRACTION, contracting_reductions
 from tilewright.passes.tile.rebind import power_of_two
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_masked_steps
@@ -62,7 +62,7 @@ class ChunkMatmulKPass(SchedulingPass):
     def legal(self, launch: tile.LaunchOp) -> str | None:
         """It has a contraction that is not in chunks yet."""
         if not contracting_reductions(launch):
-            return "no contraction: no loads of which one varies with m and another with n"
+            return NO_CONTRACTION
         if not _unchunked(launch):
             return "its contractions are in chunks already"
         return None

@@ -21,6 +21,9 @@ from tilewright.dialects.axes import Role
 from tilewright.passes.chunks import nested_chunk
 from tilewright.passes.index_sources import index_sources
 
+NO_CONTRACTION = "no contraction: no loads of which one varies with m and another with n"
+"""Why a launch without any is left alone."""
+
 
 def contracting_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
     """The contractions of the launch that have steps, in order."""

@@ -63,10 +63,14 @@ class Dealing:
         self.substitution, self.threads, self.thread = substitution, threads, thread
         self.blocks = blocks
 
+    @property
+    def workers(self) -> int:
+        """The threads of all blocks that share a loop."""
+        return self.threads * (1 if self.blocks is None else self.blocks.number)
+
     def steps(self, extent: int) -> int:
         """How many steps a thread does of a loop of so many."""
-        number = 1 if self.blocks is None else self.blocks.number
-        return -(-extent // (self.threads * number))
+        return -(-extent // self.workers)
 
     def clone(self, op: Operation) -> Iterable[Operation]:
         """What `op`, which stands in no loop, becomes."""
@@ -147,8 +151,7 @@ class Dealing:
 
     def _overruns(self, extent: int) -> bool:
         """Whether there are more steps of all threads than `extent`."""
-        number = 1 if self.blocks is None else self.blocks.number
-        return self.steps(extent) * self.threads * number > extent
+        return self.steps(extent) * self.workers > extent
 
     def _store_once(self, op: loop.StoreOp) -> Operation:
         """By the first of the threads, which all have the same."""

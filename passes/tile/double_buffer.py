@@ -23,11 +23,10 @@ from typing import ClassVar, Self
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
-from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import RingAttr
 from tilewright.dialects.types import memref_type
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.shared_budget import shared_bytes_at_once, slab_bytes
+from tilewright.passes.tile.shared_budget import over_room, slab_bytes
 from tilewright.passes.trace import Rule
 
 MOST_SLOTS = 5
@@ -60,17 +59,12 @@ class DoubleBufferPass(SchedulingPass):
         assert self.depth is not None
         if self.depth < 2:
             return f"a ring has two slots or more, not {self.depth}"
-        room = target_named(self.target).shared_per_block
         in_loops = [stage for stage in tile.stages_of(launch) if stage.loop is not None]
         slots = {s: slab_bytes(memref_type(s.slab), self.depth) for s in in_loops}
-        needed = shared_bytes_at_once(launch, slots)
-        if needed > room:
-            return (
-                f"{self.depth} slots take {needed} bytes of shared memory, and a block of "
-                f"{self.target} has {room}; take fewer slots "
-                "or smaller slabs (bk of chunk-matmul-k)"
-            )
-        return None
+        if (reason := over_room(launch, slots, self.target)) is None:
+            return None
+        remedy = "take fewer slots or smaller slabs (bk of chunk-matmul-k)"
+        return f"{self.depth} slots {reason}; {remedy}"
 
     def worthless(self, launch: tile.LaunchOp) -> str | None:
         return None if self.choices(launch) else "two slots do not fit in shared memory"

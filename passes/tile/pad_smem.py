@@ -22,13 +22,12 @@ from typing import ClassVar, Self
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
-from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.tile_layout import with_layout
 from tilewright.dialects.types import memref_type
 from tilewright.passes.tile.named_slabs import misnamed, named_slabs, set_layout
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
-from tilewright.passes.tile.shared_budget import shared_bytes_at_once, slab_bytes
+from tilewright.passes.tile.shared_budget import over_room, slab_bytes
 from tilewright.passes.tile.slab_conflicts import SlabConflicts
 from tilewright.passes.trace import Rule
 
@@ -83,16 +82,11 @@ class PadSmemPass(SchedulingPass):
             return _NO_PAD_FITS
         if self.pad < 1:
             return f"a pad is one element or more, not {self.pad}"
-        room = target_named(self.target).shared_per_block
-        needed = shared_bytes_at_once(
-            launch, {stages[name]: _padded_bytes(stages[name], self.pad) for name in names}
-        )
-        if needed <= room:
+        padded = {stages[name]: _padded_bytes(stages[name], self.pad) for name in names}
+        if (reason := over_room(launch, padded, self.target)) is None:
             return None
-        return (
-            f"padded by {self.pad} its slabs take {needed} bytes of shared memory, and a block of "
-            f"{self.target} has {room}; pad less, or take fewer slots (depth of double-buffer)"
-        )
+        remedy = "pad less, or take fewer slots (depth of double-buffer)"
+        return f"padded by {self.pad} its slabs {reason}; {remedy}"
 
     def worthless(self, launch: tile.LaunchOp) -> str | None:
         stages, conflicts = named_slabs(launch), SlabConflicts(launch)

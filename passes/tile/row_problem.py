@@ -8,13 +8,10 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.instruction_costs import instructions
+from tilewright.passes.instruction_costs import instructions, is_computation
 from tilewright.passes.tile.dealing import is_shared
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.rows import are_columns, row_length, vector_of_rows
-
-_COMPUTING = ("arith.", "math.", "scalar.")
-"""Dialects whose ops compute."""
 
 
 class RowProblem(NamedTuple):
@@ -99,7 +96,7 @@ def _is_made_inside(value: SSAValue, nest: Operation) -> bool:
 
 def _work(nest: Operation) -> int:
     """Instructions of one step."""
-    ops = [op for op in nest.walk() if op is not nest and op.name.startswith(_COMPUTING)]
+    ops = [op for op in nest.walk() if op is not nest and is_computation(op)]
     return isinstance(nest, loop.ReduceOp) + sum(instructions(op) for op in ops)
 
 

@@ -12,11 +12,12 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.kernel_shared import WORTH_A_BARRIER
 from tilewright.dialects.target import WARP_SIZE
+from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport, layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.block_joins import joined_axes
-from tilewright.passes.kernel.plan_shared_memory import WORTHWHILE
 from tilewright.passes.register_axes import RegisterAxes
 from tilewright.passes.thread_joins import ThreadJoin, join_across
 
@@ -51,7 +52,15 @@ def shared_bytes_at_once(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, in
     joined = _bytes_of_combines(joins, launch)
     staged = sum(stages.get(s, stage_bytes(s)) for s in tile.stages_of(launch))
     saved = min(joined, staged)
-    return total - saved if saved >= WORTHWHILE else total
+    return total - saved if saved >= WORTH_A_BARRIER else total
+
+
+def over_room(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, int], target: str) -> str | None:
+    """Why some stages cannot take so many bytes, as what follows who takes them; or None."""
+    needed, room = shared_bytes_at_once(launch, stages), target_named(target).shared_per_block
+    if needed <= room:
+        return None
+    return f"take {needed} bytes of shared memory, and a block of {target} has {room}"
 
 
 def _ends_before(join: tile.CombineOp, around: Operation | None) -> bool:

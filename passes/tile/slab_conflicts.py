@@ -153,7 +153,7 @@ def steps_around(op: Operation, within: Operation | None) -> int:
     """How often `op` is done for each time that `within`, which it is in, is."""
     steps, around = 1, op.parent_op()
     while around is not None and around is not within:
-        if isinstance(around, loop.ReduceOp | loop.ForOp | loop.ScanOp):
+        if isinstance(around, loop.AnyLoop):
             steps *= prod(around.axis_extents())
         around = around.parent_op()
     return steps

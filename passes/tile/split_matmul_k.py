@@ -44,7 +44,11 @@ from tilewright.passes.chunks import nested_chunk
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.substitution import Substitution, conjunction
 from tilewright.passes.tile.block_splits import refusal, unavailable
-from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
+from tilewright.passes.tile.contracting_reductions import (
+    NO_CONTRACTION,
+    chunks_of,
+    contracting_reductions,
+)
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.trace import Rule
@@ -75,7 +79,7 @@ class SplitMatmulKPass(SchedulingPass):
             return "it is split already"
         contractions = contracting_reductions(launch)
         if not contractions:
-            return "no contraction: no loads of which one varies with m and another with n"
+            return NO_CONTRACTION
         if any(op.parent is not launch.body.block for op in contractions):
             return "blocks cannot join in each step of the loop around its contraction"
         if any(nested_chunk(op) is None for op in contractions):

@@ -13,15 +13,13 @@ from typing import NamedTuple
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import L2_BYTES, Target
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.instruction_costs import instructions
+from tilewright.passes.instruction_costs import instructions, is_computation
 from tilewright.passes.tile import latencies
 from tilewright.passes.tile.rebind import total_extent
-from tilewright.passes.tile.row_sharings import ACCESS, BESIDE, ISSUED
+from tilewright.passes.tile.row_sharings import ACCESS, BESIDE, ISSUED, USUAL_THREADS
 from tilewright.passes.tile.rows import stride, vector_along
 
-_USUAL_THREADS = 256
-
-_THREADS = (_USUAL_THREADS, 128, 512)
+_THREADS = (USUAL_THREADS, 128, 512)
 _VECTORS = (1, 2, 4, 8, 16)
 _ITEMS = (1, 2, 4)
 
@@ -51,7 +49,7 @@ def element_problem(launch: tile.LaunchOp) -> ElementProblem:
     ops = [op for op in launch.walk() if isinstance(op, loop.LoadOp | loop.StoreOp)]
     last = axes[-1]
     moved = [size_of(memref_type(op.memref).element_type) for op in ops if stride(op, last.value)]
-    computed = [op for op in launch.walk() if op.name.startswith(("arith.", "math.", "scalar."))]
+    computed = [op for op in launch.walk() if is_computation(op)]
     return ElementProblem(
         total_extent(axes),
         vector_along(launch, last.value, last.extent),
@@ -121,5 +119,5 @@ def _preference(choice: Strips, problem: ElementProblem, target: Target) -> tupl
     """
     about = round(log(choice.seconds(problem, target)) / 0.02)
     idle = max(0, target.sms - choice.blocks(problem))
-    unusual = abs(log(choice.threads / _USUAL_THREADS, 2))
+    unusual = abs(log(choice.threads / USUAL_THREADS, 2))
     return about, unusual, idle, choice.items, -choice.vector

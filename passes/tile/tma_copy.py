@@ -48,7 +48,7 @@ class TmaCopyPass(SchedulingPass):
     """What it fills, by name."""
 
     def legal(self, launch: tile.LaunchOp) -> str | None:
-        if not target_named(self.target).has_clusters:
+        if not target_named(self.target).has_tma:
             return f"{self.target} has no tensor memory accelerator"
         stages = named_slabs(launch)
         if not any(stage.ring is not None for stage in stages.values()):
@@ -108,7 +108,7 @@ def _ineligible(stage: tile.StageOp, launch: tile.LaunchOp) -> str | None:
 def _is_in_loop(op: Operation) -> bool:
     around = op.parent_op()
     while around is not None and not isinstance(around, tile.LaunchOp):
-        if isinstance(around, loop.ReduceOp | loop.ForOp | loop.ScanOp):
+        if isinstance(around, loop.AnyLoop):
             return True
         around = around.parent_op()
     return False

@@ -8,13 +8,13 @@ import copy
 import re
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import pytest
 import torch
 from torch import Tensor, nn
-from torch._dynamo import config, reset
+from torch._dynamo import config
 from torch.utils import _pytree as pytree
 
 from tilewright.arrays import as_array
@@ -55,15 +55,6 @@ class Interpreted:
     def compile(self, function: Any, **options: Any) -> Any:
         """`function` behind Dynamo."""
         return compiled_by(self, function, **options)
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
-    """Nothing compiled, and nothing told."""
-    reset()
-    forget()
-    with torch.no_grad():
-        yield
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 """The backend as users name it: its options, what it refuses, and kernels on the simulator."""
 
 import copy
-from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import distributions
 from typing import Any, cast
@@ -10,29 +9,18 @@ from typing import Any, cast
 import pytest
 import torch
 from torch import nn
-from torch._dynamo import reset
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.codegen.simulator import SimulationTooLarge
 from tilewright.errors import TilewrightError, UsageError
-from tilewright.frontend.telling import forget
 from tilewright.torch_compile import backend
 
 from .modules import CASES
 from .test_dynamo import check
 
 needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
-    """Nothing compiled, and nothing told."""
-    reset()
-    forget()
-    with torch.no_grad():
-        yield
 
 
 def compiled(function: Any, **options: Any) -> Any:

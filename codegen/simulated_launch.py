@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One launch of a plan in the PTX simulator: what the host would pass to the kernel, as arrays."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.codegen.launch_plan import Launch
+from tilewright.codegen.simulator import Report, TensorMap, simulate
+
+Array = NDArray[Any]
+
+
+def simulate_launch(
+    ptx: str,
+    launch: Launch,
+    mapped: Sequence[Array],
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    *,
+    budget: int | None = None,
+    checks: bool = True,
+    blocks: int | None = None,
+    notes: Mapping[int, str] | None = None,
+) -> Report:
+    """
+    Run `launch` on arrays: those that its tensor maps are of (`mapped`), then what it reads and
+    what it writes. An input must not be written, unless it lies where an output does.
+    """
+    maps = [
+        TensorMap(array.reshape(map.shape), map.box, swizzle=map.swizzle)
+        for map, array in zip(launch.tensor_maps, mapped, strict=True)
+    ]
+    return simulate(
+        ptx,
+        launch.kernel,
+        grid=launch.grid,
+        block=launch.block,
+        shared_bytes=launch.dynamic_shared_bytes,
+        arguments=[*maps, *inputs, *outputs],
+        read_only=[n for n, array in enumerate(inputs, len(maps)) if not _meets(array, outputs)],
+        budget=budget,
+        checks=checks,
+        blocks=blocks,
+        notes=notes,
+    )
+
+
+def _meets(array: Array, others: Sequence[Array]) -> bool:
+    """Whether an array lies where another does."""
+    return any(np.may_share_memory(array, other) for other in others)
