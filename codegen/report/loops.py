@@ -12,13 +12,17 @@ from functools import reduce
 
 from tilewright.codegen.report.instruction import Category, Code
 
-_WORK = {
+_ARITHMETIC = {
     Category.FFMA,
     Category.FLOAT,
     Category.HALF,
     Category.DOUBLE,
     Category.MATRIX,
     Category.SPECIAL,
+}
+"""What a kernel computes with."""
+
+_WORK = _ARITHMETIC | {
     Category.ATOMIC,
     Category.LDG,
     Category.STG,
@@ -68,11 +72,18 @@ def loops(code: Code) -> tuple[Loop, ...]:
 
 
 def main_loop(code: Code) -> Loop | None:
-    """The loop that most of the work is in, as far as the code tells; None without loops."""
+    """
+    The loop that most of the work is in, as far as the code tells; None without loops.
 
-    def weight(loop: Loop) -> int:
-        work = sum(code.instructions[place].category in _WORK for place in loop.body)
-        return work * _STEPS_INSIDE**loop.depth
+    Where something is computed, that is the work: a loop that copies a slab for each step of the
+    loop that computes is not the main one, though it is the inner one.
+    """
+
+    def weight(loop: Loop) -> tuple[int, int]:
+        kinds = [code.instructions[place].category for place in loop.body]
+        times = _STEPS_INSIDE**loop.depth
+        computed, done = (sum(k in some for k in kinds) for some in (_ARITHMETIC, _WORK))
+        return times * computed, times * done
 
     return max(loops(code), key=weight, default=None)
 

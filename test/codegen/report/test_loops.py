@@ -72,6 +72,18 @@ def test_the_main_loop_is_the_inner_one_that_works():
     assert source_line(code, inner) in (9, 10)
 
 
+def test_a_loop_that_copies_for_each_step_of_the_one_that_computes_is_not_the_main_one():
+    copies = (Category.STS, None, True)
+    outer, inner = loops(code := _code(WORK, *[copies] * 6, jump(1), *[WORK] * 20, jump(0), END))
+    assert (main_loop(code), inner.depth) == (outer, 1)
+
+
+def test_where_nothing_is_computed_the_main_loop_is_the_inner_one():
+    copies = (Category.STG, None, True)
+    _, inner = loops(code := _code(copies, copies, jump(1), copies, jump(0), END))
+    assert main_loop(code) == inner
+
+
 def test_a_wait_in_the_main_loop_is_part_of_it():
     code = sass_of("odd.cu")["waiting"]
     (loop,) = loops(code)
