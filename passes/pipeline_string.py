@@ -17,9 +17,10 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, ParameterListType
 from xdsl.utils.arg_spec import parse_pipeline as parse_specs
 from xdsl.utils.exceptions import ArgSpecParseError
-from xdsl.utils.hints import isa, type_repr
+from xdsl.utils.hints import isa
 
 from tilewright.errors import UsageError
+from tilewright.passes.option_types import expected
 
 Configured = TypeVar("Configured", bound=ArgSpecConvertible)
 
@@ -123,7 +124,9 @@ def _coerced(value: ParameterListType, hint: Any, name: str, label: str) -> Para
     if absent or (fits and not stray):
         return value
     shown = ",".join(str(v).lower() if isinstance(v, bool) else str(v) for v in value) or "nothing"
-    raise UsageError(f"{label}: option '{name}' expects {type_repr(hint)}, not '{shown}'")
+    words, example = expected(hint)
+    message = f"{label}: option '{name}' expects {words}, not '{shown}'"
+    raise UsageError(message, remedy=f"e.g. {name}={example}")
 
 
 def _as_float(value: Any) -> Any:

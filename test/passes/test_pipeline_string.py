@@ -29,6 +29,8 @@ class TilePass(ModulePass):
     label: str = ""
     join: Literal["cluster", "atomics"] = "cluster"
     depth: int | None = None
+    names: tuple[str, ...] | None = None
+    flags: Literal["on", "off"] | tuple[str, ...] = "on"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Never run here."""
@@ -81,6 +83,12 @@ def test_spellings(text: str, passes: tuple[ModulePass, ...]):
     assert parse_pipeline(text, AVAILABLE) == passes
 
 
+def wrong(option: str, expected: str, found: str, example: str) -> str:
+    """What is said of an option of the pass `tile` that is of another type."""
+    what = f"pass 'tile': option '{option}' expects {expected}, not '{found}'"
+    return f"{what} (e.g. {option}={example})"
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -90,13 +98,19 @@ def test_spellings(text: str, passes: tuple[ModulePass, ...]):
         ("needs{zzz=1}", "pass 'needs' has no option 'zzz' (it has: factor)"),
         ("needs", "pass 'needs' needs the option 'factor'"),
         ("needs{factor=0}", "pass 'needs': factor must be positive"),
-        ("tile{m=x}", "pass 'tile': option 'm' expects int, not 'x'"),
-        ("tile{m=1.5}", "pass 'tile': option 'm' expects int, not '1.5'"),
-        ("tile{m=1,2}", "pass 'tile': option 'm' expects int, not '1,2'"),
-        ("tile{m}", "pass 'tile': option 'm' expects int, not 'nothing'"),
-        ("tile{m=true}", "pass 'tile': option 'm' expects int, not 'true'"),
-        ("tile{scale=true}", "pass 'tile': option 'scale' expects float, not 'true'"),
-        ("tile{fast=1}", "pass 'tile': option 'fast' expects bool, not '1'"),
+        ("tile{m=x}", wrong("m", "an integer", "x", "64")),
+        ("tile{m=1.5}", wrong("m", "an integer", "1.5", "64")),
+        ("tile{m=1,2}", wrong("m", "an integer", "1,2", "64")),
+        ("tile{m}", wrong("m", "an integer", "nothing", "64")),
+        ("tile{m=true}", wrong("m", "an integer", "true", "64")),
+        ("tile{depth=x}", wrong("depth", "an integer", "x", "64")),
+        ("tile{sizes=x,2}", wrong("sizes", "a list of integers", "x,2", "64,32")),
+        ("tile{names=2}", wrong("names", "a list of words", "2", "a,b")),
+        ("tile{scale=true}", wrong("scale", "a number", "true", "0.5")),
+        ("tile{fast=1}", wrong("fast", "true or false", "1", "true")),
+        ("tile{label=1}", wrong("label", "a word", "1", "a")),
+        ("tile{join=x}", wrong("join", "cluster or atomics", "x", "cluster")),
+        ("tile{flags=1}", wrong("flags", "on or off or a list of words", "1", "on")),
         ("func.func(tile)", "cannot nest passes in 'func.func': all passes run on builtin.module"),
         ("tile{", "pass-pipeline:1:6: Expected argument name here\ntile{\n     ^"),
         ("tile;", "pass-pipeline:1:5: Unknown token\ntile;\n    ^"),

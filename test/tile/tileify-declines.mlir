@@ -6,7 +6,7 @@
 // CHECK:     --- t:001_tileify skipped at launched: it is a launch already
 // CHECK-NOT: skipped at sums
 // TWICE:     --- t:001_tileify skipped at sums: it is a launch already
-// WORD:      error: pass 'tileify': option 'columns' expects bool, not '2'
+// WORD:      error: pass 'tileify': option 'columns' expects true or false, not '2' (e.g. columns=true)
 
 // CHECK:       loop.kernel @launched
 // CHECK-NEXT:    tile.launch (%t = thread 33) {
