@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 from tilewright.codegen.report import KernelEvidence, report_of
 from tilewright.codegen.report.instruction import Category
@@ -17,6 +18,7 @@ from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import UsageError
 from tilewright.passes.pipeline_string import parse_spec_list
+from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.suite import Case, read_cases
 from tilewright.tools.terminal import console, show, table
@@ -66,34 +68,60 @@ class Row:
     shortcomings: tuple[str, ...]
 
 
+class Failure(NamedTuple):
+    """A case of which no machine code can be told."""
+
+    message: str
+    exit_code: int
+
+
 def run(args: argparse.Namespace) -> int:
-    """Print the table; write the JSON."""
+    """Print the table, without the cases that fail; write the JSON."""
     name = args.target or DEFAULT_TARGET
     cases = [*read_cases(args.suite, args.only)]
     if not cases:
         raise UsageError(f"no case of '{args.suite}' has '{args.only}' in its name")
-    rows = [row for case in cases for row in rows_of(case, name)]
+    target_named(name)
+    found = {case.name: _rows_or_failure(case, name) for case in cases}
+    failures = {case: said for case, said in found.items() if isinstance(said, Failure)}
+    rows = [row for said in found.values() if not isinstance(said, Failure) for row in said]
     shown = table("case", "kernel", *_NUMBERS, "falls short", numbers=_NUMBERS)
     for row in rows:
         shown.add_row(*_cells(row))
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
-    show(out, shown)
     good = sum(not row.shortcomings for row in rows)
-    out.print(f"{good} of {len(rows)} kernels fall short of nothing, on {name}")
+    if len(failures) < len(cases):
+        show(out, shown)
+        out.print(f"{good} of {len(rows)} kernels fall short of nothing, on {name}")
+    if failures:
+        print(f"error: {len(failures)} of {len(cases)} cases failed", file=sys.stderr)
     if args.json is not None:
-        content = {"schema": SCHEMA, "target": name, "kernels": [asdict(row) for row in rows]}
+        content = {
+            "schema": SCHEMA,
+            "target": name,
+            "kernels": [asdict(row) for row in rows],
+            "failures": {case: failure.message for case, failure in failures.items()},
+        }
         write_text(args.json, json.dumps(content, indent=1) + "\n")
-    return 0
+    return max((failure.exit_code for failure in failures.values()), default=0)
+
+
+def _rows_or_failure(case: Case, target: str) -> list[Row] | Failure:
+    """The case's rows, or what is said, at once, of why there are none."""
+    try:
+        return [*rows_of(case, target)]
+    except Exception as err:  # of whatever kind: the other cases are to be told of all the same
+        said, code = explain(err)
+        message = said.replace("error: ", f"error: case '{case.name}': ", 1)
+        print(message, file=sys.stderr, flush=True)
+        return Failure(message, code)
 
 
 def rows_of(case: Case, target: str) -> Iterator[Row]:
     """A row for each kernel of the case."""
     import tilewright
 
-    try:
-        module = tilewright.capture(case.function, *case.inputs()).module
-    except UsageError as err:
-        raise UsageError(f"case '{case.name}': {err}") from err
+    module = tilewright.capture(case.function, *case.inputs()).module
     for kernel in report_of(module, target_named(target)).kernels:
         yield _row(case, kernel)
 

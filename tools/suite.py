@@ -43,7 +43,7 @@ class Case:
         try:
             return eval(f"lambda {names}: {self.expression}", known)
         except SyntaxError as err:
-            raise UsageError(f"case '{self.name}': {err.msg}: {self.expression}") from err
+            raise UsageError(f"{err.msg}: {self.expression}") from err
 
     def inputs(self, device: str = "meta", seed: int = 0) -> tuple[Any, ...]:
         """
@@ -53,7 +53,7 @@ class Case:
         try:
             return self._drawn(device, seed)
         except Exception as err:  # of whatever kind: the notes are a user's code
-            raise UsageError(f"case '{self.name}': its inputs: {err}") from err
+            raise UsageError(f"its inputs: {err}") from err
 
     def _drawn(self, device: str, seed: int) -> tuple[Any, ...]:
         import torch

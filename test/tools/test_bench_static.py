@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.codegen import nvrtc
-from tilewright.tools import cli
+from tilewright.tools import bench_command, cli
 
 needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
@@ -101,6 +102,41 @@ def test_json_to_stdout(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert json.loads(out)["kernels"][0]["case"] == "silu_mul.small"
     assert err.startswith("case ")
+
+
+@needs_nvrtc
+def test_a_case_that_fails_is_named_and_the_others_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unknown = {**case("fft", "torch.fft.fft(t0).abs()", (8, 8)), "name": "fft.small"}
+    wrong = {**case("matmul", "t0 @ t0", (2, 3)), "name": "matmul.wrong"}
+    suite, path = tmp_path / "suite.json", tmp_path / "rows.json"
+    suite.write_text(json.dumps({"cases": [unknown, wrong, CASES[2]]}))
+    assert cli.main(["bench", "--static", str(suite), "--json", str(path)]) == 2
+    out, err = capsys.readouterr()
+    _, row, summary = out.splitlines()
+    assert row.startswith("silu_mul.small ")
+    assert summary.endswith(" of 1 kernels fall short of nothing, on sm_90a")
+    assert "error: case 'fft.small': " in err
+    assert "error: case 'matmul.wrong': " in err
+    assert err.endswith("error: 2 of 3 cases failed\n")
+    content = json.loads(path.read_text())
+    assert [*content["failures"]] == ["fft.small", "matmul.wrong"]
+    assert "error: case 'fft.small': " in content["failures"]["fft.small"]
+    assert [row["case"] for row in content["kernels"]] == ["silu_mul.small"]
+
+
+def test_where_no_fault_of_the_suite_is_to_blame_the_exit_code_is_1(
+    suite: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise PassFailedException("error: pass 'lift': too many registers")
+
+    monkeypatch.setattr(bench_command, "report_of", fail)
+    assert cli.main(["bench", "--static", suite, "--only", "silu"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: case 'silu_mul.small': pass 'lift': too many registers\n")
 
 
 @pytest.mark.parametrize(
