@@ -1,182 +1,93 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright bench --static SUITE.json`: what the machine code of every case's kernels tells, and
-what keeps them from being as fast as they could be.
+`tilewright bench SUITE.json`: every case of a suite against PyTorch, on the GPU; with `--static`
+what the kernels' machine code tells, without one.
 """
 
 import argparse
-import json
+import re
 import sys
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from time import monotonic
 
-from tilewright.codegen.report import KernelEvidence, report_of
-from tilewright.codegen.report.instruction import Category
-from tilewright.codegen.report.shortcomings import shortcomings, wide_share
-from tilewright.dialects.target import DEFAULT_TARGET
-from tilewright.dialects.target import target as target_named
 from tilewright.errors import UsageError
-from tilewright.passes.pipeline_string import parse_spec_list
-from tilewright.tools.diagnostics import explain
+from tilewright.tools import static_bench
+from tilewright.tools.bench.gpu import need_gpu
+from tilewright.tools.bench.plot import draw, need_matplotlib
+from tilewright.tools.bench.results_file import ResultsFile, check_path
+from tilewright.tools.bench.row import Row
+from tilewright.tools.bench.supervisor import Supervisor, worker_command
+from tilewright.tools.bench.table import print_rows, print_summary
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.suite import Case, read_cases
-from tilewright.tools.terminal import console, show, table
-
-SCHEMA = 1
-"""The version of the JSON's shape."""
-
-_NUMBERS = (
-    "grid",
-    "block",
-    "regs",
-    "spills",
-    "smem",
-    "warps",
-    "FFMA",
-    "wide",
-    "banks",
-    "estimate",
-    "floor",
-)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One kernel of one case."""
-
-    case: str
-    kernel: str
-    grid: int
-    block: int
-    registers: int
-    spill_bytes: int
-    shared_bytes: int
-    warps: int
-    """Resident on an SM."""
-    ffma_share: float | None
-    """Of the main loop's instructions."""
-    wide_share: float | None
-    """Of the bytes that go to and from global memory, those that go 16 at a time."""
-    bank_factor: float | None
-    sector_factor: float | None
-    minimum_bytes: int
-    estimate_us: float | None
-    case_floor_us: float
-    """What an H100 SXM needs for the whole case."""
-    schedule: str
-    shortcomings: tuple[str, ...]
-
-
-class Failure(NamedTuple):
-    """A case of which no machine code can be told."""
-
-    message: str
-    exit_code: int
+from tilewright.tools.terminal import console
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the table, without the cases that fail; write the JSON."""
-    name = args.target or DEFAULT_TARGET
-    cases = [*read_cases(args.suite, args.only)]
-    if not cases:
-        raise UsageError(f"no case of '{args.suite}' has '{args.only}' in its name")
-    target_named(name)
-    found = {case.name: _rows_or_failure(case, name) for case in cases}
-    failures = {case: said for case, said in found.items() if isinstance(said, Failure)}
-    rows = [row for said in found.values() if not isinstance(said, Failure) for row in said]
-    shown = table("case", "kernel", *_NUMBERS, "falls short", numbers=_NUMBERS)
-    for row in rows:
-        shown.add_row(*_cells(row))
+    """Measure, or tell what machine code tells; 1 if a case gave nothing, or a wrong result."""
+    cases = _cases(args)
+    if args.static:
+        return static_bench.run(args, cases)
+    if args.target is not None:
+        raise UsageError(
+            "times are of the GPU that is present", remedy="--target goes with --static"
+        )
+    need_gpu("bench --static")
+    return run_measured(args, cases, Supervisor(worker_command(args.backends), args.limit))
+
+
+def run_measured(args: argparse.Namespace, cases: list[Case], supervisor: Supervisor) -> int:
+    """Measure the cases that are not in the file yet, and show all."""
+    check_path(args.json)
+    if args.plot is not None:
+        need_matplotlib(args.plot)
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
-    good = sum(not row.shortcomings for row in rows)
-    if len(failures) < len(cases):
-        show(out, shown)
-        out.print(f"{good} of {len(rows)} kernels fall short of nothing, on {name}")
-    if failures:
-        print(f"error: {len(failures)} of {len(cases)} cases failed", file=sys.stderr)
-    if args.json is not None:
-        content = {
-            "schema": SCHEMA,
-            "target": name,
-            "kernels": [asdict(row) for row in rows],
-            "failures": {case: failure.message for case, failure in failures.items()},
-        }
-        write_text(args.json, json.dumps(content, indent=1) + "\n")
-    return max((failure.exit_code for failure in failures.values()), default=0)
-
-
-def _rows_or_failure(case: Case, target: str) -> list[Row] | Failure:
-    """The case's rows, or what is said, at once, of why there are none."""
+    supervisor.start()
+    results = ResultsFile(args.json, supervisor.environment)
     try:
-        return [*rows_of(case, target)]
-    except Exception as err:  # of whatever kind: the other cases are to be told of all the same
-        said, code = explain(err)
-        message = said.replace("error: ", f"error: case '{case.name}': ", 1)
-        print(message, file=sys.stderr, flush=True)
-        return Failure(message, code)
+        _measure(cases, results, supervisor, args)
+    finally:
+        supervisor.stop()
+    rows = [row for case in cases if (row := results.row(case)) is not None]
+    print_rows(rows, out)
+    print_summary(rows, out)
+    if left := len(cases) - len(rows):
+        out.print(f"\n{left} cases are left: the same command goes on with them")
+    gpu = supervisor.environment["gpu"]
+    if args.plot is not None:
+        draw(rows, f"Tilewright {supervisor.environment['tilewright']} on {gpu}", args.plot)
+    if args.json == "-":
+        write_text("-", results.text(rows))
+    return 1 if any(row["problem"] for row in rows) else 0
 
 
-def rows_of(case: Case, target: str) -> Iterator[Row]:
-    """A row for each kernel of the case."""
-    import tilewright
-
-    module = tilewright.capture(case.function, *case.inputs()).module
-    for kernel in report_of(module, target_named(target)).kernels:
-        yield _row(case, kernel)
-
-
-def _row(case: Case, kernel: KernelEvidence) -> Row:
-    launch, resources = kernel.launch, kernel.resources
-    return Row(
-        case.name,
-        kernel.name,
-        launch.grid,
-        launch.block,
-        resources.registers,
-        resources.spill_store_bytes,
-        kernel.shared_bytes,
-        kernel.occupancy.warps,
-        None if kernel.loop is None else kernel.loop.mix.share(Category.FFMA),
-        wide_share(kernel.mix),
-        kernel.traffic.bank_factor,
-        kernel.traffic.sector_factor,
-        kernel.traffic.minimum_bytes,
-        None if kernel.estimate is None else 1e6 * kernel.estimate.seconds,
-        case.floor_us,
-        launch.schedule,
-        tuple(shortcomings(kernel, _tile(launch.schedule))),
-    )
+def _measure(
+    cases: list[Case], results: ResultsFile, supervisor: Supervisor, args: argparse.Namespace
+) -> None:
+    begin = monotonic()
+    for number, case in enumerate(cases, 1):
+        known = results.row(case)
+        if known is not None and not (args.retry and known["problem"]):
+            continue
+        if args.stop_after is not None and monotonic() - begin > args.stop_after:
+            return
+        row = supervisor.row(case)
+        results.add(row)
+        print(f"{number}/{len(cases)} {_line(row)}", file=sys.stderr, flush=True)
 
 
-def _tile(schedule: str) -> tuple[int, int] | None:
-    """The rows and columns of a block; None for what is no contraction."""
-    options = {spec.name: spec.parameters for spec in parse_spec_list(schedule)}
-    match options.get("blockify-launch"):
-        case {"m": (int(m),), "n": (int(n),)}:
-            return m, n
-        case _:
-            return None
+def _line(row: Row) -> str:
+    """That a case is done, while others are not."""
+    if row["problem"]:
+        return f"{row['name']}: {row['problem']}"
+    return f"{row['name']}: {row['us']:.2f} us"
 
 
-def _cells(row: Row) -> list[str]:
-    return [
-        row.case,
-        row.kernel,
-        f"{row.grid}",
-        f"{row.block}",
-        f"{row.registers}",
-        f"{row.spill_bytes}",
-        f"{row.shared_bytes}",
-        f"{row.warps}",
-        _share(row.ffma_share),
-        _share(row.wide_share),
-        "-" if row.bank_factor is None else f"{row.bank_factor:.2f}",
-        "-" if row.estimate_us is None else f"{row.estimate_us:.1f}",
-        f"{row.case_floor_us:.1f}",
-        "; ".join(row.shortcomings),
-    ]
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.0f} %"
+def _cases(args: argparse.Namespace) -> list[Case]:
+    """Those asked for. `UsageError` if there are none."""
+    cases = list(read_cases(args.suite, args.only))
+    if args.filter is not None:
+        cases = [case for case in cases if re.search(args.filter, case.name)]
+    if not cases:
+        asked = args.only or args.filter
+        raise UsageError(f"no case of '{args.suite}' has '{asked}' in its name")
+    return cases

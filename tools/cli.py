@@ -23,6 +23,8 @@ import tilewright
 AddParser = Callable[..., argparse.ArgumentParser]
 
 LEVELS = ("torch", "tensor", "loop", "tile", "kernel", "cuda")
+BACKENDS = ("eager", "compile", "max-autotune")
+"""Whom `bench` compares with: those of `tools/bench/contestants.py`, which are PyTorch's."""
 
 _EXPRESSION = """\
 An EXPR is a PyTorch expression, or statements that end in one; torch, nn, F and math are known:
@@ -218,6 +220,17 @@ def _add_run(add_parser: AddParser) -> None:
         action="store_true",
         help="also say what the machine code tells of each kernel, as compile --report does",
     )
+    parser.add_argument(
+        "--bench",
+        action="store_true",
+        help="then measure it against PyTorch, on a GPU, as bench does",
+    )
+    _add_backends(parser)
+    parser.add_argument(
+        "--profile",
+        action="store_true",
+        help="then print what Nsight Compute (ncu) counts in each kernel, where it is installed",
+    )
 
 
 def _blocks(text: str) -> int:
@@ -249,19 +262,93 @@ def _add_explain(add_parser: AddParser) -> None:
     _add_program(_command(add_parser, "explain", "explain_command", help, _EXPRESSION))
 
 
+_BENCH = """\
+Every case is computed by Tilewright and by PyTorch, eager and compiled, each as a CUDA graph. First
+results are compared with float64, then all are timed in turns. Losses come first in the table. No
+ratio is shown where a result is wrong, a time is not possible, or noise exceeds the difference.
+
+  tilewright {} benchmarks/suite84.json --json results.json --plot results.png
+  tilewright {} benchmarks/suite84.json --static      without a GPU
+
+exit code: 0 if all that was measured is right, 1 if not; docs/benchmarking.md says more
+"""
+
+
 def _add_bench(add_parser: AddParser) -> None:
-    help = "tell of each kernel of a suite what keeps it from being as fast as it could be"
-    parser = _command(add_parser, "bench", "bench_command", help)
+    help = "measure the cases of a suite against PyTorch"
+    parser = _command(add_parser, "bench", "bench_command", help, _BENCH)
     parser.add_argument("suite", metavar="SUITE", help="cases, as benchmarks/suite84.json has them")
     parser.add_argument(
         "--static",
         action="store_true",
-        required=True,
-        help="from the kernels' machine code; no GPU is needed",
+        help="what keeps kernels from being as fast as they could be, from their machine code; "
+        "no GPU is needed, and nothing is timed",
     )
-    parser.add_argument("--only", metavar="TEXT", default="", help="cases with TEXT in their name")
-    parser.add_argument("--target", metavar="ARCH", help="GPU architecture; default: sm_90a")
-    parser.add_argument("--json", metavar="FILE", help="also write all figures, - for stdout")
+    names = parser.add_mutually_exclusive_group()
+    names.add_argument("--only", metavar="TEXT", default="", help="cases with TEXT in their name")
+    names.add_argument(
+        "--filter", type=_regex, metavar="RE", help="cases whose name has a match of RE in it"
+    )
+    parser.add_argument("--target", metavar="ARCH", help="with --static; default: sm_90a")
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help="also write all figures, - for stdout; times that are in FILE already are not taken "
+        "again, if they are of the same GPU, versions, sources and backends",
+    )
+    _add_backends(parser)
+    parser.add_argument("--plot", metavar="FILE", help="draw a bar chart: .png, .svg or .pdf")
+    parser.add_argument(
+        "--limit",
+        type=_seconds,
+        metavar="SECONDS",
+        default=180.0,
+        help="what compiles or runs for longer is killed; default: 180",
+    )
+    parser.add_argument(
+        "--stop-after",
+        type=_seconds,
+        metavar="SECONDS",
+        help="begin no case after so long; the same command goes on from there",
+    )
+    parser.add_argument(
+        "--retry", action="store_true", help="also measure again what gave nothing, or was wrong"
+    )
+
+
+def _add_backends(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--backends",
+        type=_backends,
+        metavar="A,B",
+        default=BACKENDS,
+        help=f"whom to compare with, of {', '.join(BACKENDS)}; default: all",
+    )
+
+
+def _backends(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name for name in text.split(",") if name))
+    if unknown := [name for name in names if name not in BACKENDS]:
+        known = ", ".join(BACKENDS)
+        raise argparse.ArgumentTypeError(f"unknown backend '{unknown[0]}'; known: {known}")
+    return names
+
+
+def _regex(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as err:
+        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {err}") from err
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds")
+    return value
 
 
 _SIMCHECK = """\

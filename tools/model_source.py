@@ -27,12 +27,20 @@ def captured(args: argparse.Namespace, fake: bool, seed: int = 0) -> Any:
     With `fake` the tensors of an expression get no values.
     """
     capture = import_module("tilewright.frontend.capture").capture
-    if args.expression is not None:
-        parse = import_module("tilewright.frontend.expression").parse_expression
-        model = parse(args.expression, fake=fake, seed=seed)
-    else:
-        model = import_module("tilewright.frontend.model_file").load_model(args.file, seed)
+    model = model_of(args, fake, seed)
     return capture(model.module, model.args, model.kwargs)
+
+
+def model_of(args: argparse.Namespace, fake: bool, seed: int = 0) -> Any:
+    """
+    What is captured, with its arguments: a `tilewright.frontend.expression.Expression`.
+
+    With `fake` the tensors of an expression get no values.
+    """
+    if args.expression is None:
+        return import_module("tilewright.frontend.model_file").load_model(args.file, seed)
+    parse = import_module("tilewright.frontend.expression").parse_expression
+    return parse(args.expression, fake=fake, seed=seed)
 
 
 def module_of(args: argparse.Namespace) -> ModuleOp:

@@ -143,8 +143,9 @@ def _factor(factor: float, count: int) -> str:
     return f"{factor:.2f}" if count else "-"
 
 
-def write_json(report: Report, path: str) -> None:
-    """The JSON object, to a file."""
+def write_json(report: Report, path: str, bench: dict[str, Any] | None = None) -> None:
+    """The JSON object, to a file; with the times, if they were taken."""
+    times = {} if bench is None else {"bench": bench}
     static = {} if report.static is None else {"report": as_json(report.static)}
     _write(
         path,
@@ -159,6 +160,7 @@ def write_json(report: Report, path: str) -> None:
             "peak_bytes": report.slab.peak_bytes,
             "sum_bytes": report.slab.sum_bytes,
             **static,
+            **times,
         },
     )
 

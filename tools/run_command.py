@@ -4,8 +4,10 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from rich.console import Console
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen.execution import Backend, backend_for
@@ -19,11 +21,16 @@ from tilewright.dialects.target import target
 from tilewright.errors import UsageError
 from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import context, lower
+from tilewright.tools.bench.gpu import gpu_contest, need_gpu
+from tilewright.tools.bench.profile import print_profile
+from tilewright.tools.bench.row import measured
+from tilewright.tools.bench.table import print_outcome
+from tilewright.tools.bench.workload import workload_of_expression
 from tilewright.tools.checks import checking_manager
 from tilewright.tools.comparison import Comparison, compare, uncompared
 from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import read_module
-from tilewright.tools.model_source import captured, is_ir
+from tilewright.tools.model_source import captured, is_ir, model_of
 from tilewright.tools.program import (
     Program,
     captured_program,
@@ -40,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
     """Run, and report; 0 if all results are right."""
     use_cuda_home()
     target_name = target_for(args.target)
+    if args.bench or args.profile:
+        _check_timed(args)
     try:
         backend = backend_for(args.device, target_name, args.blocks)
         report = _report(_program(args), backend, target_name, args)
@@ -47,14 +56,45 @@ def run(args: argparse.Namespace) -> int:
         if args.json:
             write_json_error(explain(err)[0], args.device, target_name, args.json)
         raise
-    if args.json:
-        write_json(report, args.json)
     tables = sys.stderr if args.json == "-" else sys.stdout
-    print_report(report, console(args.color, tables))
+    out = console(args.color, tables)
+    print_report(report, out)
     tables.flush()
     for error in report.errors():
         print(error, file=sys.stderr)
-    return 0 if report.ok else 1
+    row = _timed(args, report, target_name, out)
+    if args.json:
+        write_json(report, args.json, row)
+    return 0 if report.ok and not (row and row["problem"]) else 1
+
+
+def _check_timed(args: argparse.Namespace) -> None:
+    """Raise unless what runs can be timed."""
+    option = "--bench" if args.bench else "--profile"
+    if is_ir(args):
+        raise UsageError(f"{option} goes with -c or a model, not with a FILE of IR")
+    if args.device == "sim":
+        raise UsageError(f"{option} needs a GPU: the simulator's times say nothing of one")
+    need_gpu("compile --report")
+
+
+def _timed(
+    args: argparse.Namespace, report: Report, target_name: str, out: Console
+) -> dict[str, Any] | None:
+    """The times, and what the profiler says, of results that are right."""
+    if not report.ok:
+        return None
+    row = None
+    if args.bench:
+        workload = workload_of_expression(model_of(args, fake=False, seed=args.seed))
+        outcome = gpu_contest(args.backends, target_name).run(workload, lambda phase: None)
+        out.print()
+        print_outcome(outcome, out)
+        row = measured(outcome)
+    if args.profile:
+        out.print()
+        print_profile(args, {launch.launch.kernel for launch in report.execution.kernels}, out)
+    return row
 
 
 def _program(args: argparse.Namespace) -> Program:

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Measuring on a GPU: CUDA graphs, by way of PyTorch, between two CUDA events.
+
+Reference: CUDA driver API, sections "Device Management" and "Event Management"; PyTorch's notes on
+CUDA semantics, "CUDA Graphs".
+"""
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from tilewright.codegen.benchmark.device import Call, Recording
+from tilewright.codegen.benchmark.roofline import Peaks
+from tilewright.codegen.benchmark.timer import Replay
+from tilewright.codegen.runtime.libcuda import LibCuda, libcuda
+from tilewright.dialects.target import Target
+
+_SMS, _CLOCK_KHZ, _MEMORY_CLOCK_KHZ, _BUS_BITS, _L2_BYTES = 16, 13, 36, 37, 38
+"""CUdevice_attribute"""
+_PER_CLOCK = 2
+"""Device memory of all kinds moves data on both edges of its clock."""
+_WARM_UPS = 3
+_LEAST_FLUSHED = 256 * 2**20
+"""Bytes. Writing them takes a GPU long enough to queue the next graph meanwhile."""
+
+
+class CudaDevice:
+    """A GPU of PyTorch's: by default its current one. `target` is what is compiled for it."""
+
+    def __init__(self, target: Target, ordinal: int | None = None):
+        import torch
+
+        self.ordinal = torch.cuda.current_device() if ordinal is None else ordinal
+        self.torch_device = f"cuda:{self.ordinal}"
+        self.name: str = torch.cuda.get_device_name(self.ordinal)
+        lib = libcuda()
+        self.l2_bytes = device_attribute(lib, self.ordinal, _L2_BYTES)
+        self.peaks = peaks(lib, self.ordinal, target)
+        size = max(_LEAST_FLUSHED, 2 * self.l2_bytes)
+        self._flushed = torch.empty(size, dtype=torch.uint8, device=self.torch_device)
+
+    def record(self, calls: Sequence[Call]) -> Recording:
+        import torch
+
+        here, side = torch.cuda.current_stream(), torch.cuda.Stream()
+        side.wait_stream(here)
+        with torch.no_grad(), torch.cuda.stream(side):
+            for _ in range(_WARM_UPS):
+                calls[0]()
+        here.wait_stream(side)
+        self.wait()
+        graph = torch.cuda.CUDAGraph()
+        with torch.no_grad(), torch.cuda.graph(graph):
+            outputs = [call() for call in calls]
+        return Recording(graph.replay, outputs)
+
+    def timer(self, flush: bool) -> "EventTimer":
+        return EventTimer(self._flushed, flush)
+
+    def wait(self) -> None:
+        import torch
+
+        torch.cuda.synchronize()
+
+
+class EventTimer:
+    """
+    Time from one CUDA event to the next, on PyTorch's current stream.
+
+    The host queues faster than the GPU works, once it has a lead: the first replay waits for a
+    flush in any case, so that none waits for the host.
+    """
+
+    def __init__(self, flushed: Any, flush: bool):
+        self._flushed = flushed
+        self._flush = flush
+
+    def times(self, replays: Sequence[Replay]) -> list[float]:
+        import torch
+
+        events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in replays]
+        for number, ((start, end), replay) in enumerate(zip(events, replays, strict=True)):
+            if self._flush or number == 0:
+                self._flushed.zero_()
+            start.record()
+            replay()
+            end.record()
+        torch.cuda.synchronize()
+        return [1e3 * start.elapsed_time(end) for start, end in events]
+
+
+def peaks(lib: LibCuda, ordinal: int, target: Target) -> Peaks:
+    """
+    What a GPU does in a second at its highest clocks, by what its driver says; where the driver
+    does not say, what the product does that stands for the target.
+    """
+    sms, clock, memory_clock, bits = (
+        device_attribute(lib, ordinal, number)
+        for number in (_SMS, _CLOCK_KHZ, _MEMORY_CLOCK_KHZ, _BUS_BITS)
+    )
+    flops = 2 * target.fp32_lanes * sms * clock * 1e3
+    bandwidth = _PER_CLOCK * memory_clock * 1e3 * bits / 8
+    return Peaks(flops or target.flops, bandwidth or target.bandwidth)
+
+
+def device_attribute(lib: LibCuda, ordinal: int, number: int) -> int:
+    """What the driver knows of a GPU."""
+    device, value = ctypes.c_int(), ctypes.c_int()
+    what = f"an attribute of GPU {ordinal}"
+    lib.call(what, "cuDeviceGet", ctypes.byref(device), ordinal)
+    lib.call(what, "cuDeviceGetAttribute", ctypes.byref(value), number, device)
+    return value.value

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How fast anything could be: what has to be done, over what a GPU does in a second.
+
+    floor = max(flops / float32 operations a second, bytes / bytes a second)
+
+Reference: Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009.
+"""
+
+from typing import NamedTuple
+
+TENSOR_CORES = 8
+"""
+How many times as many multiply-adds a second tensor cores do at most, of float32 inputs cut to
+TF32, as the lanes for float32 do (NVIDIA H100 and A100 whitepapers: 8 times both).
+
+PyTorch's attention splits a float32 into several of these; so it is no mistake to be faster than
+the lanes for float32 allow, but to be faster than this is.
+"""
+
+
+class Work(NamedTuple):
+    """What has to be done, by whatever kernels."""
+
+    flops: int
+    """Of contractions; a multiply-add is two. The others never bound anything."""
+    bytes: int
+    """All that has to be read, once, and the results."""
+
+
+class Peaks(NamedTuple):
+    """What a GPU does in a second."""
+
+    flops: float
+    """float32 operations outside tensor cores; a multiply-add is two."""
+    bandwidth: float
+    """Bytes to and from device memory."""
+
+    def floor_us(self, work: Work) -> float:
+        """Microseconds that kernels need at least that leave tensor cores alone, as ours do."""
+        return 1e6 * max(work.flops / self.flops, work.bytes / self.bandwidth)
+
+    def least_us(self, work: Work) -> float:
+        """Microseconds that any kernels need at least."""
+        return 1e6 * max(work.flops / (TENSOR_CORES * self.flops), work.bytes / self.bandwidth)

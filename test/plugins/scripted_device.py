@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A device for contests without a GPU: calls run on the CPU, and what a clock says is a script."""
+
+from collections.abc import Callable, Sequence
+
+from tilewright.codegen.benchmark.device import Call, Recording
+from tilewright.codegen.benchmark.roofline import Peaks
+from tilewright.codegen.benchmark.timer import Replay
+
+PEAKS = Peaks(flops=1e12, bandwidth=1e12)
+
+
+class ScriptedTimer:
+    """Says of the n-th replay that it has ever timed what the script says."""
+
+    def __init__(self, script: Callable[[int], float]):
+        self.script = script
+        self.asked: list[Replay] = []
+
+    def times(self, replays: Sequence[Replay]) -> list[float]:
+        start = len(self.asked)
+        self.asked += replays
+        return [self.script(start + n) for n in range(len(replays))]
+
+
+class ScriptedDevice:
+    """The CPU, on which every call takes as long as it is said to."""
+
+    name = "scripted"
+    torch_device = "cpu"
+    peaks = PEAKS
+
+    def __init__(self, script: Callable[[int], float] = lambda n: 100.0, l2_bytes: int = 1024):
+        self.clock = ScriptedTimer(script)
+        self.l2_bytes = l2_bytes
+        self.flushes: list[bool] = []
+        self.replays = 0
+
+    def record(self, calls: Sequence[Call]) -> Recording:
+        """Replays write where the first results lie, as those of a CUDA graph do."""
+        outputs = [call() for call in calls]
+
+        def replay() -> None:
+            self.replays += 1
+            for call, into in zip(calls, outputs, strict=True):
+                for old, new in zip(into, call(), strict=True):
+                    old.copy_(new)
+
+        return Recording(replay, outputs)
+
+    def timer(self, flush: bool) -> ScriptedTimer:
+        self.flushes.append(flush)
+        return self.clock
+
+    def wait(self) -> None:
+        """Calls are done when they return."""

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A contest: everyone's results are compared with what they should be, then everyone is timed.
+
+What is compared is what is timed: the results that a replay of a recording has written, into memory
+that held something else before. Those of the last replay must be as the first ones.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tilewright.arrays import array_of
+from tilewright.codegen.benchmark.device import Device, Recording
+from tilewright.codegen.benchmark.protocol import Protocol
+from tilewright.codegen.benchmark.roofline import Peaks, Work
+from tilewright.codegen.benchmark.rotation import rotation
+from tilewright.codegen.benchmark.timing import timing
+from tilewright.codegen.benchmark.verdict import Result
+from tilewright.errors import TilewrightError
+from tilewright.tools.bench.contestants import OURS, Compute, Prepare, forget_compiled
+from tilewright.tools.bench.work import work_of
+from tilewright.tools.bench.workload import Inputs, Workload
+from tilewright.tools.comparison import compare
+from tilewright.tools.program import Program, captured_program
+
+RECORDINGS = 2
+"""Of each contestant: how far two of the same are apart is the noise."""
+
+Tell = Callable[[str], None]
+"""Is told what is begun: `max-autotune: compiling`."""
+
+
+class DeviceLostError(TilewrightError):
+    """A kernel has failed on the device, which this process cannot use any more."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a contest."""
+
+    work: Work
+    peaks: Peaks
+    copies: int
+    """How many copies of the inputs a recording goes through."""
+    results: dict[str, Result]
+    """By contestant, ours first."""
+
+
+@dataclass
+class Contest:
+    """Measures workloads on a device."""
+
+    device: Device
+    contestants: Mapping[str, Prepare]
+    """Ours, and whom it is compared with."""
+    protocol: Protocol = field(default_factory=Protocol)
+
+    def run(
+        self, workload: Workload, tell: Tell, left_out: Mapping[str, str] | None = None
+    ) -> Outcome:
+        """
+        Measure everyone but those left out, who are told of with a reason.
+
+        Raises `DeviceLostError` where a kernel fails in a way that ends the process's use of the
+        device, after telling whose turn it was.
+        """
+        forget_compiled()
+        work, inputs = work_of(workload.captured), workload.arrays()
+        copies, needs_flush = rotation(work.bytes, self.device.l2_bytes)
+        given = [workload.copy(self.device.torch_device) for _ in range(copies)]
+        tell("comparing")
+        judge = _Judge(workload, inputs)
+        recordings: dict[str, list[Recording]] = {}
+        problems = dict(left_out or {})
+        for name, prepare in self.contestants.items():
+            if name in problems:
+                continue
+            found = self._recorded(name, prepare, workload, given, tell)
+            if isinstance(found, str):
+                problems[name] = found
+                continue
+            if problem := self._compared(judge, found, given):
+                problems[name] = problem
+            recordings[name] = found
+        tell("timing")
+        replays = {name: [r.replay for r in found] for name, found in recordings.items()}
+        samples = self.protocol.measure(replays, self.device.timer(needs_flush))
+        self._wait("timing")
+        results: dict[str, Result] = {}
+        for name in self.contestants:
+            least = self._least_us(name, work)
+            if name not in recordings:
+                results[name] = Result(None, problems[name], least)
+                continue
+            problem = problems.get(name) or _changed(judge, recordings[name])
+            results[name] = Result(timing(samples[name], copies), problem, least)
+        return Outcome(work, self.device.peaks, copies, results)
+
+    def _recorded(
+        self,
+        name: str,
+        prepare: Prepare,
+        workload: Workload,
+        given: Sequence[Inputs],
+        tell: Tell,
+    ) -> list[Recording] | str:
+        """The recordings of a contestant, or why there are none."""
+        import torch
+
+        try:
+            tell(f"{name}: compiling")
+            compute = prepare(workload)
+            with torch.no_grad():
+                compute(given[0])
+            tell(f"{name}: running")
+            calls = [_call(compute, inputs) for inputs in given]
+            found = [self.device.record(calls) for _ in range(RECORDINGS)]
+        except Exception as err:
+            self._wait(name)
+            return f"failed: {_one_line(err)}"
+        self._wait(name)
+        return found
+
+    def _compared(
+        self, judge: "_Judge", recordings: Iterable[Recording], given: Sequence[Inputs]
+    ) -> str:
+        """What is wrong with results; empty if nothing is."""
+        kept = {t.untyped_storage().data_ptr() for inputs in given for t in inputs.tensors}
+        for recording in recordings:
+            for outputs in recording.outputs:
+                _overwrite(outputs, kept)
+            recording.replay()
+            self.device.wait()
+            for outputs in _different(recording.outputs):
+                if problem := judge.problem(outputs):
+                    return f"wrong: {problem}"
+        return ""
+
+    def _least_us(self, name: str, work: Work) -> float:
+        """Our kernels leave tensor cores alone in float32; PyTorch's may use them."""
+        peaks = self.device.peaks
+        return peaks.floor_us(work) if name == OURS else peaks.least_us(work)
+
+    def _wait(self, name: str) -> None:
+        try:
+            self.device.wait()
+        except Exception as err:
+            raise DeviceLostError(f"{name}: {_one_line(err)}") from err
+
+
+class _Judge:
+    """Compares results, by the rules of `tilewright run`; what they should be is computed once."""
+
+    def __init__(self, workload: Workload, inputs: Sequence[Any]):
+        program = captured_program(workload.captured)
+        assert program.exact is not None
+        self._inputs = inputs
+        self._program: Program = replace(
+            program,
+            exact=_once(program.exact),
+            rounded=_once(program.rounded),
+            disturbed=_once(program.disturbed),
+        )
+
+    def problem(self, outputs: Sequence[Any]) -> str:
+        """What is wrong with tensors; empty if nothing is."""
+        arrays = [array_of(output) for output in outputs]
+        found = compare(self._program, self._inputs, arrays)
+        return next((comparison.reason for comparison in found if comparison.reason), "")
+
+
+def _once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of inputs, and of numbers, that computes each result once for the same inputs."""
+    results: dict[tuple[Any, ...], Any] = {}
+
+    def kept(inputs: Sequence[Any], *numbers: float) -> Any:
+        if numbers not in results:
+            results[numbers] = function(inputs, *numbers)
+        return results[numbers]
+
+    return kept
+
+
+def _call(compute: Compute, inputs: Inputs) -> Callable[[], list[Any]]:
+    return lambda: compute(inputs)
+
+
+def _overwrite(outputs: Iterable[Any], kept: set[int]) -> None:
+    """Write NaN, or -1, over the memory of tensors, unless it is that of inputs."""
+    import torch
+
+    for output in outputs:
+        storage = output.untyped_storage()
+        if storage.data_ptr() not in kept:
+            torch.empty(0, dtype=torch.uint8, device=output.device).set_(storage).fill_(0xFF)
+
+
+def _different(results: Sequence[list[Any]]) -> list[list[Any]]:
+    """The first results, and all that are not equal to them to the bit."""
+    import torch
+
+    first, *rest = results
+    return [first, *(r for r in rest if not all(map(torch.equal, first, r)))]
+
+
+def _changed(judge: _Judge, recordings: Iterable[Recording]) -> str:
+    """What is wrong with the results of the last replay; empty if nothing is."""
+    for recording in recordings:
+        for outputs in _different(recording.outputs)[1:]:
+            if problem := judge.problem(outputs):
+                return f"wrong after many runs: {problem}"
+        if problem := judge.problem(recording.outputs[0]):
+            return f"wrong after many runs: {problem}"
+    return ""
+
+
+def _one_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

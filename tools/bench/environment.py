@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What times depend on: those of two environments are not compared, nor kept in one file."""
+
+import platform
+from collections.abc import Iterable
+from hashlib import sha256
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import tilewright
+from tilewright.codegen import nvrtc
+from tilewright.codegen.benchmark.device import Device
+from tilewright.codegen.runtime.libcuda import libcuda
+
+_PACKAGES = ("torch", "triton", "xdsl")
+_FOLDERS = ("codegen", "dialects", "frontend", "passes")
+"""What makes kernels, and measures them."""
+
+
+def environment(device: Device, contestants: Iterable[str]) -> dict[str, Any]:
+    """Product, versions, and our sources, as one can tell them apart."""
+    return {
+        "gpu": device.name,
+        "flops": device.peaks.flops,
+        "bandwidth": device.peaks.bandwidth,
+        "driver": ".".join(map(str, libcuda().version())),
+        "nvrtc": ".".join(map(str, nvrtc.version())),
+        "python": platform.python_version(),
+        **{name: version(name) for name in _PACKAGES if find_spec(name)},
+        "tilewright": tilewright.__version__,
+        "sources": sources(),
+        "contestants": list(contestants),
+    }
+
+
+def sources() -> str:
+    """A digest of all files that kernels come from; it names a state as a commit does."""
+    digest = sha256()
+    for package in _FOLDERS:
+        folder = Path(str(import_module(f"tilewright.{package}").__file__)).parent
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in (".py", ".cuh"):
+                digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A contest on the GPU that is present."""
+
+from collections.abc import Sequence
+
+from tilewright.codegen.benchmark.cuda_device import CudaDevice
+from tilewright.codegen.gpu import target_for
+from tilewright.codegen.runtime.gpu_backend import gpu_driver, why_no_gpu
+from tilewright.dialects.target import target
+from tilewright.errors import TilewrightError
+from tilewright.tools.bench.contest import Contest
+from tilewright.tools.bench.contestants import BACKENDS, OURS, ours, use_float32
+
+
+def need_gpu(instead: str) -> None:
+    """Raise `TilewrightError`, with what to do instead, unless there is a GPU to take times on."""
+    if (reason := why_no_gpu()) is not None:
+        raise TilewrightError(
+            f"taking times needs a GPU, and there is none: {reason}",
+            remedy=f"{instead} says what the machine code of kernels tells without one",
+        )
+
+
+def gpu_contest(backends: Sequence[str], target_name: str | None = None) -> Contest:
+    """Ours against others, by name, where there is a GPU."""
+    use_float32()
+    name = target_for(target_name)
+    peers = {backend: BACKENDS[backend] for backend in backends}
+    return Contest(CudaDevice(target(name)), {OURS: ours(gpu_driver(), name), **peers})

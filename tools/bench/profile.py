@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`run --profile`: what NVIDIA's profiler counts, kernel by kernel.
+
+Nsight Compute runs a program and replays its kernels; so it gets the same command once more,
+without the benches, and is asked for our kernels only. Clocks are left as they are.
+Reference: Nsight Compute CLI, "Command Line Options".
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from shutil import which
+from tempfile import TemporaryDirectory
+
+from rich.console import Console
+
+from tilewright.errors import TilewrightError
+
+_SECTIONS = (
+    *("SpeedOfLight", "ComputeWorkloadAnalysis", "MemoryWorkloadAnalysis"),
+    *("LaunchStats", "Occupancy"),
+)
+_TOOLKITS = ("/usr/local/cuda",)
+_LIMIT_S = 600
+_NO_PROFILER = "note: no profile: Nsight Compute (ncu) is neither on the PATH nor in CUDA_HOME"
+
+
+def find_ncu() -> str | None:
+    """Nsight Compute, on the PATH or in the toolkit."""
+    folders = [os.environ.get("CUDA_HOME", ""), *_TOOLKITS]
+    places = [str(Path(folder, "bin")) for folder in folders if folder]
+    return which("ncu") or which("ncu", path=os.pathsep.join(places))
+
+
+def print_profile(args: argparse.Namespace, kernels: Iterable[str], out: Console) -> None:
+    """
+    Profile the program of `run`'s arguments, or say that there is no profiler.
+
+    Raises `TilewrightError` where the profiler fails.
+    """
+    if (ncu := find_ncu()) is None:
+        print(_NO_PROFILER, file=sys.stderr)
+        return
+    with TemporaryDirectory() as folder:
+        log = Path(folder, "ncu.txt")
+        done = subprocess.run(
+            [*_profiler(ncu, kernels, log), *_program(args)],
+            capture_output=True,
+            text=True,
+            timeout=_LIMIT_S,
+        )
+        text = log.read_text() if log.exists() else done.stdout + done.stderr
+    if done.returncode:
+        errors = re.findall(r"==ERROR== (.*)", text) or text.strip().splitlines()[-1:]
+        raise TilewrightError(f"Nsight Compute failed: {' '.join(errors) or done.returncode}")
+    out.print(text.rstrip(), markup=False, highlight=False, soft_wrap=True)
+
+
+def _profiler(ncu: str, kernels: Iterable[str], log: Path) -> list[str]:
+    names = "|".join(map(re.escape, sorted(kernels)))
+    sections = [word for name in _SECTIONS for word in ("--section", name)]
+    chosen = ["--kernel-name", f"regex:^({names})$", "--clock-control", "none", *sections]
+    return [ncu, *chosen, "--log-file", str(log)]
+
+
+def _program(args: argparse.Namespace) -> list[str]:
+    """The command once more, as it runs the kernels and nothing else."""
+    source = [args.file] if args.expression is None else ["-c", args.expression]
+    target = [] if args.target is None else ["--target", args.target]
+    command = [sys.executable, "-m", "tilewright.tools.cli", "run", "--device", "gpu"]
+    return [*command, "--seed", str(args.seed), *target, *source]

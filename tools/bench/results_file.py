@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The JSON file of a suite's results, written after each case: what is in it is not measured again.
+
+    {"schema": 1, "environment": {...}, "cases": [{"name": ..., "us": ..., ...}, ...]}
+
+A file holds the results of one environment. Those of another are not mixed with it, they go.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+from tilewright.errors import UsageError
+from tilewright.tools.bench.row import SCHEMA, Row, head
+from tilewright.tools.suite import Case
+
+
+class ResultsFile:
+    """The results of one environment, by case; in memory only if there is no path."""
+
+    def __init__(self, path: str | None, environment: dict[str, Any]):
+        self._path = None if path in (None, "-") else Path(path)
+        self.environment = environment
+        self._rows: dict[str, Row] = {}
+        stored = {} if self._path is None else _stored(self._path)
+        if not stored:
+            return
+        before = stored["environment"]
+        changed = [k for k in {**before, **environment} if before.get(k) != environment.get(k)]
+        if stored["schema"] == SCHEMA and not changed:
+            self._rows = {row["name"]: row for row in stored["cases"]}
+        elif stored["cases"]:
+            what = ", ".join(sorted(changed)) or "schema"
+            print(f"note: '{path}' is of another {what}: all is measured anew", file=sys.stderr)
+
+    def row(self, case: Case) -> Row | None:
+        """What is known of a case, if it is the same expression of the same shapes."""
+        row = self._rows.get(case.name)
+        return row if row is not None and {**row, **head(case)} == row else None
+
+    def add(self, row: Row) -> None:
+        """Put a row in, or in the place of an older one, and write the file."""
+        self._rows[row["name"]] = row
+        if self._path is None:
+            return
+        with NamedTemporaryFile("w", dir=self._path.parent, delete=False) as file:
+            file.write(self.text(list(self._rows.values())))
+        Path(file.name).replace(self._path)
+
+    def text(self, rows: Sequence[Row]) -> str:
+        """The JSON of these rows."""
+        content = {"schema": SCHEMA, "environment": self.environment, "cases": rows}
+        return json.dumps(content, indent=1, allow_nan=False) + "\n"
+
+
+def check_path(path: str | None) -> None:
+    """Raise `UsageError` unless results can be written there, before they are measured."""
+    if path is not None and path != "-" and not Path(path).parent.is_dir():
+        raise UsageError(f"cannot write '{path}': there is no folder '{Path(path).parent}'")
+
+
+def _stored(path: Path) -> dict[str, Any]:
+    """What a file holds; nothing if there is none."""
+    if not path.exists():
+        return {}
+    try:
+        stored = json.loads(path.read_text())
+        _ = (
+            stored["schema"],
+            stored["environment"].items(),
+            [row["name"] for row in stored["cases"]],
+        )
+    except OSError as err:
+        raise UsageError(f"cannot read '{path}': {err.strerror}") from err
+    except (ValueError, KeyError, TypeError, AttributeError) as err:
+        raise UsageError(
+            f"'{path}' holds something else than results", remedy="give --json another file"
+        ) from err
+    return stored

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is kept of a contest: one JSON object, which says no more than the samples do."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tilewright.codegen.benchmark.verdict import Result, Verdict, best, verdict
+from tilewright.tools.bench.contest import Outcome
+from tilewright.tools.bench.contestants import EAGER, OURS
+from tilewright.tools.suite import Case
+
+Row = dict[str, Any]
+"""A case, as JSON has it; `docs/benchmarking.md` says what is in it."""
+
+NOT_MEASURED = Result(None)
+SCHEMA = 1
+"""The version of the JSON's shape."""
+
+
+def head(case: Case) -> Row:
+    """What tells a case from others."""
+    shapes = [list(shape) for shape in case.shapes]
+    return {"name": case.name, "op": case.op, "expression": case.expression, "shapes": shapes}
+
+
+def failed(case: Case, problem: str) -> Row:
+    """A case that gave nothing."""
+    return head(case) | {**_EMPTY, "problem": problem}
+
+
+def measured(outcome: Outcome) -> Row:
+    """All figures of a contest, and what may be said of them."""
+    ours = outcome.results[OURS]
+    peers = {name: result for name, result in outcome.results.items() if name != OURS}
+    eager = peers.pop(EAGER, NOT_MEASURED)
+    mode = best(peers)
+    compiled = _joined(peers) if mode is None else peers[mode]
+    floor = outcome.peaks.floor_us(outcome.work)
+    us = _us(ours)
+    return {
+        "us": us,
+        "eager_us": _us(eager),
+        "compile_us": _us(compiled),
+        "vs_eager": _ratio(verdict(ours, eager)),
+        "vs_compile": _ratio(verdict(ours, compiled)),
+        "roofline": None if us is None else floor / us,
+        "floor_us": floor,
+        "tflops": None if us is None else outcome.work.flops / us * 1e-6,
+        "tbytes": None if us is None else outcome.work.bytes / us * 1e-6,
+        "compile_mode": mode,
+        "why": {
+            "vs_eager": verdict(ours, eager).reason,
+            "vs_compile": verdict(ours, compiled).reason,
+        },
+        "problem": ours.why_not,
+        "copies": outcome.copies,
+        "flops": outcome.work.flops,
+        "bytes": outcome.work.bytes,
+        "contestants": {name: _result(result) for name, result in outcome.results.items()},
+    }
+
+
+_EMPTY: Row = {
+    **dict.fromkeys(("us", "eager_us", "compile_us", "vs_eager", "vs_compile", "roofline")),
+    **dict.fromkeys(("floor_us", "tflops", "tbytes", "compile_mode")),
+    "why": {"vs_eager": "", "vs_compile": ""},
+    "contestants": {},
+}
+
+
+def _us(result: Result) -> float | None:
+    """A time that counts."""
+    return None if result.why_not or result.timing is None else result.timing.us
+
+
+def _ratio(found: Verdict) -> float | None:
+    return found.ratio
+
+
+def _joined(peers: Mapping[str, Result]) -> Result:
+    """Several of which none counts, as one."""
+    if not peers:
+        return NOT_MEASURED
+    return Result(None, "; ".join(f"{name}: {r.why_not}" for name, r in peers.items()))
+
+
+def _result(result: Result) -> Row:
+    time = {} if result.timing is None else result.timing._asdict()
+    return {**time, "least_us": result.least_us, "problem": result.why_not}

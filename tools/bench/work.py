@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a captured function has to do at least, by its graph: operations of contractions, and bytes.
+
+It is a lower bound. An input counts if some operator reads all of it, not if it is only looked up
+in; of causal attention half of the products count; an operator that is not known counts as none.
+"""
+
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import Any
+
+from tilewright.codegen.benchmark.roofline import Work
+from tilewright.frontend.capture import Captured
+
+_VIEWS = {
+    *("view", "reshape", "permute", "transpose", "t", "unsqueeze", "squeeze", "expand", "flatten"),
+    *("unflatten", "alias", "contiguous", "clone", "detach", "movedim", "numpy_T", "mT"),
+}
+"""What reads of its input as much as its own users do."""
+_LOOK_UPS = {
+    *("embedding", "index", "index_select", "gather", "take", "take_along_dim", "slice", "select"),
+    *("narrow", "diagonal", "split", "split_with_sizes", "chunk", "unbind", "tril", "triu"),
+}
+"""What may read a part of its input only."""
+
+
+def work_of(captured: Captured) -> Work:
+    """The least that has to be done to compute the results of the captured function."""
+    graph = captured.exported.graph
+    nodes = {node.name: node for node in graph.nodes}
+    read = sum(_bytes(i.tensor) for i in captured.inputs if _is_read(nodes[i.node], captured))
+    outputs = {output.value for output in captured.outputs if output.is_tensor}
+    written = sum(_bytes(node.meta["val"]) for node in outputs)
+    flops = sum(_flops(node) for node in graph.nodes if node.op == "call_function")
+    return Work(flops, read + written)
+
+
+def _bytes(tensor: Any) -> int:
+    """What an expanded tensor repeats is there once."""
+    return min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
+
+
+def _is_read(node: Any, captured: Captured) -> bool:
+    """Whether someone reads all elements of a node."""
+    return any(_reads(user, captured) for user in node.users)
+
+
+def _reads(user: Any, captured: Captured) -> bool:
+    if user.op != "call_function":
+        return user.op == "output"
+    name = _name(user)
+    if name in _VIEWS:
+        return _is_read(user, captured)
+    return name not in _LOOK_UPS
+
+
+def _name(node: Any) -> str:
+    """`matmul` of `aten.matmul.default`."""
+    return str(getattr(node.target, "overloadpacket", node.target)).rpartition(".")[2]
+
+
+def _flops(node: Any) -> int:
+    formula = _FORMULAS.get(_name(node))
+    return 0 if formula is None else formula(node)
+
+
+def _shape(node: Any) -> tuple[int, ...]:
+    return tuple(node.meta["val"].shape)
+
+
+def _product(first: int) -> Callable[[Any], int]:
+    """A product of matrices whose left one is the argument at `first`."""
+    return lambda node: 2 * prod(_shape(node)) * _shape(node.args[first])[-1]
+
+
+def _attention(node: Any) -> int:
+    """Products with the keys and with the values; of causal attention those that count."""
+    query, key, value = (_shape(argument) for argument in node.args[:3])
+    *batch, rows, width = query
+    columns = key[-2]
+    is_causal = node.kwargs.get("is_causal", (*node.args, *[False] * 6)[5])
+    square = min(rows, columns)
+    below = square * (square + 1) // 2 + (rows - square) * columns
+    products = prod(batch) * (below if is_causal else rows * columns)
+    return 2 * products * (width + value[-1])
+
+
+def _convolution(node: Any) -> int:
+    """Each result gathers from a window of the input."""
+    return 2 * prod(_shape(node)) * prod(_shape(node.args[1])[1:])
+
+
+def _transposed_convolution(node: Any) -> int:
+    """Each input is spread over a window of the result."""
+    return 2 * prod(_shape(node.args[0])) * prod(_shape(node.args[1])[1:])
+
+
+_FORMULAS: Mapping[str, Callable[[Any], int]] = {
+    **{name: _product(0) for name in ("mm", "bmm", "matmul", "linear", "mv", "dot")},
+    **{name: _product(1) for name in ("addmm", "baddbmm", "addmv")},
+    "scaled_dot_product_attention": _attention,
+    **{f"conv{n}d": _convolution for n in (1, 2, 3)},
+    **{f"conv_transpose{n}d": _transposed_convolution for n in (1, 2, 3)},
+}

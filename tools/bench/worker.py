@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The process that measures: it reads requests and writes replies, JSON objects, one a line.
+
+    {"case": {...}, "left_out": {...}}      a request
+    {"environment": {...}}                  once it has started
+    {"phase": "ours: compiling"}            whenever it begins something
+    {"row": {...}}                          the end of a case, or
+    {"row": {...}, "lost": true}            also the end of the process: a kernel broke the device
+
+What kernels and compilers print goes to the standard error.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, TextIO
+
+from tilewright.errors import TilewrightError
+from tilewright.tools.bench.contest import Contest, DeviceLostError
+from tilewright.tools.bench.row import Row, failed, head, measured
+from tilewright.tools.bench.workload import workload_of_case
+from tilewright.tools.suite import Case
+
+Send = Callable[[dict[str, Any]], None]
+
+
+def serve(contest: Contest, requests: Iterable[str], send: Send) -> None:
+    """Answer requests until there are no more, or the device is lost."""
+    for line in requests:
+        request = json.loads(line)
+        case = case_of(request["case"])
+        try:
+            send({"row": answer(contest, case, request["left_out"], send)})
+        except DeviceLostError as err:
+            send({"row": failed(case, f"failed: {err.message}"), "lost": True})
+            return
+
+
+def case_of(entry: dict[str, Any]) -> Case:
+    """A case that `dataclasses.asdict` has made a JSON object."""
+    shapes: list[list[int]] = entry["shapes"]
+    return replace(Case(**entry), shapes=tuple(tuple(shape) for shape in shapes))
+
+
+def answer(contest: Contest, case: Case, left_out: dict[str, str], send: Send) -> Row:
+    """The row of a case. Raises `DeviceLostError`."""
+    try:
+        send({"phase": "capturing"})
+        workload = workload_of_case(case)
+        outcome = contest.run(workload, lambda phase: send({"phase": phase}), left_out)
+    except DeviceLostError:
+        raise
+    except TilewrightError as err:
+        return failed(case, f"failed: {err}")
+    return head(case) | measured(outcome)
+
+
+def sender(stream: TextIO) -> Send:
+    """Writes replies to a stream."""
+
+    def send(reply: dict[str, Any]) -> None:
+        print(json.dumps(reply), file=stream, flush=True)
+
+    return send
+
+
+def own_stdout() -> TextIO:
+    """The standard output for replies alone: whatever else is written there goes to stderr."""
+    stream = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    return stream
+
+
+def main(argv: Sequence[str]) -> None:
+    """Measure on the GPU until the standard input ends."""
+    from tilewright.tools.bench.environment import environment
+    from tilewright.tools.bench.gpu import gpu_contest
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--backends", required=True)
+    backends = parser.parse_args(argv).backends.split(",")
+    send = sender(own_stdout())
+    contest = gpu_contest([name for name in backends if name])
+    send({"environment": environment(contest.device, contest.contestants)})
+    serve(contest, sys.stdin, send)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
