@@ -141,6 +141,13 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", metavar="ARCH", help="GPU architecture; default: the GPU present, else sm_90a"
     )
+    parser.add_argument(
+        "--schedule",
+        metavar="[KERNEL=]PASSES",
+        action="append",
+        default=[],
+        help="do a kernel with these passes and options, as `explain` prints them; once for each",
+    )
 
 
 def _add_compile(add_parser: AddParser) -> None:
@@ -259,7 +266,13 @@ def _add_ops(add_parser: AddParser) -> None:
 
 def _add_explain(add_parser: AddParser) -> None:
     help = "say how each kernel is scheduled, and why"
-    _add_program(_command(add_parser, "explain", "explain_command", help, _EXPRESSION))
+    parser = _command(add_parser, "explain", "explain_command", help, _EXPRESSION)
+    _add_program(parser)
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help="also write all of it as JSON; - is stdout, and the text goes to stderr",
+    )
 
 
 _BENCH = """\

@@ -19,6 +19,7 @@ from tilewright.passes.trace import listening
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.model_source import module_of
 from tilewright.tools.plan_file import form_of, write_plan
+from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.terminal import colored_diff, is_colored
 from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
@@ -35,11 +36,12 @@ def run(args: argparse.Namespace) -> int:
     if args.host:
         _write_host(args, target, level)
         return 0
-    module = module_of(args)
     with _listening(args.verbosity, target, args.color):
+        module = with_schedules(module_of(args), args.schedule, target)
         lowered = lower(module, level, target=target)
         if level is Level.CUDA:
             relieve_spills(lowered, target)
+    warn_of_idle_steps(module, lowered, target)
     if level is Level.CUDA:
         check_kernels(kernels_of(lowered), target)
     text = cuda_source(lowered) if level is Level.CUDA else str(lowered) + "\n"

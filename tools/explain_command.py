@@ -5,6 +5,7 @@ the rewrites did or why it did nothing.
 """
 
 import argparse
+import json
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from math import log
 from typing import Any, NamedTuple
 
 from rich.console import Console
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.codegen.gpu import target_for
@@ -26,12 +28,19 @@ from tilewright.passes.pipeline_string import parse_spec_list, without_quotes
 from tilewright.passes.tile.plan_schedules import RULE as PLANNING
 from tilewright.passes.tile.planner import Choice, Weighed, launched, weighed
 from tilewright.passes.trace import Rule, listening
+from tilewright.tools.mlir_source import write_text
 from tilewright.tools.model_source import module_of
+from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.terminal import console
 from tilewright.tools.trace_printer import Snapshot
 
+SCHEMA = 1
+"""The version of the JSON's shape."""
+
 _OTHERS = 4
 """Alternatives that are shown."""
+
+_HEADINGS = ("decided", "instead", *[""] * (_OTHERS - 1))
 
 
 class Step(NamedTuple):
@@ -40,6 +49,11 @@ class Step(NamedTuple):
     rule: Rule
     says: str
     acted: bool
+
+    @property
+    def name(self) -> str:
+        """The pass."""
+        return self.rule.name.replace("_", "-")
 
 
 @dataclass
@@ -69,53 +83,93 @@ class Steps:
         """Is part of the rewrite that follows."""
 
 
+class Weighing(NamedTuple):
+    """A choice of the planner, in words."""
+
+    choice: str
+    us: float
+    """Microseconds, by the planner's model."""
+
+
+class Explanation(NamedTuple):
+    """How a kernel came to its schedule."""
+
+    kernel: str
+    schedule: str
+    problem: str | None
+    """What was weighed; None where there was one way to do it, or the user has said which."""
+    weighed: Sequence[Weighing]
+    """What was decided, and what could have been instead."""
+    steps: Sequence[Step]
+
+
 def run(args: argparse.Namespace) -> int:
-    """Print a paragraph for each kernel."""
+    """Print a paragraph for each kernel; write the JSON."""
     target = target_for(args.target)
-    nests = lower(module_of(args), Level.LOOP, target=target)
-    steps = Steps(target_named(target))
-    with listening(steps):
-        scheduled = lower(nests, Level.TILE, target=target)
-    out = console(args.color, sys.stdout)
-    kernels = {op.sym_name.data: op for op in nests.ops if isinstance(op, loop.KernelOp)}
-    if not kernels:
+    found = explanations(module_of(args), args.schedule, target)
+    out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
+    if not found:
         out.print("no kernels: nothing is computed")
-    for op in scheduled.ops:
-        if isinstance(op, loop.KernelOp):
-            name = op.sym_name.data
-            choices = weighed(launched(kernels[name])[1], steps.target)
-            _explain(out, op, choices, steps.by_kernel[name])
+    for explanation in found:
+        _print(out, explanation)
+    if args.json is not None:
+        kernels = [_as_json(explanation) for explanation in found]
+        content = {"schema": SCHEMA, "target": target, "kernels": kernels}
+        write_text(args.json, json.dumps(content, indent=1) + "\n")
     return 0
 
 
+def explanations(module: ModuleOp, schedules: Sequence[str], target: str) -> list[Explanation]:
+    """What there is to say of each kernel of `module`, with the schedules that the user gives."""
+    nests = with_schedules(lower(module, Level.LOOP, target=target), schedules, target)
+    steps = Steps(target_named(target))
+    with listening(steps):
+        scheduled = lower(nests, Level.TILE, target=target)
+    warn_of_idle_steps(nests, scheduled, target)
+    kernels = {op.sym_name.data: op for op in nests.ops if isinstance(op, loop.KernelOp)}
+    return [
+        _explanation(op, kernels[op.sym_name.data], steps)
+        for op in scheduled.ops
+        if isinstance(op, loop.KernelOp)
+    ]
+
+
+def _explanation(kernel: loop.KernelOp, nest: loop.KernelOp, steps: Steps) -> Explanation:
+    name = kernel.sym_name.data
+    schedule = "" if kernel.schedule is None else kernel.schedule.data
+    choices = weighed(launched(nest)[1], steps.target) if nest.plan is None else None
+    if choices is None:
+        return Explanation(name, schedule, None, (), steps.by_kernel[name])
+    told = [Weighing(str(each), 1e6 * choices.seconds(each)) for each in _telling(choices)]
+    return Explanation(name, schedule, str(choices.problem), told, steps.by_kernel[name])
+
+
 def _telling(choices: Weighed) -> list[Choice[Any]]:
-    """Of those within a tenth of each other only the first."""
+    """Of those within a tenth of each other only the first; not too many."""
     found: dict[int, Choice[Any]] = {}
     for choice in choices.choices:
         found.setdefault(round(10 * log(choices.seconds(choice))), choice)
-    return [*found.values()]
+    return [*found.values()][: 1 + _OTHERS]
 
 
-def _explain(
-    out: Console,
-    kernel: loop.KernelOp,
-    choices: Weighed | None,
-    steps: Sequence[Step],
-) -> None:
-    schedule = "" if kernel.schedule is None else kernel.schedule.data
+def _print(out: Console, explanation: Explanation) -> None:
+    name, schedule, problem, weighings, steps = explanation
     options = {spec.name: without_quotes(str(spec)) for spec in parse_spec_list(schedule)}
-    out.print(kernel.sym_name.data, style="bold", markup=False)
+    out.print(name, style="bold", markup=False)
     out.print(f"  schedule  {schedule}", markup=False, soft_wrap=True)
-    if choices is not None:
-        headings = ["decided", "instead", *[""] * (_OTHERS - 1)]
-        out.print(f"  problem   {choices.problem}", markup=False)
-        for heading, choice in zip(headings, _telling(choices), strict=False):
-            seconds = f"{1e6 * choices.seconds(choice):.1f} us by the planner's model"
-            out.print(f"  {heading:<9} {choice}: {seconds}", markup=False)
+    if problem is not None:
+        out.print(f"  problem   {problem}", markup=False)
+    for heading, (choice, us) in zip(_HEADINGS, weighings, strict=False):
+        out.print(f"  {heading:<9} {choice}: {us:.1f} us by the planner's model", markup=False)
     for step in steps:
-        name = step.rule.name.replace("_", "-")
-        done = options.get(name, name) if step.acted else f"{name}: no, {step.says}"
+        done = options.get(step.name, step.name) if step.acted else f"{step.name}: no, {step.says}"
         out.print(f"  {step.rule.stage}:{step.rule.number:03d}     {done}", markup=False)
         if step.acted:
             out.print(f"{'':<12}{step.says}", markup=False)
     out.print()
+
+
+def _as_json(explanation: Explanation) -> dict[str, Any]:
+    steps = [{"pass": s.name, "acted": s.acted, "says": s.says} for s in explanation.steps]
+    weighings = [weighing._asdict() for weighing in explanation.weighed]
+    return {**explanation._asdict(), "weighed": weighings, "steps": steps}

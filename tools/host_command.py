@@ -15,6 +15,7 @@ from tilewright.tools.comparison import compare
 from tilewright.tools.mlir_source import read_module, write_text
 from tilewright.tools.model_source import captured, is_ir
 from tilewright.tools.program import Program, captured_program, module_program, random_inputs
+from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 
 
 def write_host(args: argparse.Namespace, target: str) -> None:
@@ -26,7 +27,10 @@ def write_host(args: argparse.Namespace, target: str) -> None:
         raise UsageError(
             "nobody knows the results of CUDA IR", remedy="start with IR of a higher level"
         )
-    plan = plan_of(lower_to_cuda(program.module, target))
+    module = with_schedules(program.module, args.schedule, target)
+    lowered = lower_to_cuda(module, target)
+    warn_of_idle_steps(module, lowered, target)
+    plan = plan_of(lowered)
     check_launches(plan.launches, target)
     inputs = random_inputs(plan.inputs, seed=0) if program.inputs is None else [*program.inputs]
     expected = _expected(program, plan, inputs)

@@ -39,6 +39,7 @@ from tilewright.tools.program import (
     stored_inputs,
 )
 from tilewright.tools.report import Report, print_report, write_json, write_json_error
+from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.terminal import console
 from tilewright.tools.toolkit import use_cuda_home
 
@@ -108,11 +109,15 @@ def _program(args: argparse.Namespace) -> Program:
     return captured_program(captured(args, fake=False, seed=args.seed))
 
 
-def _kernel_ir(module: ModuleOp, check: str, target_name: str) -> ModuleOp | None:
+def _kernel_ir(module: ModuleOp, target_name: str, args: argparse.Namespace) -> ModuleOp | None:
     """`module` at Kernel IR, the last level with an interpreter; None if it is below."""
-    if level_of(module) is Level.CUDA:
+    manager = checking_manager(context(), args.check)
+    planned = with_schedules(module, args.schedule, target_name, manager)
+    if level_of(planned) is Level.CUDA:
         return None
-    return lower(module, Level.KERNEL, checking_manager(context(), check), target_name)
+    lowered = lower(planned, Level.KERNEL, manager, target_name)
+    warn_of_idle_steps(planned, lowered, target_name)
+    return lowered
 
 
 def _compared(
@@ -131,7 +136,7 @@ def _compared(
 def _report(
     program: Program, backend: Backend, target_name: str, args: argparse.Namespace
 ) -> Report:
-    kernel_ir = _kernel_ir(program.module, args.check, target_name)
+    kernel_ir = _kernel_ir(program.module, target_name, args)
     plan = plan_of(lower_to_cuda(kernel_ir or program.module, target_name))
     inputs = program.inputs
     if inputs is None and args.inputs is not None:

@@ -35,6 +35,9 @@ from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.pipeline_string import configure, parse_spec_list, without_quotes
 from tilewright.passes.trace import Rule, rewriting, skipped
 
+LEFT_OUT = "its plan does without"
+"""Why a kernel with a plan is left alone by what the plan does not name, or not any more."""
+
 
 @dataclass(frozen=True)
 class SchedulingPass(ModulePass, ABC):
@@ -138,7 +141,7 @@ def _chosen(
     given = step.options()
     planned = take_planned(kernel, step.name)
     if planned is None and kernel.plan is not None and not given:
-        return "its plan does without"
+        return LEFT_OUT
     options = {} if planned is None else planned.normalize_parameter_names().parameters
     if given and not given.items() <= options.items():
         kernel.plan, options = None, given

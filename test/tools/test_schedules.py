@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--schedule`, and plans in files: kernels are done so, and what comes to nothing is told."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tilewright.codegen import nvrtc
+from tilewright.tools import cli
+
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+TWO = "torch.relu(torch.randn(9, 12) @ torch.randn(12, 40)).softmax(-1)"
+"""Two kernels: relu_matmul and softmax."""
+
+TILES = "relu_matmul=tileify,chunk-matmul-k{bk=4},blockify-launch{m=8 n=4}"
+
+ROWS = """\
+loop.kernel @rows(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
+  loop.for %i in 8 {
+    %sum = loop.reduce %k in 100 with add {
+      %0 = loop.load %x[%i, %k] : memref<8x100xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.store %sum, %out[%i] : memref<8xf32>
+  }
+} plan "PLAN"
+"""
+
+Tilewright = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def tilewright(capsys: pytest.CaptureFixture[str]) -> Tilewright:
+    """The exit code, what is printed, and what is said on stderr."""
+
+    def run(*argv: str) -> tuple[int, str, str]:
+        code = cli.main([*argv, "--target", "sm_90a"])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+def test_a_kernel_is_named_and_the_others_are_planned(tilewright: Tilewright) -> None:
+    code, out, err = tilewright("compile", "-c", TWO, "--ir", "tile", "--schedule", TILES)
+    assert (code, err) == (0, "")
+    first, second = (line for line in out.splitlines() if "} schedule" in line)
+    assert '"tileify,chunk-matmul-k{bk=4},blockify-launch{m=8 n=4},' in first
+    assert '"tileify,cooperative-reduce{' in second
+
+
+def test_the_only_kernel_needs_no_name(tilewright: Tilewright) -> None:
+    argv = ["-c", "torch.randn(8, 100).sum(-1)", "--ir", "loop", "--schedule", "tileify"]
+    code, out, err = tilewright("compile", *argv)
+    assert (code, err) == (0, "")
+    assert '} plan "tileify"' in out
+
+
+@needs_nvrtc
+def test_what_is_run_is_right(tilewright: Tilewright, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    rows = "softmax=tileify,cooperative-reduce{threads=32 rows=2}"
+    given = ["--schedule", TILES, "--schedule", rows, "--check", "each", "--json", str(path)]
+    code, _, err = tilewright("run", "-c", TWO, "--device", "sim", *given)
+    assert (code, err) == (0, "")
+    assert "cooperative-reduce{threads=32 rows=2" in path.read_text()
+
+
+def test_an_option_that_a_kernel_cannot_have_names_the_kernel_and_the_reason(
+    tilewright: Tilewright,
+) -> None:
+    given = f"{TILES},register-tile{{fm=3}}"
+    code, out, err = tilewright("compile", "-c", TWO, "--schedule", given)
+    assert (code, out) == (1, "")
+    assert "cannot do 'register-tile{fm=3" in err
+    assert "in @relu_matmul: 8 steps of %tm are no threads of 3 each" in err
+
+
+@pytest.mark.parametrize(
+    ("schedules", "complaint"),
+    [
+        (["tileify"], "is for one kernel, and there are 2 (--schedule KERNEL=PASSES, where KERNEL"),
+        (["matmul_relu=tileify"], "no kernel is called 'matmul_relu' (there are: relu_matmul, so"),
+        (["softmaxx=tileify"], "no kernel is called 'softmaxx' (did you mean softmax?)"),
+        (["softmax=tileify"] * 2, "there are two schedules for @softmax"),
+        (["softmax=tilefy"], "the plan of @softmax: unknown pass 'tilefy' (did you mean tileify"),
+        (["softmax=mark-unroll{limit=x}"], "'limit' expects an integer, not 'x' (e.g. limit=64)"),
+    ],
+)
+def test_mistakes(tilewright: Tilewright, schedules: list[str], complaint: str) -> None:
+    given = [argument for text in schedules for argument in ("--schedule", text)]
+    code, out, err = tilewright("compile", "-c", TWO, *given)
+    assert (code, out) == (2, "")
+    assert complaint in err
+
+
+def test_what_is_below_loop_ir_is_scheduled_already(tilewright: Tilewright, tmp_path: Path) -> None:
+    path = tmp_path / "tile.mlir"
+    assert tilewright("compile", "-c", TWO, "--ir", "tile", "-o", str(path))[0] == 0
+    code, _, err = tilewright("compile", str(path), "--schedule", TILES)
+    assert code == 2
+    assert "the module is at tile level already, below loop" in err
+
+
+@pytest.mark.parametrize(
+    ("plan", "warnings"),
+    [
+        ("tileify,cooperative-reduce{threads=32 rows=1},stage-inputs,mark-unroll", []),
+        (
+            "tileify,chunk-matmul-k{bk=4},cooperative-reduce{threads=32 rows=1},mark-unroll",
+            ["'chunk-matmul-k{bk=4}' of the plan of @rows did nothing: no contraction: no loads"],
+        ),
+        (
+            "tileify,mark-unroll{limit=4},cooperative-reduce{threads=32 rows=1}",
+            ["'mark-unroll{limit=4}' of the plan of @rows did nothing: to-tile does 'cooperat"],
+        ),
+        (
+            "tileify,cooperative-reduce{threads=32 rows=1},cooperative-reduce{threads=64}",
+            ["'cooperative-reduce{threads=64}' of the plan of @rows did nothing: to-tile does e"],
+        ),
+        (
+            "tileify,mark-unroll,cse",
+            ["'cse' of the plan of @rows did nothing: to-tile has no"],
+        ),
+    ],
+)
+def test_planned_steps_that_do_nothing_are_told(
+    tilewright: Tilewright, plan: str, warnings: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "rows.mlir"
+    path.write_text(ROWS.replace("PLAN", plan))
+    code, _, err = tilewright("compile", str(path))
+    assert code == 0
+    for line, warning in zip(err.splitlines(), warnings, strict=True):
+        assert line.startswith(f"warning: {warning}")
+
+
+def test_explain_tells_of_a_given_schedule_what_it_did(
+    tilewright: Tilewright, tmp_path: Path
+) -> None:
+    path = tmp_path / "why.json"
+    code, out, _ = tilewright("explain", "-c", TWO, "--schedule", TILES, "--json", str(path))
+    assert code == 0
+    content = json.loads(path.read_text())
+    assert (content["schema"], content["target"]) == (1, "sm_90a")
+    tiles, rows = content["kernels"]
+    assert (tiles["kernel"], tiles["problem"], tiles["weighed"]) == ("relu_matmul", None, [])
+    assert tiles["schedule"].startswith("tileify,chunk-matmul-k{bk=4},")
+    assert rows["kernel"] == "softmax"
+    assert all(each["us"] > 0 for each in rows["weighed"])
+    for kernel in (tiles, rows):
+        assert kernel["schedule"] in out
+        assert all(step["says"] in out for step in kernel["steps"])

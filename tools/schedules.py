@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Schedules that a user gives: `--schedule [KERNEL=]PASSES`, or a `plan` in a file of IR; and which of
+their steps came to nothing.
+"""
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+from xdsl.utils.arg_spec import ArgSpec
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.kernel_like import KernelLikeOp
+from tilewright.errors import UsageError
+from tilewright.passes.levels import Level
+from tilewright.passes.lowering import lower
+from tilewright.passes.manager import PassManager
+from tilewright.passes.pipeline_string import did_you_mean, parse_spec_list, without_quotes
+from tilewright.passes.pipelines import TO_TILE
+from tilewright.passes.tile.scheduling_pass import LEFT_OUT
+from tilewright.passes.trace import Rule, listening
+
+_NAMED = re.compile(r"\s*([\w.$-]+)\s*=(.*)", re.DOTALL)
+_ORDER = {spec.name: position for position, spec in enumerate(parse_spec_list(TO_TILE))}
+
+
+def with_schedules(
+    module: ModuleOp, given: Sequence[str], target: str, manager: PassManager | None = None
+) -> ModuleOp:
+    """
+    `module` at Loop IR with the plans that are `given`, as `PASSES` for the only kernel or as
+    `KERNEL=PASSES`; what has none is left to the planner. `module` itself where nothing is given.
+    """
+    if not given:
+        return module
+    nests = lower(module, Level.LOOP, manager, target)
+    kernels = {op.sym_name.data: op for op in nests.ops if isinstance(op, loop.KernelOp)}
+    planned: set[str] = set()
+    for text in given:
+        name, passes = _read(text, [*kernels])
+        if name in planned:
+            raise UsageError(f"there are two schedules for @{name}")
+        planned.add(name)
+        kernels[name].plan = StringAttr(passes)
+    return nests
+
+
+def _read(text: str, kernels: Sequence[str]) -> tuple[str, str]:
+    """The kernel and its passes."""
+    if named := _NAMED.fullmatch(text):
+        if named[1] in kernels:
+            return named[1], named[2]
+        remedy = did_you_mean(named[1], kernels) or f"there are: {', '.join(kernels) or 'none'}"
+        raise UsageError(f"no kernel is called '{named[1]}'", remedy=remedy)
+    if len(kernels) == 1:
+        return kernels[0], text
+    raise UsageError(
+        f"the schedule '{text}' is for one kernel, and there are {len(kernels)}",
+        remedy=f"--schedule KERNEL=PASSES, where KERNEL is one of: {', '.join(kernels)}",
+    )
+
+
+def warn_of_idle_steps(module: ModuleOp, lowered: ModuleOp, target: str) -> None:
+    """
+    Say on stderr which planned steps of the kernels of `module` did nothing on the way to
+    `lowered`, and why. Steps without options may find nothing to do, unless their turn never came.
+    """
+    done = {name: _schedule(op) for op in lowered.ops if (name := _scheduled_name(op)) is not None}
+    idle = {
+        op.sym_name.data: steps
+        for op in _planned(module)
+        if (steps := _missing(op, done.get(op.sym_name.data)))
+    }
+    reasons = _Reasons()
+    if idle:
+        # Nobody has listened so far: passes are asked only where there is something to explain.
+        with listening(reasons):
+            lower(module, Level.TILE, target=target)
+    for op in _planned(module):
+        for step in idle.get(op.sym_name.data, ()):
+            why = reasons.found.get((op.sym_name.data, step.name))
+            if why in (None, LEFT_OUT):
+                why = _never_its_turn(step, op)
+            elif not step.parameters:
+                continue
+            says = f"'{without_quotes(str(step))}' of the plan of @{op.sym_name.data} did nothing"
+            print(f"warning: {says}: {why}", file=sys.stderr)
+
+
+def _planned(module: ModuleOp) -> Iterator[loop.KernelOp]:
+    return (op for op in module.ops if isinstance(op, loop.KernelOp) and op.plan is not None)
+
+
+def _scheduled_name(op: Operation) -> str | None:
+    """The kernel that `op` is, if it has been scheduled."""
+    if isinstance(op, loop.KernelOp):
+        return op.sym_name.data if isinstance(op.body.block.last_op, tile.LaunchOp) else None
+    return op.sym_name.data if isinstance(op, KernelLikeOp) else None
+
+
+def _schedule(op: Operation) -> tuple[ArgSpec, ...]:
+    """What was done to a kernel."""
+    assert isinstance(op, loop.KernelOp | KernelLikeOp)
+    return () if op.schedule is None else parse_spec_list(op.schedule.data)
+
+
+def _missing(kernel: loop.KernelOp, schedule: Sequence[ArgSpec] | None) -> list[ArgSpec]:
+    """What is in the plan of a kernel and not in its schedule; nothing if it has none yet."""
+    if schedule is None or kernel.plan is None:
+        return []
+    left = [*schedule[len(_schedule(kernel)) :]]
+    missing: list[ArgSpec] = []
+    for step in parse_spec_list(kernel.plan.data):
+        done = next((each for each in left if _does(each, step)), None)
+        if done is None:
+            missing.append(step)
+        else:
+            left.remove(done)
+    return missing
+
+
+def _does(done: ArgSpec, step: ArgSpec) -> bool:
+    """Whether what was done is what a step says, and perhaps what it leaves open."""
+    asked, given = (each.normalize_parameter_names().parameters for each in (step, done))
+    return done.name == step.name and asked.items() <= given.items()
+
+
+def _never_its_turn(step: ArgSpec, kernel: loop.KernelOp) -> str:
+    """Why no pass has looked at a step of the kernel's plan."""
+    assert kernel.plan is not None
+    if isinstance(kernel.body.block.last_op, tile.LaunchOp):
+        return "the kernel is a launch already (opt-tool -p to-tile goes on with it)"
+    if step.name not in _ORDER:
+        return "to-tile has no such pass (opt-tool -p apply-schedule runs any)"
+    plan = parse_spec_list(kernel.plan.data)
+    for other in plan[plan.index(step) + 1 :]:
+        if _ORDER.get(other.name, len(_ORDER)) < _ORDER[step.name]:
+            return f"to-tile does '{other.name}' first (opt-tool -p apply-schedule keeps the order)"
+    return "to-tile does each pass once (opt-tool -p apply-schedule does it again)"
+
+
+class _Reasons:
+    """Hears why passes leave kernels alone."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str], str] = {}
+
+    def look(self, scope: Operation) -> None:
+        """Nothing of a change is kept."""
+
+    def rewrote(self, rule: Rule, site: str, before: None, after: None) -> None:
+        """Is no reason."""
+
+    def skipped(self, rule: Rule, site: str, reason: str) -> None:
+        """Keep it."""
+        self.found[site, rule.name.replace("_", "-")] = reason
+
+    def decided(self, rule: Rule, site: str, reason: str) -> None:
+        """Is no reason."""
