@@ -74,6 +74,8 @@ def _check_timed(args: argparse.Namespace) -> None:
     option = "--bench" if args.bench else "--profile"
     if is_ir(args):
         raise UsageError(f"{option} goes with -c or a model, not with a FILE of IR")
+    if args.schedule:
+        raise UsageError(f"{option} is of the planner's schedules: it does not go with --schedule")
     if args.device == "sim":
         raise UsageError(f"{option} needs a GPU: the simulator's times say nothing of one")
     need_gpu("compile --report")

@@ -66,7 +66,7 @@ def test_what_is_run_is_right(tilewright: Tilewright, tmp_path: Path) -> None:
     given = ["--schedule", TILES, "--schedule", rows, "--check", "each", "--json", str(path)]
     code, _, err = tilewright("run", "-c", TWO, "--device", "sim", *given)
     assert (code, err) == (0, "")
-    assert "cooperative-reduce{threads=32 rows=2" in path.read_text()
+    assert [kernel["block"] for kernel in json.loads(path.read_text())["kernels"]] == [32, 64]
 
 
 def test_an_option_that_a_kernel_cannot_have_names_the_kernel_and_the_reason(
@@ -95,6 +95,12 @@ def test_mistakes(tilewright: Tilewright, schedules: list[str], complaint: str) 
     code, out, err = tilewright("compile", "-c", TWO, *given)
     assert (code, out) == (2, "")
     assert complaint in err
+
+
+def test_times_are_of_the_planners_schedules(tilewright: Tilewright) -> None:
+    code, out, err = tilewright("run", "-c", TWO, "--schedule", TILES, "--bench")
+    assert (code, out) == (2, "")
+    assert "--bench is of the planner's schedules: it does not go with --schedule" in err
 
 
 def test_what_is_below_loop_ir_is_scheduled_already(tilewright: Tilewright, tmp_path: Path) -> None:
