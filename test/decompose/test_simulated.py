@@ -6,90 +6,22 @@ A family is one program of many kernels, so that NVRTC runs once. With `--every-
 each op are simulated instead of its first ones; that takes minutes.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
 import pytest
-from xdsl.dialects.builtin import FunctionType, ModuleOp
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Region, SSAValue
 
-from tilewright.arrays import array_of
 from tilewright.codegen.execution import SimulatorBackend
-from tilewright.codegen.host_function import plan_of
 from tilewright.dialects import torch
-from tilewright.dialects.torch_op import TorchOp
-from tilewright.frontend.aten import build_op, overload_of, types_of
-from tilewright.passes import lowering
-from tilewright.passes.levels import Level
 
-from .cases import CASES, split
-from .conftest import assert_same, tensors_in
-
-
-class Call(NamedTuple):
-    """One call of one op."""
-
-    op: type[TorchOp]
-    args: Sequence[Any]
-    kwargs: Mapping[str, Any]
-
-    def __str__(self) -> str:
-        return f"{self.op.name}{self.args}{dict(self.kwargs)}"
-
-
-class Program:
-    """Several calls in one function, each with inputs of its own."""
-
-    def __init__(self, calls: Sequence[Call]):
-        self.body = Block()
-        self.inputs: list[Any] = []
-        self.expected: list[tuple[Call, Any]] = []
-        results = [result for call in calls for result in self._add(call)]
-        self.body.add_op(ReturnOp(*results))
-        signature = FunctionType.from_lists(
-            [argument.type for argument in self.body.args], [result.type for result in results]
-        )
-        self.module = ModuleOp([FuncOp("main", signature, Region(self.body))])
-
-    def _add(self, call: Call) -> Sequence[SSAValue]:
-        values: dict[Any, SSAValue] = {}
-        for tensor in tensors_in((*call.args, *call.kwargs.values())):
-            if tensor not in values:
-                position = len(self.body.args)
-                values[tensor] = self.body.insert_arg(types_of(tensor)[0], position)
-                self.inputs.append(array_of(tensor))
-        expected = overload_of(call.op)(*call.args, **call.kwargs)
-        op = build_op(call.op, tuple(call.args), call.kwargs, values, types_of(expected))
-        self.body.add_op(op)
-        self.expected += [(call, tensor) for tensor in tensors_in([expected])]
-        return op.results
-
-    def check(self) -> None:
-        """Run it, and compare all results."""
-        plan = plan_of(lowering.lower(self.module, Level.CUDA))
-        execution = SimulatorBackend("sm_90a").run(plan, self.inputs)
-        assert execution.problems == []
-        for got, (call, tensor) in zip(execution.results, self.expected, strict=True):
-            try:
-                assert_same(got, tensor)
-            except AssertionError as error:
-                raise AssertionError(f"{call}: {error}") from error
-
-
-def _calls(op: type[TorchOp]) -> list[Call]:
-    return [Call(op, *split(case)) for case in CASES[op]]
+from .programs import Call, Program, calls, first_calls
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A program for each family, or for each op."""
-    if metafunc.config.getoption("--every-case"):
-        programs = {op.name: _calls(op) for op in torch.OPS}
-    else:
-        families = {family.__name__: torch.ops_of(family) for family in torch.FAMILIES}
-        programs = {name: [_calls(op)[0] for op in ops] for name, ops in families.items() if ops}
-    metafunc.parametrize("calls", programs.values(), ids=programs.keys())
+    every_case = metafunc.config.getoption("--every-case")
+    programs = {op.name: calls(op) for op in torch.OPS} if every_case else first_calls()
+    metafunc.parametrize("program", programs.values(), ids=programs.keys())
 
 
-def test_simulated(calls: Sequence[Call]) -> None:
-    Program(calls).check()
+def test_simulated(program: Sequence[Call]) -> None:
+    Program(program).check(SimulatorBackend("sm_90a"), "sm_90a")

@@ -1,39 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-Every case of suite84 at a size that the simulator takes: the same kernels, by the very schedules
-that the planner has made for the full size, and right.
-"""
+"""Every case of suite84 by the schedules of its full size, at one that the simulator takes."""
 
-import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from reduced_suite import SIZES, by_full_schedules, captured, reduced
+from suite84 import cases
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import api
 from tilewright.arrays import array_of
 from tilewright.codegen import nvrtc
 from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
-from tilewright.dialects.loop import KernelOp
 from tilewright.frontend.capture import Captured
 from tilewright.tools.comparison import compare
 from tilewright.tools.program import captured_program
-from tilewright.tools.suite import Case, read_cases
 
 pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
-SUITE = Path(__file__).parents[2] / "benchmarks" / "suite84.json"
-CASES = {case.name: case for case in read_cases(SUITE)}
+CASES = {case.name: case for case in cases()}
 TARGETS = ("sm_80", "sm_90a", "sm_120")
-
-# What becomes of a size: rows of 16 bytes still, chunks of 32 for every split of the planner and a
-# part of one, tiles that overrun.
-SIZES = {32: 32, 64: 32, 128: 72, 256: 40, 512: 136, 2048: 520, 3584: 776, 5632: 1032, 18944: 1160}
-FEWER_HEADS = (4, 2, 1)
-"""By so many; with too few of them it pays to write the scores' softmax to memory, or not to."""
 
 # Of each operation and each family of schedules one.
 SOME = {
@@ -53,44 +41,6 @@ SOME = {
 }
 
 
-def reduced(case: Case, fewer: int = 4) -> Case:
-    """The case with fewer tokens, heads and features."""
-    shapes = tuple(tuple(_sizes(shape, fewer)) for shape in case.shapes)
-    expression = re.sub(
-        r"\((\d{4}),\)", lambda found: f"({SIZES[int(found[1])]},)", case.expression
-    )
-    return replace(case, shapes=shapes, expression=expression, tokens=SIZES[case.tokens])
-
-
-def with_product(case: Case) -> Case:
-    """The case with what is multiplied as a result too, so that a kernel of its own computes it."""
-    found = re.fullmatch(r"torch.matmul\((F.silu.*), t2\)", case.expression)
-    assert found is not None
-    return replace(case, expression=f"(lambda h: (h, torch.matmul(h, t2)))({found[1]})")
-
-
-def _sizes(shape: tuple[int, ...], fewer: int) -> list[int]:
-    batch, *sizes = shape
-    if len(shape) == 4:  # batch, heads, tokens, features
-        heads, *sizes = sizes
-        return [batch, heads // fewer, *(SIZES[size] for size in sizes)]
-    return [SIZES.get(size, size) for size in shape]
-
-
-def captured(case: Case, device: str) -> Captured:
-    return api.capture(case.function, *case.inputs(device))
-
-
-def kernels(module: ModuleOp) -> list[KernelOp]:
-    return [op for op in module.ops if isinstance(op, KernelOp)]
-
-
-def schedules(case: Case, target: str) -> list[str]:
-    """The schedules of the case's kernels at full size."""
-    scheduled = kernels(api.lower(captured(case, "meta"), "tile", target))
-    return [kernel.schedule.data for kernel in scheduled if kernel.schedule is not None]
-
-
 def assert_runs_right(program: Captured, module: ModuleOp, target: str) -> None:
     """All checks of the simulator, and PyTorch in float64."""
     inputs = [array_of(input.tensor) for input in program.inputs]
@@ -102,28 +52,9 @@ def assert_runs_right(program: Captured, module: ModuleOp, target: str) -> None:
     assert [comparison.reason for comparison in comparisons if comparison.reason] == []
 
 
-def alike(case: Case, number: int, target: str) -> tuple[Captured, ModuleOp]:
-    """The reduced case, and its Loop IR with as many kernels as at full size."""
-    programs = (captured(reduced(case, fewer), "cpu") for fewer in FEWER_HEADS)
-    if case.op == "silu_mul_matmul" and number == 2:
-        # Where many tiles share rows it pays to compute them once; here they are asked for.
-        programs = iter([captured(with_product(reduced(case)), "cpu")])
-    for program in programs:
-        nests = api.lower(program, "loop", target)
-        if len(kernels(nests)) == number:
-            return program, nests
-    raise AssertionError(f"no reduced {case.name} has {number} kernels")
-
-
 def check(name: str, target: str) -> None:
     """The reduced case by the schedules of the full one."""
-    full = schedules(CASES[name], target)
-    program, nests = alike(CASES[name], len(full), target)
-    for kernel, schedule in zip(kernels(nests), full, strict=True):
-        kernel.plan = StringAttr(schedule)
-    scheduled = api.lower(nests, "tile", target)
-    assert [kernel.schedule for kernel in kernels(scheduled)] == [*map(StringAttr, full)]
-    assert_runs_right(program, scheduled, target)
+    assert_runs_right(*by_full_schedules(CASES[name], target), target)
 
 
 @pytest.mark.parametrize("name", SOME)

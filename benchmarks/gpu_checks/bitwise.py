@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The stage `bitwise`: the simulator computes what the GPU does, to the bit.
+
+It is no mistake where the kernels use approximate instructions (`ex2.approx` of `expf` and others),
+which the simulator rounds rightly, or atomic sums, whose order is free: there the distance is told.
+"""
+
+from typing import Any
+
+from gpu_checks.device import Device
+from gpu_checks.launched import prepared
+from gpu_checks.outcome import Outcome, right, wrong
+
+ITEMS = (
+    "pointwise",
+    "sum.columns",
+    "softmax.100",
+    "rms_norm",
+    "matmul.odd",
+    "matmul.even",
+    "matmul.k1",
+    "matmul.batched",
+    "sdpa",
+    "conv2d",
+    "cumsum",
+    "scatter_add",
+    "dtype.float16",
+    "dtype.bfloat16",
+    "dtype.float64",
+    "dtype.int64",
+)
+"""Of `programs`."""
+
+_FREE = (".approx", "atom.", "red.")
+"""In PTX: what need not come out the same."""
+
+
+def items(device: Device) -> list[str]:
+    """The programs."""
+    return [*ITEMS]
+
+
+def check(device: Device, item: str) -> Outcome:
+    """Both run one plan."""
+    from tilewright.codegen import nvrtc
+    from tilewright.codegen.execution import SimulatorBackend
+
+    backend = device.backend()
+    _, plan, inputs = prepared(item, device.target)
+    simulated = SimulatorBackend(device.target).run(plan, inputs)
+    if simulated.problems:
+        return wrong(f"the simulator reports: {simulated.problems[0].message}")
+    results = backend.run(plan, inputs).results
+    free = sorted(word for word in _FREE if word in nvrtc.compile(plan.source, device.target).ptx)
+    return judged(simulated.results, results, free)
+
+
+def judged(simulated: list[Any], results: list[Any], free: list[str]) -> Outcome:
+    """Equal bits, or a reason why not."""
+    pairs = list(zip(simulated, results, strict=True))
+    differing = sum(int((_bits(a) != _bits(b)).sum()) for a, b in pairs)
+    elements = sum(a.size for a, _ in pairs)
+    if not differing:
+        return right(f"equal to the bit, {elements} elements")
+    distance = max(_distance(a, b) for a, b in pairs)
+    says = f"{differing} of {elements} elements differ, by at most {distance:.2e} of the largest"
+    figures = {"differing": differing, "elements": elements, "distance": distance}
+    if free and distance <= _ALLOWED:
+        return right(f"{says}: the kernels use {', '.join(free)}", **figures)
+    return wrong(says, **figures)
+
+
+_ALLOWED = 1e-5
+"""Of the largest element: far more than approximate instructions and orders of sums cost."""
+
+
+def _bits(array: Any) -> Any:
+    import numpy as np
+
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.view(np.dtype((np.void, flat.itemsize))) if flat.size else flat
+
+
+def _distance(one: Any, other: Any) -> float:
+    import numpy as np
+
+    a, b = (np.asarray(x).astype(np.float64) for x in (one, other))
+    if not np.array_equal(np.isfinite(a), np.isfinite(b)):
+        return float("inf")
+    finite = np.isfinite(a)
+    largest = float(np.abs(a[finite]).max(initial=0.0)) or 1.0
+    return float(np.abs(a[finite] - b[finite]).max(initial=0.0)) / largest

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The stage `correctness`: results against PyTorch in float64, within what `tilewright run` allows.
+
+The sample of `programs`, every case of suite84 at a small size by the schedules of its full one,
+the first case of every operator, and what calls do besides computing (`behaviour`).
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gpu_checks.device import Device
+from gpu_checks.outcome import Outcome, missing, right, wrong
+from tilewright.tools.suite import read_cases
+
+_ROOT = Path(__file__).parents[2]
+_SUITE = _ROOT / "benchmarks" / "suite84.json"
+
+
+def items(device: Device) -> list[str]:
+    """`KIND/NAME` of each check."""
+    return [f"{kind}/{name}" for kind, (names, _) in _KINDS.items() for name in names(device)]
+
+
+def check(device: Device, item: str) -> Outcome:
+    """One of them; what goes wrong in it is raised."""
+    kind, _, name = item.partition("/")
+    return _KINDS[kind][1](device, name)
+
+
+def _program(device: Device, name: str) -> Outcome:
+    """Three calls, with tensors that lie as the program says; each has to be right."""
+    from torch.utils import _pytree as pytree
+
+    from gpu_checks.programs import parsed, way_of
+    from tilewright.arrays import array_of
+    from tilewright.frontend.call import Call
+
+    expression, lies = parsed(name), way_of(name)
+    program = device.program(expression.module, *expression.args)
+    outcome = right("nothing to compute")
+    for number in range(3):
+        # Other values each time, in other places: what is kept between calls would show.
+        given = [lies(_varied(tensor, number).to(device.place)) for tensor in expression.args]
+        results = pytree.tree_leaves(program(*given))
+        device.synchronize()
+        inputs = [*map(array_of, Call(program.captured, tuple(given), {}).values())]
+        outcome = compared(program.captured, inputs, [*map(array_of, results)])
+        if outcome.verdict != "right":
+            break
+    return outcome
+
+
+def _varied(tensor: Any, number: int) -> Any:
+    return tensor * (1 + number / 8) if tensor.is_floating_point() else tensor
+
+
+def compared(captured: Any, inputs: Sequence[Any], results: Sequence[Any]) -> Outcome:
+    """The largest error, and what is allowed."""
+    from tilewright.tools.comparison import compare
+    from tilewright.tools.program import captured_program
+
+    found = compare(captured_program(captured), inputs, results)
+    reasons = [f"output {n}: {c.reason}" for n, c in enumerate(found) if c.reason]
+    if reasons:
+        return wrong("; ".join(reasons))
+    worst = max(found, key=lambda c: (c.error or 0.0) / (c.limit or 1.0))
+    error, limit = worst.error or 0.0, worst.limit or 0.0
+    return right(f"error {error:.2e}, allowed {limit:.2e}", error=error, limit=limit)
+
+
+def _suite(device: Device, name: str) -> Outcome:
+    from reduced_suite import by_full_schedules
+
+    from tilewright import api
+    from tilewright.arrays import array_of
+    from tilewright.codegen.host_function import plan_of
+
+    case = next(case for case in read_cases(_SUITE) if case.name == name)
+    captured, scheduled = by_full_schedules(case, device.target)
+    plan = plan_of(api.lower(scheduled, "cuda", device.target))
+    inputs = [array_of(input.tensor) for input in captured.inputs]
+    return compared(captured, inputs, device.backend().run(plan, inputs).results)
+
+
+def _families(device: Device) -> list[str]:
+    from tilewright.dialects import torch
+
+    return [family.__name__ for family in torch.FAMILIES if torch.ops_of(family)]
+
+
+def _ops(device: Device, name: str) -> Outcome:
+    from importlib.util import find_spec
+
+    if find_spec("pytest") is None:
+        return missing("the operators' cases need pytest")
+    sys.path.insert(0, str(_ROOT / "test"))
+    from importlib import import_module
+
+    programs: Any = import_module("decompose.programs")
+    calls = programs.first_calls()[name]
+    programs.Program(calls).check(device.backend(), device.target)
+    return right(f"{len(calls)} operators")
+
+
+def _behaviour(device: Device, name: str) -> Outcome:
+    from gpu_checks.behaviour import ANYWHERE, ON_GPU
+
+    behave = {**ANYWHERE, **ON_GPU}[name]
+    behave(device)
+    device.synchronize()
+    return right((behave.__doc__ or "").strip())
+
+
+def _behaviours(device: Device) -> list[str]:
+    from gpu_checks.behaviour import ANYWHERE, ON_GPU
+
+    return [*ANYWHERE, *(ON_GPU if device.is_gpu else ())]
+
+
+def _samples(device: Device) -> list[str]:
+    from gpu_checks.programs import PROGRAMS
+
+    return [*PROGRAMS]
+
+
+def _cases(device: Device) -> list[str]:
+    return [case.name for case in read_cases(_SUITE)]
+
+
+_KINDS: Mapping[str, tuple[Callable[[Device], list[str]], Callable[[Device, str], Outcome]]] = {
+    "program": (_samples, _program),
+    "behaviour": (_behaviours, _behaviour),
+    "suite": (_cases, _suite),
+    "ops": (_families, _ops),
+}

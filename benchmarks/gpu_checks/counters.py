@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The stage `counters`: sectors of global memory and wavefronts of shared memory, as the simulator
+counts them and as the hardware does, by Nsight Compute.
+
+Plain loads and stores must agree. What asynchronous copies move is told and not judged: which
+counters have it differs between GPUs.
+Reference: Nsight Compute CLI, `--csv --page raw`; Kernel Profiling Guide, "Metrics Structure".
+"""
+
+import csv
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gpu_checks.device import Device
+from gpu_checks.launched import LAUNCHED, SAMPLE, prepared
+from gpu_checks.outcome import Outcome, missing, right, wrong
+from gpu_checks.tool import find_tool, last_line, output_of
+
+
+class Metric(NamedTuple):
+    """What Nsight Compute calls a number that the simulator has too."""
+
+    name: str
+    space: str
+    operation: str
+    """As in `codegen/simulator/counters.py`."""
+
+
+_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_"
+_WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_"
+METRICS = (
+    Metric(f"{_SECTORS}ld.sum", "global", "ld"),
+    Metric(f"{_SECTORS}st.sum", "global", "st"),
+    Metric(f"{_WAVEFRONTS}ld.sum", "shared", "ld"),
+    Metric(f"{_WAVEFRONTS}st.sum", "shared", "st"),
+)
+TOLD = (
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+    "lts__t_sectors_op_read.sum",
+    "lts__t_sectors_op_write.sum",
+    "gpu__time_duration.sum",
+)
+"""What is kept beside, as it is."""
+
+TOLERANCE = {"global": 0.01, "shared": 0.05}
+"""The compiler may drop an access or do one twice."""
+
+_COPIES = ("cp", "bulk")
+_NO_PERMISSION = "ERR_NVGPUCTRPERM"
+
+Kernel = Mapping[str, float]
+"""Metrics of a launch."""
+
+
+def items(device: Device) -> list[str]:
+    """The programs, where there are counters."""
+    return [*SAMPLE] if device.is_gpu else []
+
+
+def check(device: Device, item: str) -> Outcome:
+    """Profile a program, simulate it, and compare launch by launch."""
+    from tilewright.codegen.execution import SimulatorBackend
+
+    path = find_tool("ncu")
+    if path is None:
+        return missing("ncu is not found")
+    _, plan, inputs = prepared(item, device.target)
+    names = list(dict.fromkeys(launch.kernel for launch in plan.launches))
+    text = _profile(path, names, launcher(device, [item]))
+    if (problem := no_profile(text)) is not None:
+        return problem
+    measured = [metrics for name, metrics in profiled(text) if name in names]
+    simulated = SimulatorBackend(device.target).run(plan, inputs).kernels
+    if len(measured) != len(simulated) or f"{LAUNCHED}{item}" not in text:
+        return wrong(f"{len(simulated)} launches, of which ncu has {len(measured)}")
+    pairs = zip(measured, simulated, strict=True)
+    return judged([(run.launch.kernel, metrics, run.counters) for metrics, run in pairs])
+
+
+def _profile(path: Path, kernels: Sequence[str], command: Sequence[str]) -> str:
+    """What ncu says; where it does not know a metric, it is asked again without."""
+    asked = [*(metric.name for metric in METRICS), *TOLD]
+    _, text = output_of([path, *options(kernels, asked), *command])
+    if no_profile(text) is None or not (refused := unknown(text, asked)):
+        return text
+    known = [name for name in asked if name not in refused]
+    return output_of([path, *options(kernels, known), *command])[1]
+
+
+def unknown(text: str, asked: Sequence[str]) -> list[str]:
+    """The metrics that ncu complains of."""
+    complaints = [line for line in text.splitlines() if line.startswith(("==ERROR", "==WARNING"))]
+    return [name for name in asked if any(name in line for line in complaints)]
+
+
+def options(kernels: Sequence[str], metrics: Sequence[str]) -> list[str]:
+    """How ncu is asked: our kernels alone, no clocks changed, one row a launch."""
+    return [
+        *("--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(metrics)),
+        *("--clock-control", "none", "--target-processes", "all"),
+        *("--kernel-name-base", "function", "--kernel-name", f"regex:^({'|'.join(kernels)})$"),
+    ]
+
+
+def launcher(device: Device, names: Sequence[str]) -> list[str]:
+    """The command that launches programs."""
+    return [sys.executable, sys.argv[0], "--device", device.name, "--launch", *names]
+
+
+def no_profile(text: str) -> Outcome | None:
+    """Why there are no counters; None if there are."""
+    if _NO_PERMISSION in text:
+        return missing("ncu may not read the GPU's counters here (ERR_NVGPUCTRPERM)")
+    if any(line.startswith('"ID"') for line in text.splitlines()):
+        return None
+    errors = [line for line in text.splitlines() if line.startswith("==ERROR==")]
+    return missing(f"ncu gives no counters: {errors[0] if errors else last_line(text)}")
+
+
+def profiled(text: str) -> Iterator[tuple[str, Kernel]]:
+    """
+    The kernels and metrics in what `ncu --csv` prints, in the order of their launches.
+
+    The page `raw` has a row for each launch below a row of units; others have one for each metric.
+    """
+    lines = text.splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith('"ID"'))
+    rows = list(csv.DictReader(line for line in lines[start:] if line.startswith('"')))
+    found: dict[str, tuple[str, dict[str, float]]] = {}
+    for row in rows:
+        if not row["ID"]:
+            continue
+        _, metrics = found.setdefault(row["ID"], (row["Kernel Name"], {}))
+        given = {row["Metric Name"]: row["Metric Value"]} if "Metric Name" in row else row
+        metrics.update((name, number) for name, number in _numbers(given))
+    yield from found.values()
+
+
+def _numbers(row: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+    for name, value in row.items():
+        try:
+            number = float(value.replace(",", ""))
+        except ValueError:
+            continue  # a text, or "n/a"
+        if "__" in name:
+            yield name, number
+
+
+def judged(launches: Sequence[tuple[str, Kernel, Any]]) -> Outcome:
+    """Whether counters agree: a kernel's name, its metrics, and the simulator's counters each."""
+    wrongs: list[str] = []
+    absent: set[str] = set()
+    figures: dict[str, Any] = {}
+    for number, (name, metrics, counters) in enumerate(launches):
+        seen: dict[str, Any] = {key: metrics[key] for key in TOLD if key in metrics}
+        for metric in METRICS:
+            if metric.name not in metrics:
+                absent.add(metric.name)
+                continue
+            ours, theirs = _counted(counters, metric), metrics[metric.name]
+            seen[f"{metric.space} {metric.operation}"] = [ours, theirs]
+            has_copies = any(
+                a.operation in _COPIES for a in counters.accesses if a.space == metric.space
+            )
+            if not has_copies and abs(ours - theirs) > TOLERANCE[metric.space] * max(ours, theirs):
+                what = "sectors" if metric.space == "global" else "wavefronts"
+                wrongs.append(f"{name}: {metric.operation} {what} {theirs:g}, simulated {ours}")
+        figures[f"{number} {name}"] = seen
+    if wrongs:
+        return wrong("; ".join(wrongs), **figures)
+    if absent:
+        return missing(f"ncu does not tell {', '.join(sorted(absent))}", **figures)
+    return right(f"{len(launches)} launches agree", **figures)
+
+
+def _counted(counters: Any, metric: Metric) -> int:
+    mine = (metric.space, metric.operation)
+    return sum(a.transactions for a in counters.accesses if (a.space, a.operation) == mine)

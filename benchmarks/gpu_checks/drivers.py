@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stage `drivers`: the tests of what every driver has to do, which only a GPU runs for all."""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from gpu_checks.device import Device
+from gpu_checks.outcome import Outcome, missing, right, wrong
+from gpu_checks.tool import last_line, output_of
+
+_ROOT = Path(__file__).parents[2]
+_TESTS = _ROOT / "test" / "codegen" / "runtime" / "test_drivers.py"
+
+
+def items(device: Device) -> list[str]:
+    """The drivers."""
+    return ["libcuda", "pycuda"] if device.is_gpu else ["simulator"]
+
+
+def check(device: Device, item: str) -> Outcome:
+    """All tests of a driver, by pytest."""
+    if find_spec("pytest") is None:
+        return missing("pytest is not installed")
+    if item == "pycuda" and find_spec("pycuda") is None:
+        return missing("pycuda is not installed; libcuda does without")
+    # Without the other tests' preparations, which need more than is installed.
+    options = ["-q", "-p", "no:cacheprovider", "--noconftest", "--rootdir", str(_ROOT)]
+    code, text = output_of([sys.executable, "-m", "pytest", *options, "-k", item, str(_TESTS)])
+    failures = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    if code or failures:
+        return wrong("; ".join([*failures[:3], last_line(text)]), output=text[-4000:])
+    return right(last_line(text).strip("= "))

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What comes of a check: a verdict, and one line that says it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Verdict(StrEnum):
+    """How a check ends."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    MISSING = "missing"
+    """It could not be done here: a tool is not installed, or may not be used."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found."""
+
+    verdict: Verdict
+    says: str
+    """One line for people."""
+    figures: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What was measured; JSON."""
+    seconds: float = 0.0
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The outcome as a JSON object."""
+        return asdict(self)
+
+
+def right(says: str, **figures: Any) -> Outcome:
+    """All is as it should be."""
+    return Outcome(Verdict.RIGHT, says, figures)
+
+
+def wrong(says: str, **figures: Any) -> Outcome:
+    """Something is not."""
+    return Outcome(Verdict.WRONG, says, figures)
+
+
+def missing(says: str, **figures: Any) -> Outcome:
+    """The check cannot be done here."""
+    return Outcome(Verdict.MISSING, says, figures)
+
+
+def outcome_of(json: Mapping[str, Any]) -> Outcome:
+    """The outcome of its JSON object."""
+    verdict = Verdict(json["verdict"])
+    return Outcome(verdict, str(json["says"]), json["figures"], float(json["seconds"]))

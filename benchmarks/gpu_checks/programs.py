@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A sample of programs: each family of kernels at sizes that nothing divides, each dtype, and inputs
+that lie in memory in other ways than row by row.
+
+They are written as `tilewright run -c` takes them: what is wrong here can be looked at there.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+_INTEGERS = "x = torch.randint(-9, 9, (33, 65), dtype=torch.{0}); " + (
+    "y = torch.randint(-9, 9, (65,), dtype=torch.{0}); (x + y, (x * y).sum(-1))"
+)
+_FLOATS = "x = torch.randn(33, 65, dtype=torch.{0}); y = torch.randn(65, dtype=torch.{0}); " + (
+    "(x + y, (x * y).sum(-1))"
+)
+_QKV = "q = torch.randn({0}); k = torch.randn({0}); v = torch.randn({0}); "
+_NORM = "nn.RMSNorm(192, elementwise_affine=False)(torch.randn(48, 192))"
+
+PROGRAMS: Mapping[str, str] = {
+    "pointwise": "x = torch.randn(1000, 33); y = torch.randn(33); "
+    "F.gelu(x) * torch.exp(-y.abs()) + torch.sin(x)",
+    "pointwise.long": "F.silu(torch.randn(1000003)) * 2",
+    "sum.all": "torch.randn(1000003).sum()",
+    "sum.columns": "torch.randn(5000, 9).sum(0)",
+    "statistics": "x = torch.randn(197, 1000); (x.mean(-1), x.var(-1), x.argmax(-1), x.amin(-1))",
+    "softmax.100": "torch.softmax(torch.randn(197, 100), -1)",
+    "softmax.50257": "torch.log_softmax(torch.randn(7, 50257), -1)",
+    "rms_norm": "nn.RMSNorm(2044)(torch.randn(31, 2044))",
+    "layer_norm": "nn.LayerNorm(1000)(torch.randn(33, 1000))",
+    "batch_norm": "nn.BatchNorm2d(6).eval()(torch.randn(3, 6, 15, 17))",
+    "matmul.odd": "torch.randn(33, 130) @ torch.randn(130, 65)",
+    "matmul.k1": "torch.randn(33, 1) @ torch.randn(1, 65)",
+    "matmul.even": "torch.randn(256, 256) @ torch.randn(256, 128)",
+    "matmul.deep": "torch.relu(torch.randn(32, 4096) @ torch.randn(4096, 96) + torch.randn(96))",
+    "matmul.batched": "torch.randn(3, 2, 37, 41) @ torch.randn(3, 2, 41, 43)",
+    "linear": "nn.Linear(72, 40)(F.silu(nn.Linear(100, 72)(torch.randn(50, 100))))",
+    "sdpa": _QKV.format("1, 4, 64, 64") + "F.scaled_dot_product_attention(q, k, v)",
+    "sdpa.causal": _QKV.format("1, 2, 197, 40")
+    + "F.scaled_dot_product_attention(q, k, v, is_causal=True)",
+    # Some rows see nothing.
+    "sdpa.masked": _QKV.format("1, 3, 65, 40") + "m = torch.ones(65, 65, dtype=torch.bool); "
+    "F.scaled_dot_product_attention(q, k, v, m.tril(-3))",
+    "conv2d": "nn.Conv2d(5, 7, 3, stride=2, padding=1)(torch.randn(2, 5, 17, 19))",
+    "max_pool": "F.max_pool2d(torch.randn(2, 5, 17, 19), 3, 2, 1)",
+    "cumsum": "torch.cumsum(torch.randn(9, 300), 1)",
+    "index_select": "torch.index_select(torch.randn(50, 24), 0, torch.randint(0, 50, (37,)))",
+    "scatter_add": "i = torch.randint(0, 11, (37, 24)); "
+    "torch.scatter_add(torch.zeros(50, 24), 0, i, torch.randn(37, 24))",
+    "empty": "x = torch.randn(0, 3); (x.exp(), x.sum())",
+    "scalar": "x = torch.randn(()); (x * 2, x.sum())",
+    "bool": "x = torch.randn(33, 65); (x > 0, (x > 0).any(-1), (x > 0).sum(-1))",
+    **{f"dtype.{name}": _FLOATS.format(name) for name in ("float16", "bfloat16", "float64")},
+    **{f"dtype.{name}": _INTEGERS.format(name) for name in ("int8", "int32", "int64")},
+    "dtype.uint8": "x = torch.randint(0, 200, (33, 65), dtype=torch.uint8); (x + x, x.sum(-1))",
+    **{
+        f"lies.{way}": _NORM
+        for way in ("transposed", "strided", "unaligned", "expanded", "elsewhere")
+    },
+}
+"""By name."""
+
+
+def unaligned(x: Any) -> Any:
+    """The same numbers, one element behind an aligned address."""
+    room = torch.empty(x.numel() + 1, dtype=x.dtype, device=x.device)
+    room[1:] = x.reshape(-1)
+    return room[1:].view(x.shape)
+
+
+def _transposed(x: Any) -> Any:
+    return x.T.contiguous().T
+
+
+def _strided(x: Any) -> Any:
+    return x.repeat_interleave(2, 1)[:, ::2]
+
+
+def _expanded(x: Any) -> Any:
+    return x[:1].expand(x.shape)
+
+
+def _elsewhere(x: Any) -> Any:
+    return x.cpu()
+
+
+def _as_it_is(x: Any) -> Any:
+    return x
+
+
+_WAYS: Mapping[str, Callable[[Any], Any]] = {
+    "lies.transposed": _transposed,
+    "lies.strided": _strided,
+    "lies.unaligned": unaligned,
+    "lies.expanded": _expanded,
+    "lies.elsewhere": _elsewhere,
+}
+
+
+def way_of(name: str) -> Callable[[Any], Any]:
+    """How the inputs of a program lie."""
+    return _WAYS.get(name, _as_it_is)
+
+
+def parsed(name: str) -> Any:
+    """A program's `module` and `args`; what it draws is the same each time."""
+    from tilewright.frontend.expression import parse_expression
+
+    return parse_expression(PROGRAMS[name])

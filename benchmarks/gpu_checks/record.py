@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The JSON file of what was found, written after each check: what is in it is not done again.
+
+    {"schema": 1, "device": ..., "gpu": ..., "sources": ..., "checks": {STAGE: {ITEM: {...}}}}
+
+A file holds what was found for one state of the sources; that of another is not mixed with it.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from threading import Lock
+from typing import Any
+
+from gpu_checks.outcome import Outcome, outcome_of
+from tilewright.errors import UsageError
+from tilewright.tools.bench.environment import sources
+
+SCHEMA = 1
+"""The version of the JSON's shape."""
+
+_OUR_FILES = Path(__file__).parent
+
+
+def state() -> str:
+    """A digest of the compiler's files and of the checks; it names a state as a commit does."""
+    digest = sha256(sources().encode())
+    for path in sorted(_OUR_FILES.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class Record:
+    """What was found so far, on one device, with one state of the sources."""
+
+    def __init__(self, path: Path, head: Mapping[str, Any]):
+        self._path = path
+        self._head = {"schema": SCHEMA, **head}
+        self._lock = Lock()
+        self._checks: dict[str, dict[str, Outcome]] = {}
+
+    def take(self, path: Path) -> None:
+        """Begin with what a file has, if it is of the same device and sources."""
+        if not path.exists():
+            return
+        try:
+            stored = json.loads(path.read_text())
+            head = {key: stored[key] for key in self._head}
+            checks = {
+                stage: {item: outcome_of(found) for item, found in items.items()}
+                for stage, items in stored["checks"].items()
+            }
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as err:
+            raise UsageError(f"'{path}' holds something else than checks") from err
+        if changed := [key for key in head if head[key] != self._head[key]]:
+            print(f"note: '{path}' is of another {', '.join(changed)}", file=sys.stderr)
+            return
+        self._checks = checks
+
+    def has(self, stage: str, item: str) -> bool:
+        """Whether a check was done."""
+        return item in self._checks.get(stage, {})
+
+    def add(self, stage: str, item: str, outcome: Outcome) -> None:
+        """Put an outcome in, and write the file."""
+        with self._lock:
+            self._checks.setdefault(stage, {})[item] = outcome
+            self._write()
+
+    def __iter__(self) -> Iterator[tuple[str, str, Outcome]]:
+        """All that was found: stage, item and outcome."""
+        for stage, items in self._checks.items():
+            for item, outcome in items.items():
+                yield stage, item, outcome
+
+    def _write(self) -> None:
+        checks = {
+            stage: {item: outcome.json for item, outcome in items.items()}
+            for stage, items in self._checks.items()
+        }
+        with NamedTemporaryFile("w", dir=self._path.parent, delete=False) as file:
+            file.write(json.dumps({**self._head, "checks": checks}, indent=1) + "\n")
+        Path(file.name).replace(self._path)

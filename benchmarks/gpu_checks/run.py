@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All checks of a stage, side by side in workers, within a time."""
+
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from time import monotonic
+
+from gpu_checks.device import Device
+from gpu_checks.outcome import Outcome, outcome_of, wrong
+from gpu_checks.record import Record
+from gpu_checks.stage import Stage
+from tilewright.tools.bench.supervisor import Worker, WorkerLost
+
+Tell = Callable[[str], None]
+
+
+@dataclass
+class Runner:
+    """Runs stages until a time, and notes what they find."""
+
+    device: Device
+    record: Record
+    deadline: float
+    """In `monotonic` seconds: nothing runs on after it."""
+    jobs: int
+    tell: Tell
+    only: str = ""
+    """Part of the names of checks to do."""
+    command: Callable[[Stage], Sequence[str]] = field(default=lambda stage: _command(stage))
+    """How a worker is started; the device is added."""
+
+    @property
+    def left_s(self) -> float:
+        """The time that is left."""
+        return max(0.0, self.deadline - monotonic())
+
+    def run(self, stage: Stage) -> int:
+        """Do what is not done yet; how many checks are left for another time."""
+        todo: SimpleQueue[str] = SimpleQueue()
+        known = (item for item in stage.items(self.device) if self.only in item)
+        items = [item for item in known if not self.record.has(stage.name, item)]
+        for item in items:
+            todo.put(item)
+        until = monotonic() + stage.share * self.left_s
+        jobs = max(1, min(stage.jobs, self.jobs, len(items)))
+        with ThreadPoolExecutor(jobs) as pool:
+            working = [pool.submit(self._work, stage, todo, until) for _ in range(jobs)]
+            return sum(each.result() for each in working)
+
+    def _work(self, stage: Stage, todo: SimpleQueue[str], until: float) -> int:
+        """Take from what is to be done; how much was left undone."""
+        worker: Worker | None = None
+        left = 0
+        try:
+            while (item := _next(todo)) is not None:
+                if monotonic() >= until:
+                    left += 1
+                    continue
+                worker = worker or Worker([*self.command(stage), "--device", self.device.name])
+                outcome, is_alive = self._asked(worker, stage, item)
+                if not is_alive:
+                    worker.kill()
+                    worker = None
+                if outcome is None:
+                    left += 1
+                    continue
+                self.record.add(stage.name, item, outcome)
+                self.tell(f"{stage.name} {item}: {outcome.verdict}: {outcome.says}")
+        finally:
+            if worker is not None:
+                worker.kill()
+        return left
+
+    def _asked(self, worker: Worker, stage: Stage, item: str) -> tuple[Outcome | None, bool]:
+        """What a worker finds, and whether it can be asked again; nothing where time was up."""
+        limit = min(stage.limit_s, self.left_s)
+        worker.send({"item": item})
+        try:
+            outcome = outcome_of(worker.reply(limit))
+        except WorkerLost as err:
+            is_cut_short = limit < stage.limit_s and self.left_s == 0
+            return (None if is_cut_short else wrong(str(err))), False
+        # After something wrong a process on a GPU may be of no more use.
+        return outcome, outcome.verdict != "wrong" or not self.device.is_gpu
+
+
+def _next(todo: SimpleQueue[str]) -> str | None:
+    try:
+        return todo.get_nowait()
+    except Empty:
+        return None
+
+
+def _command(stage: Stage) -> list[str]:
+    return [sys.executable, sys.argv[0], "--work", stage.name]

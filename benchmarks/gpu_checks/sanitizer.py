@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The stage `sanitizer`: NVIDIA's compute-sanitizer over a few programs, and over planted bugs.
+
+PyTorch's allocator hands out parts of what it holds, and nobody would see a kernel read beyond its
+own part: it is told to allocate each tensor by itself.
+Reference: Compute Sanitizer, "Command Line Options".
+"""
+
+import re
+from collections.abc import Sequence
+
+from gpu_checks.counters import launcher
+from gpu_checks.device import Device
+from gpu_checks.launched import LAUNCHED, PLANTED, SAMPLE
+from gpu_checks.outcome import Outcome, missing, right, wrong
+from gpu_checks.tool import find_tool, last_line, output_of
+
+TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
+_FINDERS = {"planted.bounds": "memcheck", "planted.race": "racecheck"}
+_UNCACHED = ("env", "PYTORCH_NO_CUDA_MEMORY_CACHING=1")
+_SUMMARY = re.compile(r"^=+ (?:ERROR|RACECHECK) SUMMARY: (\d+)", re.MULTILINE)
+_FINDING = re.compile(r"^========= (?! |$)(?!COMPUTE-SANITIZER|.*SUMMARY)(.+)$", re.MULTILINE)
+_REFUSALS = ("Device not supported", "Unable to find injection", "No attachable process")
+
+
+def items(device: Device) -> list[str]:
+    """`TOOL/PROGRAM`, where there is a GPU."""
+    if not device.is_gpu:
+        return []
+    planted = [f"{tool}/{name}" for name, tool in _FINDERS.items()]
+    return [*planted, *(f"{tool}/{name}" for name in _GROUPS for tool in TOOLS)]
+
+
+_GROUPS: dict[str, tuple[str, ...]] = {
+    "rows": tuple(name for name in SAMPLE if not name.startswith(("matmul", "sdpa"))),
+    "contractions": tuple(name for name in SAMPLE if name.startswith(("matmul", "sdpa"))),
+}
+"""Programs that share a process: it takes longer to start than they take."""
+
+
+def check(device: Device, item: str) -> Outcome:
+    """Run a tool over some programs."""
+    tool, _, group = item.partition("/")
+    path = find_tool("compute-sanitizer")
+    if path is None:
+        return missing("compute-sanitizer is not found")
+    names = [group] if group in PLANTED else [*_GROUPS[group]]
+    options = ["--tool", tool, "--report-api-errors", "no", "--target-processes", "all"]
+    code, text = output_of([*_UNCACHED, path, *options, *launcher(device, names)])
+    if group in PLANTED:
+        return judged_planted(text)
+    return judged(text, code, names)
+
+
+def judged(text: str, code: int, names: Sequence[str]) -> Outcome:
+    """No findings, and all programs have run."""
+    if (reason := refusal(text)) is not None:
+        return missing(reason)
+    found, findings = summary(text)
+    if found is None:
+        return missing(f"compute-sanitizer has no summary: {last_line(text)}", output=text[-4000:])
+    if found:
+        says = f"{found} reported; first: {findings[0] if findings else 'not told'}"
+        return wrong(says, findings=findings[:20])
+    if left := [name for name in names if f"{LAUNCHED}{name}" not in text]:
+        says = f"nothing reported, but {left[0]} did not run (exit code {code})"
+        return wrong(says, output=text[-4000:])
+    return right(f"nothing reported in {', '.join(names)}")
+
+
+def judged_planted(text: str) -> Outcome:
+    """A planted bug is found."""
+    if (reason := refusal(text)) is not None:
+        return missing(reason)
+    found, findings = summary(text)
+    if not found:
+        return wrong("a planted bug is not found", output=text[-4000:])
+    return right(f"finds the planted bug: {findings[0] if findings else found}")
+
+
+def refusal(text: str) -> str | None:
+    """Why the tool cannot work here; None if it can."""
+    refused = next((words for words in _REFUSALS if words in text), None)
+    return None if refused is None else f"compute-sanitizer cannot work here: {refused}"
+
+
+def summary(text: str) -> tuple[int | None, list[str]]:
+    """How many errors or hazards are counted in all, and the first line of each that is told."""
+    counts = [int(count) for count in _SUMMARY.findall(text)]
+    return (sum(counts) if counts else None), _FINDING.findall(text)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The last stage, `suite`: the race against PyTorch by `tilewright bench`, case by case."""
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gpu_checks.outcome import Outcome, right, wrong
+from tilewright.tools.suite import read_cases
+
+NAME = "suite"
+SUITE = Path(__file__).parents[1] / "suite84.json"
+_LAST_CASE_S = 45.0
+"""A case that has begun may take so long."""
+_CASE_LIMIT_S = 60.0
+
+
+class Raced(NamedTuple):
+    """How far the race has come."""
+
+    done: dict[str, Outcome]
+    left: int
+
+
+def race(out: Path, backends: str, seconds: float) -> Raced:
+    """Measure cases for some time; what `suite84.json` in `out` has is not measured again."""
+    results = out / "suite84.json"
+    stop = seconds - _LAST_CASE_S
+    if stop > 0:
+        with (out / "suite84.txt").open("w") as table:
+            try:
+                subprocess.run(_command(results, backends, stop), stdout=table, timeout=seconds)
+            except subprocess.TimeoutExpired:
+                pass  # what was measured is written
+    return outcomes(results)
+
+
+def _command(results: Path, backends: str, stop: float) -> list[str]:
+    plot = ["--plot", str(results.with_suffix(".png"))] if find_spec("matplotlib") else []
+    times = ["--limit", f"{_CASE_LIMIT_S:g}", "--stop-after", f"{stop:.0f}"]
+    given = [str(SUITE), "--json", str(results), "--backends", backends, *times, *plot]
+    return [sys.executable, "-m", "tilewright.tools.cli", "bench", *given]
+
+
+def outcomes(results: Path) -> Raced:
+    """An outcome for each case that was measured."""
+    names = [case.name for case in read_cases(SUITE)]
+    stored: dict[str, Any] = json.loads(results.read_text()) if results.exists() else {"cases": []}
+    rows = {str(row["name"]): _outcome(row) for row in stored["cases"]}
+    done = {name: rows[name] for name in names if name in rows}
+    return Raced(done, len(names) - len(done))
+
+
+def _outcome(row: dict[str, Any]) -> Outcome:
+    if row["problem"]:
+        return wrong(row["problem"])
+    ratios = ", ".join(
+        f"{100 * row[key]:.0f} % of the roofline"
+        if key == "roofline"
+        else f"{row[key]:.2f}x {whom}"
+        for key, whom in (
+            ("vs_eager", "eager"),
+            ("vs_compile", "torch.compile"),
+            ("roofline", ""),
+        )
+        if row[key] is not None
+    )
+    return right(f"{row['us']:.2f} us" + (f", {ratios}" if ratios else ""))

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The process that checks: it reads `{"item": NAME}` and writes an outcome, JSON objects, one a line.
+
+It ends after the first error on a GPU, of which a process may not recover.
+"""
+
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from time import monotonic
+
+from gpu_checks.device import Device
+from gpu_checks.outcome import Outcome, wrong
+from gpu_checks.stage import Stage
+from tilewright.tools.bench.worker import Send, own_stdout, sender
+from tilewright.tools.diagnostics import explain
+
+
+def serve(stage: Stage, device: Device, requests: Iterable[str], send: Send) -> None:
+    """Answer requests until there are no more, or the device may be lost."""
+    for line in requests:
+        begin = monotonic()
+        outcome, is_lost = _checked(stage, device, json.loads(line)["item"])
+        send(replace(outcome, seconds=round(monotonic() - begin, 3)).json)
+        if is_lost and device.is_gpu:
+            return
+
+
+def _checked(stage: Stage, device: Device, item: str) -> tuple[Outcome, bool]:
+    try:
+        return stage.check(device, item), False
+    except Exception as err:
+        return wrong(_told(err)), True
+
+
+def _told(err: Exception) -> str:
+    """An error in one line: ours as we tell them, others with their place."""
+    lines = [line.strip() for line in str(explain(err)[0]).splitlines() if line.strip()]
+    place = err.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = "" if place is None else f" ({place.tb_frame.f_code.co_filename}:{place.tb_lineno})"
+    return f"{type(err).__name__}: {' '.join(lines)[:600]}{where}"
+
+
+def main(stage: Stage, device: Device) -> int:
+    """Check what the standard input asks for, until it ends."""
+    serve(stage, device, sys.stdin, sender(own_stdout()))
+    return 0

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the command for GPU machines does with what it finds; some of it, on the simulator."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+from types import SimpleNamespace
+from typing import Any
+
+import gpu_check
+import numpy as np
+import pytest
+from gpu_checks import bitwise, counters, sanitizer, suite
+from gpu_checks.device import Device
+from gpu_checks.launched import launch
+from gpu_checks.outcome import Outcome, Verdict, missing, right
+from gpu_checks.programs import PROGRAMS
+from gpu_checks.record import Record
+from gpu_checks.run import Runner
+from gpu_checks.stage import STAGES, Stage, stage_named
+from gpu_checks.worker import serve
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.runtime.driver import DriverError
+from tilewright.errors import UsageError
+
+SIMULATOR, GPU = Device("simulator"), Device("gpu")
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+
+def found(record: Record) -> dict[str, str]:
+    """What a record says of each check."""
+    return {item: outcome.says for _, item, outcome in record}
+
+
+# A worker that answers to what it is asked by doing it.
+SCRIPT = """
+import json, os, sys, time
+for line in sys.stdin:
+    item = json.loads(line)["item"]
+    if item == "hangs":
+        time.sleep(600)
+    if item == "crashes":
+        print("a last word", file=sys.stderr)
+        os._exit(7)
+    verdict = "wrong" if item == "fails" else "right"
+    says = f"{item} in {os.getpid() if item == 'pid' else 'time'}"
+    print(json.dumps({"verdict": verdict, "says": says, "figures": {}, "seconds": 0.5}), flush=True)
+"""
+ITEMS = ["first", "hangs", "crashes", "fails", "last"]
+
+
+def stage(items: Sequence[str], limit_s: float = 60.0) -> Stage:
+    """Checks that nobody does but `SCRIPT`."""
+    return Stage("scripted", lambda _: [*items], lambda *_: missing(""), 1.0, limit_s)
+
+
+def runner(folder: Path, seconds: float = 60.0, only: str = "") -> Runner:
+    """Runs them, one after the other."""
+    record = Record(folder / "check.json", {"device": "gpu", "gpu": "none", "sources": "now"})
+    record.take(folder / "check.json")
+
+    def command(stage: Stage) -> Sequence[str]:
+        return [sys.executable, "-c", SCRIPT]
+
+    return Runner(GPU, record, monotonic() + seconds, 1, lambda _: None, only, command)
+
+
+def test_what_hangs_or_crashes_does_not_end_the_rest(tmp_path: Path):
+    runs = runner(tmp_path)
+    assert runs.run(stage(ITEMS, limit_s=2.0)) == 0
+    said = found(runs.record)
+    assert list(said) == ITEMS
+    assert said["hangs"] == "killed: no sign of life for 2 s"
+    assert said["crashes"] == "the process ended with code 7: a last word"
+    assert [v.verdict for *_, v in runs.record] == ["right", "wrong", "wrong", "wrong", "right"]
+
+
+def test_what_is_done_is_not_done_again(tmp_path: Path):
+    assert runner(tmp_path, only="pid").run(stage(["pid", "first"])) == 0
+    before = found(runner(tmp_path).record)
+    again = runner(tmp_path)
+    assert again.run(stage(["pid", "first"])) == 0
+    assert {**found(again.record), "first": ""} == {**before, "first": ""}
+    assert list(before) == ["pid"]
+    other = Record(tmp_path / "x", {"device": "gpu", "gpu": "none", "sources": "later"})
+    other.take(tmp_path / "check.json")
+    assert found(other) == {}
+
+
+def test_what_time_is_too_short_for_is_left(tmp_path: Path):
+    runs = runner(tmp_path, seconds=1.0)
+    assert runs.run(stage(["hangs", "first", "last"])) == 3
+    assert found(runs.record) == {}
+
+
+def test_a_file_of_something_else(tmp_path: Path):
+    (tmp_path / "check.json").write_text("[]")
+    with pytest.raises(UsageError, match="holds something else than checks"):
+        runner(tmp_path)
+
+
+def test_a_worker_tells_errors_and_leaves_a_device_that_may_be_lost():
+    def check(device: Device, item: str) -> Outcome:
+        if item == "bad":
+            raise DriverError("kernel 'k' failed")
+        return right(item)
+
+    checks = Stage("checks", lambda _: [], check, 1.0, 1.0)
+    requests = [json.dumps({"item": item}) for item in ("good", "bad", "good")]
+    for device, expected in ((SIMULATOR, "right wrong right"), (GPU, "right wrong")):
+        sent: list[dict[str, Any]] = []
+        serve(checks, device, requests, sent.append)
+        assert [each["verdict"] for each in sent] == expected.split()
+        assert "kernel 'k' failed" in sent[1]["says"]
+
+
+NCU = """\
+==PROF== Connected to process 4711 (/usr/bin/python3.12)
+==PROF== Profiling "softmax" - 0: 0%....50%....100% - 2 passes
+launched softmax
+==PROF== Disconnected from process 4711
+"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size",\
+"Grid Size","Device","CC","gpu__time_duration.sum",\
+"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",\
+"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",\
+"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum","l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
+"","","","","","","","","","","","ns","","","sector","sector"
+"0","4711","python3.12","127.0.0.1","softmax","1","7","(128, 1, 1)","(8, 1, 1)","0","9.0",\
+"3,904","256","64","1,512","512"
+"""
+NCU_LONG = """\
+"ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
+"0","1","one","gpu__time_duration.sum","ns","1,000"
+"0","1","one","launch__waves","","n/a"
+"1","1","two","gpu__time_duration.sum","ns","20.5"
+"""
+NO_PERMISSION = """\
+==PROF== Connected to process 4711 (/usr/bin/python3.12)
+==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance \
+Counters on the target device 0.
+"""
+
+
+def test_what_ncu_prints():
+    ((name, metrics),) = counters.profiled(NCU)
+    assert name == "softmax"
+    assert metrics["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 1512
+    assert metrics["gpu__time_duration.sum"] == 3904
+    assert [(name, dict(m)) for name, m in counters.profiled(NCU_LONG)] == [
+        ("one", {"gpu__time_duration.sum": 1000}),
+        ("two", {"gpu__time_duration.sum": 20.5}),
+    ]
+
+
+def test_where_ncu_gives_no_counters():
+    assert counters.no_profile(NCU) is None
+    refused = counters.no_profile(NO_PERMISSION)
+    assert refused is not None
+    assert refused.verdict == "missing"
+    assert "ERR_NVGPUCTRPERM" in refused.says
+    failed = counters.no_profile("==ERROR== Failed to initialize the profiler: LibraryNotLoaded\n")
+    assert failed == missing(
+        "ncu gives no counters: ==ERROR== Failed to initialize the profiler: LibraryNotLoaded"
+    )
+    assert counters.unknown("==ERROR== Failed to find metric b.sum\n", ["a.sum", "b.sum"]) == [
+        "b.sum"
+    ]
+
+
+def simulated(**counts: int) -> Any:
+    """The simulator's counters: `global_ld=512`."""
+    rows = [(*name.split("_"), number) for name, number in counts.items()]
+    return SimpleNamespace(
+        accesses=[SimpleNamespace(space=s, operation=o, transactions=n) for s, o, n in rows]
+    )
+
+
+def test_counters_are_compared():
+    ((name, metrics),) = counters.profiled(NCU)
+
+    def judged(**counts: int) -> Outcome:
+        return counters.judged([(name, metrics, simulated(**counts))])
+
+    same = {"global_ld": 1512, "global_st": 512, "shared_ld": 256, "shared_st": 62}
+    assert judged(**same) == right("1 launches agree", **judged(**same).figures)
+    assert judged(**{**same, "global_ld": 1000}).says == "softmax: ld sectors 1512, simulated 1000"
+    assert judged(**{**same, "shared_ld": 512}).says == "softmax: ld wavefronts 256, simulated 512"
+    assert judged(**{**same, "global_ld": 1000, "global_cp": 512}).verdict == "right"  # not judged
+    few = counters.judged([(name, {}, simulated())])
+    assert few.verdict == "missing"
+    assert "does not tell l1tex__" in few.says
+
+
+CLEAN = "========= COMPUTE-SANITIZER\nlaunched rms_norm\n========= ERROR SUMMARY: 0 errors\n"
+OUT_OF_BOUNDS = """\
+========= COMPUTE-SANITIZER
+========= Invalid __global__ read of size 4 bytes
+=========     at planted+0x60 in kernels.cu:1
+=========     by thread (0,0,0) in block (0,0,0)
+=========     Access to 0x7f4a58000000 is out of bounds
+=========     Saved host backtrace up to driver entry point at kernel launch time
+=========         Host Frame: cuLaunchKernelEx in libcuda.so.1
+=========
+========= Target application returned an error
+========= ERROR SUMMARY: 64 errors
+"""
+RACE = """\
+========= COMPUTE-SANITIZER
+launched planted.race
+========= Error: Race reported between Write access at planted+0x90 in kernels.cu:1
+=========     and Read access at planted+0xb0 in kernels.cu:1 [256 hazards]
+=========
+========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)
+"""
+REFUSED = "========= COMPUTE-SANITIZER\n========= Error: Device not supported\n"
+
+
+def test_what_compute_sanitizer_prints():
+    assert sanitizer.judged(CLEAN, 0, ["rms_norm"]).verdict == "right"
+    assert sanitizer.judged(CLEAN, 1, ["rms_norm", "sdpa"]).says == (
+        "nothing reported, but sdpa did not run (exit code 1)"
+    )
+    bounds = sanitizer.judged(OUT_OF_BOUNDS, 1, ["rms_norm"])
+    assert bounds.verdict == "wrong"
+    assert bounds.says == "64 reported; first: Invalid __global__ read of size 4 bytes"
+    assert sanitizer.judged(REFUSED, 1, ["rms_norm"]).verdict == "missing"
+    assert sanitizer.judged("nothing", 1, ["rms_norm"]).verdict == "missing"
+
+
+def test_planted_bugs_must_be_found():
+    assert "Race reported between" in sanitizer.judged_planted(RACE).says
+    assert [sanitizer.judged_planted(text).verdict for text in (RACE, CLEAN, REFUSED)] == [
+        "right",
+        "wrong",
+        "missing",
+    ]
+
+
+@needs_nvrtc
+def test_the_simulator_finds_them_too(capsys: pytest.CaptureFixture[str]):
+    assert launch(SIMULATOR, ["matmul.k1"]) == 0
+    assert capsys.readouterr().out == "launched matmul.k1\n"
+    for planted in ("planted.bounds", "planted.race"):
+        with pytest.raises(DriverError, match="kernel 'planted' failed"):
+            launch(SIMULATOR, [planted])
+
+
+def test_bits():
+    one, nan = (np.array([first, 1.0, 2.0], np.float32) for first in (0.0, np.nan))
+    near = one * np.float32(1 + 1e-6)
+    assert bitwise.judged([nan], [nan.copy()], []).says == "equal to the bit, 3 elements"
+    assert bitwise.judged([one], [near], []).verdict == "wrong"
+    assert bitwise.judged([one], [near], [".approx"]).verdict == "right"
+    assert bitwise.judged([one], [nan], [".approx"]).verdict == "wrong"
+    assert bitwise.judged([one[:0]], [one[:0]], []).verdict == "right"
+
+
+def test_the_race(tmp_path: Path):
+    file = tmp_path / "suite84.json"
+    assert suite.outcomes(file) == ({}, 84)
+    row = {"name": "softmax.qwen.s32", "problem": "", "us": 3.25, "vs_eager": 1.5}
+    bad = {"name": "sdpa.qwen.s32", "problem": "the result is wrong", "us": None}
+    file.write_text(json.dumps({"cases": [{**row, "vs_compile": None, "roofline": 0.5}, bad]}))
+    done, left = suite.outcomes(file)
+    assert left == 82
+    assert done["softmax.qwen.s32"] == right("3.25 us, 1.50x eager, 50 % of the roofline")
+    assert done["sdpa.qwen.s32"].verdict is Verdict.WRONG
+
+
+def test_every_stage_has_checks():
+    counts = {stage.name: len(stage.items(GPU)) for stage in STAGES}
+    assert min(counts.values()) > 0
+    names = stage_named("correctness").items(GPU)
+    assert len(names) == len(set(names))
+    assert {f"program/{name}" for name in PROGRAMS} < set(names)
+    assert stage_named("counters").items(SIMULATOR) == []
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("name", "item"),
+    [
+        ("environment", "NVRTC"),
+        ("frontend", "expression.statements"),
+        ("correctness", "program/lies.strided"),
+        ("correctness", "behaviour/mutation"),
+        ("bitwise", "matmul.k1"),
+    ],
+)
+def test_a_check_on_the_simulator(name: str, item: str):
+    checked = stage_named(name)
+    assert item in checked.items(SIMULATOR)
+    outcome = checked.check(SIMULATOR, item)
+    assert outcome.verdict is Verdict.RIGHT, outcome.says
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any):
+    monkeypatch.setattr(sys, "argv", [gpu_check.__file__])
+    options = ["--device", "simulator", "--stages", "environment", "--only", "xdsl"]
+    assert gpu_check.main([*options, "--out", str(tmp_path / "one")]) == 0
+    written = json.loads((tmp_path / "one" / "check.json").read_text())
+    assert written["checks"]["environment"]["xdsl"]["verdict"] == "right"
+    assert "xdsl" in (tmp_path / "one" / "check.txt").read_text()
+    assert "environment xdsl: right" in capsys.readouterr().out
+    resumed = ["--out", str(tmp_path / "two"), "--resume", str(tmp_path / "one")]
+    assert gpu_check.main([*options, *resumed]) == 0
+    assert "environment xdsl: right" not in capsys.readouterr().out
+
+
+@pytest.mark.skipif(gpu_check.present_gpu() is not None, reason="there is a GPU")
+def test_without_a_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert gpu_check.main(["--stages", "bitwise,suite", "--out", str(tmp_path)]) == 3
+    assert "there is no GPU" in capsys.readouterr().out
