@@ -43,7 +43,7 @@ FILE = "check.json"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code for the arguments `argv`, by default those of the process."""
-    args = _parser().parse_args(argv)
+    args = parser().parse_args(argv)
     device = Device(args.device)
     try:
         if args.work is not None:
@@ -139,9 +139,10 @@ def _file_name(gpu: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n\n")[0])
-    add = parser.add_argument
+def parser() -> argparse.ArgumentParser:
+    """The options; those that workers are started with are not told."""
+    options = argparse.ArgumentParser(description=str(__doc__).partition("\n\n")[0])
+    add = options.add_argument
     add("--seconds", type=float, default=570.0, help="to take at most; default: 570")
     add("--stages", type=_stages, default=NAMES, help=f"of {', '.join(NAMES)}; default: all")
     add("--only", metavar="TEXT", default="", help="checks with TEXT in their name")
@@ -153,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--jobs", type=int, default=jobs, help=f"checks at a time, at most; default: {jobs}")
     add("--work", choices=[stage.name for stage in STAGES], help=argparse.SUPPRESS)
     add("--launch", nargs="+", metavar="NAME", help=argparse.SUPPRESS)
-    return parser
+    return options
 
 
 def _stages(text: str) -> list[str]:

@@ -2,8 +2,9 @@
 """
 The driver `pycuda`: kernels are loaded and launched through pycuda.
 
-What pycuda lacks goes by the driver API, which the same kernels are then loaded by: graphs, and
-launches on streams that pycuda has not made, as PyTorch's are but for the default one.
+What pycuda lacks goes by the driver API, which the same kernels are also loaded by: graphs, and
+launches on streams that pycuda has not made, as PyTorch's are but for the default one. They are
+loaded at once, for while a CUDA graph is captured nothing can be.
 Reference: https://documen.tician.de/pycuda/driver.html.
 """
 
@@ -58,7 +59,8 @@ class PycudaFunction:
     def __init__(self, module: "PycudaModule", name: str, dynamic_shared_bytes: int):
         self.driver = module.driver
         self.error = module.cuda.Error
-        self._twin = partial(module.twin_function, name, dynamic_shared_bytes)
+        self.twin = module.twin.function(name, dynamic_shared_bytes)
+        """The same kernel, loaded by the driver API."""
         try:
             with self.driver.current():
                 self.function = self._found(module, name, dynamic_shared_bytes)
@@ -72,11 +74,6 @@ class PycudaFunction:
             attribute = module.cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
             function.set_attribute(attribute, dynamic_shared_bytes)
         return function
-
-    @cached_property
-    def twin(self) -> Any:
-        """The same kernel, loaded by the driver API."""
-        return self._twin()
 
     @property
     def registers(self) -> int:
@@ -98,23 +95,14 @@ class PycudaModule:
     def __init__(self, driver: "PycudaDriver", cubin: bytes):
         self.driver = driver
         self.cuda = driver.cuda
-        self._cubin = cubin
+        self.twin = CudaModule(driver, cubin)  # first: it has better words for what can be wrong
         try:
             self.module = driver.cuda.module_from_buffer(cubin)
         except driver.cuda.Error as err:
-            _ = self._twin  # which has better words for most of what can be wrong
             raise DriverError(f"the kernels cannot be loaded: {err}") from None
 
     def function(self, name: str, dynamic_shared_bytes: int) -> PycudaFunction:
         return PycudaFunction(self, name, dynamic_shared_bytes)
-
-    def twin_function(self, name: str, dynamic_shared_bytes: int) -> Any:
-        """A kernel, loaded by the driver API."""
-        return self._twin.function(name, dynamic_shared_bytes)
-
-    @cached_property
-    def _twin(self) -> CudaModule:
-        return CudaModule(self.driver, self._cubin)
 
 
 class PycudaDriver(CudaDriver):

@@ -54,7 +54,11 @@ ITEMS = ["first", "hangs", "crashes", "fails", "last"]
 
 def stage(items: Sequence[str], limit_s: float = 60.0) -> Stage:
     """Checks that nobody does but `SCRIPT`."""
-    return Stage("scripted", lambda _: [*items], lambda *_: missing(""), 1.0, limit_s)
+
+    def check(device: Device, item: str) -> Outcome:
+        raise AssertionError("not here")
+
+    return Stage("scripted", lambda _: [*items], check, 1.0, limit_s)
 
 
 def runner(folder: Path, seconds: float = 60.0, only: str = "") -> Runner:
