@@ -5,14 +5,21 @@ subscripts and `where` masks.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp, MaxSIOp, MinSIOp
-from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    i32,
+)
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import BlockArgument, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -20,7 +27,13 @@ from xdsl.ir.affine import (
     AffineExpr,
     AffineMap,
 )
-from xdsl.irdl import IRDLOperation, irdl_attr_definition, opt_prop_def, var_operand_def
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_attr_definition,
+    opt_prop_def,
+    var_operand_def,
+)
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
@@ -171,11 +184,44 @@ def _is_proven(expr: AffineExpr, ranges: Ranges) -> bool:
     return known is not None and known.low >= 0
 
 
+_SEGMENTS = AttrSizedOperandSegments.attribute_name
+
+
+@lru_cache(maxsize=1 << 10)
+def _segments(sizes: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    return DenseArrayBase.from_list(i32, sizes)
+
+
 class MaskedOp(IRDLOperation, ABC):
     """An op that may carry a mask: it acts where every expression of the mask is at least 0."""
 
     mask_operands = var_operand_def(IndexType)
     mask = opt_prop_def(AffineMapAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        operands: Sequence[Sequence[SSAValue]],
+        where: Access | None,
+        properties: Mapping[str, Attribute],
+        result_types: Sequence[Attribute] = (),
+    ):
+        """
+        `operands` are those of each field, the mask's left out, which come last.
+
+        This is what most bodies consist of: it does not go through xDSL's builder, which looks at
+        every field's definition, and works out anew how many operands each has.
+        """
+        mask_operands, mask = optional_mask(where)
+        fields = [*operands, mask_operands]
+        properties = {**properties, _SEGMENTS: _segments(tuple(map(len, fields)))}
+        Operation.__init__(
+            self,
+            operands=[value for field in fields for value in field],
+            properties=properties if mask is None else {"mask": mask, **properties},
+            result_types=result_types,
+        )
 
     @property
     def where(self) -> Access | None:

@@ -59,7 +59,7 @@ class AddressOp(ExpressionOp):
         type = pointer.type
         assert isinstance(type, PointerType | ArrayType)
         result = type if isinstance(type, PointerType) else PointerType.get(type.element)
-        super().__init__(operands=[pointer, indices], result_types=[result])
+        super().__init__([pointer, *indices], result)
 
     def verify_(self) -> None:
         verify_indices(self.pointer.type, len(self.indices))

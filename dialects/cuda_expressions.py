@@ -6,7 +6,7 @@ What is needed twice is named by `cuda.let` (`dialects/cuda_statements.py`).
 """
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import (
     Attribute,
+    Operation,
     SSAValue,
 )
 from xdsl.irdl import (
@@ -67,6 +68,20 @@ def verify_indices(type: Attribute, given: int) -> None:
 class ExpressionOp(IRDLOperation, ABC):
     """A C++ expression: its one result is printed where it is used, which is at most once."""
 
+    def __init__(
+        self,
+        operands: Sequence[SSAValue],
+        result: Attribute,
+        properties: Mapping[str, Attribute] | None = None,
+    ):
+        """
+        This is what most CUDA IR consists of: it does not go through xDSL's builder, which sorts
+        operands into fields, of which none here has to know its size.
+        """
+        Operation.__init__(
+            self, operands=operands, result_types=[result], properties=properties or {}
+        )
+
     def reads(self) -> SSAValue | None:
         """The pointer or variable whose content this expression depends on."""
         return None
@@ -95,7 +110,7 @@ class LiteralOp(ExpressionOp):
     assembly_format = "$value attr-dict"
 
     def __init__(self, value: IntegerAttr | FloatAttr):
-        super().__init__(properties={"value": value}, result_types=[value.get_type()])
+        super().__init__([], value.get_type(), {"value": value})
 
 
 @irdl_op_definition
@@ -118,7 +133,7 @@ class BuiltinOp(ExpressionOp):
     assembly_format = "$variable attr-dict `:` type($result)"
 
     def __init__(self, variable: Builtin, type: IntegerType):
-        super().__init__(properties={"variable": BuiltinAttr(variable)}, result_types=[type])
+        super().__init__([], type, {"variable": BuiltinAttr(variable)})
 
     def verify_(self) -> None:
         if any(use.operation.name != "cuda.let" for use in self.result.uses):
@@ -147,11 +162,7 @@ class CallOp(ExpressionOp):
     )
 
     def __init__(self, callee: str, arguments: Sequence[SSAValue], result: Attribute):
-        super().__init__(
-            operands=[arguments],
-            properties={"callee": SymbolRefAttr(callee)},
-            result_types=[result],
-        )
+        super().__init__(arguments, result, {"callee": SymbolRefAttr(callee)})
 
     def verify_(self) -> None:
         if self.callee.string_value() not in FUNCTIONS:
@@ -179,7 +190,7 @@ class CastOp(ExpressionOp):
     assembly_format = "$value attr-dict `:` type($value) `to` type($result)"
 
     def __init__(self, value: SSAValue, type: Attribute):
-        super().__init__(operands=[value], result_types=[type])
+        super().__init__([value], type)
 
     def verify_(self) -> None:
         for type in (self.value.type, self.result.type):
@@ -210,7 +221,7 @@ class SubscriptOp(ExpressionOp):
 
     def __init__(self, pointer: SSAValue, indices: Sequence[SSAValue]):
         assert isinstance(pointer.type, PointerType | ArrayType)
-        super().__init__(operands=[pointer, indices], result_types=[pointer.type.element])
+        super().__init__([pointer, *indices], pointer.type.element)
 
     def reads(self) -> SSAValue | None:
         return self.pointer
@@ -241,7 +252,7 @@ class ReadOp(ExpressionOp):
 
     def __init__(self, variable: SSAValue):
         assert isinstance(variable.type, VariableType)
-        super().__init__(operands=[variable], result_types=[variable.type.element])
+        super().__init__([variable], variable.type.element)
 
     def reads(self) -> SSAValue | None:
         return self.variable

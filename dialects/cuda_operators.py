@@ -60,11 +60,7 @@ class BinaryOp(InfixOp):
     assembly_format = "$operator $lhs `,` $rhs attr-dict `:` type($result)"
 
     def __init__(self, operator: BinaryOperator, lhs: SSAValue, rhs: SSAValue):
-        super().__init__(
-            operands=[lhs, rhs],
-            properties={"operator": BinaryOperatorAttr(operator)},
-            result_types=[lhs.type],
-        )
+        super().__init__([lhs, rhs], lhs.type, {"operator": BinaryOperatorAttr(operator)})
 
     def verify_(self) -> None:
         operator, type = self.operator.data, self.result.type
@@ -95,11 +91,7 @@ class CompareOp(InfixOp):
     assembly_format = "$comparison $lhs `,` $rhs attr-dict `:` type($lhs)"
 
     def __init__(self, comparison: Comparison, lhs: SSAValue, rhs: SSAValue):
-        super().__init__(
-            operands=[lhs, rhs],
-            properties={"comparison": ComparisonAttr(comparison)},
-            result_types=[i1],
-        )
+        super().__init__([lhs, rhs], i1, {"comparison": ComparisonAttr(comparison)})
 
     def verify_(self) -> None:
         if self.lhs.type not in COMPUTED:
@@ -118,7 +110,7 @@ class UnaryOp(ExpressionOp, ABC):
     assembly_format = "$value attr-dict `:` type($value)"
 
     def __init__(self, value: SSAValue):
-        super().__init__(operands=[value], result_types=[value.type])
+        super().__init__([value], value.type)
 
 
 @irdl_op_definition
@@ -178,9 +170,7 @@ class TernaryOp(ExpressionOp):
     assembly_format = "$condition `,` $then_value `,` $else_value attr-dict `:` type($result)"
 
     def __init__(self, condition: SSAValue, then_value: SSAValue, else_value: SSAValue):
-        super().__init__(
-            operands=[condition, then_value, else_value], result_types=[then_value.type]
-        )
+        super().__init__([condition, then_value, else_value], then_value.type)
 
 
 OPERATORS: list[type[ExpressionOp]] = [BinaryOp, CompareOp, NegOp, NotOp, TernaryOp]

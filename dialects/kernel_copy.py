@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr, MemRefT
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AnyAttr,
-    AttrSizedOperandSegments,
     VarConstraint,
     eq,
     irdl_op_definition,
@@ -25,7 +24,6 @@ from tilewright.dialects.axes import (
     Access,
     MaskedOp,
     canonical_access,
-    optional_mask,
     verify_subscripts,
 )
 from tilewright.dialects.kernel_registers import LOCAL
@@ -52,7 +50,6 @@ class CopyingOp(MaskedOp, ABC):
     target_map = prop_def(AffineMapAttr)
     width = prop_def(IntegerAttr.constr(type=eq(i64)))
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     custom_directives = (Subscripts, Where)
     assembly_format = (
@@ -72,14 +69,13 @@ class CopyingOp(MaskedOp, ABC):
     ):
         source_map, source_indices = canonical_access(*source_subscripts)
         target_map, target_indices = canonical_access(*target_subscripts)
-        mask_operands, mask = optional_mask(where)
         super().__init__(
-            operands=[source, source_indices, target, target_indices, mask_operands],
+            operands=[[source], source_indices, [target], target_indices],
+            where=where,
             properties={
                 "source_map": AffineMapAttr(source_map),
                 "target_map": AffineMapAttr(target_map),
                 "width": IntegerAttr(width, i64),
-                "mask": mask,
             },
         )
 

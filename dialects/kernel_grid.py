@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AtLeast,
-    AttrSizedOperandSegments,
     IRDLOperation,
     VarConstraint,
     base,
@@ -31,7 +30,6 @@ from tilewright.dialects.axes import (
     Access,
     MaskedOp,
     canonical_access,
-    optional_mask,
     verify_subscripts,
 )
 from tilewright.dialects.monoid import Monoid, MonoidAttr, verify_monoid
@@ -154,7 +152,6 @@ class AtomicOp(MaskedOp):
     map = prop_def(AffineMapAttr)
     monoid = prop_def(MonoidAttr)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     custom_directives = (Subscripts, Where, WithMonoid)
     assembly_format = (
@@ -171,10 +168,10 @@ class AtomicOp(MaskedOp):
         where: Access | None = None,
     ):
         map, indices = canonical_access(*subscripts)
-        mask_operands, mask = optional_mask(where)
         super().__init__(
-            operands=[value, memref, indices, mask_operands],
-            properties={"map": AffineMapAttr(map), "monoid": monoid, "mask": mask},
+            operands=[[value], [memref], indices],
+            where=where,
+            properties={"map": AffineMapAttr(map), "monoid": monoid},
         )
 
     def verify_(self) -> None:

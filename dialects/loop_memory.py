@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
-    AttrSizedOperandSegments,
     VarConstraint,
     irdl_op_definition,
     operand_def,
@@ -30,7 +29,6 @@ from tilewright.dialects.axes import (
     Access,
     MaskedOp,
     canonical_access,
-    optional_mask,
     verify_subscripts,
 )
 from tilewright.dialects.loop_kernel import kernel_of_argument
@@ -69,7 +67,6 @@ class LoadOp(MaskedOp):
     map = prop_def(AffineMapAttr)
     result = result_def(T)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(ReadsUnlessInput())
     custom_directives = (Subscripts, Where)
     assembly_format = (
@@ -79,10 +76,10 @@ class LoadOp(MaskedOp):
 
     def __init__(self, memref: SSAValue, subscripts: Access, where: Access | None = None):
         map, indices = canonical_access(*subscripts)
-        mask_operands, mask = optional_mask(where)
         super().__init__(
-            operands=[memref, indices, mask_operands],
-            properties={"map": AffineMapAttr(map), "mask": mask},
+            operands=[[memref], indices],
+            where=where,
+            properties={"map": AffineMapAttr(map)},
             result_types=[memref_type(memref).element_type],
         )
 
@@ -116,7 +113,6 @@ class StoreOp(MaskedOp):
     indices = var_operand_def(IndexType)
     map = prop_def(AffineMapAttr)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
     custom_directives = (Subscripts, Where)
     assembly_format = (
@@ -132,10 +128,10 @@ class StoreOp(MaskedOp):
         where: Access | None = None,
     ):
         map, indices = canonical_access(*subscripts)
-        mask_operands, mask = optional_mask(where)
         super().__init__(
-            operands=[value, memref, indices, mask_operands],
-            properties={"map": AffineMapAttr(map), "mask": mask},
+            operands=[[value], [memref], indices],
+            where=where,
+            properties={"map": AffineMapAttr(map)},
         )
 
     def verify_(self) -> None:

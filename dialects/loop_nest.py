@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     AtLeast,
-    AttrSizedOperandSegments,
     RangeOf,
     base,
     eq,
@@ -45,7 +44,6 @@ from tilewright.dialects.axes import (
     Role,
     RoleAttr,
     canonical_access,
-    optional_mask,
     verify_affine,
 )
 from tilewright.dialects.loop_syntax import ForAxes, ReduceAxis
@@ -244,14 +242,12 @@ class YieldOp(MaskedOp):
 
     values = var_operand_def()
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(IsTerminator(), Pure())
     custom_directives = (Where,)
     assembly_format = "$values custom<Where>($mask_operands, $mask) attr-dict `:` type($values)"
 
     def __init__(self, values: Sequence[SSAValue], where: Access | None = None):
-        operands, mask = optional_mask(where)
-        super().__init__(operands=[values, operands], properties={"mask": mask})
+        super().__init__(operands=[values], where=where, properties={})
 
     def verify_(self) -> None:
         self.verify_mask()

@@ -9,7 +9,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import (
     AtLeast,
-    AttrSizedOperandSegments,
     IRDLOperation,
     VarConstraint,
     base,
@@ -125,7 +124,6 @@ class ToIndexOp(RangedIndex, MaskedOp):
     bound = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
     result = result_def(IndexType())
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(NoMemoryEffect())
     custom_directives = (Where,)
     assembly_format = (
@@ -133,10 +131,10 @@ class ToIndexOp(RangedIndex, MaskedOp):
     )
 
     def __init__(self, value: SSAValue, bound: int, where: Access | None = None):
-        mask_operands, mask = optional_mask(where)
         super().__init__(
-            operands=[value, mask_operands],
-            properties={"bound": IntegerAttr(bound, i64), "mask": mask},
+            operands=[[value]],
+            where=where,
+            properties={"bound": IntegerAttr(bound, i64)},
             result_types=[IndexType()],
         )
 

@@ -9,7 +9,6 @@ from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
-    AttrSizedOperandSegments,
     RangeOf,
     RangeVarConstraint,
     irdl_attr_definition,
@@ -25,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.assembly import Where, WithMonoid
-from tilewright.dialects.axes import Access, MaskedOp, optional_mask
+from tilewright.dialects.axes import Access, MaskedOp
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
 from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.tile_launch import Axes, MeetingOp, launch_of
@@ -74,7 +73,6 @@ class CombineOp(MaskedOp, MeetingOp):
     join = opt_prop_def(JoinAttr)
     results_ = var_result_def(T)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure())
     custom_directives = (Where, WithMonoid)
     assembly_format = (
@@ -91,15 +89,11 @@ class CombineOp(MaskedOp, MeetingOp):
         where: Access | None = None,
         join: Join | None = None,
     ):
-        mask_operands, mask = optional_mask(where)
         super().__init__(
-            operands=[values, axes, mask_operands],
-            properties={
-                "monoid": monoid,
-                "mask": mask,
-                "join": None if join is None else JoinAttr(join),
-            },
-            result_types=[[v.type for v in values]],
+            operands=[values, axes],
+            where=where,
+            properties={"monoid": monoid, **({} if join is None else {"join": JoinAttr(join)})},
+            result_types=[v.type for v in values],
         )
 
     @property

@@ -63,6 +63,7 @@ _PASSES: dict[str, str] = {
     "load-ahead-of-unrolled": "kernel.load_ahead_of_unrolled:LoadAheadOfUnrolledPass",
     "group-masks": "kernel.group_masks:GroupMasksPass",
     "vectorize": "kernel.vectorize:VectorizePass",
+    "canonicalize-kernels": "kernel.canonicalize_kernels:CanonicalizeKernelsPass",
     "approximate-division": "kernel.approximate_division:ApproximateDivisionPass",
     "plan-shared-memory": "kernel.plan_shared_memory:PlanSharedMemoryPass",
     "drop-redundant-barriers": "kernel.drop_redundant_barriers:DropRedundantBarriersPass",

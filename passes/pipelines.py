@@ -44,7 +44,7 @@ TO_TILE = (
 
 TO_KERNEL = (
     "split-joins,convert-tile-to-kernel,fuse-multiply-add,load-ahead-of-unrolled,group-masks,"
-    "vectorize,canonicalize,share-values,approximate-division,plan-shared-memory,"
+    "vectorize,canonicalize-kernels,share-values,approximate-division,plan-shared-memory,"
     "drop-redundant-barriers,narrow-barriers,inline-calls,plan-buffers"
 )
 

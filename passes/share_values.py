@@ -30,30 +30,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
-from xdsl.traits import (
-    EffectInstance,
-    IsolatedFromAbove,
-    IsTerminator,
-    MemoryEffectKind,
-    get_effects,
-    is_side_effect_free,
-    only_has_effect,
-)
-from xdsl.transforms.dead_code_elimination import is_trivially_dead
+from xdsl.traits import EffectInstance, IsolatedFromAbove, IsTerminator, MemoryEffectKind
 
 from tilewright.dialects.kernel_comment import TEXT
+from tilewright.passes.effects import erase_dead, is_pure, only_has, only_reads
 from tilewright.passes.structure import structure
 
 Known = ChainMap[Hashable, Operation]
 """What has been computed before and is in scope, innermost first."""
-
-
-def _erase_dead(scope: Operation) -> None:
-    """Erase what nobody uses; users come first, so that what only they use goes too."""
-    for op in reversed([*scope.walk()]):
-        if is_trivially_dead(op):
-            op.detach()
-            op.erase()
 
 
 def _visit_regions(op: Operation, known: Known) -> None:
@@ -73,14 +57,14 @@ def _visit_block(block: Block, known: Known) -> None:
 def _may_be_shared(op: Operation) -> bool:
     if op.has_trait(IsTerminator) or any(len(region.blocks) > 1 for region in op.regions):
         return False
-    return only_has_effect(op, MemoryEffectKind.READ)  # also true of an op without effects
+    return only_reads(op)
 
 
 def _share(op: Operation, known: Known) -> None:
     """Let the op that has computed this before do so for `op` too; else `op` is now known."""
     key = structure(op)
     first = known.get(key)
-    if first is None or not (is_side_effect_free(op) or _reads_the_same(first, op)):
+    if first is None or not (is_pure(op) or _reads_the_same(first, op)):
         known[key] = op
         return
     for old, new in zip(op.results, first.results, strict=True):
@@ -95,20 +79,19 @@ def _reads_the_same(first: Operation, second: Operation) -> bool:
         return False
     between = first.next_op
     while between is not None and between is not second:
-        effects = get_effects(between)
-        if effects is None or any(map(_writes_memory, effects)):
+        if not only_has(between, _leaves_memory):
             return False
         between = between.next_op
     return True
 
 
-def _writes_memory(effect: EffectInstance) -> bool:
-    return effect.kind is MemoryEffectKind.WRITE and effect.resource != TEXT
+def _leaves_memory(effect: EffectInstance) -> bool:
+    return effect.kind is not MemoryEffectKind.WRITE or effect.resource == TEXT
 
 
 def share_values(scope: Operation) -> None:
     """Everywhere in a module or a kernel."""
-    _erase_dead(scope)
+    erase_dead(scope)
     _visit_regions(scope, ChainMap())
 
 
