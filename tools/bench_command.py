@@ -88,6 +88,6 @@ def _cases(args: argparse.Namespace) -> list[Case]:
     if args.filter is not None:
         cases = [case for case in cases if re.search(args.filter, case.name)]
     if not cases:
-        asked = args.only or args.filter
+        asked = args.only if args.filter is None else args.filter.pattern
         raise UsageError(f"no case of '{args.suite}' has '{asked}' in its name")
     return cases

@@ -20,7 +20,7 @@ _SMS, _CLOCK_KHZ, _MEMORY_CLOCK_KHZ, _BUS_BITS, _L2_BYTES = 16, 13, 36, 37, 38
 """CUdevice_attribute"""
 _PER_CLOCK = 2
 """Device memory of all kinds moves data on both edges of its clock."""
-_WARM_UPS = 3
+_WARM_UPS = 2
 _LEAST_FLUSHED = 256 * 2**20
 """Bytes. Writing them takes a GPU long enough to queue the next graph meanwhile."""
 
@@ -46,13 +46,16 @@ class CudaDevice:
         here, side = torch.cuda.current_stream(), torch.cuda.Stream()
         side.wait_stream(here)
         with torch.no_grad(), torch.cuda.stream(side):
-            for _ in range(_WARM_UPS):
-                calls[0]()
+            for call in [*calls] * _WARM_UPS:
+                call()
         here.wait_stream(side)
         self.wait()
         graph = torch.cuda.CUDAGraph()
-        with torch.no_grad(), torch.cuda.graph(graph):
-            outputs = [call() for call in calls]
+        try:
+            with torch.no_grad(), torch.cuda.graph(graph):
+                outputs = [call() for call in calls]
+        finally:
+            torch.cuda.set_stream(here)  # which `graph` does not do where capturing fails
         return Recording(graph.replay, outputs)
 
     def timer(self, flush: bool) -> "EventTimer":

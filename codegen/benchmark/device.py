@@ -43,7 +43,7 @@ class Device(Protocol):
         ...
 
     def record(self, calls: Sequence[Call]) -> Recording:
-        """The calls as one CUDA graph. The first call is made before, to warm up."""
+        """The calls as one CUDA graph. All are made before, so that nothing is left to set up."""
         ...
 
     def timer(self, flush: bool) -> Timer:

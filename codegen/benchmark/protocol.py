@@ -3,8 +3,8 @@
 In which order contestants are measured, and how often.
 
 A round measures everyone once. The rounds follow each other, so that a GPU that grows warm, or slow
-for another reason, does so for all. Each round begins with the next contestant, and every other
-round goes backwards: nobody always comes first, or after the same one.
+for another reason, does so for all. Every second round begins with the next contestant, and those
+between go backwards: nobody always comes first, or after the same one.
 
 Every contestant takes part twice, as two recordings of the same calls. How far these are apart
 (A/A) is what a difference between two contestants has to exceed.
@@ -54,6 +54,6 @@ class Protocol:
 
 def order_of_round(count: int, number: int) -> list[int]:
     """In which order a round measures."""
-    start = number % count if count else 0
+    start = number // 2 % count if count else 0
     order = [*range(start, count), *range(start)]
     return order[::-1] if number % 2 else order

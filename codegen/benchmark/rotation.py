@@ -16,6 +16,8 @@ BEYOND = 4
 """How many times the L2 cache all copies together are as large at least."""
 MOST = 32
 """The most copies."""
+MEMORY = 8 * 2**30
+"""Bytes that all copies of the inputs take at most."""
 LEAST = 2
 """The fewest: of one copy, the next call would find the end of its inputs in the cache."""
 
@@ -28,8 +30,8 @@ class Rotation(NamedTuple):
     """Whether all copies together are not much larger than the cache."""
 
 
-def rotation(bytes: int, l2_bytes: int) -> Rotation:
-    """For calls that read and write so many bytes of inputs and results."""
+def rotation(bytes: int, held: int, l2_bytes: int) -> Rotation:
+    """For calls that read and write so many bytes, of inputs that take `held` bytes."""
     enough = -(-BEYOND * l2_bytes // max(bytes, 1))
-    copies = max(LEAST, min(enough, MOST))
+    copies = max(LEAST, min(enough, MOST, MEMORY // max(held, 1)))
     return Rotation(copies, copies < enough)

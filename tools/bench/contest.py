@@ -18,7 +18,7 @@ from tilewright.codegen.benchmark.rotation import rotation
 from tilewright.codegen.benchmark.timing import timing
 from tilewright.codegen.benchmark.verdict import Result
 from tilewright.errors import TilewrightError
-from tilewright.tools.bench.contestants import OURS, Compute, Prepare, forget_compiled
+from tilewright.tools.bench.contestants import OURS, Prepare, forget_compiled
 from tilewright.tools.bench.work import work_of
 from tilewright.tools.bench.workload import Inputs, Workload
 from tilewright.tools.comparison import compare
@@ -67,7 +67,7 @@ class Contest:
         """
         forget_compiled()
         work, inputs = work_of(workload.captured), workload.arrays()
-        copies, needs_flush = rotation(work.bytes, self.device.l2_bytes)
+        copies, needs_flush = rotation(work.bytes, workload.bytes, self.device.l2_bytes)
         given = [workload.copy(self.device.torch_device) for _ in range(copies)]
         tell("comparing")
         judge = _Judge(workload, inputs)
@@ -110,11 +110,11 @@ class Contest:
 
         try:
             tell(f"{name}: compiling")
-            compute = prepare(workload)
+            bind = prepare(workload)
+            calls = [bind(inputs) for inputs in given]
             with torch.no_grad():
-                compute(given[0])
+                calls[0]()
             tell(f"{name}: running")
-            calls = [_call(compute, inputs) for inputs in given]
             found = [self.device.record(calls) for _ in range(RECORDINGS)]
         except Exception as err:
             self._wait(name)
@@ -126,7 +126,7 @@ class Contest:
         self, judge: "_Judge", recordings: Iterable[Recording], given: Sequence[Inputs]
     ) -> str:
         """What is wrong with results; empty if nothing is."""
-        kept = {t.untyped_storage().data_ptr() for inputs in given for t in inputs.tensors}
+        kept = {t.untyped_storage().data_ptr() for inputs in given for t in inputs.values}
         for recording in recordings:
             for outputs in recording.outputs:
                 _overwrite(outputs, kept)
@@ -180,10 +180,6 @@ def _once(function: Callable[..., Any]) -> Callable[..., Any]:
         return results[numbers]
 
     return kept
-
-
-def _call(compute: Compute, inputs: Inputs) -> Callable[[], list[Any]]:
-    return lambda: compute(inputs)
 
 
 def _overwrite(outputs: Iterable[Any], kept: set[int]) -> None:

@@ -10,15 +10,16 @@ that is none of its kernels'. float32 is float32 for all: TF32 is off.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tilewright.codegen.benchmark.device import Call
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.tools.bench.workload import Inputs, Workload
 
-Compute = Callable[[Inputs], list[Any]]
-"""The tensors among the results of a call, flat."""
-Prepare = Callable[[Workload], Compute]
+Bind = Callable[[Inputs], Call]
+"""A call of one copy of the inputs; it gives the tensors among the results, flat."""
+Prepare = Callable[[Workload], Bind]
 """Compiles a workload, or sees that it will be at the first call."""
 
 OURS = "ours"
@@ -44,42 +45,54 @@ def forget_compiled() -> None:
 def ours(driver: Driver, target: str) -> Prepare:
     """Tilewright, on a driver."""
 
-    def prepare(workload: Workload) -> Compute:
+    def prepare(workload: Workload) -> Bind:
         plan = plan_of(lower_to_cuda(workload.captured.module, target))
-        loaded = LoadedPlan(plan, driver, target)
-        return lambda inputs: loaded(workload.values(inputs))
+        shared = LoadedPlan(plan, driver, target)
+
+        def bind(inputs: Inputs) -> Call:
+            # Parameters that are permuted when they are loaded are so once: a plan keeps one copy.
+            loaded = LoadedPlan(plan, driver, target) if plan.permuted else shared
+            return lambda: loaded(inputs.values)
+
+        return bind
 
     return prepare
 
 
-def eager(workload: Workload) -> Compute:
+def eager(workload: Workload) -> Bind:
     """PyTorch's own kernels."""
-    return _flat(workload, workload.function)
+    return flat(workload, workload.function)
 
 
 def compiled(mode: str | None) -> Prepare:
     """PyTorch's compiler in one of its modes."""
 
-    def prepare(workload: Workload) -> Compute:
+    def prepare(workload: Workload) -> Bind:
         import torch
 
         function = torch.compile(  # pyright: ignore[reportUnknownMemberType]
             workload.function, mode=mode, dynamic=False
         )
-        return _flat(workload, function)
+        return flat(workload, function)
 
     return prepare
 
 
-def _flat(workload: Workload, function: Callable[..., Any]) -> Compute:
-    def compute(inputs: Inputs) -> list[Any]:
-        import torch
-        from torch.utils import _pytree as pytree
+def flat(workload: Workload, function: Callable[..., Any]) -> Bind:
+    """Calls of what computes the same as the workload's function."""
+    import torch
+    from torch.utils import _pytree as pytree
 
-        leaves = pytree.tree_leaves(function(*workload.arguments(inputs)))
-        return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    def bind(inputs: Inputs) -> Call:
+        arguments = workload.arguments(inputs)
 
-    return compute
+        def call() -> list[Any]:
+            leaves = pytree.tree_leaves(function(*arguments))
+            return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+
+        return call
+
+    return bind
 
 
 BACKENDS: Mapping[str, Prepare] = {

@@ -16,7 +16,7 @@ from tilewright.codegen.benchmark.device import Device
 from tilewright.codegen.runtime.libcuda import libcuda
 
 _PACKAGES = ("torch", "triton", "xdsl")
-_FOLDERS = ("codegen", "dialects", "frontend", "passes")
+_FOLDERS = ("codegen", "dialects", "frontend", "passes", "tools.bench")
 """What makes kernels, and measures them."""
 
 

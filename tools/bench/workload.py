@@ -20,13 +20,8 @@ class Inputs:
     """Parameters and buffers of the module, if it is one."""
     leaves: tuple[Any, ...]
     """The arguments, flat: tensors, and Python values."""
-
-    @property
-    def tensors(self) -> list[Any]:
-        """All tensors."""
-        import torch
-
-        return [t for t in (*self.named.values(), *self.leaves) if isinstance(t, torch.Tensor)]
+    values: tuple[Any, ...]
+    """The same as a plan takes it: one tensor for each of `captured.inputs`."""
 
 
 class Workload:
@@ -66,7 +61,21 @@ class Workload:
             return value.detach().to(device, copy=True)
 
         named = {name: copied(tensor) for name, tensor in self._named.items()}
-        return Inputs(named, tuple(copied(leaf) for leaf in self._leaves))
+        leaves = tuple(copied(leaf) for leaf in self._leaves)
+        given = (leaf for leaf in leaves if isinstance(leaf, torch.Tensor))
+        values = tuple(
+            next(given)
+            if input.kind == "input"
+            else (named[input.name] if input.name in named else copied(input.tensor))
+            for input in self.captured.inputs
+        )
+        return Inputs(named, leaves, values)
+
+    @property
+    def bytes(self) -> int:
+        """What one copy takes."""
+        tensors = [input.tensor for input in self.captured.inputs]
+        return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
     @property
     def function(self) -> Callable[[Mapping[str, Any], Any, Any], Any]:
@@ -84,19 +93,6 @@ class Workload:
 
         args, kwargs = pytree.tree_unflatten(list(inputs.leaves), self._structure)
         return inputs.named, args, kwargs
-
-    def values(self, inputs: Inputs) -> list[Any]:
-        """Inputs as a plan takes them: one tensor for each of `captured.inputs`."""
-        import torch
-
-        given = iter([leaf for leaf in inputs.leaves if isinstance(leaf, torch.Tensor)])
-        device = next((tensor.device for tensor in inputs.tensors), None)
-        return [
-            next(given)
-            if input.kind == "input"
-            else inputs.named.get(input.name, input.tensor.detach().to(device))
-            for input in self.captured.inputs
-        ]
 
     def arrays(self) -> list[Any]:
         """The inputs as they were captured, as arrays."""

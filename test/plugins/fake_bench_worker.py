@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A process that answers as the one that measures does, without measuring.
+
+`fake_bench_worker.py ANSWERS LOG`: ANSWERS is JSON, for each case a row, or the name of a mishap.
+Each start and each request is a line of LOG.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ANSWERS: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text())
+
+
+def say(reply: dict[str, Any]) -> None:
+    """A reply, at once."""
+    print(json.dumps(reply), flush=True)
+
+
+def log(line: str) -> None:
+    """A line for the test to read."""
+    with Path(sys.argv[2]).open("a") as file:
+        file.write(f"{line}\n")
+
+
+def answer(name: str, left_out: dict[str, str]) -> None:
+    """What the test wants to happen with a case."""
+    match ANSWERS[name]:
+        case "hang":
+            say({"phase": "ours: running"})
+            time.sleep(600)
+        case "hang in compile" if "compile" not in left_out:
+            say({"phase": "eager: running"})
+            say({"phase": "compile: compiling"})
+            time.sleep(600)
+        case "die":
+            say({"phase": "timing"})
+            print("Segmentation fault", file=sys.stderr)
+            os._exit(3)
+        case "lose":
+            say({"phase": "ours: running"})
+            say({"row": {"problem": "failed: ours: illegal address"}, "lost": True})
+            sys.exit()
+        case str():
+            say({"row": {**ANSWERS["row"], "name": name, "left_out": left_out}})
+        case row:
+            say({"row": row})
+
+
+def main() -> None:
+    """Answer until there are no more requests."""
+    if "start" in ANSWERS:
+        sys.exit(ANSWERS["start"])
+    log("start")
+    say({"environment": ANSWERS["environment"]})
+    for line in sys.stdin:
+        request = json.loads(line)
+        log(request["case"]["name"])
+        answer(request["case"]["name"], request["left_out"])
+
+
+if __name__ == "__main__":
+    main()

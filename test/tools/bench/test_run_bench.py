@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright run --bench --profile`: on the simulator, by a clock that follows a script."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from scripted_device import ScriptedDevice
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.benchmark.protocol import Protocol
+from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
+from tilewright.tools import cli, run_command
+from tilewright.tools.bench import profile
+from tilewright.tools.bench.contest import Contest
+from tilewright.tools.bench.contestants import BACKENDS, Prepare, ours
+
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+RELU = ["-c", "torch.relu(torch.randn(4, 16))"]
+NCU = """\
+#!{python}
+import json, sys
+from pathlib import Path
+log = Path(sys.argv[sys.argv.index("--log-file") + 1])
+Path("{asked}").write_text(json.dumps(sys.argv[1:]))
+log.write_text("{text}")
+sys.exit({code})
+"""
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> ScriptedDevice:
+    """What passes for a GPU: our kernels run in the simulator, and take 10 us, PyTorch's 30 us."""
+    device = ScriptedDevice(lambda n: [20.0, 20.0, 60.0, 60.0][n % 4], l2_bytes=64)
+
+    def contest(backends: Sequence[str], target: str) -> Contest:
+        peers: dict[str, Prepare] = {name: BACKENDS[name] for name in backends}
+        found = {"ours": ours(SimulatedDriver(), target), **peers}
+        return Contest(device, found, Protocol(0, 0, least_rounds=1))
+
+    monkeypatch.setattr(run_command, "gpu_contest", contest)
+    monkeypatch.setattr("tilewright.tools.bench.gpu.why_no_gpu", lambda: None)
+    return device
+
+
+@needs_nvrtc
+@pytest.mark.usefixtures("gpu")
+def test_times_follow_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "run.json"
+    assert cli.main(["run", *RELU, "--bench", "--backends", "eager", "--json", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    begin = lines.index("right")
+    head, mine, eager, _, roofline = lines[begin + 2 :]
+    assert head.split() == [
+        *("us", "quartiles", "A/A", "ours", "is", "TFLOP/s", "TB/s", "roofline", "why", "not"),
+    ]
+    assert mine.split() == ["ours", "10.00", "0.00", "0.00", "0.00", "0.00", "0", "%"]
+    assert eager.split()[:5] == ["eager", "30.00", "0.00", "0.00", "3.00x"]
+    assert roofline == "roofline: 0.00 us, for 0 operations and 512 bytes"
+    report = json.loads(path.read_text())
+    assert report["ok"] is True
+    assert (report["bench"]["us"], report["bench"]["vs_eager"]) == (10.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "complaint"),
+    [
+        ([*RELU, "--bench"], 1, "taking times needs a GPU, and there is none: a test (compile -"),
+        ([*RELU, "--profile"], 1, "taking times needs a GPU"),
+        ([*RELU, "--bench", "--device", "sim"], 2, "--bench needs a GPU: the simulator's times"),
+        (["x.mlir", "--bench"], 2, "--bench goes with -c or a model, not with a FILE of IR"),
+        (["x.mlir", "--profile"], 2, "--profile goes with -c or a model"),
+    ],
+)
+def test_what_cannot_be_timed(
+    argv: list[str],
+    code: int,
+    complaint: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("tilewright.tools.bench.gpu.why_no_gpu", lambda: "a test")
+    assert cli.main(["run", *argv]) == code
+    out, err = capsys.readouterr()
+    assert (out, complaint in err) == ("", True)
+
+
+def profiler(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int) -> Path:
+    """Puts a profiler on the PATH that puts down its arguments; where."""
+    asked, ncu = folder / "asked.json", folder / "ncu"
+    ncu.write_text(NCU.format(python=sys.executable, asked=asked, text=text, code=code))
+    ncu.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    return asked
+
+
+@needs_nvrtc
+@pytest.mark.usefixtures("gpu")
+def test_a_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = profiler(tmp_path, monkeypatch, "relu: 99 % of the bandwidth", 0)
+    assert cli.main(["run", *RELU, "--profile", "--seed", "3"]) == 0
+    assert capsys.readouterr().out.endswith("\nright\n\nrelu: 99 % of the bandwidth\n")
+    argv: list[str] = json.loads(asked.read_text())
+    assert argv[argv.index("--kernel-name") + 1] == "regex:^(relu)$"
+    program = argv[argv.index(sys.executable) :]
+    assert program[1:3] == ["-m", "tilewright.tools.cli"]
+    assert program[3:] == ["run", "--device", "gpu", "--seed", "3", *RELU]
+
+
+@needs_nvrtc
+@pytest.mark.usefixtures("gpu")
+def test_a_profiler_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profiler(tmp_path, monkeypatch, "==ERROR== ERR_NVGPUCTRPERM - no permission", 1)
+    assert cli.main(["run", *RELU, "--profile"]) == 1
+    error = "error: Nsight Compute failed: ERR_NVGPUCTRPERM - no permission\n"
+    assert capsys.readouterr().err == error
+
+
+@needs_nvrtc
+@pytest.mark.usefixtures("gpu")
+def test_without_a_profiler_it_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(profile, "find_ncu", lambda: None)
+    assert cli.main(["run", *RELU, "--profile"]) == 0
+    out, err = capsys.readouterr()
+    assert out.rstrip().endswith("right")
+    assert err == "note: no profile: Nsight Compute (ncu) is neither on the PATH nor in CUDA_HOME\n"
+
+
+def test_the_profiler_of_the_toolkit_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ncu = tmp_path / "bin" / "ncu"
+    ncu.parent.mkdir()
+    ncu.write_text("#!/bin/sh\n")
+    ncu.chmod(0o755)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    assert profile.find_ncu() == str(ncu)
+
+
+def test_backends_of_the_command_line_are_those_that_there_are() -> None:
+    assert cli.BACKENDS == tuple(BACKENDS)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What has to be done at least, and the copies of inputs."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import tilewright
+from tilewright.errors import UsageError
+from tilewright.frontend.expression import parse_expression
+from tilewright.tools.bench.work import work_of
+from tilewright.tools.bench.workload import Workload, workload_of_expression
+
+
+def inputs(text: str) -> list[torch.Tensor]:
+    """Tensors that have shapes only, from `8x16 16x4`."""
+    return [torch.empty([*map(int, each.split("x"))], device="meta") for each in text.split()]
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "flops", "elements"),
+    [
+        ("torch.matmul", "8x16 16x4", 2 * 8 * 16 * 4, 8 * 16 + 16 * 4 + 8 * 4),
+        ("torch.matmul", "3x8x16 16x4", 6 * 8 * 16 * 4, 3 * 128 + 64 + 96),
+        ("F.linear", "8x16 4x16 4", 2 * 8 * 16 * 4, 128 + 64 + 4 + 32),
+        ("torch.addmm", "8x4 8x16 16x4", 2 * 8 * 16 * 4, 32 + 128 + 64 + 32),
+        ("lambda x: x.sum()", "8x16", 0, 129),
+        # What is not looked at does not count, nor what may be looked at in part.
+        ("lambda x, y: x + 1", "8 100", 0, 16),
+        ("lambda x: x.mT[:2] + 1", "8x16", 0, 16),
+        ("lambda x: x.T.relu() + x[:2].sum()", "8x16", 0, 256),
+        # 1 + 2 + 3 + 4 products for each of 3 heads, with keys and with values of 8.
+        (
+            "lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)",
+            "1x3x4x8 1x3x4x8 1x3x4x8",
+            2 * 3 * 10 * 16,
+            4 * 96,
+        ),
+        ("F.scaled_dot_product_attention", "1x3x4x8 1x3x4x8 1x3x4x8", 2 * 3 * 16 * 16, 4 * 96),
+        ("F.conv1d", "2x3x10 5x3x4", 2 * (2 * 5 * 7) * 12, 60 + 60 + 70),
+    ],
+)
+def test_the_least(function: str, given: str, flops: int, elements: int) -> None:
+    captured = tilewright.capture(eval(function, {"torch": torch, "F": F}), *inputs(given))
+    assert work_of(captured) == (flops, 4 * elements)
+
+
+def test_what_an_expanded_input_repeats_is_read_once() -> None:
+    captured = tilewright.capture(torch.relu, torch.ones(1, 16).expand(8, 16))
+    assert work_of(captured).bytes == 4 * (16 + 128)
+
+
+def test_a_module_is_called_with_copies_of_its_parameters() -> None:
+    expression = parse_expression("nn.Linear(4, 2)(torch.randn(3, 4))", seed=1)
+    workload = workload_of_expression(expression)
+    one, two = workload.copy("cpu"), workload.copy("cpu")
+    expected = expression.module(*expression.args)
+    for parameter in two.named.values():
+        parameter.zero_()
+    assert torch.equal(workload.function(*workload.arguments(one)), expected)
+    assert not torch.equal(workload.function(*workload.arguments(two)), expected)
+    # A plan takes the same tensors, in the order of the captured function.
+    assert {t.data_ptr() for t in one.values} == {
+        t.data_ptr() for t in (*one.named.values(), *one.leaves)
+    }
+    shapes = [tuple(tensor.shape) for tensor in one.values]
+    assert shapes == [tuple(input.tensor.shape) for input in workload.captured.inputs]
+    assert workload.bytes == 4 * (8 + 2 + 12)
+
+
+def test_constants_of_a_function_are_copied_too() -> None:
+    constant = torch.arange(4.0)
+
+    def shifted(x: torch.Tensor) -> torch.Tensor:
+        return x + constant
+
+    workload = Workload(shifted, (torch.zeros(4),))
+    values = workload.copy("cpu").values
+    assert sorted(float(t.sum()) for t in values) == [0.0, 6.0][-len(values) :]
+    assert all(t.data_ptr() != constant.data_ptr() for t in values)
+
+
+def test_an_exported_program_brings_its_inputs() -> None:
+    exported = torch.export.export(torch.nn.ReLU(), (torch.tensor([-1.0, 2.0]),))
+    workload = Workload(exported, ())
+    found = workload.function(*workload.arguments(workload.copy("cpu")))
+    assert found.tolist() == [0.0, 2.0]
+
+
+def test_what_writes_its_inputs_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"the program writes .*: no two calls would compute"):
+        Workload(torch.Tensor.relu_, (torch.zeros(4),))
