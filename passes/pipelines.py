@@ -33,7 +33,7 @@ TO_LOOP = (
     "fuse-parts,fuse-epilogue,fuse-outputs,fuse-reduction{keep=true},fuse-epilogue{keep=true},"
     "merge-siblings,merge-loops,"
     "split-axes,collapse-axes,simplify-accesses,hoist-invariants,share-values,cut-recompute,"
-    "normalize-kernels,dedupe-kernels,name-kernels"
+    "approximate-division,normalize-kernels,dedupe-kernels,name-kernels"
 )
 
 TO_TILE = (
@@ -44,7 +44,7 @@ TO_TILE = (
 
 TO_KERNEL = (
     "split-joins,convert-tile-to-kernel,fuse-multiply-add,load-ahead-of-unrolled,group-masks,"
-    "vectorize,canonicalize-kernels,share-values,approximate-division,plan-shared-memory,"
+    "vectorize,canonicalize-kernels,share-values,plan-shared-memory,"
     "drop-redundant-barriers,narrow-barriers,inline-calls,plan-buffers"
 )
 

@@ -23,11 +23,20 @@ ROWS_OF_NOTHING = (
     _QKV + "mask = torch.ones(37, 45, dtype=torch.bool); mask[3] = False; mask[20:] = False; "
     f"{_SDPA}(q, k, v, mask, enable_gqa=True)"
 )
+ROWS_OF_NAN = (  # the largest score of the last three rows is -inf, which -inf less is NaN
+    _SAME + "mask = torch.full((37, 45), -math.inf).tril(10); "
+    "F.softmax(q @ k.transpose(-2, -1) * 0.2 + mask, -1) @ v"
+)
 
 
-@pytest.mark.parametrize("expression", [*SHARED, ROWS_OF_NOTHING])
+@pytest.mark.parametrize("expression", [*SHARED, ROWS_OF_NOTHING, ROWS_OF_NAN])
 def test_runs_right(expression: str) -> None:
     assert main(["run", "-c", expression, "--target", "sm_90a"]) == 0
+
+
+def test_weights_are_divided_approximately(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compile", "-c", ROWS_OF_NAN, "--target", "sm_90a"]) == 0
+    assert "divide_approximately(expf(" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("expression", SHARED[:2])

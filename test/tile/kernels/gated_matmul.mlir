@@ -18,7 +18,7 @@ loop.kernel @gated_mm(%g: memref<256x1024xf32>, %u: memref<256x1024xf32>, %w: me
         %2 = math.exp %1 : f32
         %one = arith.constant 1.0 : f32
         %3 = arith.addf %2, %one : f32
-        %4 = arith.divf %0, %3 : f32
+        %4 = arith.divf %0, %3 fastmath<afn> : f32
         %5 = loop.load %u[%bm * 128 + %i, %ko * 16 + %k] : memref<256x1024xf32>
         %6 = arith.mulf %4, %5 : f32
         loop.yield %6 : f32

@@ -16,7 +16,7 @@ loop.kernel @gated_mm(%g: memref<128x40xf32>, %u: memref<128x40xf32>, %w: memref
         %3 = math.exp %2 : f32
         %one = arith.constant 1.0 : f32
         %4 = arith.addf %3, %one : f32
-        %5 = arith.divf %0, %4 : f32
+        %5 = arith.divf %0, %4 fastmath<afn> : f32
         %6 = arith.mulf %5, %1 : f32
         loop.yield %6 : f32
       } : memref<64x8xf32, #tile.layout<pad [0, 4]>, 3 : i64>

@@ -2,33 +2,38 @@
 """
 Allows divisions to be approximate in loops that multiply and add.
 
-    scf.for %k = %0 to %n step %1 {
+    %s = loop.reduce %k in 64 with add {
       %e = math.exp %x : f32
       %d = arith.addf %e, %one : f32
       %h = arith.divf %y, %d : f32
-      ...                               // math.fma
-    }
+      %p = arith.mulf %h, %w : f32
+      loop.yield %p : f32
+    } : f32
 
 becomes
 
-    scf.for %k = %0 to %n step %1 {
+    %s = loop.reduce %k in 64 with add {
       %e = math.exp %x : f32
       %d = arith.addf %e, %one : f32
       %h = arith.divf %y, %d fastmath<afn> : f32
-      ...
-    }
+      %p = arith.mulf %h, %w : f32
+      loop.yield %p : f32
+    } : f32
 
 Correct rounding takes a dozen instructions and a branch, which such a loop has no time for; within
 2 units in the last place it takes half of them. The divisor has to be at least 1 (or NaN): then no
 quotient overflows, and infinities, zeros and NaN give what they give elsewhere. In other kernels a
 division waits for memory, and stays as it is.
+
+It is decided here, where the loops are whole: once they are shared among threads, the divisor of a
+softmax no longer shows that it is at least 1.
 """
 
 from xdsl.context import Context
-from xdsl.dialects import arith, math, scf
-from xdsl.dialects.builtin import FloatAttr, ModuleOp, f32
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -37,62 +42,49 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
-from tilewright.dialects import kernel
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.dialects import loop
+from tilewright.dialects.monoid import Monoid
+from tilewright.passes.loop.at_least_one import is_at_least_one
+from tilewright.passes.trace import Rule, enclosing_symbol, rewriting, skipped
 
-RULE = Rule("k", 8, "approximate_division")
+RULE = Rule("f", 17, "approximate_division")
 
 APPROXIMATE = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
-
-_NEVER_NEGATIVE = (math.ExpOp, math.Exp2Op, math.AbsFOp, math.SqrtOp)
 
 
 def legal(op: arith.DivfOp) -> str | None:
     """Why the quotient has to be rounded correctly, or None."""
     if op.result.type != f32:
         return "only float32 has an approximate division"
-    return None if _is_at_least_one(op.rhs) else "the divisor may be less than 1"
-
-
-def _is_at_least_one(value: SSAValue) -> bool:
-    """Whether `value` is 1, more, or NaN."""
-    match value.owner:
-        case arith.ConstantOp(value=FloatAttr(value=constant)):
-            return constant.data >= 1
-        case arith.MaximumfOp(lhs=left, rhs=right):
-            return _is_at_least_one(left) or _is_at_least_one(right)
-        case arith.AddfOp(lhs=left, rhs=right):
-            one_and_more = _is_at_least_one(left) and _is_never_negative(right)
-            return one_and_more or (_is_never_negative(left) and _is_at_least_one(right))
-        case _:
-            return False
-
-
-def _is_never_negative(value: SSAValue) -> bool:
-    op = value.owner
-    is_square = isinstance(op, arith.MulfOp) and op.lhs is op.rhs
-    return is_square or isinstance(op, _NEVER_NEGATIVE) or _is_at_least_one(value)
+    return None if is_at_least_one(op.rhs) else "the divisor may be less than 1"
 
 
 def is_worth_it(op: arith.DivfOp) -> bool:
     """Whether a loop around `op` has multiply-adds to do meanwhile."""
-    scope: Operation | None = op.parent_op()
-    while scope is not None and not isinstance(scope, kernel.FuncOp):
-        if isinstance(scope, scf.ForOp) and any(isinstance(i, math.FmaOp) for i in scope.walk()):
+    scope = op.parent_op()
+    while scope is not None and not isinstance(scope, loop.KernelOp):
+        if isinstance(scope, loop.ReduceOp) and any(map(_sums_products, scope.walk())):
             return True
         scope = scope.parent_op()
     return False
 
 
+def _sums_products(op: Operation) -> bool:
+    if not isinstance(op, loop.ReduceOp) or op.monoid.data is not Monoid.ADD:
+        return False
+    return any(isinstance(value.owner, arith.MulfOp) for value in op.yield_op.values)
+
+
 class _ApproximateDivision(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: arith.DivfOp, rewriter: PatternRewriter) -> None:
-        if not is_worth_it(op):
+        kernel = enclosing_symbol(op)
+        if kernel is None or not is_worth_it(op):
             return
         if (reason := legal(op)) is not None:
-            skipped(RULE, kernel.function_of(op), reason)
+            skipped(RULE, kernel, reason)
             return
-        with rewriting(RULE, kernel.function_of(op)):
+        with rewriting(RULE, kernel):
             op.properties["fastmath"] = APPROXIMATE
             rewriter.notify_op_modified(op)
 

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Which values are at least 1, or NaN: to divide by them takes no care of overflow.
+
+    1.0 + exp(x)                                     the divisor of a sigmoid
+    max(x, 1.0)
+    %largest = loop.reduce %k in 64 with max {       the divisor of a softmax
+      yield x(k)
+    }
+    %sum = loop.reduce %k in 64 with add {
+      yield exp(x(k) - %largest)
+    }
+
+In the softmax, the term of the largest x is exp(0), which is 1, and no term is negative: the sum is
+at least 1 in whatever order it is joined, and however that is rounded. If an x is NaN or infinity,
+or all are minus infinity, a term is NaN (inf - inf) and so is the sum. There has to be a step, and
+no mask, which could leave out the largest.
+"""
+
+from typing import NamedTuple
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import FloatAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import is_side_effect_free
+
+from tilewright.dialects import loop
+from tilewright.dialects.monoid import Monoid
+
+_NEVER_NEGATIVE = (math.ExpOp, math.Exp2Op, math.AbsFOp, math.SqrtOp)
+
+
+def is_at_least_one(value: SSAValue) -> bool:
+    """Whether `value` is 1, more, or NaN."""
+    match value.owner:
+        case arith.ConstantOp(value=FloatAttr(value=constant)):
+            return constant.data >= 1
+        case arith.MaximumfOp(lhs=left, rhs=right):
+            return is_at_least_one(left) or is_at_least_one(right)
+        case arith.AddfOp(lhs=left, rhs=right):
+            one_and_more = is_at_least_one(left) and _is_never_negative(right)
+            return one_and_more or (_is_never_negative(left) and is_at_least_one(right))
+        case loop.ReduceOp():
+            return _is_sum_of_softmax(value)
+        case _:
+            return False
+
+
+def _is_never_negative(value: SSAValue) -> bool:
+    op = value.owner
+    is_square = isinstance(op, arith.MulfOp) and op.lhs is op.rhs
+    return is_square or isinstance(op, _NEVER_NEGATIVE) or is_at_least_one(value)
+
+
+class _Joined(NamedTuple):
+    """What a reduction joins over all its steps."""
+
+    op: loop.ReduceOp
+    term: SSAValue
+
+
+def _is_sum_of_softmax(value: SSAValue) -> bool:
+    """Whether `value` is a sum of exp(x - the largest x) over the same x."""
+    total = _joined(value, Monoid.ADD)
+    power = None if total is None else total.term.owner
+    if not isinstance(power, math.ExpOp) or not isinstance(power.operand.owner, arith.SubfOp):
+        return False
+    x, subtracted = power.operand.owner.operands
+    largest = _joined(subtracted, Monoid.MAX)
+    if total is None or largest is None or total.op.extent != largest.op.extent:
+        return False
+    has_steps = total.op.extent.value.data > 0
+    return has_steps and _are_same(x, largest.term, (total.op.axis, largest.op.axis))
+
+
+def _joined(value: SSAValue, monoid: Monoid) -> _Joined | None:
+    """What `value` joins with `monoid`; None if it is no such reduction, or leaves out steps."""
+    op = value.owner
+    if not isinstance(op, loop.ReduceOp) or op.monoid.data is not monoid:
+        return None
+    if op.below is not None or op.yield_op.mask is not None:
+        return None
+    return _Joined(op, op.yield_op.values[op.results.index(value)])
+
+
+def _are_same(value: SSAValue, other: SSAValue, axes: tuple[SSAValue, SSAValue]) -> bool:
+    """Whether `value` is computed of the first axis as `other` is of the second."""
+    pending, seen = [(value, other)], {axes}
+    while pending:
+        pair = pending.pop()
+        if pair[0] is pair[1] or pair in seen:
+            continue
+        op, twin = pair[0].owner, pair[1].owner
+        if not isinstance(op, Operation) or not isinstance(twin, Operation):
+            return False
+        if not _compute_alike(op, twin):
+            return False
+        seen.add(pair)
+        pending += zip(op.operands, twin.operands, strict=True)
+    return True
+
+
+def _compute_alike(op: Operation, twin: Operation) -> bool:
+    """Whether both compute the same value of operands that are the same."""
+    if op.regions or len(op.results) != 1 or not is_side_effect_free(op):
+        return False
+    differs = op.name != twin.name or op.result_types != twin.result_types
+    return not differs and (op.properties, op.attributes) == (twin.properties, twin.attributes)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which values are proved to be at least 1 or NaN, and which come close to it."""
+
+from collections.abc import Callable
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects.loop import StoreOp
+from tilewright.passes.loop.at_least_one import is_at_least_one
+
+Parse = Callable[[str], ModuleOp]
+
+SOFTMAX = """
+loop.kernel @softmax(%x: memref<6x6xf32>, %y: memref<6x6xf32>) -> (%out: memref<6xf32>) {
+  loop.for %i in 6 {
+    %largest = loop.reduce %k in 6 with max {
+      %0 = loop.load %x[%i, %k] : memref<6x6xf32>
+      loop.yield %0 : f32
+    } : f32
+    %sum = loop.reduce %l in 6 with add {
+      %1 = loop.load %x[%i, %l] : memref<6x6xf32>
+      %2 = arith.subf %1, %largest : f32
+      %3 = math.exp %2 : f32
+      loop.yield %3 : f32
+    } : f32
+    loop.store %sum, %out[%i] : memref<6xf32>
+  }
+}
+"""
+
+NEAR_MISSES = {
+    "other numbers": ("%1 = loop.load %x", "%1 = loop.load %y"),
+    "other places": ("%x[%i, %l]", "%x[%l, %i]"),
+    "one of the numbers": ("%x[%i, %k]", "%x[%i, 0]"),
+    "a mask in a load": ("%x[%i, %l]", "%x[%i, %l] where [3 - %l]"),
+    "more terms": ("%k in 6", "%k in 5"),
+    "fewer terms": ("%l in 6", "%l in 5"),
+    "the smallest": ("with max", "with min"),
+    "the largest term": ("with add", "with max"),
+    "a product of terms": ("with add", "with mul"),
+    "the other sign": ("subf %1, %largest", "subf %largest, %1"),
+    "no difference": ("subf", "addf"),
+    "no power": ("math.exp", "math.absf"),
+    "a mask, which may leave out the largest": ("yield %3", "yield %3 where [%l - %i]"),
+    "the largest of some": ("yield %0", "yield %0 where [%k - %i]"),
+}
+
+
+def _proved(parse: Parse, text: str) -> bool:
+    store = next(op for op in parse(text).walk() if isinstance(op, StoreOp))
+    return is_at_least_one(store.value)
+
+
+def test_a_term_of_softmax_is_one(parse: Parse) -> None:
+    assert _proved(parse, SOFTMAX)
+
+
+@pytest.mark.parametrize("change", NEAR_MISSES.values(), ids=NEAR_MISSES)
+def test_what_is_no_softmax_may_be_less_than_one(parse: Parse, change: tuple[str, str]) -> None:
+    assert change[0] in SOFTMAX
+    assert not _proved(parse, SOFTMAX.replace(*change))
+
+
+def test_without_a_step_there_is_no_term(parse: Parse) -> None:
+    assert not _proved(parse, SOFTMAX.replace("in 6 with", "in 0 with"))
