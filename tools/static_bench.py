@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tilewright.codegen.report import KernelEvidence, report_of
 from tilewright.codegen.report.instruction import Category
-from tilewright.codegen.report.shortcomings import shortcomings, wide_share
+from tilewright.codegen.report.shortcomings import Tile, shortcomings, wide_share
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.pipeline_string import parse_spec_list
@@ -145,12 +145,12 @@ def _row(case: Case, kernel: KernelEvidence) -> Row:
     )
 
 
-def _tile(schedule: str) -> tuple[int, int] | None:
-    """The rows and columns of a block; None for what is no contraction."""
+def _tile(schedule: str) -> Tile | None:
+    """What a block owns of a contraction; None for what is none."""
     options = {spec.name: spec.parameters for spec in parse_spec_list(schedule)}
     match options.get("blockify-launch"):
         case {"m": (int(m),), "n": (int(n),)}:
-            return m, n
+            return Tile(m, n, "computed" in options.get("stage-inputs", {}))
         case _:
             return None
 

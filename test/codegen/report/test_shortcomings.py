@@ -9,7 +9,12 @@ from tilewright.codegen.report.instruction import Category
 from tilewright.codegen.report.instruction_mix import InstructionMix
 from tilewright.codegen.report.occupancy import occupancy
 from tilewright.codegen.report.resources import Resources
-from tilewright.codegen.report.shortcomings import shortcomings
+from tilewright.codegen.report.shortcomings import (
+    FFMA_SHARES,
+    Tile,
+    expected_share,
+    shortcomings,
+)
 from tilewright.codegen.report.traffic import Traffic
 from tilewright.dialects.target import target
 
@@ -37,15 +42,23 @@ def _with_loop(**counts: int) -> KernelEvidence:
 
 
 def test_a_product_has_the_share_of_its_tile():
-    assert not list(shortcomings(_with_loop(FFMA=85, LDS=15), (64, 64)))
-    found = list(shortcomings(_with_loop(FFMA=84, LDS=16), (64, 64)))
+    assert not list(shortcomings(_with_loop(FFMA=85, LDS=15), Tile(64, 64)))
+    found = list(shortcomings(_with_loop(FFMA=84, LDS=16), Tile(64, 64)))
     assert found == ["FFMA share 0.84 of 0.85"]
 
 
 def test_what_is_computed_of_operands_is_no_multiply_add():
-    found = list(shortcomings(_with_loop(FFMA=75, FLOAT=6, SPECIAL=4, LDS=15), (64, 64)))
-    assert found == ["FFMA share 0.75 of 0.85"]
+    loop = _with_loop(FFMA=75, FLOAT=6, SPECIAL=4, LDS=15)
+    assert list(shortcomings(loop, Tile(64, 64))) == ["FFMA share 0.75 of 0.85"]
+    assert list(shortcomings(loop, Tile(64, 64, computes=True))) == ["FFMA share 0.75 of 0.77"]
+
+
+def test_what_computes_its_operands_has_a_share_of_its_own():
+    tiles = [Tile(rows, columns, computes=True) for rows, columns in FFMA_SHARES]
+    assert [expected_share(tile) for tile in tiles] == [0.81, 0.77, 0.75]
+    assert not list(shortcomings(_with_loop(FFMA=77, LDS=23), Tile(64, 64, computes=True)))
 
 
 def test_other_tiles_have_no_share():
-    assert not list(shortcomings(_with_loop(FFMA=1, LDS=99), (16, 16)))
+    for computes in (False, True):
+        assert not list(shortcomings(_with_loop(FFMA=1, LDS=99), Tile(16, 16, computes)))
