@@ -68,7 +68,7 @@ def _check(device: Device, args: argparse.Namespace) -> int:
     out.mkdir(parents=True, exist_ok=True)
     record = Record(out / FILE, {"device": device.name, "gpu": name, "sources": state()})
     record.take((args.resume or out) / FILE)
-    runner = Runner(device, record, deadline, args.jobs, _tell, args.only)
+    runner = Runner(device, record, deadline, args.jobs, _tell, args.only, args.retry)
     left = Counter[str]()
     for stage in STAGES:
         if stage.name not in args.stages:
@@ -95,7 +95,7 @@ def _race(record: Record, out: Path, args: argparse.Namespace, seconds: float) -
         before = args.resume / "suite84.json"
         if before.exists() and not (out / before.name).exists():
             (out / before.name).write_bytes(before.read_bytes())
-    raced = suite.race(out, args.backends, seconds)
+    raced = suite.race(out, args.backends, seconds, args.retry)
     for case, outcome in raced.done.items():
         record.add(suite.NAME, case, outcome)
     return raced.left
@@ -148,6 +148,7 @@ def parser() -> argparse.ArgumentParser:
     add("--only", metavar="TEXT", default="", help="checks with TEXT in their name")
     add("--out", type=Path, help="the folder for what is found")
     add("--resume", type=Path, help="a folder with what an earlier call has found")
+    add("--retry", action="store_true", help="do again what was not right")
     add("--device", choices=DEVICES, default="gpu", help="where kernels run; default: gpu")
     add("--backends", default="eager,compile", help="whom the suite is compared with")
     jobs = max(1, (os.cpu_count() or 2) // 2)

@@ -6,6 +6,7 @@ It is no mistake where the kernels use approximate instructions (`ex2.approx` of
 which the simulator rounds rightly, or atomic sums, whose order is free: there the distance is told.
 """
 
+import re
 from typing import Any
 
 from gpu_checks.device import Device
@@ -32,8 +33,8 @@ ITEMS = (
 )
 """Of `programs`."""
 
-_FREE = (".approx", "atom.", "red.")
-"""In PTX: what need not come out the same."""
+_FREE = re.compile(r"\.approx|\b(?:atom|red)\.")
+"""In PTX: what need not come out the same; `.shared.` is none of it."""
 
 
 def items(device: Device) -> list[str]:
@@ -52,8 +53,12 @@ def check(device: Device, item: str) -> Outcome:
     if simulated.problems:
         return wrong(f"the simulator reports: {simulated.problems[0].message}")
     results = backend.run(plan, inputs).results
-    free = sorted(word for word in _FREE if word in nvrtc.compile(plan.source, device.target).ptx)
-    return judged(simulated.results, results, free)
+    return judged(simulated.results, results, free(nvrtc.compile(plan.source, device.target).ptx))
+
+
+def free(ptx: str) -> list[str]:
+    """Which instructions the GPU may do otherwise."""
+    return sorted(set(_FREE.findall(ptx)))
 
 
 def judged(simulated: list[Any], results: list[Any], free: list[str]) -> Outcome:

@@ -16,7 +16,7 @@ from tempfile import NamedTemporaryFile
 from threading import Lock
 from typing import Any
 
-from gpu_checks.outcome import Outcome, outcome_of
+from gpu_checks.outcome import Outcome, Verdict, outcome_of
 from tilewright.errors import UsageError
 from tilewright.tools.bench.environment import sources
 
@@ -61,9 +61,10 @@ class Record:
             return
         self._checks = checks
 
-    def has(self, stage: str, item: str) -> bool:
-        """Whether a check was done."""
-        return item in self._checks.get(stage, {})
+    def has(self, stage: str, item: str, and_right: bool = False) -> bool:
+        """Whether a check was done, `and_right`."""
+        outcome = self._checks.get(stage, {}).get(item)
+        return outcome is not None and (outcome.verdict is Verdict.RIGHT or not and_right)
 
     def add(self, stage: str, item: str, outcome: Outcome) -> None:
         """Put an outcome in, and write the file."""

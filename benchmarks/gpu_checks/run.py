@@ -29,6 +29,8 @@ class Runner:
     tell: Tell
     only: str = ""
     """Part of the names of checks to do."""
+    retry: bool = False
+    """Do what was not right again."""
     command: Callable[[Stage], Sequence[str]] = field(default=lambda stage: _command(stage))
     """How a worker is started; the device is added."""
 
@@ -41,7 +43,7 @@ class Runner:
         """Do what is not done yet; how many checks are left for another time."""
         todo: SimpleQueue[str] = SimpleQueue()
         known = (item for item in stage.items(self.device) if self.only in item)
-        items = [item for item in known if not self.record.has(stage.name, item)]
+        items = [item for item in known if not self.record.has(stage.name, item, self.retry)]
         for item in items:
             todo.put(item)
         until = monotonic() + stage.share * self.left_s

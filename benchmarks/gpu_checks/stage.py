@@ -37,7 +37,7 @@ class Stage:
 
 
 STAGES = (
-    Stage("environment", environment.items, environment.check, 0.2, 60, 1, needs_gpu=False),
+    Stage("environment", environment.items, environment.check, 0.2, 120, 1, needs_gpu=False),
     Stage("frontend", frontend.items, frontend.check, 0.25, 120, needs_gpu=False),
     Stage("drivers", drivers.items, drivers.check, 0.25, 120),
     Stage("correctness", correctness.items, correctness.check, 0.5, 90),

@@ -127,9 +127,9 @@ class PycudaDriver(CudaDriver):
 
 
 def is_importable() -> bool:
-    """Whether pycuda is installed, with the driver's library beside it."""
+    """Whether pycuda is installed, with the driver's library beside it, and works."""
     try:
         import_module("pycuda.driver")
-    except ImportError:
+    except Exception:  # that of another NumPy or another driver fails in ways of its own
         return False
     return True

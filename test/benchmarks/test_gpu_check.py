@@ -61,7 +61,7 @@ def stage(items: Sequence[str], limit_s: float = 60.0) -> Stage:
     return Stage("scripted", lambda _: [*items], check, 1.0, limit_s)
 
 
-def runner(folder: Path, seconds: float = 60.0, only: str = "") -> Runner:
+def runner(folder: Path, seconds: float = 60.0, only: str = "", retry: bool = False) -> Runner:
     """Runs them, one after the other."""
     record = Record(folder / "check.json", {"device": "gpu", "gpu": "none", "sources": "now"})
     record.take(folder / "check.json")
@@ -69,7 +69,7 @@ def runner(folder: Path, seconds: float = 60.0, only: str = "") -> Runner:
     def command(stage: Stage) -> Sequence[str]:
         return [sys.executable, "-c", SCRIPT]
 
-    return Runner(GPU, record, monotonic() + seconds, 1, lambda _: None, only, command)
+    return Runner(GPU, record, monotonic() + seconds, 1, lambda _: None, only, retry, command)
 
 
 def test_what_hangs_or_crashes_does_not_end_the_rest(tmp_path: Path):
@@ -89,6 +89,8 @@ def test_what_is_done_is_not_done_again(tmp_path: Path):
     assert again.run(stage(["pid", "first"])) == 0
     assert {**found(again.record), "first": ""} == {**before, "first": ""}
     assert list(before) == ["pid"]
+    assert runner(tmp_path, retry=True).run(stage(["pid"])) == 0
+    assert found(runner(tmp_path).record)["pid"] == before["pid"]  # it was right
     other = Record(tmp_path / "x", {"device": "gpu", "gpu": "none", "sources": "later"})
     other.take(tmp_path / "check.json")
     assert found(other) == {}
@@ -253,6 +255,9 @@ def test_the_simulator_finds_them_too(capsys: pytest.CaptureFixture[str]):
 
 
 def test_bits():
+    ptx = "ld.shared.f32 a; ex2.approx.ftz.f32 b; red.global.add.f32 c; @p atom.global.add.u32 d;"
+    assert bitwise.free(ptx) == [".approx", "atom.", "red."]
+    assert bitwise.free("ld.shared.f32 %f1, [%r1]; mul.f32 a;") == []
     one, nan = (np.array([first, 1.0, 2.0], np.float32) for first in (0.0, np.nan))
     near = one * np.float32(1 + 1e-6)
     assert bitwise.judged([nan], [nan.copy()], []).says == "equal to the bit, 3 elements"
