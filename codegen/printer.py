@@ -22,6 +22,7 @@ from tilewright.codegen.statements import MAX_COLUMNS, StatementPrinter
 from tilewright.dialects import cuda, loop
 from tilewright.dialects import cuda_expressions as expr
 from tilewright.dialects.cuda_grid import RemoteOp
+from tilewright.dialects.cuda_operators import BinaryOp
 from tilewright.dialects.cuda_tensor_map import TensorMapType
 from tilewright.dialects.cuda_threads import PerformOp
 from tilewright.dialects.cuda_types import ArrayType, PointerType, VariableType
@@ -121,16 +122,22 @@ def _not_lowered(module: ModuleOp, op: Operation) -> UsageError:
 def _called(kernels: list[cuda.FuncOp]) -> Iterator[Call]:
     """The functions that the text of `kernels` calls."""
     for op in (op for kernel in kernels for op in kernel.walk()):
-        if isinstance(op, expr.CallOp):
-            type = op.arguments[0].type if op.arguments else op.result.type
-            yield Call(op.callee.string_value(), C_TYPES.get(type, ""))
-        if isinstance(op, PerformOp):
-            types = [C_TYPES.get(argument.type, "") for argument in op.arguments]
-            yield Call(op.callee.string_value(), types[0] if types else "")
-        if isinstance(op, RemoteOp):
-            yield Call("of_rank", "")
-        if isinstance(op, expr.LiteralOp) and isinstance(op.value, FloatAttr):
-            yield Call(literal(op.value).strip("-()"), "")  # infinity and NaN are calls
+        match op:
+            case expr.LiteralOp():
+                if isinstance(value := op.value, FloatAttr):
+                    yield Call(literal(value).strip("-()"), "")  # infinity and NaN are calls
+            case BinaryOp():
+                pass  # literals and operators are what most text consists of
+            case expr.CallOp():
+                type = op.arguments[0].type if op.arguments else op.result.type
+                yield Call(op.callee.string_value(), C_TYPES.get(type, ""))
+            case PerformOp():
+                types = [C_TYPES.get(argument.type, "") for argument in op.arguments]
+                yield Call(op.callee.string_value(), types[0] if types else "")
+            case RemoteOp():
+                yield Call("of_rank", "")
+            case _:
+                pass
 
 
 def _types(kernels: list[cuda.FuncOp]) -> Iterator[str]:

@@ -96,10 +96,9 @@ class FuncOp(ThreadFuncOp):
         for map in self.tensor_maps:
             if map.input.data >= len(self.inputs):
                 raise VerifyException(f"{map} is of an input that is not there")
-        if self.static_shared_bytes > MAX_STATIC_SHARED:
+        if (static := self.static_shared_bytes) > MAX_STATIC_SHARED:
             raise VerifyException(
-                f"{self.static_shared_bytes} bytes of shared memory; "
-                f"a kernel may declare {MAX_STATIC_SHARED}"
+                f"{static} bytes of shared memory; a kernel may declare {MAX_STATIC_SHARED}"
             )
         if sum(isinstance(op, PoolOp) for op in self.body.walk()) > 1:
             raise VerifyException("a kernel has one pool")

@@ -27,6 +27,8 @@ from tilewright.dialects.cuda_types import (
     ComparisonAttr,
 )
 
+_OPERATORS = {operator: BinaryOperatorAttr(operator) for operator in BinaryOperator}
+
 _BITWISE = (BinaryOperator.BIT_AND, BinaryOperator.BIT_OR, BinaryOperator.BIT_XOR)
 
 
@@ -60,7 +62,7 @@ class BinaryOp(InfixOp):
     assembly_format = "$operator $lhs `,` $rhs attr-dict `:` type($result)"
 
     def __init__(self, operator: BinaryOperator, lhs: SSAValue, rhs: SSAValue):
-        super().__init__([lhs, rhs], lhs.type, {"operator": BinaryOperatorAttr(operator)})
+        super().__init__([lhs, rhs], lhs.type, {"operator": _OPERATORS[operator]})
 
     def verify_(self) -> None:
         operator, type = self.operator.data, self.result.type

@@ -36,33 +36,36 @@ def vector_width(
     The most elements along `axis`, of `extent` steps, that one instruction moves; 1 for none. The
     memory may be looked at in another `layout`.
     """
-    element = size_of(memref_type(op.memref).element_type)
-    widths = [bytes // element for bytes in _BYTES if bytes > element and extent * element >= bytes]
-    return next(
-        (width for width in widths if extent % width == 0 and _fits(op, axis, width, layout)), 1
-    )
-
-
-def _fits(
-    op: loop.LoadOp | loop.StoreOp, axis: SSAValue, width: int, layout: SlabLayoutAttr | None
-) -> bool:
-    type = memref_type(op.memref)
+    type, indices = memref_type(op.memref), op.indices
+    element = size_of(type.element_type)
+    vectors = [bytes // element for bytes in _BYTES if bytes > element]
+    widths = [width for width in vectors if extent % width == 0 and extent >= width]
+    if not widths or axis not in indices:
+        return 1
     subscripts, layout = op.map.data.results, layout or layout_of(type)
-    if not subscripts:
-        return False
-    if not _begins_a_vector(layout.offset(subscripts, type), op.indices, axis, width):
-        return False
-    if not _begins_a_vector(subscripts[layout.innermost(type)], op.indices, axis, width):
-        return False
-    masks = () if op.mask is None else op.mask.data.results
-    return all(holds_for_all_or_none(mask, op.mask_operands, axis, width) for mask in masks)
+    starts = [
+        _start(layout.offset(subscripts, type), indices, axis),
+        _start(subscripts[layout.innermost(type)], indices, axis),
+    ]
+    return next((w for w in widths if _begin(starts, w) and _is_masked_as_one(op, axis, w)), 1)
 
 
-def _begins_a_vector(
-    offset: AffineExpr, operands: Sequence[SSAValue], axis: SSAValue, width: int
-) -> bool:
-    rest = _without(offset, operands, axis)
-    return rest is not None and rest[0] == 1 and _divides(rest[1], width)
+def _start(offset: AffineExpr, operands: Sequence[SSAValue], axis: SSAValue) -> Sum | None:
+    """Where vectors along `axis` begin, if its steps are to neighbours."""
+    found = _without(offset, operands, axis)
+    return found[1] if found is not None and found[0] == 1 else None
+
+
+def _begin(starts: Sequence[Sum | None], width: int) -> bool:
+    """Whether vectors of that width can begin there."""
+    return all(start is not None and _divides(start, width) for start in starts)
+
+
+def _is_masked_as_one(op: loop.LoadOp | loop.StoreOp, axis: SSAValue, width: int) -> bool:
+    if op.mask is None:
+        return True
+    operands = op.mask_operands
+    return all(holds_for_all_or_none(m, operands, axis, width) for m in op.mask.data.results)
 
 
 def holds_for_all_or_none(

@@ -33,9 +33,10 @@ def _erase_some(block: Block) -> bool:
 
 
 def _is_unused(op: Operation) -> bool:
-    if isinstance(op, IfOp | ForOp):
-        return not any(block.ops for region in op.regions for block in region.blocks)
-    return isinstance(op, _NAMES) and not op.results[0].uses
+    if op.regions:
+        is_empty = not any(block.ops for region in op.regions for block in region.blocks)
+        return is_empty and isinstance(op, IfOp | ForOp)
+    return bool(op.results) and not op.results[0].uses and isinstance(op, _NAMES)
 
 
 def _erase_assignments(op: VarOp) -> bool:
