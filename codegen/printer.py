@@ -40,7 +40,7 @@ class CudaPrinter(StatementPrinter):
     def kernel(self, op: cuda.FuncOp) -> None:
         """A kernel, with its launch above it."""
         grid, block = op.grid.value.data, op.block.value.data
-        pool = f", shared {op.dynamic_shared_bytes}" if op.dynamic_shared_bytes else ""
+        pool = f", shared {bytes}" if (bytes := op.dynamic_shared_bytes) else ""
         self.line(f"// grid {grid}, block {block}{pool}")
         with self.names.scope():
             shared = _written_otherwise(op)

@@ -7,7 +7,7 @@ expect of their arguments, and SSA form is intact.
 `verify_dominance` does.
 """
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Hashable, Iterable, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects.builtin import ModuleOp
@@ -19,8 +19,17 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.buffer_plan import slot_of
+from tilewright.dialects.cuda_copies import AddressOp
+from tilewright.dialects.cuda_expressions import LiteralOp, SubscriptOp
+from tilewright.dialects.cuda_operators import BinaryOp, CompareOp
 from tilewright.dialects.parameter_layout import verify_layouts
 from tilewright.passes.changes import Changes
+
+_BY_FORM = frozenset({LiteralOp, BinaryOp, CompareOp, AddressOp, SubscriptOp})
+"""
+Most of what CUDA IR consists of. Whether one of them is well-formed depends on its types and
+properties alone, as long as it does not end a block, and a kernel repeats few forms of them.
+"""
 
 
 class InvalidOpError(VerifyException):
@@ -54,13 +63,33 @@ def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
     try:
         module.verify(verify_nested_ops=False)
         for part in parts:
-            part.verify()
+            _verify_ops(part, set())
     except VerifyException as err:
         raise InvalidOpError(_culprit(module), " ".join(str(err).split())) from err
     for part in parts:
         for function in (op for op in part.walk() if isinstance(op, FuncOp)):
             _verify_attributes(function)
         verify_dominance(part)
+
+
+def _verify_ops(op: Operation, known: set[Hashable]) -> None:
+    """As `op.verify()` does, what it contains first; of `_BY_FORM` once each form not `known`."""
+    for block in (block for region in op.regions for block in region.blocks):
+        if block.is_empty:
+            block.verify()
+        for inner in block.ops:
+            if type(inner) not in _BY_FORM or inner is block.last_op:
+                _verify_ops(inner, known)
+            elif (form := _form(inner)) not in known:
+                inner.verify()
+                known.add(form)
+    op.verify(verify_nested_ops=False)
+
+
+def _form(op: Operation) -> Hashable:
+    """The op without its place, and without what its operands are."""
+    properties, attributes = tuple(op.properties.items()), tuple(op.attributes.items())
+    return type(op), op.operand_types, op.result_types, properties, attributes
 
 
 def _verify_attributes(function: FuncOp) -> None:

@@ -122,12 +122,13 @@ class Accesses:
         self._note_indices(op, swizzled(offset, type))
 
     def _note_strided(self, op: Operation, offset: Index, subscripts: Subscripts) -> None:
-        strided = subscripts.apart()
-        subscripts_alone = [subscript for subscript, _ in strided]
-        is_longer = sum(map(Index.num_terms, subscripts_alone)) > offset.num_terms()
-        divides_more = sum(map(Index.num_divisions, subscripts_alone)) > offset.num_divisions()
-        is_split = all(s.num_terms() < offset.num_terms() for s in subscripts_alone)
-        if not is_split or is_longer or divides_more or offset in self.strided:
+        if offset in self.strided:
+            return
+        strided, terms = subscripts.apart(), offset.num_terms()
+        terms_apart = [subscript.num_terms() for subscript, _ in strided]
+        if any(apart >= terms for apart in terms_apart) or sum(terms_apart) > terms:
+            return
+        if sum(s.num_divisions() for s, _ in strided) > offset.num_divisions():
             return
         self.strided[offset] = strided
         for subscript, _ in strided:

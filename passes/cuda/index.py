@@ -40,7 +40,7 @@ class Index(NamedTuple):
 
     def without_constant(self) -> "Index":
         """What varies alone."""
-        return self._replace(constant=0)
+        return self._replace(constant=0) if self.constant else self
 
     def num_terms(self) -> int:
         """How many terms vary."""

@@ -3,12 +3,16 @@
 
 import pytest
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.builtin import Builtin, IntegerAttr, ModuleOp, i1, i32
 from xdsl.dialects.cf import Cf
 from xdsl.dialects.func import Func
 from xdsl.dialects.test import Test
+from xdsl.ir import Operation
 from xdsl.parser import Parser
 
+from tilewright.dialects.cuda_expressions import LiteralOp
+from tilewright.dialects.cuda_operators import BinaryOp
+from tilewright.dialects.cuda_types import BinaryOperator
 from tilewright.passes.verification import InvalidOpError, verify_dominance, verify_module
 
 
@@ -133,3 +137,14 @@ def test_a_layout_that_is_no_permutation_is_blamed_on_the_function(type: str, la
     text = f"func.func @f(%0: i32, %1: {type} {{torch.layout = {layout}}}) {{ func.return }}"
     with pytest.raises(InvalidOpError, match=r"'func.func': torch.layout of argument 1 is .* but"):
         verify_module(parse(text))
+
+
+def test_of_expressions_alike_the_ill_formed_one_is_found():
+    """They are verified once for each form, so each that differs in a type is."""
+    ops: list[Operation] = []
+    for type in (i32, i32, i1, i32):
+        literal = LiteralOp(IntegerAttr(1, type))
+        ops += [literal, BinaryOp(BinaryOperator.ADD, literal.result, literal.result)]
+    with pytest.raises(InvalidOpError, match="'add' does not take i1") as caught:
+        verify_module(ModuleOp(ops))
+    assert caught.value.op is ops[5]
