@@ -2,11 +2,13 @@
 """The last stage, `suite`: the race against PyTorch by `tilewright bench`, case by case."""
 
 import json
+import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from gpu_checks.outcome import Outcome, right, wrong
 from tilewright.tools.suite import read_cases
@@ -16,6 +18,7 @@ SUITE = Path(__file__).parents[1] / "suite84.json"
 _LAST_CASE_S = 45.0
 """A case that has begun may take so long."""
 _CASE_LIMIT_S = 60.0
+_GRACE_S = 5.0
 
 
 class Raced(NamedTuple):
@@ -31,16 +34,26 @@ def race(out: Path, backends: str, seconds: float, retry: bool) -> Raced:
     stop = seconds - _LAST_CASE_S
     if stop > 0 and (retry or outcomes(results).left):
         with (out / "suite84.txt").open("w") as table:
-            try:
-                subprocess.run(
-                    _command(results, backends, stop, retry), stdout=table, timeout=seconds
-                )
-            except subprocess.TimeoutExpired:
-                pass  # what was measured is written
+            run_for(seconds, command(results, backends, stop, retry), table)
     return outcomes(results)
 
 
-def _command(results: Path, backends: str, stop: float, retry: bool) -> list[str]:
+def run_for(seconds: float, words: Sequence[str], stdout: IO[str]) -> None:
+    """Run a command; one that takes too long is interrupted, so that it can end its workers."""
+    process = subprocess.Popen(words, stdout=stdout)
+    try:
+        process.wait(max(0.0, seconds - _GRACE_S))
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def command(results: Path, backends: str, stop: float, retry: bool) -> list[str]:
+    """What measures; it begins no case after `stop` seconds."""
     plot = ["--plot", str(results.with_suffix(".png"))] if find_spec("matplotlib") else []
     times = ["--limit", f"{_CASE_LIMIT_S:g}", "--stop-after", f"{stop:.0f}"]
     given = [str(SUITE), "--json", str(results), "--backends", backends, *times, *plot]

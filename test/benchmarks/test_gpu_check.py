@@ -25,6 +25,7 @@ from gpu_checks.worker import serve
 from tilewright.codegen import nvrtc
 from tilewright.codegen.runtime.driver import DriverError
 from tilewright.errors import UsageError
+from tilewright.tools import cli
 
 SIMULATOR, GPU = Device("simulator"), Device("gpu")
 needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
@@ -277,6 +278,21 @@ def test_the_race(tmp_path: Path):
     assert left == 82
     assert done["softmax.qwen.s32"] == right("3.25 us, 1.50x eager, 50 % of the roofline")
     assert done["sdpa.qwen.s32"].verdict is Verdict.WRONG
+
+
+@pytest.mark.skipif(gpu_check.present_gpu() is not None, reason="there is a GPU")
+def test_the_race_is_one_that_bench_knows(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    command = suite.command(tmp_path / "suite84.json", "eager,compile", 100, retry=True)
+    assert command[:4] == [sys.executable, "-m", "tilewright.tools.cli", "bench"]
+    assert cli.main(command[3:]) == 1
+    assert "taking times needs a GPU" in capsys.readouterr().err  # and the options are understood
+
+
+def test_a_race_that_takes_too_long_is_interrupted(tmp_path: Path):
+    script = "import time\ntry: time.sleep(60)\nexcept KeyboardInterrupt: print('ended')"
+    with (tmp_path / "said").open("w") as said:
+        suite.run_for(6.5, [sys.executable, "-c", script], said)
+    assert (tmp_path / "said").read_text() == "ended\n"
 
 
 def test_every_stage_has_checks():
