@@ -36,12 +36,12 @@ columns of a matrix.
 
 In a contraction that is parted into blocks, what is reduced for each of its rows alone (the maximum
 and the sum of attention's scores) is shared among the threads along the row's columns, as far as
-the mask of its yield lets any of them join (`step_bounds.py`).
+the mask of its yield lets any of them join (`row_statistics.py`).
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.utils.arg_spec import ParameterListType
@@ -49,47 +49,25 @@ from xdsl.utils.arg_spec import ParameterListType
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.kernel import WARP_SIZE
-from tilewright.dialects.kernel_like import MAX_THREADS
-from tilewright.dialects.tile import Join, varies_along
-from tilewright.dialects.tile_axes import Axis, Level
+from tilewright.dialects.tile import Join
+from tilewright.dialects.tile_axes import Level
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.share_values import share_values
-from tilewright.passes.substitution import Substitution
 from tilewright.passes.tile.block_splits import refusal, unavailable
 from tilewright.passes.tile.dealing import Blocks, Dealing, is_shared
-from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
+from tilewright.passes.tile.rebind import NewAxis, Rebinding, total_extent
+from tilewright.passes.tile.row_statistics import share_statistics, statistics
 from tilewright.passes.tile.rows import (
-    SECTOR,
-    are_columns,
-    columns_of_row,
     is_contraction,
     row_length,
     scans,
     shares_rows,
 )
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.step_bounds import leave_out_masked_steps
+from tilewright.passes.tile.sharing import Sharing, other_sharings, usual_sharing
 from tilewright.passes.trace import Rule
 
 _SPLITS = (2, 4, 8, 16, 64)
-
-_MANY_COLUMNS = 4096
-"""So many fill a GPU by whole warps of them."""
-
-
-class Sharing(NamedTuple):
-    """Who does what of a launch's rows."""
-
-    threads: int
-    """Threads that share a row."""
-    rows: int
-    """Rows that a block does."""
-    columns: bool
-    """Whether neighbouring threads do neighbouring rows, rather than parts of one."""
-    split: int = 1
-    """Blocks that share a row."""
-    join: Join = Join.LAST_BLOCK
-    """How they join, if there are several."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +92,7 @@ class CooperativeReducePass(SchedulingPass):
 
     def legal(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
-            if _statistics(launch):
+            if statistics(launch):
                 return None
             return "its axes are bound already"
         if shares_rows(launch):
@@ -126,12 +104,12 @@ class CooperativeReducePass(SchedulingPass):
         return f"its rows are short: {row_length(launch)} steps"
 
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        if _statistics(launch):
+        if statistics(launch):
             return [type(self)(self.target)]
-        guess = _guess(launch)
+        guess = usual_sharing(launch)
         whole = -(-row_length(launch) // WARP_SIZE) * WARP_SIZE
         found = [self._choice(guess, "stage")]
-        found += [self._choice(g, "stage") for g in _others(guess, launch)]
+        found += [self._choice(g, "stage") for g in other_sharings(guess, launch)]
         found += [self._choice(Sharing(whole, rows, False), "registers") for rows in (1, 2, 4, 8)]
         possible = [choice for choice in found if choice.impossible(launch) is None]
         return [*dict.fromkeys(possible), *self._splits(launch, guess)]
@@ -166,7 +144,7 @@ class CooperativeReducePass(SchedulingPass):
         return choice if split == 1 else replace(choice, split=split, join=join.value)
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
-        if self.threads is None and self.rows is None and _statistics(launch):
+        if self.threads is None and self.rows is None and statistics(launch):
             return None
         assert self.threads is not None
         assert self.rows is not None
@@ -194,8 +172,8 @@ class CooperativeReducePass(SchedulingPass):
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         kernel = launch.kernel
-        if _statistics(launch):
-            _share_statistics(launch, rewriter)
+        if statistics(launch):
+            share_statistics(launch, rewriter)
         else:
             _share_rows(launch, self._sharing())
         simplify_accesses(kernel)
@@ -206,30 +184,6 @@ class CooperativeReducePass(SchedulingPass):
         assert self.rows is not None
         join = Join(self.join or Join.LAST_BLOCK)
         return Sharing(self.threads, self.rows, self.columns or False, self.split or 1, join)
-
-
-def _guess(launch: tile.LaunchOp) -> Sharing:
-    """
-    Eight steps a thread, and blocks of 256 threads; columns by the sector. Where a row is
-    multiplied with columns, a thread for each column, and one row, which `stage-inputs` keeps.
-    """
-    length, rows = row_length(launch), total_extent(launch.bound_axes())
-    if are_columns(launch):
-        rows = SECTOR if rows < _MANY_COLUMNS else WARP_SIZE
-        return Sharing(min(power_of_two(-(-length // 16)), 512 // rows), rows, columns=True)
-    if (products := columns_of_row(launch)) > 0:
-        return Sharing(min(max(power_of_two(products), WARP_SIZE), 256), 1, columns=False)
-    threads = min(max(power_of_two(-(-length // 8)), WARP_SIZE), MAX_THREADS)
-    return Sharing(threads, max(1, min(256 // threads, power_of_two(rows))), columns=False)
-
-
-def _others(guess: Sharing, launch: tile.LaunchOp) -> Iterator[Sharing]:
-    """What else could be tried."""
-    most = power_of_two(total_extent(launch.bound_axes()))
-    for threads in (32, 64, 128, 256, 512, 1024):
-        for rows in (1, 2, 4, 8):
-            if threads * rows <= MAX_THREADS and rows <= most:
-                yield guess._replace(threads=threads, rows=rows)
 
 
 def _share_rows(launch: tile.LaunchOp, sharing: Sharing) -> None:
@@ -254,23 +208,3 @@ def _share_rows(launch: tile.LaunchOp, sharing: Sharing) -> None:
         blocks = Blocks(rebinding.body.args[0], sharing.split, sharing.join)
     dealing = Dealing(rebinding.substitution, sharing.threads, along, blocks)
     rebinding.finish(launch, dealing.clone)
-
-
-def _statistics(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
-    """What threads along an axis of columns all reduce alike, and that axis."""
-    columns = [a for a in launch.thread_axes() if a.role is Role.N and a.extent > 1]
-    if len(columns) != 1:
-        return []
-    reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
-    alike = [op for op in reductions if columns[0].value not in varies_along(op, {})]
-    return [(op, columns[0]) for op in alike if is_shared(op)]
-
-
-def _share_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-    for op, axis in _statistics(launch):
-        substitution = Substitution()
-        dealt = [*Dealing(substitution, axis.extent, axis.value).clone(op)]
-        results = [substitution.value(result) for result in op.results]
-        rewriter.replace(op, dealt, results)
-        for part in (part for part in dealt if isinstance(part, loop.ReduceOp)):
-            leave_out_masked_steps(part)

@@ -26,34 +26,35 @@ Extents have to divide.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from math import log2
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.pattern_rewriter import PatternRewriter
 
-from tilewright.dialects import loop, tile
-from tilewright.dialects.axes import Role
+from tilewright.dialects import tile
 from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.target import target as target_named
-from tilewright.dialects.tile_axes import Axis, Level
+from tilewright.dialects.tile_axes import Level
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.tile.chunking import chunked
-from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
 from tilewright.passes.tile.register_budget import over_budget, registers_with
-from tilewright.passes.tile.rows import stride, vector_along
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 from tilewright.passes.tile.thread_splits import Split, split_axes, steps_of, threads_with
+from tilewright.passes.tile.thread_tiles import (
+    FACTORS,
+    WIDTHS,
+    innermost,
+    last_axis,
+    neighbours,
+    reads_along_k,
+    sides,
+    thread_tiles,
+    widest,
+)
 from tilewright.passes.trace import Rule
 
-_FACTORS = (8, 4, 16, 2, 1)
 _FK = 4
-_WIDTHS = (4, 2, 1)
-"""Elements of 4 bytes that one access moves, the most first."""
-
 _MOST_CHOICES = 40
-_FEWEST_THREADS, _MOST_THREADS = 128, 256
-"""What a block is left at first guess."""
 
 _BESIDE_ESTIMATE = 28
 """Registers that NVRTC takes in register tiles, beside those that are estimated."""
@@ -86,7 +87,7 @@ class RegisterTilePass(SchedulingPass):
     def legal(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name) or launch.axes_at(Level.REGISTER):
             return "each thread has several elements already"
-        if not _last_axis(launch):
+        if not last_axis(launch):
             return "there is one thread: it has nothing to share"
         return None
 
@@ -97,7 +98,7 @@ class RegisterTilePass(SchedulingPass):
         possible: list[Self] = []
         if self._wrong_options(launch) is not None:
             return possible
-        for choice in self._tiles(launch) if _sides(launch) else self._lines(launch):
+        for choice in self._tiles(launch) if sides(launch) else self._lines(launch):
             if len(possible) < _MOST_CHOICES and choice.impossible(launch) is None:
                 possible.append(choice)
         return possible
@@ -108,32 +109,31 @@ class RegisterTilePass(SchedulingPass):
         than 256, the next larger. Those of `fm` rows and `fn` columns, if that is given.
         """
         bare = type(self)(self.target)
-        tiles = [*product(_given_or(self.fm, _FACTORS), _given_or(self.fn, _FACTORS))]
-        best = min(tiles, key=lambda tile: _preference(launch, tile))
-        steps = [1, _FK] if not _reads_along_k(launch) else [_FK, 1]
-        if not all(op.axis_extents()[0] % _FK == 0 for op in _innermost(launch)):
+        tiles = thread_tiles(launch, _given_or(self.fm, FACTORS), _given_or(self.fn, FACTORS))
+        steps = [1, _FK] if not reads_along_k(launch) else [_FK, 1]
+        if not all(op.axis_extents()[0] % _FK == 0 for op in innermost(launch)):
             steps = [1]
-        for of_m, of_n in sorted(tiles, key=lambda tile: _distance(tile, best)):
+        for of_m, of_n in tiles:
             choice = replace(bare, fm=of_m, fn=of_n)
             if any(split.axis.extent % split.elements for split in choice._splits(launch)):
                 continue
             blocks = [choice._usual_blocks(launch), 0] if self.min_blocks is None else []
             for fk, resident in product(steps, blocks or [self.min_blocks]):
                 yield replace(choice, fk=fk, min_blocks=resident)
-            if (of_m, of_n) == best and blocks:
+            if (of_m, of_n) == tiles[0] and blocks:
                 yield from choice._strips(steps[0], blocks[0])
 
     def _strips(self, fk: int, min_blocks: int) -> Iterator[Self]:
         """The same tile in strips of other widths."""
-        usual = _neighbours(self.fm or 1), _neighbours(self.fn or 1)
-        for vm, vn in product(_WIDTHS, _WIDTHS):
+        usual = neighbours(self.fm or 1), neighbours(self.fn or 1)
+        for vm, vn in product(WIDTHS, WIDTHS):
             if (vm, vn) != usual and (self.fm or 1) % vm == (self.fn or 1) % vn == 0:
                 yield replace(self, vm=vm, vn=vn, fk=fk, min_blocks=min_blocks)
 
     def _lines(self, launch: tile.LaunchOp) -> Iterator[Self]:
         """At first as many neighbours as all accesses along them move, if 128 threads are left."""
         bare = type(self)(self.target, min_blocks=0)
-        vectors = _given_or(self.vector, (_widest(launch), 4, 2, 1, 8))
+        vectors = _given_or(self.vector, (widest(launch), 4, 2, 1, 8))
         for vector, items in product(dict.fromkeys(vectors), _given_or(self.items, (1, 2, 4, 8))):
             yield replace(bare, vector=vector, items=items)
 
@@ -146,12 +146,12 @@ class RegisterTilePass(SchedulingPass):
 
     def _splits(self, launch: tile.LaunchOp) -> list[Split]:
         """What becomes of the axes that are split."""
-        if sides := _sides(launch):
-            m, n = sides
+        if found := sides(launch):
+            m, n = found
             of_m, of_n = self.fm or 1, self.fn or 1
-            vm, vn = self.vm or _neighbours(of_m), self.vn or _neighbours(of_n)
+            vm, vn = self.vm or neighbours(of_m), self.vn or neighbours(of_n)
             return [Split(m, of_m // vm, vm), Split(n, of_n // vn, vn)]
-        return [Split(a, self.items or 1, self.vector or 1) for a in _last_axis(launch)]
+        return [Split(a, self.items or 1, self.vector or 1) for a in last_axis(launch)]
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
         return (
@@ -163,9 +163,9 @@ class RegisterTilePass(SchedulingPass):
 
     def _wrong_options(self, launch: tile.LaunchOp) -> str | None:
         given = {name: value for name, value in self.options().items() if name != "min_blocks"}
-        others = ("vector", "items") if _sides(launch) else ("fm", "fn", "vm", "vn", "fk")
+        others = ("vector", "items") if sides(launch) else ("fm", "fn", "vm", "vn", "fk")
         if wrong := [name for name in others if name in given]:
-            kind = "is a contraction" if _sides(launch) else "is no contraction"
+            kind = "is a contraction" if sides(launch) else "is no contraction"
             return f"{wrong[0]} does not apply: it {kind}"
         least = min((value for (value,) in given.values() if isinstance(value, int)), default=1)
         if least < 1:
@@ -183,7 +183,7 @@ class RegisterTilePass(SchedulingPass):
             if axis.extent % (strips * vector):
                 name = axis.value.name_hint or axis.role
                 return f"{axis.extent} steps of %{name} are no threads of {strips * vector} each"
-        for op in _innermost(launch) if (self.fk or 1) > 1 else ():
+        for op in innermost(launch) if (self.fk or 1) > 1 else ():
             (steps,) = op.axis_extents()
             if steps % (self.fk or 1) or op.bound is not None:
                 return f"{steps} steps of K are not read {self.fk} at a time (bk of chunk-matmul-k)"
@@ -201,61 +201,10 @@ class RegisterTilePass(SchedulingPass):
         if self.min_blocks:
             new.min_blocks = IntegerAttr(self.min_blocks, i64)
         if (self.fk or 1) > 1:
-            for op in _innermost(new):
+            for op in innermost(new):
                 rewriter.replace(op, chunked(op, self.fk or 1, ("ki", "kv")))
             simplify_accesses(new)
 
 
-def _last_axis(launch: tile.LaunchOp) -> list[Axis]:
-    """The last thread axis that has several steps, if there is one."""
-    return [axis for axis in launch.thread_axes() if axis.extent > 1][-1:]
-
-
-def _sides(launch: tile.LaunchOp) -> list[Axis]:
-    """The thread axes of a contraction: along m and along n; nothing for any other launch."""
-    sides = [axis for axis in launch.thread_axes() if axis.role in (Role.M, Role.N)]
-    return sides if [axis.role for axis in sides] == [Role.M, Role.N] else []
-
-
 def _given_or(value: int | None, usual: Sequence[int]) -> Sequence[int]:
     return usual if value is None else (value,)
-
-
-def _widest(launch: tile.LaunchOp) -> int:
-    """How many neighbours all accesses along the last axis move, leaving enough threads."""
-    (axis,) = _last_axis(launch)
-    widest = vector_along(launch, axis.value, axis.extent)
-    while widest > 1 and launch.num_threads < widest * _FEWEST_THREADS:
-        widest //= 2
-    return widest
-
-
-def _innermost(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
-    """Contractions, or the chunks of chunks that do the steps of K."""
-    return [[*chunks_of(op)][-1] for op in contracting_reductions(launch)]
-
-
-def _reads_along_k(launch: tile.LaunchOp) -> bool:
-    """Whether K is the innermost axis of something that is read."""
-    return any(
-        isinstance(load, loop.LoadOp) and stride(load, op.axis) == 1
-        for op in _innermost(launch)
-        for load in op.body.block.ops
-    )
-
-
-def _neighbours(elements: int) -> int:
-    return next(width for width in _WIDTHS if elements % width == 0)
-
-
-def _preference(launch: tile.LaunchOp, tile: tuple[int, int]) -> tuple[float, ...]:
-    (fm, fn), (m, n) = tile, _sides(launch)
-    if m.extent % fm or n.extent % fn:
-        return 2, 0, 0, 0
-    threads = launch.num_threads // (fm * fn)
-    outside = max(_FEWEST_THREADS / threads, threads / _MOST_THREADS, 1)
-    return 1, outside, -min(fm * fn, 64), abs(log2(fm / fn)) + (fm > fn) / 2
-
-
-def _distance(tile: tuple[int, int], other: tuple[int, int]) -> float:
-    return sum(abs(log2(a / b)) for a, b in zip(tile, other, strict=True))

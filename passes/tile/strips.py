@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 How threads can share elements of which each is computed by itself, and how long each way takes, by
-a model of time like that of rows (`row_sharings.py`):
+a model of time like that of rows (`row_model.py`):
 
     seconds = max(device memory, L2, instructions, waiting)
 """
@@ -16,7 +16,8 @@ from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.instruction_costs import instructions, is_computation
 from tilewright.passes.tile import latencies
 from tilewright.passes.tile.rebind import total_extent
-from tilewright.passes.tile.row_sharings import ACCESS, BESIDE, ISSUED, USUAL_THREADS
+from tilewright.passes.tile.row_model import ACCESS, BESIDE, ISSUED
+from tilewright.passes.tile.row_sharings import USUAL_THREADS
 from tilewright.passes.tile.rows import stride, vector_along
 
 _THREADS = (USUAL_THREADS, 128, 512)

@@ -10,8 +10,9 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import TARGETS, target
 from tilewright.dialects.tile import Join
 from tilewright.passes.tile.planner import Weighed, launched, weighed
+from tilewright.passes.tile.row_model import RowSharing
 from tilewright.passes.tile.row_problem import RowProblem
-from tilewright.passes.tile.row_sharings import RowSharing, row_sharings
+from tilewright.passes.tile.row_sharings import row_sharings
 from tilewright.passes.tile.strips import ElementProblem, strips
 
 Parse = Callable[[str], ModuleOp]

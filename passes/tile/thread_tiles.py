@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which elements a thread of a launch can have (`register-tile`), the best guess first."""
+
+from collections.abc import Sequence
+from itertools import product
+from math import log2
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Role
+from tilewright.dialects.tile_axes import Axis
+from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
+from tilewright.passes.tile.rows import stride, vector_along
+
+FACTORS = (8, 4, 16, 2, 1)
+"""Rows or columns that a thread may have of a contraction."""
+
+WIDTHS = (4, 2, 1)
+"""Elements of 4 bytes that one access moves, the most first."""
+
+_FEWEST_THREADS, _MOST_THREADS = 128, 256
+"""What a block is left at first guess."""
+
+
+def last_axis(launch: tile.LaunchOp) -> list[Axis]:
+    """The last thread axis that has several steps, if there is one."""
+    return [axis for axis in launch.thread_axes() if axis.extent > 1][-1:]
+
+
+def sides(launch: tile.LaunchOp) -> list[Axis]:
+    """The thread axes of a contraction: along m and along n; nothing for any other launch."""
+    found = [axis for axis in launch.thread_axes() if axis.role in (Role.M, Role.N)]
+    return found if [axis.role for axis in found] == [Role.M, Role.N] else []
+
+
+def widest(launch: tile.LaunchOp) -> int:
+    """How many neighbours all accesses along the last axis move, leaving enough threads."""
+    (axis,) = last_axis(launch)
+    vector = vector_along(launch, axis.value, axis.extent)
+    while vector > 1 and launch.num_threads < vector * _FEWEST_THREADS:
+        vector //= 2
+    return vector
+
+
+def innermost(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
+    """Contractions, or the chunks of chunks that do the steps of K."""
+    return [[*chunks_of(op)][-1] for op in contracting_reductions(launch)]
+
+
+def reads_along_k(launch: tile.LaunchOp) -> bool:
+    """Whether K is the innermost axis of something that is read."""
+    return any(
+        isinstance(load, loop.LoadOp) and stride(load, op.axis) == 1
+        for op in innermost(launch)
+        for load in op.body.block.ops
+    )
+
+
+def neighbours(elements: int) -> int:
+    """How many of so many elements of a thread lie side by side, so that one access moves them."""
+    return next(width for width in WIDTHS if elements % width == 0)
+
+
+def thread_tiles(
+    launch: tile.LaunchOp, rows: Sequence[int], columns: Sequence[int]
+) -> list[tuple[int, int]]:
+    """
+    Tiles of so many `rows` and `columns` a thread. The best guess comes first, the largest up to 8
+    by 8 that leaves a block threads enough; then those most like it.
+    """
+    tiles = [*product(rows, columns)]
+    best = min(tiles, key=lambda each: _preference(launch, each))
+    return sorted(tiles, key=lambda each: _distance(each, best))
+
+
+def _preference(launch: tile.LaunchOp, tile: tuple[int, int]) -> tuple[float, ...]:
+    (fm, fn), (m, n) = tile, sides(launch)
+    if m.extent % fm or n.extent % fn:
+        return 2, 0, 0, 0
+    threads = launch.num_threads // (fm * fn)
+    outside = max(_FEWEST_THREADS / threads, threads / _MOST_THREADS, 1)
+    return 1, outside, -min(fm * fn, 64), abs(log2(fm / fn)) + (fm > fn) / 2
+
+
+def _distance(tile: tuple[int, int], other: tuple[int, int]) -> float:
+    return sum(abs(log2(a / b)) for a, b in zip(tile, other, strict=True))
