@@ -2,15 +2,12 @@
 """One launch of a plan in the PTX simulator: what the host would pass to the kernel, as arrays."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.codegen.launch_plan import Launch
+from tilewright.codegen.poison import Array
 from tilewright.codegen.simulator import Report, TensorMap, simulate
-
-Array = NDArray[Any]
 
 
 def simulate_launch(

@@ -16,9 +16,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from tilewright.api import CompiledProgram
-from tilewright.codegen.execution import DEFAULT_BUDGET, Backend, backend_for
+from tilewright.codegen.execution import Backend, backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.simulator import SimulationTooLarge
+from tilewright.codegen.simulator_backend import DEFAULT_BUDGET
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.dynamo import lazily

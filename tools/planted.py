@@ -22,13 +22,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.mutations import Mutation, mutations, planted_texts
 from tilewright.codegen.nvrtc import DEFAULT_TARGET
 from tilewright.codegen.simulator.findings import SimulationTooLarge
 from tilewright.codegen.simulator.mutation import ENDLESS, WRONG
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects.kernel import FuncOp
 from tilewright.errors import UnsupportedError
 from tilewright.interpreters import interpret

@@ -45,7 +45,7 @@ def items(device: Device) -> list[str]:
 def check(device: Device, item: str) -> Outcome:
     """Both run one plan."""
     from tilewright.codegen import nvrtc
-    from tilewright.codegen.execution import SimulatorBackend
+    from tilewright.codegen.simulator_backend import SimulatorBackend
 
     backend = device.backend()
     _, plan, inputs = prepared(item, device.target)

@@ -63,7 +63,7 @@ def items(device: Device) -> list[str]:
 
 def check(device: Device, item: str) -> Outcome:
     """Profile a program, simulate it, and compare launch by launch."""
-    from tilewright.codegen.execution import SimulatorBackend
+    from tilewright.codegen.simulator_backend import SimulatorBackend
 
     path = find_tool("ncu")
     if path is None:

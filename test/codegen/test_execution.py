@@ -11,10 +11,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import SimulatorBackend, backend_for
+from tilewright.codegen.execution import backend_for
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import ArrayType, Launch
 from tilewright.codegen.simulator import SimulationTooLarge
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.passes.lowering import context
 

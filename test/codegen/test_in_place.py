@@ -7,11 +7,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.plan_graph import graph_of
 from tilewright.codegen.plan_text import plan_text
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.errors import UsageError
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import InterpreterError

@@ -6,9 +6,9 @@ import pytest
 from xdsl.parser import Parser
 
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.loading import aligned_bytes, is_aligned, loaded_array
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import context, lower
 

@@ -20,9 +20,9 @@ from xdsl.ir import Operation
 
 from tilewright.api import lower
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.printer import cuda_text
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import kernel
 from tilewright.dialects.origin import named, story
 from tilewright.passes.titles import title

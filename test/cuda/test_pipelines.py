@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.simulator import simulate
 from tilewright.codegen.simulator.tensor_map import TensorMap
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.errors import UnsupportedError
 
 Array = NDArray[Any]

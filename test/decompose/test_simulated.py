@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tilewright.codegen.execution import SimulatorBackend
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import torch
 
 from .programs import Call, Program, calls, first_calls

@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright import api
 from tilewright.arrays import array_of, tensor_of
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.interpreters import interpret
 from tilewright.interpreters.check import check_pass
 from tilewright.passes.levels import Level

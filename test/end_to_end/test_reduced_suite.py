@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright import api
 from tilewright.arrays import array_of
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.frontend.capture import Captured
 from tilewright.tools.comparison import compare
 from tilewright.tools.program import captured_program

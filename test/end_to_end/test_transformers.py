@@ -15,8 +15,8 @@ from xdsl.ir import Operation
 from tilewright import api, interpreters
 from tilewright.arrays import array_of
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import loop
 from tilewright.frontend.capture import Captured
 from tilewright.interpreters.check import check_pass

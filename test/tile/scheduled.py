@@ -8,8 +8,8 @@ from torch import Tensor
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import api
-from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.frontend.expression import Expression
 from tilewright.passes.lowering import context
 from tilewright.passes.manager import PassManager

@@ -16,11 +16,11 @@ from xdsl.ir import Operation
 
 from tilewright.api import lower
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Fill, Plan
 from tilewright.codegen.plan_text import plan_text
 from tilewright.codegen.poison import Array
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.buffer_plan import set_offset
 from tilewright.dialects.kernel_shared import share_bytes

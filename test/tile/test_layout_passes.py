@@ -13,8 +13,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.api import lower
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import Array, SimulatorBackend
 from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.poison import Array
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import loop, tile
 from tilewright.interpreters.kernels import interpret_kernel
 from tilewright.passes.tile.slab_conflicts import slab_traffic

@@ -20,8 +20,8 @@ from xdsl.utils.exceptions import ParseError, PassFailedException, VerifyExcepti
 
 from tilewright.api import lower
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.errors import TilewrightError
 from tilewright.interpreters import interpret
 from tilewright.passes.lowering import context

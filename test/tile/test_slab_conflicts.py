@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.api import lower
 from tilewright.arrays import array_of
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import kernel, tile
 from tilewright.dialects.loop import KernelOp
 from tilewright.dialects.tile import SlabLayoutAttr

@@ -13,9 +13,9 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.api import lower
 from tilewright.codegen import nvrtc
-from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.poison import Array
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import loop, tile
 from tilewright.dialects.types import memref_type
 from tilewright.interpreters.kernels import interpret_kernel

@@ -11,9 +11,9 @@ from torch.nn import functional as F
 
 import tilewright
 from tilewright.arrays import array_of
-from tilewright.codegen.execution import SimulatorBackend
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.report import kernel_costs
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Running a launch plan in the PTX simulator, and finding what was never written.
+
+Memory that the plan allocates starts out as poison (`poison.py`); so does the memory of a buffer in
+the slab each time that a new one begins there. What still looks like it after the kernel that
+should have written it was never written, and that is a problem to report; where it may really be
+so, the kernel runs once more, on memory of another pattern. A buffer that is written in place of an
+input starts out as that; of it nobody knows what was not written.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.launch_plan import SOURCE_NAME, Fill, Launch, Plan
+from tilewright.codegen.loading import loaded_array
+from tilewright.codegen.outcome import Execution, KernelReport, Problem
+from tilewright.codegen.poison import (
+    OTHER_POISON,
+    POISON,
+    Array,
+    Patterns,
+    allocated,
+    is_poison,
+    poison,
+    poisoned,
+)
+from tilewright.codegen.simulated_launch import simulate_launch
+from tilewright.codegen.simulator import Report, SimulationTooLarge
+from tilewright.codegen.target_limits import check_launches
+
+DEFAULT_BUDGET = 2_000_000_000
+"""Thread-instructions that a plan may take in the simulator: a minute or two on one CPU core."""
+
+
+class SimulatorBackend:
+    """
+    Runs a plan's kernels in the PTX simulator, with all its checks.
+
+    Of a grid with more than `blocks` blocks it runs about so many, evenly spread.
+    """
+
+    name = "sim"
+
+    def __init__(self, target: str, budget: int = DEFAULT_BUDGET, blocks: int | None = None):
+        self.target = target
+        self.budget = budget
+        self.blocks = blocks
+        self._ptx: dict[str, str] = {}
+
+    def run(self, plan: Plan, inputs: Sequence[Array]) -> Execution:
+        """
+        Run all launches, one after the other.
+
+        Raises `SimulationTooLarge` for a plan that takes more than `budget` thread-instructions,
+        and `NvrtcUnavailable`.
+        """
+        plan.check_inputs(list(inputs))
+        check_launches(plan.launches, self.target)
+        loaded = [
+            loaded_array(array, plan.permuted.get(n), plan.alignments[n])
+            for n, array in enumerate(inputs)
+        ]
+        buffers = loaded + allocated(plan)
+        _fill(plan.kept, buffers)
+        started: set[int] = set()
+        reports: list[KernelReport] = []
+        for launch in plan.launches:
+            in_place = {output for output, _ in launch.in_place}
+            for number in plan.slab.slots.keys() & set(launch.outputs) - started - in_place:
+                poison(buffers[number])
+            started |= set(launch.outputs)
+            _fill(launch.fills, buffers)
+            used = sum(report.instructions for report in reports)
+            reports.append(self._run_launch(plan, launch, buffers, self.budget - used))
+        results = [np.array(buffers[number]) for number in plan.results]
+        if not any(report.is_sample for report in reports):
+            return Execution(results, reports)
+        missing = [is_poison(result) for result in results]
+        return Execution(results, reports, missing, _reads_samples(reports))
+
+    def _run_launch(
+        self, plan: Plan, launch: Launch, buffers: list[Array], budget: int
+    ) -> KernelReport:
+        kept = {read: np.array(buffers[read]) for _, read in launch.in_place}
+        try:
+            report = self._simulate(plan, launch, buffers, budget)
+        except SimulationTooLarge as err:
+            raise SimulationTooLarge(launch.kernel, self.budget, err.needed) from None
+        found = [
+            Problem(launch.kernel, error.line, f"{error.kind}: {error.message}", error.note)
+            for error in report.errors
+        ]
+        left = _left_of(launch, buffers)
+        if report.blocks < launch.grid:
+            left = []
+            _fill(plan.kept, buffers)
+        elif any(mask.any() for mask in left):
+            before = [kept.get(number, buffer) for number, buffer in enumerate(buffers)]
+            left = self._surely_left(plan, launch, before, left)
+        unwritten = (
+            _unwritten(launch.kernel, position, mask)
+            for position, mask in enumerate(left)
+            if mask.any()
+        )
+        problems = (*found, *unwritten, *_changed(launch, plan.kept, buffers))
+        return KernelReport(launch, report.instructions, report.counters, problems, report.blocks)
+
+    def _simulate(
+        self,
+        plan: Plan,
+        launch: Launch,
+        buffers: list[Array],
+        budget: int | None,
+        checks: bool = True,
+    ) -> Report:
+        return simulate_launch(
+            self._compiled(plan.source),
+            launch,
+            [buffers[map.buffer] for map in launch.tensor_maps],
+            [buffers[number] for number in launch.inputs],
+            [buffers[number] for number in launch.outputs],
+            budget=budget,
+            checks=checks,
+            blocks=self.blocks,
+            notes=plan.notes,
+        )
+
+    def _surely_left(
+        self, plan: Plan, launch: Launch, buffers: list[Array], left: list[Array]
+    ) -> list[Array]:
+        """Which elements are unwritten also where memory starts out as something else."""
+        again = list(buffers)
+        for number in launch.outputs:
+            again[number] = poisoned(plan.buffers[number], OTHER_POISON)
+        fills = (*launch.fills, *plan.kept)
+        _fill([fill for fill in fills if fill.buffer in launch.outputs], again)
+        self._simulate(plan, launch, again, None, checks=False)
+        masks = _left_of(launch, again, OTHER_POISON)
+        return [before & after for before, after in zip(left, masks, strict=True)]
+
+    def _compiled(self, source: str) -> str:
+        if source not in self._ptx:
+            self._ptx[source] = nvrtc.compile(source, self.target, name=SOURCE_NAME).ptx
+        return self._ptx[source]
+
+
+def _fill(fills: Iterable[Fill], buffers: Sequence[Array]) -> None:
+    for number, value in fills:
+        buffers[number][...] = value
+
+
+def _changed(launch: Launch, kept: Iterable[Fill], buffers: Sequence[Array]) -> Iterator[Problem]:
+    """What the next launch would not find as it was."""
+    for number, value in kept:
+        if number in launch.outputs and (buffers[number] != value).any():
+            message = f"output {launch.outputs.index(number)} is not {value} again at the end"
+            yield Problem(launch.kernel, 0, message)
+
+
+def _reads_samples(reports: Sequence[KernelReport]) -> bool:
+    """Whether a launch reads, or partly overwrites, what an earlier one should have written."""
+    sampled: set[int] = set()
+    for report in reports:
+        launch = report.launch
+        updates = launch.in_place or launch.fills
+        if sampled & set(launch.inputs) or (report.is_sample and updates):
+            return True
+        if report.is_sample:
+            sampled |= set(launch.outputs)
+    return False
+
+
+def _left_of(launch: Launch, buffers: Sequence[Array], patterns: Patterns = POISON) -> list[Array]:
+    """Which elements of each output nobody wrote; none where nobody asks what it holds."""
+    filled = {fill.buffer for fill in launch.fills}
+    return [
+        np.zeros(buffers[number].shape, bool)
+        if number in filled or number in launch.scratch
+        else is_poison(buffers[number], patterns)
+        for number in launch.outputs
+    ]
+
+
+def _unwritten(kernel: str, position: int, left: NDArray[np.bool_]) -> Problem:
+    element = [int(i) for i in np.unravel_index(int(np.argmax(left)), left.shape)]
+    message = f"output {position} is never written at {element}, nor at {int(left.sum()) - 1} more"
+    return Problem(kernel, 0, message)
