@@ -37,11 +37,15 @@ def place_of(node: ast.stmt | ast.expr) -> Place:
 
 
 def initial_scope() -> dict[str, Any]:
-    """The names that a text may use without importing them."""
+    """
+    The names that a text may use without importing them.
+
+    `__name__` is not among them: `torch.compile` would look for a module of that name.
+    """
     import torch
     from torch import nn
 
-    return {"torch": torch, "nn": nn, "F": nn.functional, "math": math, "__name__": FILE}
+    return {"torch": torch, "nn": nn, "F": nn.functional, "math": math}
 
 
 @dataclass

@@ -38,7 +38,7 @@ any level, - for the standard input."""
 def main(argv: Sequence[str] | None = None) -> int:
     """`tilewright`'s exit code for the arguments `argv`, by default those of the process."""
     try:
-        args = _parser().parse_args(_joined(sys.argv[1:] if argv is None else argv))
+        args = parser().parse_args(_joined(sys.argv[1:] if argv is None else argv))
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             code: int = import_module(f"tilewright.tools.{args.command}").run(args)
@@ -88,7 +88,8 @@ def _explained(err: BaseException) -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """What is known of the command line."""
     parser = argparse.ArgumentParser(
         prog="tilewright",
         description="Compile PyTorch to CUDA through six IRs, and run it.",

@@ -3,6 +3,7 @@
 
 import doctest
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from run_lines import COMMANDS, call
 from tilewright.codegen.simulator import Kind
 from tilewright.dialects import get_all_dialects
 from tilewright.passes import get_all_passes, pipelines
+from tilewright.tools import cli
 from tilewright.universe import UNIVERSE
 
 PAGES = pages()
@@ -96,9 +98,11 @@ def test_code_runs_or_is_quoted(block: Block):
 def test_other_commands_are_few(block: Block):
     """`sh` blocks are not run: they set up an environment, run these tests, or want a GPU."""
     for line in block.text.splitlines():
-        program, *words = line.split()
+        program, *words = shlex.split(line)
         if words and words[0] == "benchmarks/gpu_check.py":
             assert gpu_check.parser().parse_args(words[1:])
+        elif program == "tilewright":
+            assert cli.parser().parse_args(words)
         else:
             assert program in ("pip", "make")
 

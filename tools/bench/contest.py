@@ -6,7 +6,8 @@ What is compared is what is timed: the results that a replay of a recording has 
 that held something else before. Those of the last replay must be as the first ones.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -80,13 +81,14 @@ class Contest:
             if isinstance(found, str):
                 problems[name] = found
                 continue
-            if problem := self._compared(judge, found, given):
+            if problem := self._compared(name, judge, found, given):
                 problems[name] = problem
             recordings[name] = found
         tell("timing")
         replays = {name: [r.replay for r in found] for name, found in recordings.items()}
-        samples = self.protocol.measure(replays, self.device.timer(needs_flush))
-        self._wait("timing")
+        with _losing_device("timing"):
+            samples = self.protocol.measure(replays, self.device.timer(needs_flush))
+            self.device.wait()
         results: dict[str, Result] = {}
         for name in self.contestants:
             least = self._least_us(name, work)
@@ -117,21 +119,26 @@ class Contest:
             tell(f"{name}: running")
             found = [self.device.record(calls) for _ in range(RECORDINGS)]
         except Exception as err:
-            self._wait(name)
+            with _losing_device(name):
+                self.device.wait()
             return f"failed: {_one_line(err)}"
-        self._wait(name)
         return found
 
     def _compared(
-        self, judge: "_Judge", recordings: Iterable[Recording], given: Sequence[Inputs]
+        self,
+        name: str,
+        judge: "_Judge",
+        recordings: Iterable[Recording],
+        given: Sequence[Inputs],
     ) -> str:
         """What is wrong with results; empty if nothing is."""
         kept = {t.untyped_storage().data_ptr() for inputs in given for t in inputs.values}
         for recording in recordings:
-            for outputs in recording.outputs:
-                _overwrite(outputs, kept)
-            recording.replay()
-            self.device.wait()
+            with _losing_device(name):
+                for outputs in recording.outputs:
+                    _overwrite(outputs, kept)
+                recording.replay()
+                self.device.wait()
             for outputs in _different(recording.outputs):
                 if problem := judge.problem(outputs):
                     return f"wrong: {problem}"
@@ -142,11 +149,14 @@ class Contest:
         peaks = self.device.peaks
         return peaks.floor_us(work) if name == OURS else peaks.least_us(work)
 
-    def _wait(self, name: str) -> None:
-        try:
-            self.device.wait()
-        except Exception as err:
-            raise DeviceLostError(f"{name}: {_one_line(err)}") from err
+
+@contextmanager
+def _losing_device(name: str) -> Generator[None]:
+    """Whatever fails here has failed on the device, at the turn of `name`."""
+    try:
+        yield
+    except Exception as err:
+        raise DeviceLostError(f"{name}: {_one_line(err)}") from err
 
 
 class _Judge:

@@ -31,7 +31,6 @@ def use_float32() -> None:
     import torch
 
     torch.set_float32_matmul_precision("highest")
-    torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
 
 

@@ -24,6 +24,7 @@ from tilewright.tools.bench.contest import Contest, DeviceLostError
 from tilewright.tools.bench.row import Row, failed, head, measured
 from tilewright.tools.bench.workload import workload_of_case
 from tilewright.tools.suite import Case
+from tilewright.tools.toolkit import use_cuda_home
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -84,6 +85,7 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--backends", required=True)
     backends = parser.parse_args(argv).backends.split(",")
     send = sender(own_stdout())
+    use_cuda_home()
     contest = gpu_contest([name for name in backends if name])
     send({"environment": environment(contest.device, contest.contestants)})
     serve(contest, sys.stdin, send)

@@ -12,11 +12,12 @@ from scripted_device import ScriptedDevice
 from tilewright.codegen import nvrtc
 from tilewright.codegen.benchmark.protocol import Protocol
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
+from tilewright.frontend.expression import parse_expression
 from tilewright.tools.bench import contestants
 from tilewright.tools.bench.contest import Contest, DeviceLostError, Outcome
 from tilewright.tools.bench.contestants import Bind, Prepare, eager, ours
 from tilewright.tools.bench.row import Row, measured
-from tilewright.tools.bench.workload import Inputs, Workload
+from tilewright.tools.bench.workload import Inputs, Workload, workload_of_expression
 
 needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 ONE_ROUND = Protocol(warm_up_us=0, least_rounds=1, most_rounds=1)
@@ -89,11 +90,12 @@ def test_ours_with_parameters_that_are_permuted_when_they_are_loaded() -> None:
 def test_a_graph_compiler_of_pytorch_takes_part() -> None:
     def prepare(workload: Workload) -> Bind:
         function = torch.compile(  # pyright: ignore[reportUnknownMemberType]
-            workload.function, backend="aot_eager", fullgraph=True
+            workload.function, backend="eager", fullgraph=True
         )
         return contestants.flat(workload, function)
 
-    layer = Workload(torch.nn.Linear(16, 8), (torch.randn(8, 16),))
+    text = "def f(x): return F.relu(x)\nf(nn.Linear(16, 8)(torch.randn(8, 16)))"
+    layer = workload_of_expression(parse_expression(text))
     outcome = Contest(ScriptedDevice(l2_bytes=600), {"ours": eager, "compile": prepare}).run(
         layer, lambda phase: None
     )
