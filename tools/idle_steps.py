@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of a schedule that were asked for with options, and did nothing."""
+"""Steps that were asked for, in a pipeline or in the plan of a kernel, and did nothing."""
+
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec
 
-from tilewright.dialects import loop
+from tilewright.dialects import loop, tile
+from tilewright.dialects.kernel_like import KernelLikeOp
+from tilewright.passes.pipeline_string import parse_spec_list
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 
 
@@ -14,3 +20,62 @@ def is_idle(step: ModulePass, module: ModuleOp) -> bool:
         return False
     kernels = [op for op in module.ops if isinstance(op, loop.KernelOp)]
     return not any(is_scheduled(kernel, step.name) for kernel in kernels)
+
+
+def planned_and_idle(before: ModuleOp, after: ModuleOp) -> dict[str, list[ArgSpec]]:
+    """
+    By kernel, the steps that its plan had `before` and that its schedule has not `after`; of
+    kernels that have no schedule yet, nothing.
+    """
+    done = {name: _schedule(op) for op in after.ops if (name := _scheduled_name(op)) is not None}
+    missing = ((op.sym_name.data, _missing(op, done)) for op in planned_kernels(before))
+    return {name: steps for name, steps in missing if steps}
+
+
+def planned_kernels(module: ModuleOp) -> Iterator[loop.KernelOp]:
+    """The kernels that bring a plan."""
+    return (op for op in module.ops if isinstance(op, loop.KernelOp) and op.plan is not None)
+
+
+def steps_to_come(module: ModuleOp) -> dict[str, tuple[ArgSpec, ...]]:
+    """What is left of plans, by kernel."""
+    return {
+        op.sym_name.data: parse_spec_list(op.plan.data)
+        for op in planned_kernels(module)
+        if op.plan is not None
+    }
+
+
+def _scheduled_name(op: Operation) -> str | None:
+    """The kernel that `op` is, if it has been scheduled."""
+    if isinstance(op, loop.KernelOp):
+        return op.sym_name.data if isinstance(op.body.block.last_op, tile.LaunchOp) else None
+    return op.sym_name.data if isinstance(op, KernelLikeOp) else None
+
+
+def _schedule(op: Operation) -> tuple[ArgSpec, ...]:
+    """What was done to a kernel."""
+    assert isinstance(op, loop.KernelOp | KernelLikeOp)
+    return () if op.schedule is None else parse_spec_list(op.schedule.data)
+
+
+def _missing(kernel: loop.KernelOp, schedules: Mapping[str, Sequence[ArgSpec]]) -> list[ArgSpec]:
+    """What is in the plan of a kernel and not in its schedule; nothing if it has none yet."""
+    schedule = schedules.get(kernel.sym_name.data)
+    if schedule is None or kernel.plan is None:
+        return []
+    left = [*schedule[len(_schedule(kernel)) :]]
+    missing: list[ArgSpec] = []
+    for step in parse_spec_list(kernel.plan.data):
+        done = next((each for each in left if _does(each, step)), None)
+        if done is None:
+            missing.append(step)
+        else:
+            left.remove(done)
+    return missing
+
+
+def _does(done: ArgSpec, step: ArgSpec) -> bool:
+    """Whether what was done is what a step says, and perhaps what it leaves open."""
+    asked, given = (each.normalize_parameter_names().parameters for each in (step, done))
+    return done.name == step.name and asked.items() <= given.items()

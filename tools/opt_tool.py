@@ -29,7 +29,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 import tilewright
 from tilewright.errors import UsageError
 from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import configure, parse_pipeline
+from tilewright.passes.pipeline_string import configure, parse_pipeline, without_quotes
 from tilewright.passes.pipelines import expanded
 from tilewright.passes.trace import listening
 from tilewright.passes.verification import InvalidOpError
@@ -157,11 +157,15 @@ class OptTool(xDSLOptMain):
 
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline, verifying the input and what each pass makes of it."""
+        # Only files have plans, and few do: what looks for them is imported for those alone.
+        planned = prog.clone() if any("plan" in op.properties for op in prog.ops) else None
         try:
             with self.remarks():
                 _Manager(self).run(prog, self.pipeline.passes)
         except InvalidOpError as err:
             raise placed(err, self.places) from err
+        if planned is not None:
+            _warn_of_plans(planned, prog)
 
     def remarks(self) -> AbstractContextManager[None]:
         """Where remarks go; the printer is imported only when they go anywhere."""
@@ -193,6 +197,17 @@ class _Manager(PassManager):
             print(f"Pass {step.name} took {seconds:.6f} seconds", file=sys.stderr)
         if self.args.print_between_passes and step is not self.last:
             print_ir(f"IR after {step.name}:", module)
+
+
+def _warn_of_plans(before: ModuleOp, after: ModuleOp) -> None:
+    """Name planned steps with options that are neither done nor still to come."""
+    idle_steps = import_module("tilewright.tools.idle_steps")
+    to_come = idle_steps.steps_to_come(after)
+    for kernel, steps in idle_steps.planned_and_idle(before, after).items():
+        for step in steps:
+            if step.parameters and step not in to_come.get(kernel, ()):
+                says = f"of the plan of @{kernel} did nothing; --remarks says why"
+                print(f"warning: '{without_quotes(str(step))}' {says}", file=sys.stderr)
 
 
 def print_ir(title: str, prog: ModuleOp) -> None:

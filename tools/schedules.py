@@ -6,14 +6,13 @@ their steps came to nothing.
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.kernel_like import KernelLikeOp
 from tilewright.errors import UsageError
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
@@ -22,6 +21,7 @@ from tilewright.passes.pipeline_string import did_you_mean, parse_spec_list, wit
 from tilewright.passes.pipelines import TO_TILE
 from tilewright.passes.tile.scheduling_pass import LEFT_OUT
 from tilewright.passes.trace import Rule, listening
+from tilewright.tools.idle_steps import planned_and_idle, planned_kernels
 
 _NAMED = re.compile(r"\s*([\w.$-]+)\s*=(.*)", re.DOTALL)
 _ORDER = {spec.name: position for position, spec in enumerate(parse_spec_list(TO_TILE))}
@@ -68,18 +68,13 @@ def warn_of_idle_steps(module: ModuleOp, lowered: ModuleOp, target: str) -> None
     Say on stderr which planned steps of the kernels of `module` did nothing on the way to
     `lowered`, and why. Steps without options may find nothing to do, unless their turn never came.
     """
-    done = {name: _schedule(op) for op in lowered.ops if (name := _scheduled_name(op)) is not None}
-    idle = {
-        op.sym_name.data: steps
-        for op in _planned(module)
-        if (steps := _missing(op, done.get(op.sym_name.data)))
-    }
+    idle = planned_and_idle(module, lowered)
     reasons = _Reasons()
     if idle:
         # Nobody has listened so far: passes are asked only where there is something to explain.
         with listening(reasons):
             lower(module, Level.TILE, target=target)
-    for op in _planned(module):
+    for op in planned_kernels(module):
         for step in idle.get(op.sym_name.data, ()):
             why = reasons.found.get((op.sym_name.data, step.name))
             if why in (None, LEFT_OUT):
@@ -88,44 +83,6 @@ def warn_of_idle_steps(module: ModuleOp, lowered: ModuleOp, target: str) -> None
                 continue
             says = f"'{without_quotes(str(step))}' of the plan of @{op.sym_name.data} did nothing"
             print(f"warning: {says}: {why}", file=sys.stderr)
-
-
-def _planned(module: ModuleOp) -> Iterator[loop.KernelOp]:
-    return (op for op in module.ops if isinstance(op, loop.KernelOp) and op.plan is not None)
-
-
-def _scheduled_name(op: Operation) -> str | None:
-    """The kernel that `op` is, if it has been scheduled."""
-    if isinstance(op, loop.KernelOp):
-        return op.sym_name.data if isinstance(op.body.block.last_op, tile.LaunchOp) else None
-    return op.sym_name.data if isinstance(op, KernelLikeOp) else None
-
-
-def _schedule(op: Operation) -> tuple[ArgSpec, ...]:
-    """What was done to a kernel."""
-    assert isinstance(op, loop.KernelOp | KernelLikeOp)
-    return () if op.schedule is None else parse_spec_list(op.schedule.data)
-
-
-def _missing(kernel: loop.KernelOp, schedule: Sequence[ArgSpec] | None) -> list[ArgSpec]:
-    """What is in the plan of a kernel and not in its schedule; nothing if it has none yet."""
-    if schedule is None or kernel.plan is None:
-        return []
-    left = [*schedule[len(_schedule(kernel)) :]]
-    missing: list[ArgSpec] = []
-    for step in parse_spec_list(kernel.plan.data):
-        done = next((each for each in left if _does(each, step)), None)
-        if done is None:
-            missing.append(step)
-        else:
-            left.remove(done)
-    return missing
-
-
-def _does(done: ArgSpec, step: ArgSpec) -> bool:
-    """Whether what was done is what a step says, and perhaps what it leaves open."""
-    asked, given = (each.normalize_parameter_names().parameters for each in (step, done))
-    return done.name == step.name and asked.items() <= given.items()
 
 
 def _never_its_turn(step: ArgSpec, kernel: loop.KernelOp) -> str:

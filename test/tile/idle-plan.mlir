@@ -1,0 +1,21 @@
+// RUN: opt-tool %s -p to-tile 2>&1 | filecheck %s
+// RUN: opt-tool %s -p apply-schedule 2>&1 | filecheck %s
+// RUN: opt-tool %s -p plan-schedules,tileify 2>&1 | filecheck %s --check-prefix PART
+
+// What a plan pins and no pass does is worth a word.
+// CHECK-NOT: 'cooperative-reduce
+// CHECK: warning: 'split-matmul-k{factor=4}' of the plan of @rows did nothing; --remarks says why
+// CHECK: schedule "tileify,cooperative-reduce{threads=32 rows=8 row=stage},mark-unroll{limit=16}"
+
+// What is still to come is not.
+// PART-NOT: warning
+// PART: schedule "tileify" plan
+loop.kernel @rows(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
+  loop.for %i in 8 {
+    %sum = loop.reduce %k in 100 with add {
+      %0 = loop.load %x[%i, %k] : memref<8x100xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.store %sum, %out[%i] : memref<8xf32>
+  }
+} plan "tileify,split-matmul-k{factor=4},cooperative-reduce{threads=32},mark-unroll"
