@@ -12,14 +12,11 @@ from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp, MaxSIOp, MinSIOp
 from xdsl.dialects.builtin import (
     AffineMapAttr,
-    DenseArrayBase,
     IndexType,
     IntegerAttr,
-    IntegerType,
-    i32,
 )
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, BlockArgument, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -28,7 +25,6 @@ from xdsl.ir.affine import (
     AffineMap,
 )
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     IRDLOperation,
     irdl_attr_definition,
     opt_prop_def,
@@ -45,6 +41,7 @@ from tilewright.dialects.index import (
     simplify,
     sum_of,
 )
+from tilewright.dialects.segments import SegmentedOp
 from tilewright.dialects.types import memref_type
 
 Access = tuple[Sequence[AffineExpr], Sequence[SSAValue]]
@@ -130,22 +127,26 @@ def canonical_access(
     The map and operands of a list of expressions, simplified with the ranges of its operands.
     Operands are distinct, used, and in order of first appearance: equal accesses compare equal.
     """
-    ranges = tuple(range_of_value(v) for v in operands)
-    first = tuple(operands.index(v) for v in operands)
-    results, used = _canonical(tuple(exprs), first, ranges)
-    return AffineMap(len(used), 0, results), [operands[p] for p in used]
+    numbers: dict[SSAValue, int] = {}
+    dims = tuple(numbers.setdefault(value, len(numbers)) for value in operands)
+    distinct = list(numbers)
+    results, used = _canonical(tuple(exprs), dims, tuple(map(range_of_value, distinct)))
+    return AffineMap(len(used), 0, results), [distinct[p] for p in used]
 
 
 @lru_cache(maxsize=1 << 14)  # passes ask for the same accesses again and again
 def _canonical(
-    exprs: tuple[AffineExpr, ...], first: tuple[int, ...], ranges: tuple[Range | None, ...]
+    exprs: tuple[AffineExpr, ...], values: tuple[int, ...], ranges: tuple[Range | None, ...]
 ) -> tuple[tuple[AffineExpr, ...], tuple[int, ...]]:
-    """Canonical expressions of the dimensions listed; `first` says where each is listed first."""
-    merged = [AffineExpr.dimension(p) for p in first]
+    """
+    Canonical expressions of the values listed; `values` says by its number which value each
+    dimension of `exprs` is, and `ranges` what range each value has.
+    """
+    merged = [AffineExpr.dimension(p) for p in values]
     simple = [simplify(e.replace_dims_and_symbols(merged, ()), ranges) for e in exprs]
     order = tuple(dict.fromkeys(p for e in simple for p in dims_as_written(e)))
     renamed = {old: AffineExpr.dimension(new) for new, old in enumerate(order)}
-    dims = [renamed.get(p, AffineExpr.dimension(p)) for p in range(len(first))]
+    dims = [renamed.get(p, AffineExpr.dimension(p)) for p in range(len(ranges))]
     results = (simplify(e.replace_dims_and_symbols(dims, ())) for e in simple)
     return tuple(results), order
 
@@ -184,42 +185,24 @@ def _is_proven(expr: AffineExpr, ranges: Ranges) -> bool:
     return known is not None and known.low >= 0
 
 
-_SEGMENTS = AttrSizedOperandSegments.attribute_name
-
-
-@lru_cache(maxsize=1 << 10)
-def _segments(sizes: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
-    return DenseArrayBase.from_list(i32, sizes)
-
-
-class MaskedOp(IRDLOperation, ABC):
+class MaskedOp(SegmentedOp, ABC):
     """An op that may carry a mask: it acts where every expression of the mask is at least 0."""
 
     mask_operands = var_operand_def(IndexType)
     mask = opt_prop_def(AffineMapAttr)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
     def __init__(
         self,
-        operands: Sequence[Sequence[SSAValue]],
+        operands: Sequence[SSAValue | Sequence[SSAValue]],
         where: Access | None,
         properties: Mapping[str, Attribute],
         result_types: Sequence[Attribute] = (),
     ):
-        """
-        `operands` are those of each field, the mask's left out, which come last.
-
-        This is what most bodies consist of: it does not go through xDSL's builder, which looks at
-        every field's definition, and works out anew how many operands each has.
-        """
+        """`operands` are those of each field, the mask's left out, which come last."""
         mask_operands, mask = optional_mask(where)
-        fields = [*operands, mask_operands]
-        properties = {**properties, _SEGMENTS: _segments(tuple(map(len, fields)))}
-        Operation.__init__(
-            self,
-            operands=[value for field in fields for value in field],
-            properties=properties if mask is None else {"mask": mask, **properties},
+        super().__init__(
+            operands=[*operands, mask_operands],
+            properties={"mask": mask, **properties},
             result_types=result_types,
         )
 

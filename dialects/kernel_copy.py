@@ -27,6 +27,7 @@ from tilewright.dialects.axes import (
     verify_subscripts,
 )
 from tilewright.dialects.kernel_registers import LOCAL
+from tilewright.dialects.segments import segmented
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.types import memref_type, size_of
 
@@ -95,6 +96,7 @@ class CopyingOp(MaskedOp, ABC):
             )
 
 
+@segmented
 @irdl_op_definition
 class CopyOp(CopyingOp):
     """
@@ -116,6 +118,7 @@ class CopyOp(CopyingOp):
             raise VerifyException("one side of a copy is registers; go through kernel.registers")
 
 
+@segmented
 @irdl_op_definition
 class CopyAsyncOp(CopyingOp):
     """

@@ -33,6 +33,7 @@ from tilewright.dialects.axes import (
     verify_subscripts,
 )
 from tilewright.dialects.monoid import Monoid, MonoidAttr, verify_monoid
+from tilewright.dialects.segments import segmented
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.types import memref_type
 
@@ -131,6 +132,7 @@ class ArriveOp(IRDLOperation):
             raise VerifyException("blocks are counted in i32")
 
 
+@segmented
 @irdl_op_definition
 class AtomicOp(MaskedOp):
     """

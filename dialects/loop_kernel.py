@@ -15,8 +15,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    IRDLOperation,
     base,
     irdl_op_definition,
     opt_prop_def,
@@ -29,6 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.argument_facts import IN_PLACE
 from tilewright.dialects.kernel_like import KernelLikeOp
+from tilewright.dialects.segments import SegmentedOp, segmented
 from tilewright.dialects.types import memref_type
 
 
@@ -132,8 +131,9 @@ class LaunchCallsKernel(SymbolUserOpInterface):
             )
 
 
+@segmented
 @irdl_op_definition
-class LaunchOp(IRDLOperation):
+class LaunchOp(SegmentedOp):
     """
     Runs a kernel over buffers, from `loop.kernel` down to its CUDA form. The launches of a
     function run in order.
@@ -149,7 +149,6 @@ class LaunchOp(IRDLOperation):
     inputs = var_operand_def(base(MemRefType))
     outputs = var_operand_def(base(MemRefType))
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(LaunchCallsKernel(), MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = (
         "$kernel `(` $inputs `)` `->` `(` $outputs `)` attr-dict "

@@ -32,6 +32,7 @@ from tilewright.dialects.axes import (
     verify_subscripts,
 )
 from tilewright.dialects.loop_kernel import kernel_of_argument
+from tilewright.dialects.segments import segmented
 from tilewright.dialects.types import memref_type
 
 
@@ -47,6 +48,7 @@ class ReadsUnlessInput(MemoryEffect):
         return frozenset((EffectInstance(MemoryEffectKind.READ),))
 
 
+@segmented
 @irdl_op_definition
 class LoadOp(MaskedOp):
     """
@@ -94,6 +96,7 @@ class LoadOp(MaskedOp):
             )
 
 
+@segmented
 @irdl_op_definition
 class StoreOp(MaskedOp):
     """

@@ -48,6 +48,7 @@ from tilewright.dialects.axes import (
 )
 from tilewright.dialects.loop_syntax import ForAxes, ReduceAxis
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
+from tilewright.dialects.segments import segmented
 
 
 @irdl_op_definition
@@ -227,6 +228,7 @@ def _ancestors(op: Operation) -> Iterator[Operation]:
         op = parent
 
 
+@segmented
 @irdl_op_definition
 class YieldOp(MaskedOp):
     """

@@ -34,6 +34,7 @@ from tilewright.dialects.axes import (
 )
 from tilewright.dialects.element_types import COMPUTE_INTEGERS
 from tilewright.dialects.index import Range
+from tilewright.dialects.segments import segmented
 
 
 @irdl_op_definition
@@ -105,6 +106,7 @@ def _verify_map(map: AffineMap, indices: Sequence[SSAValue]) -> None:
     verify_affine(map)
 
 
+@segmented
 @irdl_op_definition
 class ToIndexOp(RangedIndex, MaskedOp):
     """

@@ -26,6 +26,7 @@ from xdsl.utils.str_enum import StrEnum
 from tilewright.dialects.assembly import Where, WithMonoid
 from tilewright.dialects.axes import Access, MaskedOp
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
+from tilewright.dialects.segments import segmented
 from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.tile_launch import Axes, MeetingOp, launch_of
 
@@ -50,6 +51,7 @@ class JoinAttr(EnumAttribute[Join], SpacedOpaqueSyntaxAttribute):
     name = "tile.join"
 
 
+@segmented
 @irdl_op_definition
 class CombineOp(MaskedOp, MeetingOp):
     """

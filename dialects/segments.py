@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Ops with more than one list of operands, such as the indices and the mask of a load.
+
+How long each list is stands in a property, as bytes. xDSL packs them whenever such an op is built,
+and unpacks them whenever one of its operands is asked for by name. The bodies of loops consist of
+such ops, and there are few different sizes: here both are remembered.
+
+    @segmented
+    @irdl_op_definition
+    class LoadOp(SegmentedOp): ...
+"""
+
+import struct
+from abc import ABC
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation
+from xdsl.irdl.operations import BaseAttrAccessor
+
+_SIZES = AttrSizedOperandSegments.attribute_name
+
+OpT = TypeVar("OpT", bound="SegmentedOp")
+
+
+class SegmentedOp(IRDLOperation, ABC):
+    """An op whose operands are single values and lists of values."""
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        *,
+        operands: Sequence[SSAValue | Sequence[SSAValue]],
+        result_types: Sequence[Attribute] = (),
+        properties: Mapping[str, Attribute | None],
+    ):
+        """
+        Of operands as they are declared, and properties of which those that are None are left out.
+        This does not go through xDSL's builder, which looks at every field's definition.
+        """
+        segments = [(part,) if isinstance(part, SSAValue) else part for part in operands]
+        given = {name: value for name, value in properties.items() if value is not None}
+        Operation.__init__(
+            self,
+            operands=[value for segment in segments for value in segment],
+            result_types=result_types,
+            properties={**given, _SIZES: _packed(tuple(map(len, segments)))},
+        )
+
+
+def segmented(op: type[OpT]) -> type[OpT]:
+    """Let the operands of an op be found by their names without unpacking the sizes anew."""
+    for name, accessor in list(vars(op).items()):
+        if isinstance(accessor, BaseAttrAccessor):
+            setattr(op, name, _Operand(accessor))
+    return op
+
+
+class _Operand:
+    """What stands for the name of an operand."""
+
+    def __init__(self, accessor: BaseAttrAccessor):
+        self._accessor = accessor
+
+    def __get__(self, op: Operation, kind: type[Operation] | None = None) -> Any:
+        sizes = op.properties[_SIZES]
+        assert isinstance(sizes, DenseArrayBase)
+        return self._accessor.index(_unpacked(sizes.data.data), op.operands)
+
+    def __set__(self, op: Operation, value: object) -> None:
+        raise NotImplementedError("an op's operands are replaced through `operands`")
+
+
+@lru_cache(maxsize=1 << 10)
+def _packed(sizes: tuple[int, ...]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i32, sizes)
+
+
+@lru_cache(maxsize=1 << 10)
+def _unpacked(sizes: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(sizes) // 4}i", sizes)
