@@ -74,12 +74,16 @@ class AxesOp(IRDLOperation, ABC):
     def axis_extents(self) -> Sequence[int]:
         """The extent of each block argument."""
 
+    def axis_extent(self, at: int) -> int:
+        """The extent of the block argument at that position."""
+        return self.axis_extents()[at]
+
 
 def extent_of(axis: SSAValue) -> int | None:
     """How many steps `axis` takes, if it is an axis."""
     if not isinstance(axis, BlockArgument) or not isinstance(op := axis.owner.parent_op(), AxesOp):
         return None
-    return op.axis_extents()[axis.index]
+    return op.axis_extent(axis.index)
 
 
 class RangedIndex(ABC):

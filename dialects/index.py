@@ -280,6 +280,11 @@ def simplify(expr: AffineExpr, ranges: Ranges = ()) -> AffineExpr:
 
 def linearize(subscripts: Sequence[AffineExpr], shape: Sequence[int]) -> AffineExpr:
     """The row-major offset of `subscripts` in an array of `shape`."""
+    return _linearized(tuple(subscripts), tuple(shape))
+
+
+@lru_cache(maxsize=1 << 14)  # the same accesses are looked at by one pass after the other
+def _linearized(subscripts: tuple[AffineExpr, ...], shape: tuple[int, ...]) -> AffineExpr:
     offset: AffineExpr = AffineConstantExpr(0)
     for subscript, size in zip(subscripts, shape, strict=True):
         offset = offset * size + subscript

@@ -14,7 +14,7 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects.tile_axes import AxisAttr, LevelAttr
 from tilewright.dialects.tile_combine import CombineOp, Join, JoinAttr
-from tilewright.dialects.tile_launch import LaunchOp, MeetingOp, launch_of, level_of
+from tilewright.dialects.tile_launch import LaunchOp, MeetingOp, launch_of, launches_of, level_of
 from tilewright.dialects.tile_layout import SlabLayoutAttr, layout_of
 from tilewright.dialects.tile_share import ShareOp
 from tilewright.dialects.tile_stage import (
@@ -41,6 +41,7 @@ __all__ = [
     "Transport",
     "TransportAttr",
     "launch_of",
+    "launches_of",
     "layout_of",
     "level_of",
     "stages_of",

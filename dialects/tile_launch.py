@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, ModuleOp, i64
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     AtLeast,
@@ -23,6 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.axes import AxesOp
 from tilewright.dialects.loop import KernelOp, StoreOp, is_scalar
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_axes import Axis, AxisAttr, Level
 from tilewright.dialects.tile_syntax import LaunchAxes
 
@@ -63,6 +64,9 @@ class LaunchOp(AxesOp):
 
     def axis_extents(self) -> Sequence[int]:
         return [axis.extent.data for axis in self.axes]
+
+    def axis_extent(self, at: int) -> int:
+        return self.axes.data[at].extent.data
 
     def bound_axes(self) -> list[Axis]:
         """Every axis with its value and what it is bound to, in order."""
@@ -115,7 +119,7 @@ class LaunchOp(AxesOp):
                 raise VerifyException(
                     f"before its launch a kernel computes scalars, no '{op.name}'"
                 )
-        for op in self.walk():
+        for op in ops_in(self):
             if isinstance(op, StoreOp):
                 _verify_store(op, self)
 
@@ -141,6 +145,12 @@ class MeetingOp(ABC):
     @abstractmethod
     def varies_among(self, axes: Axes) -> Axes:
         """Along which of `axes` its results differ, where its operands do along all of them."""
+
+
+def launches_of(module: ModuleOp) -> list[LaunchOp]:
+    """The launches of a module, each of which is the last op of a kernel."""
+    last = [op.body.block.last_op for op in module.ops if isinstance(op, KernelOp)]
+    return [op for op in last if isinstance(op, LaunchOp)]
 
 
 def launch_of(axis: SSAValue) -> LaunchOp | None:

@@ -34,6 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.axes import AxesOp
 from tilewright.dialects.loop import LoadOp, ReduceOp, StoreOp, YieldOp
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.tile_launch import Axes, LaunchOp, MeetingOp, launch_of, level_of
 from tilewright.dialects.tile_layout import SlabLayoutAttr, layout_of
@@ -197,7 +198,7 @@ def _slab_type(
 
 def stages_of(launch: LaunchOp) -> list[StageOp]:
     """The slabs that the blocks of a launch hold, in order."""
-    return [op for op in launch.walk() if isinstance(op, StageOp)]
+    return [op for op in ops_in(launch) if isinstance(op, StageOp)]
 
 
 def varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:

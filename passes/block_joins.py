@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tilewright.dialects import loop, tile
 from tilewright.dialects.kernel_grid import is_atomic
 from tilewright.dialects.kernel_like import MAX_CLUSTER
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.passes.join_groups import JoinGroup, join_groups
@@ -73,7 +74,7 @@ class BlockJoins(NamedTuple):
         return not any(self._differs(later) for later in group.rest)
 
     def _differs(self, op: Operation) -> bool:
-        used = (value for inner in op.walk() for value in inner.operands)
+        used = (value for inner in ops_in(op) for value in inner.operands)
         return not self.differing.isdisjoint(used)
 
 
@@ -89,7 +90,7 @@ def block_joins(launch: tile.LaunchOp) -> BlockJoins | None:
 
     Raises `RefusedJoinError` for those that cannot be done.
     """
-    combines = [op for op in launch.walk() if isinstance(op, tile.CombineOp)]
+    combines = [op for op in ops_in(launch) if isinstance(op, tile.CombineOp)]
     ops = [op for op in combines if joined_axes(launch, op)]
     if not ops:
         return None
@@ -116,7 +117,7 @@ def _differing(launch: tile.LaunchOp, axes: Sequence[Axis]) -> frozenset[SSAValu
 def _spread(op: Operation, values: set[SSAValue]) -> None:
     for inner in (inner for region in op.regions for block in region.blocks for inner in block.ops):
         _spread(inner, values)
-    used = (value for inner in op.walk() for value in inner.operands)
+    used = (value for inner in ops_in(op) for value in inner.operands)
     if not values.isdisjoint(used):
         values.update(op.results)
 

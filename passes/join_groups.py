@@ -21,6 +21,7 @@ from typing import NamedTuple
 from xdsl.ir import Operation
 
 from tilewright.dialects import tile
+from tilewright.dialects.nested_ops import ops_in
 
 
 class JoinGroup(NamedTuple):
@@ -71,7 +72,7 @@ def _needed_by(ops: Sequence[Operation], *, within: Container[Operation]) -> set
     seen: set[Operation] = set()
     ahead = list(ops)
     while ahead:
-        used = [value.owner for inner in ahead.pop().walk() for value in inner.operands]
+        used = [value.owner for inner in ops_in(ahead.pop()) for value in inner.operands]
         for owner in used:
             op = _of_block(owner, ops[0])
             if op is None or op in seen:

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.kernel_registers import RegistersOp, UnrollOp
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.chunks import whole_of
 from tilewright.passes.instruction_costs import is_computation
@@ -36,7 +37,8 @@ def estimated_registers(body: Block, copies: Callable[[SSAValue], int]) -> int:
 
 class _Pressure:
     def __init__(self, copies: Callable[[SSAValue], int]):
-        self.copies = copies
+        self._copies = copies
+        self._registers: dict[SSAValue, int] = {}
 
     def of_block(self, block: Block) -> int:
         """The most registers that values of `block` and of its loops take at once."""
@@ -66,7 +68,13 @@ class _Pressure:
         return self._size(held) + inside
 
     def _size(self, values: set[SSAValue]) -> int:
-        return sum(self.copies(value) * _registers(value) for value in values)
+        return sum(map(self._of_value, values))
+
+    def _of_value(self, value: SSAValue) -> int:
+        """The registers of all that a thread holds of a value."""
+        if value not in self._registers:
+            self._registers[value] = self._copies(value) * _registers(value)
+        return self._registers[value]
 
 
 def _where_done(ops: Sequence[Operation]) -> list[int]:
@@ -93,7 +101,7 @@ def _last_uses(ops: Sequence[Operation], done: Sequence[int]) -> dict[SSAValue, 
     """Where each value is used last: the position at which the op that uses it is done."""
     last: dict[SSAValue, int] = {}
     for position, op in zip(done, ops, strict=True):
-        for operand in (operand for inner in op.walk() for operand in inner.operands):
+        for operand in (operand for inner in ops_in(op) for operand in inner.operands):
             last[operand] = max(position, last.get(operand, 0))
     return last
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from xdsl.passes import ModulePass
-from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, ParameterListType
+from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, ParameterListType, ParameterType
 from xdsl.utils.arg_spec import parse_pipeline as parse_specs
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.hints import isa
@@ -69,7 +69,7 @@ def configure(kind: type[Configured], spec: ArgSpec, what: str) -> Configured:
         raise UsageError(f"{label} needs the option '{name}'")
     options = {name: _coerced(value, hints[name], name, label) for name, value in given.items()}
     try:
-        return kind.from_spec(ArgSpec(spec.name, options))
+        return kind(**{name: _option(value, hints[name]) for name, value in options.items()})
     except ValueError as err:
         raise UsageError(f"{label}: {err}") from err
 
@@ -127,6 +127,13 @@ def _coerced(value: ParameterListType, hint: Any, name: str, label: str) -> Para
     words, example = expected(hint)
     message = f"{label}: option '{name}' expects {words}, not '{shown}'"
     raise UsageError(message, remedy=f"e.g. {name}={example}")
+
+
+def _option(value: ParameterListType, hint: Any) -> ParameterListType | ParameterType | None:
+    """What `value`, which is in the type of its option, is to the pass."""
+    if not value and type(None) in get_args(hint):
+        return None
+    return value[0] if len(value) == 1 and isa(value[0], hint) else value
 
 
 def _as_float(value: Any) -> Any:

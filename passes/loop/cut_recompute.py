@@ -37,6 +37,7 @@ from xdsl.transforms.dead_code_elimination import region_dce
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.footprint import size_of
@@ -93,7 +94,7 @@ class CutRecompute(RewritePattern):
 
 
 def _is_loop_ir(kernel: loop.KernelOp) -> bool:
-    return all(inner.name.partition(".")[0] != "tile" for inner in kernel.walk())
+    return all(inner.name.partition(".")[0] != "tile" for inner in ops_in(kernel))
 
 
 def _decision(
@@ -121,10 +122,10 @@ def _apart(
     times: Mapping[Operation, float],
 ) -> tuple[Work, Work]:
     """What computes the part, and what is left: its instructions and what only it reads go."""
-    gone = {inner for op in _dead_without(part) for inner in op.walk()}
+    gone = {inner for op in _dead_without(part) for inner in ops_in(op)}
     instructions_gone = sum(times.get(op, 0.0) * cost_of(op) for op in gone)
     buffers = inputs_of(kernel, launch)
-    of_part = {inner for op in part.ops for inner in op.walk()}
+    of_part = {inner for op in part.ops for inner in ops_in(op)}
     reads = {buffers[op.memref] for op in of_part if isinstance(op, loop.LoadOp)}
     kept = {
         buffers[op.memref]
@@ -184,7 +185,7 @@ def _kernel_of_part(
     name: str, kernel: loop.KernelOp, launch: loop.LaunchOp, part: Part, buffer: SSAValue
 ) -> tuple[loop.KernelOp, list[SSAValue]]:
     """A kernel that computes the part for all its axes, and the buffers that it reads."""
-    loads = [op for o in part.ops for op in o.walk() if isinstance(op, loop.LoadOp)]
+    loads = [op for o in part.ops for op in ops_in(o) if isinstance(op, loop.LoadOp)]
     read = list(dict.fromkeys(load.memref for load in loads))
     body = Block(arg_types=[*(memref.type for memref in read), buffer.type])
     nest = Block(arg_types=[axis.type for axis in part.axes])

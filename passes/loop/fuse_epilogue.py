@@ -40,6 +40,7 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
@@ -149,7 +150,7 @@ def _illegal(
 
 def _stores(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.StoreOp]:
     output = kernel.outputs[list(launch.outputs).index(buffer)]
-    return [op for op in kernel.walk() if isinstance(op, loop.StoreOp) and op.memref is output]
+    return [op for op in ops_in(kernel) if isinstance(op, loop.StoreOp) and op.memref is output]
 
 
 def _decision(

@@ -42,6 +42,7 @@ from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
@@ -120,7 +121,7 @@ class FuseOutputs(RewritePattern):
         loads = loads_of(kernel, launch, buffer)
         if (load := next(filter(_reads_each_once, loads), None)) is not None:
             return Keeper(launch, kernel, load, {})
-        if any(isinstance(op, loop.ScanOp) for op in kernel.walk()):
+        if any(isinstance(op, loop.ScanOp) for op in ops_in(kernel)):
             return None
         block = nest_block(kernel)
         axes = () if block is kernel.body.block else block.args

@@ -45,6 +45,7 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
@@ -158,7 +159,7 @@ def _illegal(reader: Reader) -> str | None:
         nest_block(reader.kernel),
     )
     outer = () if block is reader.kernel.body.block else block.args
-    if any(isinstance(op, loop.ScanOp) for op in reader.kernel.walk()):
+    if any(isinstance(op, loop.ScanOp) for op in ops_in(reader.kernel)):
         return f"{name} goes along its rows step by step: threads could not share the reduction"
     if not set(subscript.indices) <= set(outer):
         return f"{name} reads it along axes that are not its outermost free axes"

@@ -34,6 +34,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator, is_side_effect_free
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.trace import Rule, rewriting, skipped
 
@@ -50,7 +51,7 @@ def legal(kernel: loop.KernelOp) -> str | None:
 def apply(kernel: loop.KernelOp) -> None:
     """Hoist out of every loop of `kernel` but its outermost nest, innermost loops first."""
     outermost = nest_block(kernel).parent_op()
-    for op in reversed([*kernel.walk()]):
+    for op in reversed(ops_in(kernel)):
         # a loop of no steps does not compute what stands in it
         if isinstance(op, loop.AnyLoop) and op is not outermost and 0 not in op.axis_extents():
             _hoist_from(op)
@@ -83,7 +84,7 @@ def _stays(value: SSAValue, body: Block) -> bool:
 
 
 def _used(op: Operation) -> Sequence[SSAValue]:
-    return [value for inner in op.walk() for value in inner.operands]
+    return [value for inner in ops_in(op) for value in inner.operands]
 
 
 def _constants(op: Operation, body: Block) -> list[Operation]:

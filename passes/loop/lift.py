@@ -34,6 +34,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, prim
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import tensor_type
 from tilewright.passes.loop.naming import KernelNames
 from tilewright.passes.loop.primitive_kernel import (
@@ -146,7 +147,7 @@ class _Lifting:
         kernel = builder.finish(self.names.unique(result.name_hint or "kernel"))
         launch = loop.LaunchOp(kernel.sym_name.data, builder.inputs, builder.buffers)
         if isinstance(primitive := result.owner, Operation):
-            for op in (launch, *kernel.walk()):
+            for op in (launch, *ops_in(kernel)):
                 op.location = primitive.location
         self.kernels.append(kernel)
         self.plan.add_op(launch)

@@ -41,6 +41,7 @@ from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.footprint import element_bytes, elements_touched
 from tilewright.passes.loop.fusion_cost import MOST_ACCUMULATORS, size
 from tilewright.passes.loop.plan import following, ops_between
@@ -97,7 +98,7 @@ def _common_place(op: loop.ReduceOp, other: loop.ReduceOp) -> Operation | None:
 
 def _operands(op: Operation) -> set[SSAValue]:
     """What `op` and the ops inside it use."""
-    return {value for inner in op.walk() for value in inner.operands}
+    return {value for inner in ops_in(op) for value in inner.operands}
 
 
 def _is_known_before(value: SSAValue, op: Operation) -> bool:

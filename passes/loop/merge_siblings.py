@@ -36,6 +36,7 @@ from xdsl.pattern_rewriter import (
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.loop.fusion_cost import (
@@ -94,7 +95,7 @@ class MergeSiblings(RewritePattern):
 
     def _sibling(self, launch: loop.LaunchOp) -> Sibling | None:
         kernel = self.plan.kernel_of(launch)
-        if kernel is None or any(isinstance(op, loop.ScanOp) for op in kernel.walk()):
+        if kernel is None or any(isinstance(op, loop.ScanOp) for op in ops_in(kernel)):
             return None
         return Sibling(launch, kernel, nest_block(kernel))
 

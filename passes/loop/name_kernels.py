@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.origin import ModuleOfOp, Origin, origin_of
 from tilewright.passes.loop.naming import rename_kernels, without_number
 from tilewright.passes.trace import Rule, rewriting
@@ -40,7 +41,7 @@ _MAX_OPS_OF_PROGRAM = 3
 
 def module_of(kernel: loop.KernelOp) -> ModuleOfOp | None:
     """The module that a kernel is named after."""
-    found = (origin_of(op.location) for op in kernel.walk() if op is not kernel)
+    found = (origin_of(op.location) for op in ops_in(kernel) if op is not kernel)
     origins = [origin for origin in found if origin is not None]
     modules = {origin.module for origin in origins}
     if len(modules) != 1 or (module := modules.pop()) is None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 
 from tilewright.dialects import loop
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.loop.plan_index import PlanIndex
 
 _MAX_PARTS = 6
@@ -50,7 +51,7 @@ def rename_kernels(module: ModuleOp, wanted: Mapping[str, str]) -> None:
     """
     names = KernelNames(module, without=wanted)
     new_names = {old: names.unique(name) for old, name in wanted.items()}
-    for op in module.walk():
+    for op in ops_in(module):
         if isinstance(op, loop.KernelOp) and (old := op.sym_name.data) in new_names:
             op.properties["sym_name"] = StringAttr(new_names[old])
         if isinstance(op, loop.LaunchOp) and (old := op.kernel.string_value()) in new_names:

@@ -10,6 +10,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
 
 
@@ -47,7 +48,7 @@ def flat_nest(kernel: loop.KernelOp) -> FlatNest | None:
     body = [op for op in block.ops if op is not store]
     if block is not kernel.body.block and kernel.body.block.last_op is not None:
         body = [*_before(kernel.body.block.last_op), *body]
-    if any(isinstance(inner, loop.ForOp | loop.StoreOp) for op in body for inner in op.walk()):
+    if any(isinstance(inner, loop.ForOp | loop.StoreOp) for op in body for inner in ops_in(op)):
         return None
     axes = subscripted_dims(store.map.data.results, store.indices)
     nest_axes = () if block is kernel.body.block else block.args

@@ -29,6 +29,7 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.loop.kernel_builder import AXIS_NAMES, FOLD_AXIS_NAME
 from tilewright.passes.loop.naming import renumber
 from tilewright.passes.loop.plan import launches_by_kernel
@@ -41,7 +42,7 @@ RULE = Rule("f", 5, "normalize_kernels")
 def order_operands(kernel: loop.KernelOp) -> None:
     """Put the operands of what commutes in the order of their definition, constants last."""
     place: dict[SSAValue, int] = {}
-    for op in kernel.walk():
+    for op in ops_in(kernel):
         if isinstance(op, COMMUTATIVE):
             operands = sorted(op.operands, key=lambda v: (_is_constant(v), place[v]))
             op.operands = operands
@@ -58,7 +59,7 @@ def order_inputs(kernel: loop.KernelOp, launches: Sequence[loop.LaunchOp]) -> No
     Put the inputs in the order in which the kernel first reads them, unread ones last; those of a
     kernel that nobody launches are as its caller passes them.
     """
-    read = [op.memref for op in kernel.walk() if isinstance(op, loop.LoadOp)]
+    read = [op.memref for op in ops_in(kernel) if isinstance(op, loop.LoadOp)]
     inputs: list[SSAValue] = list(kernel.inputs)
     used = dict.fromkeys([*read, *inputs])
     order = [inputs.index(value) for value in used if value in inputs]

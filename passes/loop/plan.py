@@ -15,13 +15,14 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import AxesOp
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.loop.plan_index import PlanIndex
 
 
 def launches_by_kernel(module: ModuleOp) -> dict[str, list[loop.LaunchOp]]:
     """All launches of the module, by the name of what they launch, in order."""
     launches: dict[str, list[loop.LaunchOp]] = {}
-    for op in module.walk():
+    for op in ops_in(module):
         if isinstance(op, loop.LaunchOp):
             launches.setdefault(op.kernel.string_value(), []).append(op)
     return launches
@@ -150,7 +151,7 @@ def inputs_of(kernel: loop.KernelOp, launch: loop.LaunchOp) -> dict[SSAValue, SS
 def loads_of(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.LoadOp]:
     """The loads in `kernel` that read `buffer` in this launch."""
     arguments = {a for a, value in inputs_of(kernel, launch).items() if value is buffer}
-    return [op for op in kernel.walk() if isinstance(op, loop.LoadOp) and op.memref in arguments]
+    return [op for op in ops_in(kernel) if isinstance(op, loop.LoadOp) and op.memref in arguments]
 
 
 def evaluations(op: Operation) -> int:

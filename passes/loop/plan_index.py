@@ -8,10 +8,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriterListener, PatternRewriteWalker, RewritePattern
 
 from tilewright.dialects import loop
+from tilewright.dialects.nested_ops import ops_in
 
 
 class PlanIndex:
@@ -21,7 +23,7 @@ class PlanIndex:
         self.module = module
         self._symbols: dict[str, Operation] = {}
         self._launches: Counter[str] = Counter()
-        for op in module.walk():
+        for op in ops_in(module):
             self._inserted(op)
 
     def kernel_of(self, launch: loop.LaunchOp) -> loop.KernelOp | None:
@@ -47,13 +49,15 @@ class PlanIndex:
         self._inserted(kernel)
 
     def rewrite(self, pattern: RewritePattern, *, last_first: bool = False) -> None:
-        """Apply `pattern` to the module until it no longer matches."""
+        """Apply `pattern` to the launches until it no longer matches."""
         listener = PatternRewriterListener(
             operation_insertion_handler=[self._inserted],
             operation_removal_handler=[self._removed],
         )
         walker = PatternRewriteWalker(pattern, walk_reverse=last_first, listener=listener)
-        walker.rewrite_module(self.module)
+        hosts = [op.body for op in self.module.ops if isinstance(op, FuncOp)]
+        while any([walker.rewrite_region(host) for host in hosts]):  # all, not up to the first
+            pass
 
     def _inserted(self, op: Operation) -> None:
         if isinstance(op, loop.LaunchOp):

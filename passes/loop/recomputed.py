@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from tilewright.dialects import loop
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.loop.nest import steps_of
 from tilewright.passes.loop.op_runs import varying
 
@@ -70,11 +71,11 @@ def _slice(op: Operation) -> list[Operation] | None:
         if isinstance(needed, loop.PrefixOp | loop.ScanOp | loop.StoreOp | loop.ForOp):
             return None
         found[needed] = None
-        inside = {*needed.walk()}
+        inside = {*ops_in(needed)}
         operands = (operand for inner in inside for operand in inner.operands)
         owners = [v.owner for v in operands if isinstance(v.owner, Operation)]
         pending += [owner for owner in owners if owner not in inside]
     kernel = op
     while (parent := kernel.parent_op()) is not None and not isinstance(kernel, loop.KernelOp):
         kernel = parent
-    return [inner for inner in kernel.walk() if inner in found]
+    return [inner for inner in ops_in(kernel) if inner in found]

@@ -22,6 +22,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import loop
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.footprint import element_bytes
 from tilewright.passes.index_sources import index_sources
 from tilewright.passes.loop.flat_launch import FlatLaunch
@@ -88,4 +89,4 @@ def _reductions(nest: FlatNest) -> list[loop.ReduceOp]:
 
 
 def _reduced_loads(nest: FlatNest) -> list[loop.LoadOp]:
-    return [op for r in _reductions(nest) for op in r.walk() if isinstance(op, loop.LoadOp)]
+    return [op for r in _reductions(nest) for op in ops_in(r) if isinstance(op, loop.LoadOp)]

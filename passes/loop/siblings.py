@@ -10,6 +10,7 @@ from typing import NamedTuple
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.footprint import element_bytes, elements_touched
 from tilewright.passes.loop.plan import inputs_of
 from tilewright.passes.loop.shared_loads import readings
@@ -47,7 +48,7 @@ class Sibling(NamedTuple):
     def loads(self) -> list[loop.LoadOp]:
         """What its inner loops read, or the nest where it has none."""
         scopes = self.inner or [self.kernel]
-        return [op for scope in scopes for op in scope.walk() if isinstance(op, loop.LoadOp)]
+        return [op for scope in scopes for op in ops_in(scope) if isinstance(op, loop.LoadOp)]
 
     @property
     def before(self) -> list[Operation]:

@@ -22,6 +22,7 @@ from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, MaskedOp
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.trace import Rule, TracedPattern
 
@@ -76,7 +77,7 @@ def _access(map: AffineMapAttr, operands: Sequence[SSAValue]) -> Access:
 
 def simplify_accesses(scope: Operation) -> None:
     """Once over a kernel, whose axes have been bound anew."""
-    for op in [*scope.walk()]:
+    for op in ops_in(scope):
         new = _rebuilt(op)
         if new is None:
             continue

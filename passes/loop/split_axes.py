@@ -35,6 +35,7 @@ from xdsl.ir.affine import (
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.loop.nest_axes import over_axes, reducing_nest, replace_nest
 from tilewright.passes.loop.roles import is_contraction
 from tilewright.passes.trace import Rule, rewriting, skipped
@@ -54,7 +55,7 @@ def largest_groups(nest: loop.ForOp) -> Quotient | None:
     axes, extents = nest.body.block.args, nest.axis_extents()
     found = [
         Quotient(axes.index(axis), divisor)
-        for load in nest.walk()
+        for load in ops_in(nest)
         if isinstance(load, loop.LoadOp)
         for axis, divisor in _divided(load)
         if axis in axes and extents[axes.index(axis)] % divisor == 0

@@ -10,6 +10,7 @@ What fills slabs from global memory is the same in every arrangement and is left
 from collections.abc import Iterator
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.global_sectors import sectors
@@ -53,7 +54,7 @@ def padded_by_a_chunk(stage: tile.StageOp) -> SlabLayoutAttr:
 
 def _direct(launch: tile.LaunchOp) -> Iterator[Access]:
     """What threads load from global memory and store to it, stages aside."""
-    for op in launch.walk():
+    for op in ops_in(launch):
         if isinstance(op, loop.LoadOp | loop.StoreOp) and not isinstance(
             op.parent_op(), tile.StageOp
         ):

@@ -22,6 +22,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import AxesOp, MaskedOp, extent_of
 from tilewright.dialects.loop_kernel import kernel_of_argument
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.tile_launch import launch_of
 
@@ -36,7 +37,7 @@ class BlockValues:
 
     def __init__(self, launch: tile.LaunchOp, site: Block):
         self.launch, self.site = launch, site
-        self.position = {op: at for at, op in enumerate(launch.walk())}
+        self.position = {op: at for at, op in enumerate(ops_in(launch))}
         self._known: dict[SSAValue, Axes | None] = {}
         self._varies: dict[Operation, frozenset[BlockArgument]] = {}
 
@@ -155,7 +156,7 @@ class BlockValues:
         return outer is not None and outer is not self.launch and self.is_inside(outer)
 
     def _level(self, axis: BlockArgument) -> Level:
-        return self.launch.bound_axes()[axis.index].level
+        return self.launch.axes.data[axis.index].level.data
 
 
 def _is_function(op: Operation) -> bool:

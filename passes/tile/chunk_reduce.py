@@ -29,6 +29,7 @@ from typing import ClassVar
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.chunks import nested_chunk
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.tile.chunking import chunked
@@ -84,7 +85,7 @@ class ChunkReducePass(SchedulingPass):
 def _long_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
     """Reductions of many steps that do nothing but go along one row."""
     contracting = contracting_reductions(launch)
-    reductions = [op for op in launch.walk() if isinstance(op, loop.ReduceOp)]
+    reductions = [op for op in ops_in(launch) if isinstance(op, loop.ReduceOp)]
     chunks = {nested_chunk(op) for op in reductions}
     return [
         op

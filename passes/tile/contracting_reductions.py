@@ -18,6 +18,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.chunks import nested_chunk
 from tilewright.passes.index_sources import index_sources
 
@@ -31,7 +32,7 @@ def contracting_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
         {axis.value for axis in launch.bound_axes() if axis.role is role}
         for role in (Role.M, Role.N)
     )
-    reductions = [op for op in launch.walk() if isinstance(op, loop.ReduceOp)]
+    reductions = [op for op in ops_in(launch) if isinstance(op, loop.ReduceOp)]
     chunks = {nested_chunk(op) for op in reductions}
     return [op for op in reductions if op not in chunks and _contracts(op, rows, columns)]
 

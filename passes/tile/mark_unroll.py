@@ -28,6 +28,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.monoid import Monoid
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.instruction_costs import instructions
 from tilewright.passes.register_axes import RegisterAxes
@@ -110,12 +111,12 @@ class _Unrolling:
 
     def _loaded(self, op: loop.ReduceOp) -> int:
         """Elements of global memory that a thread loads in all steps together."""
-        loads = [i for i in op.walk() if isinstance(i, loop.LoadOp) and _is_global(i)]
+        loads = [i for i in ops_in(op) if isinstance(i, loop.LoadOp) and _is_global(i)]
         return sum(self._copies(load) * steps_around(load, op.parent_op()) for load in loads)
 
     def _held(self, op: loop.ReduceOp) -> int:
         """Sums of a thread, and what is loaded ahead of the loops within for two steps of `op`."""
-        ahead = sum(map(self._loaded_ahead, (i for i in op.walk() if i is not op)))
+        ahead = sum(map(self._loaded_ahead, (i for i in ops_in(op) if i is not op)))
         sums = len(op.results) * self._steps_of(self.registers.of(op.results))
         return sums + 2 * ahead if ahead else 0
 

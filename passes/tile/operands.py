@@ -17,6 +17,7 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.loop.fuse_rows import MOST_ROW_BYTES
 from tilewright.passes.tile.block_values import BlockValues
 from tilewright.passes.tile.held_values import HeldValues
@@ -89,7 +90,7 @@ def operands_of(launch: tile.LaunchOp) -> Generator[list[Operand]]:
 def _steps(launch: tile.LaunchOp) -> list[Block]:
     """The steps of the outermost reductions with reductions inside that all threads do alike."""
     found: list[Block] = []
-    for op in launch.walk():
+    for op in ops_in(launch):
         if not isinstance(op, loop.ReduceOp) or any(is_in(op, block) for block in found):
             continue
         block = op.body.block

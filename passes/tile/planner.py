@@ -10,7 +10,7 @@ What depends on one decision alone (which operands are staged, pads, swizzles) i
 that makes it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
@@ -24,7 +24,7 @@ from tilewright.passes.tile.row_sharings import row_sharings
 from tilewright.passes.tile.rows import columns_of_row, shares_rows
 from tilewright.passes.tile.strips import element_problem, strips
 from tilewright.passes.tile.tileify import apply as tileify
-from tilewright.passes.tile.tilings import tilings
+from tilewright.passes.tile.tilings import fastest_tiling, tilings
 
 Problem = TypeVar("Problem", contravariant=True)
 
@@ -47,9 +47,16 @@ class Weighed:
 
     problem: object
     """What there is to do; in words, by `str`."""
-    choices: Sequence[Choice[Any]]
-    """The one that is taken, and those that come after it."""
     target: Target
+    best: Choice[Any]
+    """The one that is taken."""
+    ranked: Callable[[Any, Target], Sequence[Choice[Any]]]
+    """What makes of the problem all choices, the best first."""
+
+    @property
+    def choices(self) -> Sequence[Choice[Any]]:
+        """The one that is taken, and those that come after it."""
+        return self.ranked(self.problem, self.target)
 
     def seconds(self, choice: Choice[Any]) -> float:
         """How long it takes, by the planner's model."""
@@ -57,7 +64,7 @@ class Weighed:
 
     def pipeline(self) -> Sequence[str]:
         """The passes that do what is taken."""
-        return self.choices[0].pipeline(self.problem, self.target)
+        return self.best.pipeline(self.problem, self.target)
 
 
 _STATISTICS = ("cooperative-reduce", "chunk-reduce", "stage-inputs", "mark-unroll")
@@ -68,14 +75,14 @@ def weighed(launch: tile.LaunchOp, target: Target) -> Weighed | None:
     """What there is to choose from; None if there is but one way."""
     contraction = contraction_of(launch)
     if contraction is not None and is_rectangular(launch):
-        return Weighed(contraction, tilings(contraction, target), target)
+        return Weighed(contraction, target, fastest_tiling(contraction, target), tilings)
     if not shares_rows(launch):
         elements = element_problem(launch)
-        return Weighed(elements, strips(elements, target), target)
+        return Weighed(elements, target, strips(elements, target)[0], strips)
     if columns_of_row(launch):
         return None
     rows = row_problem(launch)
-    return Weighed(rows, row_sharings(rows, target), target)
+    return Weighed(rows, target, row_sharings(rows, target)[0], row_sharings)
 
 
 def plan(kernel: loop.KernelOp, target: Target) -> str:

@@ -25,7 +25,7 @@ Extents have to divide.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerAttr, i64
@@ -92,16 +92,15 @@ class RegisterTilePass(SchedulingPass):
         return None
 
     def worthless(self, launch: tile.LaunchOp) -> str | None:
-        return None if self.choices(launch) else "its threads cannot have several elements each"
+        if next(self.choices(launch), None) is None:
+            return "its threads cannot have several elements each"
+        return None
 
-    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        possible: list[Self] = []
-        if self._wrong_options(launch) is not None:
-            return possible
-        for choice in self._tiles(launch) if sides(launch) else self._lines(launch):
-            if len(possible) < _MOST_CHOICES and choice.impossible(launch) is None:
-                possible.append(choice)
-        return possible
+    def choices(self, launch: tile.LaunchOp) -> Iterator[Self]:
+        if self._wrong_options(launch) is None:
+            tiles = self._tiles(launch) if sides(launch) else self._lines(launch)
+            possible = (choice for choice in tiles if choice.impossible(launch) is None)
+            yield from islice(possible, _MOST_CHOICES)
 
     def _tiles(self, launch: tile.LaunchOp) -> Iterator[Self]:
         """

@@ -18,6 +18,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, extent_of
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_launch import launch_of
 from tilewright.passes.tile.block_values import Axes, BlockValues
 from tilewright.passes.tile.held_values import HeldValues
@@ -156,7 +157,7 @@ class Reuse:
 
 def is_unchunked(launch: tile.LaunchOp) -> bool:
     """Whether the launch has a contraction that is too long to be staged at once."""
-    reductions = [op for op in launch.walk() if isinstance(op, loop.ReduceOp)]
+    reductions = [op for op in ops_in(launch) if isinstance(op, loop.ReduceOp)]
     return is_contraction(launch) and any(_is_long(op.axis) for op in reductions)
 
 

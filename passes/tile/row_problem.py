@@ -7,6 +7,7 @@ from typing import NamedTuple
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.instruction_costs import instructions, is_computation
 from tilewright.passes.tile.dealing import is_shared
@@ -78,7 +79,7 @@ def _bytes_moved(
 ) -> dict[tuple[SSAValue, str], int]:
     """Bytes of an element by the memref and the subscripts, which name axes by their order."""
     found: dict[tuple[SSAValue, str], int] = {}
-    for op in nest.walk():
+    for op in ops_in(nest):
         if isinstance(op, kind) and _varies_inside(op, nest):
             place = op.memref, str(op.map.data)
             found[place] = size_of(memref_type(op.memref).element_type)
@@ -96,7 +97,7 @@ def _is_made_inside(value: SSAValue, nest: Operation) -> bool:
 
 def _work(nest: Operation) -> int:
     """Instructions of one step."""
-    ops = [op for op in nest.walk() if op is not nest and is_computation(op)]
+    ops = [op for op in ops_in(nest) if op is not nest and is_computation(op)]
     return isinstance(nest, loop.ReduceOp) + sum(instructions(op) for op in ops)
 
 
@@ -104,7 +105,7 @@ def _chain(launch: tile.LaunchOp, nests: Sequence[Operation]) -> int:
     """The most reductions over the row of which each needs the one before."""
     depth: dict[SSAValue, int] = {}
     for op in launch.body.block.ops:
-        own = _deepest(depth, (v for inner in op.walk() for v in inner.operands))
+        own = _deepest(depth, (v for inner in ops_in(op) for v in inner.operands))
         if op in nests and isinstance(op, loop.ReduceOp):
             own += 1
         depth.update((result, own) for result in op.results)

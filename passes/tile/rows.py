@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.index_sources import index_sources
 from tilewright.passes.tile.rebind import total_extent
@@ -45,7 +46,7 @@ def columns_of_row(launch: tile.LaunchOp) -> int:
 
 def scans(launch: tile.LaunchOp) -> bool:
     """Whether it has a loop whose steps follow each other, which threads cannot share."""
-    return any(isinstance(op, loop.ScanOp) for op in launch.walk())
+    return any(isinstance(op, loop.ScanOp) for op in ops_in(launch))
 
 
 def shares_rows(launch: tile.LaunchOp) -> bool:
@@ -95,7 +96,7 @@ def vector_of_rows(launch: tile.LaunchOp) -> int:
 
 
 def _accesses(nest: Operation) -> list[loop.LoadOp | loop.StoreOp]:
-    return [op for op in nest.walk() if isinstance(op, loop.LoadOp | loop.StoreOp)]
+    return [op for op in ops_in(nest) if isinstance(op, loop.LoadOp | loop.StoreOp)]
 
 
 def _goes_by_data(op: loop.LoadOp | loop.StoreOp, axis: SSAValue) -> bool:

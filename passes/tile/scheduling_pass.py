@@ -15,8 +15,9 @@ What was done is added to the kernel's `schedule`; a step that no plan foresaw e
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from typing import ClassVar, Self
 
 from xdsl.context import Context
@@ -53,10 +54,11 @@ class SchedulingPass(ModulePass, ABC):
         """Why the pass has nothing to do in the launch, whatever its options, or None."""
 
     @abstractmethod
-    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
+    def choices(self, launch: tile.LaunchOp) -> Iterable[Self]:
         """
-        The pass with values for all its options that are possible; the best guess first. Where it
-        has options already, those that differ from them may be left out.
+        The pass with values for all its options that are possible; the best guess first, and often
+        all that is asked for. Where it has options already, those that differ from them may be left
+        out.
         """
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
@@ -82,13 +84,13 @@ class SchedulingPass(ModulePass, ABC):
         """Each launch of the module."""
         pattern = _ScheduleLaunch(self)
         # no walker: it would go on to the ops of launches that were replaced
-        for launch in [inner for inner in op.walk() if isinstance(inner, tile.LaunchOp)]:
+        for launch in tile.launches_of(op):
             pattern.match_and_rewrite(launch, PatternRewriter(launch))
 
     @classmethod
     def schedule_space(cls, ctx: Context, module_op: ModuleOp) -> tuple[Self, ...]:
         """All choices for the only launch of the module."""
-        launches = [op for op in module_op.walk() if isinstance(op, tile.LaunchOp)]
+        launches = tile.launches_of(module_op)
         if len(launches) != 1 or cls().legal(launches[0]) is not None:
             return ()
         return tuple(cls().choices(launches[0]))
@@ -149,25 +151,26 @@ def _chosen(
         return reason
     is_open = any(field.name not in options for field in fields(step) if field.name != "target")
     asked = _configured(step, options)
-    choices = asked.choices(launch) if is_open else ()
+    choices = iter(asked.choices(launch)) if is_open else iter(())
+    best = next(choices, None)
     if not options:
-        reason = choices[0].idle() if choices else asked.impossible(launch)
+        reason = asked.impossible(launch) if best is None else best.idle()
         if reason is not None:
             return reason
-    for choice in choices:  # all of which are possible
+    for choice in () if best is None else chain([best], choices):  # all of which are possible
         if options.items() <= choice.options().items():
             return choice
-    return _completed(asked, choices, options, launch)
+    return _completed(asked, best, options, launch)
 
 
 def _completed(
     asked: SchedulingPass,
-    choices: Sequence[SchedulingPass],
+    best: SchedulingPass | None,
     options: dict[str, ParameterListType],
     launch: tile.LaunchOp,
 ) -> SchedulingPass:
-    """The first choice with these options in the place of its own; an error if that cannot be."""
-    guess = choices[0].options() if choices else {}
+    """The best choice with these options in the place of its own; an error if that cannot be."""
+    guess = {} if best is None else best.options()
     chosen = _configured(asked, asked.completed(guess, options))
     if (reason := chosen.impossible(launch)) is not None:
         name = launch.kernel.sym_name.data
@@ -200,6 +203,6 @@ def record(kernel: loop.KernelOp, step: str) -> None:
 
 def is_scheduled(kernel: loop.KernelOp, name: str) -> bool:
     """Whether the pass of that name is a step of the kernel's schedule."""
-    if kernel.schedule is None:
+    if kernel.schedule is None or name not in kernel.schedule.data:
         return False
     return any(spec.name == name for spec in parse_spec_list(kernel.schedule.data))

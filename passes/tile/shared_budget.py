@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.kernel_shared import WORTH_A_BARRIER
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport, layout_of
@@ -27,7 +28,7 @@ MBARRIER_BYTES = 8
 
 def shared_bytes(launch: tile.LaunchOp) -> int:
     """The bytes that a block takes; what aligning its arrays may cost is not in it."""
-    ops = [*launch.walk()]
+    ops = ops_in(launch)
     combines = [op for op in ops if isinstance(op, tile.CombineOp)]
     joins = _bytes_of_combines(combines, launch) if combines else 0
     shares = sum(slab_bytes(memref_type(op.slab)) for op in ops if isinstance(op, tile.ShareOp))

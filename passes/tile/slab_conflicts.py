@@ -18,6 +18,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.types import memref_type, size_of
@@ -83,7 +84,7 @@ class SlabConflicts:
         self.stages = tile.stages_of(launch)
         self._reads: dict[tuple[tile.StageOp, SlabLayoutAttr], list[Request]] = {}
         self._writes: dict[tuple[tile.StageOp, SlabLayoutAttr], list[Request]] = {}
-        self._alone = {op for op in launch.walk() if self._is_done_alone(op)}
+        self._alone = {op for op in ops_in(launch) if self._is_done_alone(op)}
 
     def traffic(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> Traffic:
         """All that is done to a slab, in its layout or another."""

@@ -16,11 +16,12 @@ What threads hold of a row, such as its maximum, is read from a slab of its own 
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import permutations
 from math import inf, prod
 
 from xdsl.dialects.builtin import IndexType, MemRefType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, tile
@@ -62,7 +63,7 @@ class Slab:
         self._coordinates = sorted(merged, key=lambda c: _closeness(c, source), reverse=True)
         self._stage: tile.StageOp | None = None
 
-    @property
+    @cached_property
     def type(self) -> MemRefType:
         """The slab, stored densely in its own order."""
         extents = [prod(extents_of(coordinate)) for coordinate in self._coordinates]
@@ -135,8 +136,10 @@ class Slab:
 def _role(axis: SSAValue) -> Role:
     """The role of an axis of the launch; loops run along K."""
     launch = launch_of(axis)
-    roles = [] if launch is None else [a.role for a in launch.bound_axes() if a.value is axis]
-    return roles[0] if roles and roles[0] not in _ALONG_K else Role.K
+    if launch is None or not isinstance(axis, BlockArgument):
+        return Role.K
+    role = launch.axes.data[axis.index].role.data
+    return Role.K if role in _ALONG_K else role
 
 
 def _merged(coordinates: list[Coordinate], ops: Sequence[Operation]) -> list[Coordinate]:

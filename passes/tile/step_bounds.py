@@ -26,6 +26,7 @@ from xdsl.ir.affine import (
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, canonical_access, range_of_value
 from tilewright.dialects.index import Ranges, Sum, range_of, sum_of
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_axes import Level
 from tilewright.passes.substitution import conjunction
 from tilewright.passes.tile.contracting_reductions import chunks_of
@@ -47,7 +48,7 @@ def make_bounds_uniform(launch: tile.LaunchOp) -> None:
     Let the threads of a block go on as far as the last of them. The steps that some of them did not
     do are masked for those.
     """
-    for op in [inner for inner in launch.walk() if isinstance(inner, loop.ReduceOp)]:
+    for op in [inner for inner in ops_in(launch) if isinstance(inner, loop.ReduceOp)]:
         if op.below is None or not any(map(varies_in_block, op.bound_operands)):
             continue
         exprs, operands = op.below
@@ -61,8 +62,7 @@ def varies_in_block(index: SSAValue) -> bool:
     """Whether an index may differ between threads: those of their axes do, and data."""
     if not isinstance(index, BlockArgument):
         return True
-    launch = tile.launch_of(index)
-    return launch is not None and launch.bound_axes()[index.index].level is not Level.BLOCK
+    return tile.launch_of(index) is not None and tile.level_of(index) is not Level.BLOCK
 
 
 def _mask_by(op: loop.ReduceOp, exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]) -> None:

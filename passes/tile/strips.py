@@ -11,6 +11,7 @@ from math import log
 from typing import NamedTuple
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import L2_BYTES, Target
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.instruction_costs import instructions, is_computation
@@ -47,10 +48,10 @@ def element_problem(launch: tile.LaunchOp) -> ElementProblem:
     axes = launch.bound_axes()
     if not axes:
         return ElementProblem(1, 1, 0, 0, 0)
-    ops = [op for op in launch.walk() if isinstance(op, loop.LoadOp | loop.StoreOp)]
+    ops = [op for op in ops_in(launch) if isinstance(op, loop.LoadOp | loop.StoreOp)]
     last = axes[-1]
     moved = [size_of(memref_type(op.memref).element_type) for op in ops if stride(op, last.value)]
-    computed = [op for op in launch.walk() if is_computation(op)]
+    computed = [op for op in ops_in(launch) if is_computation(op)]
     return ElementProblem(
         total_extent(axes),
         vector_along(launch, last.value, last.extent),

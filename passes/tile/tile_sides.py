@@ -16,6 +16,7 @@ from xdsl.ir.affine import AffineDimExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role, range_of_value
 from tilewright.dialects.index import sum_of
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_axes import Axis, Level
 
 
@@ -65,7 +66,7 @@ def sides_of(launch: tile.LaunchOp) -> list[Side]:
         if (axes := _nested(launch, [thread, *registers])) is None:
             return []
         values = {axis.value for axis in axes}
-        combines = [op for op in launch.walk() if isinstance(op, tile.CombineOp)]
+        combines = [op for op in ops_in(launch) if isinstance(op, tile.CombineOp)]
         joined = [[axis for axis in op.axes if axis in values] for op in combines]
         found.append(Side(thread, axes, [axes for axes in joined if axes]))
     return found
@@ -86,7 +87,7 @@ def _nested(launch: tile.LaunchOp, axes: Sequence[Axis]) -> list[Axis] | None:
 
 def _factors(launch: tile.LaunchOp, axes: Sequence[SSAValue]) -> dict[SSAValue, int] | None:
     """By what each axis is multiplied in the first subscript that has them all."""
-    for op in launch.walk():
+    for op in ops_in(launch):
         if not isinstance(op, loop.LoadOp | loop.StoreOp) or not {*axes} <= {*op.indices}:
             continue
         for expr in op.map.data.results:

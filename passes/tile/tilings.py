@@ -159,25 +159,24 @@ class Tiling(NamedTuple):
         tiles = -(-problem.m // self.tile.m) * -(-problem.n // self.tile.n)
         return problem.batch * tiles * self.split
 
+    def chunks(self, problem: Contraction) -> int:
+        """Chunks of K that a block does."""
+        return -(-problem.k // (self.split * self.bk))
+
     def seconds(self, problem: Contraction, target: Target) -> float:
         """How long it takes, by the model above."""
-        tile, blocks = self.tile, self.blocks(problem)
-        chunks = -(-problem.k // (self.split * self.bk))
-        slab = self.slab_bytes(problem)
+        most = -(-self.blocks(problem) // target.sms)
         shared = self.shared_bytes(problem, target)
-        most = -(-blocks // target.sms)
-        room = target.blocks_per_sm(tile.threads, shared, self.registers(problem))
+        room = target.blocks_per_sm(self.tile.threads, shared, self.registers(problem))
         resident = max(1, min(most, room))
-        warps = resident * target.warps_of(tile.threads)
-        lanes = target.fp32_lanes * tile.share * min(1.0, warps / _WARPS_TO_HIDE)
-        clocks = tile.m * tile.n * self.bk * problem.sums / lanes + _CHUNK_CLOCKS
-        busy = max(
-            most * chunks * clocks / target.clock,
-            most * chunks * slab / L2_BYTES / target.clock,
-            _bytes(problem) / target.bandwidth,
-            -(-most // resident) * chunks * latencies.MEMORY / (self.depth - 1),
-        )
-        return busy + latencies.MEMORY + self._joining(problem, target)
+        warps = resident * target.warps_of(self.tile.threads)
+        rounds = -(-most // resident) * self.chunks(problem)
+        waiting = rounds * latencies.MEMORY / (self.depth - 1)
+        return self._seconds(problem, target, min(1.0, warps / _WARPS_TO_HIDE), waiting)
+
+    def least_seconds(self, problem: Contraction, target: Target) -> float:
+        """How long it takes at least, however many slots and blocks an SM has."""
+        return self._seconds(problem, target, 1.0, 0.0)
 
     def pipeline(self, problem: Contraction, target: Target) -> list[str]:
         """The passes that do it."""
@@ -205,6 +204,22 @@ class Tiling(NamedTuple):
             "mark-unroll",
         ]
 
+    def _seconds(
+        self, problem: Contraction, target: Target, hidden: float, waiting: float
+    ) -> float:
+        """The same, where that share of the latency of shared memory is hidden."""
+        tile, chunks = self.tile, self.chunks(problem)
+        most = -(-self.blocks(problem) // target.sms)
+        lanes = target.fp32_lanes * tile.share * hidden
+        clocks = tile.m * tile.n * self.bk * problem.sums / lanes + _CHUNK_CLOCKS
+        busy = max(
+            most * chunks * clocks / target.clock,
+            most * chunks * self.slab_bytes(problem) / L2_BYTES / target.clock,
+            _bytes(problem) / target.bandwidth,
+            waiting,
+        )
+        return busy + latencies.MEMORY + self._joining(problem, target)
+
     def _joining(self, problem: Contraction, target: Target) -> float:
         if self.split == 1:
             return 0.0
@@ -220,7 +235,6 @@ def _bytes(problem: Contraction) -> int:
     return problem.batch * (per_batch + 4 * problem.m * problem.n)
 
 
-@lru_cache  # the same products come again in every layer of a model
 def tilings(problem: Contraction, target: Target) -> Sequence[Tiling]:
     """
     What can be, the fastest first. If the work can be dealt out to all SMs, it is: a tiling that
@@ -230,12 +244,44 @@ def tilings(problem: Contraction, target: Target) -> Sequence[Tiling]:
     # what registers are needed is an estimate: of many sums, that of two elements each is kept
     possible = possible or [*_combinations(problem, [_SMALLEST])]
     busy = [t for t in possible if t.blocks(problem) >= target.sms]
-    return tuple(sorted(busy or possible, key=lambda t: _preference(t, problem, target)))
+    return sorted(busy or possible, key=lambda t: _preference(t, problem, target))
+
+
+@lru_cache  # the same products come again in every layer of a model
+def fastest_tiling(problem: Contraction, target: Target) -> Tiling:
+    """
+    The first of `tilings`. A few of a thousand have to be looked at: once the least that one takes
+    is more than what another does, so do all after it.
+    """
+    shallow = [*_shallow(problem, _tiles(problem))]
+    busy = [tiling for tiling in shallow if tiling.blocks(problem) >= target.sms]
+    for considered in (busy, shallow):
+        if (best := _fastest(considered, problem, target)) is not None:
+            return best
+    return tilings(problem, target)[0]
+
+
+def _fastest(shallow: Sequence[Tiling], problem: Contraction, target: Target) -> Tiling | None:
+    """The best that fits, with as many slots as it likes; of equals the first."""
+    least = [(t.least_seconds(problem, target), at, t) for at, t in enumerate(shallow)]
+    best: tuple[tuple[float, ...], Tiling] | None = None
+    for seconds, at, tiling in sorted(least):
+        if best is not None and _about(seconds) > best[0][0]:
+            break
+        for deep in (t for t in _deepened(tiling, problem) if t.fits(problem, target)):
+            found = (*_preference(deep, problem, target), at, deep.depth), deep
+            best = found if best is None else min(best, found)
+    return None if best is None else best[1]
+
+
+def _about(seconds: float) -> int:
+    """The same for what is within 2 % of each other."""
+    return round(log(seconds) / 0.02)
 
 
 def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[float, ...]:
-    """Of those within 2 % of each other: few splits, three slots, chunks of 16, large tiles."""
-    about = round(log(tiling.seconds(problem, target)) / 0.02)
+    """Of those that take about as long: few splits, three slots, chunks of 16, large tiles."""
+    about = _about(tiling.seconds(problem, target))
     unusual = abs(tiling.depth - 3) + abs(tiling.bk - 16) // 8
     return about, tiling.split, unusual, -tiling.tile.m * tiling.tile.n, -tiling.tile.n
 
@@ -248,11 +294,24 @@ def _tiles(problem: Contraction) -> list[Tile]:
 
 
 def _combinations(problem: Contraction, tiles: Sequence[Tile]) -> Iterator[Tiling]:
+    for tiling in _shallow(problem, tiles):
+        yield from _deepened(tiling, problem)
+
+
+def _shallow(problem: Contraction, tiles: Sequence[Tile]) -> Iterator[Tiling]:
+    """With the fewest slots."""
     splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
     chunks = [bk for bk in CHUNKS if bk <= problem.k] or [problem.k]
-    for of_block, bk, split, depth in product(tiles, chunks, splits, DEPTHS):
-        if depth == DEPTHS[0] or -(-problem.k // (split * bk)) >= 2 * depth:
-            yield Tiling(of_block, bk, split, depth)
+    for of_block, bk, split in product(tiles, chunks, splits):
+        yield Tiling(of_block, bk, split, DEPTHS[0])
+
+
+def _deepened(tiling: Tiling, problem: Contraction) -> Iterator[Tiling]:
+    """With each number of slots that is filled a few times."""
+    yield tiling
+    for depth in DEPTHS[1:]:
+        if tiling.chunks(problem) >= 2 * depth:
+            yield tiling._replace(depth=depth)
 
 
 def _suits(tile: Tile, problem: Contraction) -> bool:

@@ -35,7 +35,7 @@ def launches() -> list[tile.LaunchOp]:
 def assert_choices_are_possible(step: SchedulingPass, launch: tile.LaunchOp) -> None:
     """None is impossible; where there is none, the pass says why."""
     name = launch.kernel.sym_name.data
-    choices = step.choices(launch)
+    choices = [*step.choices(launch)]
     assert len(choices) <= MOST
     for choice in choices:
         assert choice.impossible(launch) is None, (name, choice.step())

@@ -3,13 +3,15 @@
 
 import re
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given, settings
 
 from tilewright.dialects.target import TARGETS, target
 from tilewright.frontend.expression import parse_expression
 from tilewright.interpreters.check import check_pass
 from tilewright.passes.tile.contraction import Contraction
-from tilewright.passes.tile.tilings import tilings
+from tilewright.passes.tile.tilings import fastest_tiling, tilings
 
 from .scheduled import loops_of, run
 
@@ -30,6 +32,16 @@ def test_more_sums_than_the_registers_of_a_large_tile():
     before = module.clone()
     run(module, "to-tile")
     assert check_pass(before, module, "to-tile").notes == ()
+
+
+_sizes = st.sampled_from([1, 7, 16, 33, 64, 100, 129, 512, 1000, 4096, 5000])
+
+
+@settings(max_examples=30)
+@given(_sizes, _sizes, _sizes, st.integers(1, 40), st.integers(1, 9), st.sampled_from(TARGETS))
+def test_the_fastest_is_the_first(m: int, n: int, k: int, batch: int, sums: int, name: str):
+    problem = Contraction(batch, m, n, k, sums, m_bytes=4, n_bytes=2 * sums)
+    assert fastest_tiling(problem, target(name)) == tilings(problem, target(name))[0]
 
 
 @pytest.mark.parametrize("name", TARGETS)
