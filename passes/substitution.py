@@ -57,15 +57,13 @@ class Substitution:
     def access(self, exprs: Iterable[AffineExpr], operands: Sequence[SSAValue]) -> Access:
         """`exprs` over what stands for `operands`."""
         dims: list[AffineExpr] = []
-        substituted: list[SSAValue] = []
+        numbers: dict[SSAValue, int] = {}
+        """What is substituted, each value once."""
         for operand in operands:
-            expr, values = self.indices.get(
-                operand, (AffineExpr.dimension(0), (self.value(operand),))
-            )
-            shift = [AffineExpr.dimension(len(substituted) + d) for d in range(len(values))]
-            dims.append(expr.replace_dims_and_symbols(shift, ()))
-            substituted.extend(values)
-        return [e.replace_dims_and_symbols(dims, ()) for e in exprs], substituted
+            expr, values = self.indices.get(operand, (None, (self.value(operand),)))
+            new = [AffineExpr.dimension(numbers.setdefault(v, len(numbers))) for v in values]
+            dims.append(new[0] if expr is None else expr.replace_dims_and_symbols(new, ()))
+        return [e.replace_dims_and_symbols(dims, ()) for e in exprs], list(numbers)
 
     def mask(self, op: MaskedOp, axes: Iterable[SSAValue] = ()) -> Access | None:
         """The mask of `op`, and the bounds of those of `axes` that overrun."""

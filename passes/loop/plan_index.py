@@ -56,7 +56,11 @@ class PlanIndex:
         )
         walker = PatternRewriteWalker(pattern, walk_reverse=last_first, listener=listener)
         hosts = [op.body for op in self.module.ops if isinstance(op, FuncOp)]
-        while any([walker.rewrite_region(host) for host in hosts]):  # all, not up to the first
+        if len(hosts) == 1:
+            walker.rewrite_region(hosts[0])
+            return
+        # what changes in one may matter to another, which launches the same kernels
+        while any([walker.rewrite_region(host) for host in hosts]):
             pass
 
     def _inserted(self, op: Operation) -> None:

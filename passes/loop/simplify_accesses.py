@@ -21,10 +21,12 @@ from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, Rewrite
 from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.axes import Access, MaskedOp
+from tilewright.dialects.axes import Access, MaskedOp, canonical_access, optional_mask
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.trace import Rule, TracedPattern
+
+_SUBSCRIPTED = (loop.LoadOp, loop.StoreOp, loop.IndexOp, loop.PredicateOp, tile.ShareOp)
 
 RULE = Rule("f", 4, "simplify_accesses")
 
@@ -34,14 +36,27 @@ class SimplifyAccesses(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Match every op with subscripts or a mask."""
-        new = _rebuilt(op)
-        if new is None:
-            return
-        if new.properties == op.properties and new.operands == op.operands:
-            new.erase()  # else its operands would count it among their uses
-            return
+        if (new := _simplified(op)) is not None:
+            rewriter.replace(op, new)
+
+
+def _simplified(op: Operation) -> Operation | None:
+    """The op in canonical form, None where it is so."""
+    new = None if _is_canonical(op) else _rebuilt(op)
+    if new is not None:
         new.location = op.location
-        rewriter.replace(op, new)
+    return new
+
+
+def _is_canonical(op: Operation) -> bool:
+    if isinstance(op, MaskedOp):
+        operands, mask = optional_mask(op.where)
+        if mask != op.mask or operands != [*op.mask_operands]:
+            return False
+    if not isinstance(op, _SUBSCRIPTED):
+        return True
+    map, indices = canonical_access(op.map.data.results, op.indices)
+    return map == op.map.data and indices == [*op.indices]
 
 
 def _rebuilt(op: Operation) -> Operation | None:
@@ -78,11 +93,8 @@ def _access(map: AffineMapAttr, operands: Sequence[SSAValue]) -> Access:
 def simplify_accesses(scope: Operation) -> None:
     """Once over a kernel, whose axes have been bound anew."""
     for op in ops_in(scope):
-        new = _rebuilt(op)
-        if new is None:
-            continue
-        new.location = op.location
-        Rewriter.replace_op(op, new)
+        if (new := _simplified(op)) is not None:
+            Rewriter.replace_op(op, new)
 
 
 class SimplifyAccessesPass(ModulePass):

@@ -81,7 +81,7 @@ class PermuteRegisterTilePass(SchedulingPass):
 
         @cache
         def cost(choice: Self) -> "_Cost":
-            return choice._cost(launch)
+            return choice._cost(launch, m, n)
 
         is_as_before = launch.thread_axes()[-1] == n.thread  # and need not be tried
         if not (is_as_before and reads_freely(SlabConflicts(launch))):
@@ -92,9 +92,9 @@ class PermuteRegisterTilePass(SchedulingPass):
         warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
         return list(dict.fromkeys([best, *usual, *warps]))[:_MOST_CHOICES]
 
-    def _cost(self, launch: tile.LaunchOp) -> "_Cost":
+    def _cost(self, launch: tile.LaunchOp, m: Side, n: Side) -> "_Cost":
         """What the threads would do to the slabs."""
-        new = self._arranged(launch)
+        new = self._arranged(launch, m, n)
         conflicts = SlabConflicts(new)
         cost = _Cost(not reads_freely(conflicts), access_clocks(conflicts))
         new.erase()
@@ -127,10 +127,9 @@ class PermuteRegisterTilePass(SchedulingPass):
         return [(m, self.vm), (n, self.vn)]
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        rewriter.replace(launch, self._arranged(launch))
+        rewriter.replace(launch, self._arranged(launch, *sides_of(launch)))
 
-    def _arranged(self, launch: tile.LaunchOp) -> tile.LaunchOp:
-        m, n = sides_of(launch)
+    def _arranged(self, launch: tile.LaunchOp, m: Side, n: Side) -> tile.LaunchOp:
         rebinding, sides = Rebinding(), {axis for side in (m, n) for axis in side.axes}
         for axis in launch.axes_at(Level.BLOCK):
             rebinding.keep(axis)

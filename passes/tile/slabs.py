@@ -29,6 +29,7 @@ from tilewright.dialects.axes import Access, Role, extent_of, range_of_value
 from tilewright.dialects.index import Range, linearize, simplify
 from tilewright.dialects.tile_launch import launch_of
 from tilewright.dialects.types import memref_type
+from tilewright.passes.affine_values import values_at
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.tile.block_values import BlockValues, expressions_of
@@ -184,8 +185,11 @@ def _closeness(coordinate: Coordinate, source: loop.LoadOp) -> tuple[float, int]
     along = [AffineExpr.dimension(0) if n == at else _ZERO for n in range(len(source.indices))]
     steps = prod(extents_of(coordinate))
     line = simplify(offset.replace_dims_and_symbols(along, ()), [Range.extent(steps)])
-    first, second = (line.eval([step], ()) for step in (0, 1))
+    points = range(max(2, min(steps, _LONG_RUN)))
+    first, second, *rest = values_at(line, [points], len(points))
     stride, run = second - first, 2
-    while run < min(steps, _LONG_RUN) and line.eval([run], ()) == first + stride * run:
+    for place in rest:
+        if place != first + stride * run:
+            break
         run += 1
     return abs(stride), -run

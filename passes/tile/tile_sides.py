@@ -60,13 +60,13 @@ def sides_of(launch: tile.LaunchOp) -> list[Side]:
     threads = launch.thread_axes()
     if sorted(axis.role for axis in threads) != [Role.M, Role.N]:
         return []
+    combines = [op for op in ops_in(launch) if isinstance(op, tile.CombineOp)]
     found: list[Side] = []
     for thread in sorted(threads, key=lambda axis: axis.role):
         registers = [a for a in launch.axes_at(Level.REGISTER) if a.role is thread.role]
         if (axes := _nested(launch, [thread, *registers])) is None:
             return []
         values = {axis.value for axis in axes}
-        combines = [op for op in ops_in(launch) if isinstance(op, tile.CombineOp)]
         joined = [[axis for axis in op.axes if axis in values] for op in combines]
         found.append(Side(thread, axes, [axes for axes in joined if axes]))
     return found
