@@ -22,8 +22,9 @@ def need_gpu(instead: str) -> None:
 
 
 def gpu_contest(backends: Sequence[str], target_name: str | None = None) -> Contest:
-    """Ours against others, by name, where there is a GPU."""
-    use_float32()
+    """Ours against others, by name. Raises `TilewrightError` where there is no GPU."""
     name = target_for(target_name)
+    driver = gpu_driver()
+    use_float32()
     peers = {backend: BACKENDS[backend] for backend in backends}
-    return Contest(CudaDevice(target(name)), {OURS: ours(gpu_driver(), name), **peers})
+    return Contest(CudaDevice(target(name)), {OURS: ours(driver, name), **peers})

@@ -61,4 +61,5 @@ def _draw_bars(axes: Any, rows: Sequence[Row], against: str, shift: float) -> No
     for y, row in enumerate(rows):
         if row[against] is None:
             mark = "~" if is_same(row, against) else "?"
-            axes.text(1.0, y + shift, mark, color=_COLORS[against], va="center", fontsize=7)
+            style: dict[str, Any] = {"color": _COLORS[against], "fontsize": 8, "weight": "bold"}
+            axes.text(1.01, y + shift, mark, va="center", **style)
