@@ -10,7 +10,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineExpr
 
 from tilewright.dialects import kernel
 from tilewright.dialects.axes import range_of_value
-from tilewright.dialects.index import Ranges, range_of, sum_of
+from tilewright.dialects.index import Range, Ranges, range_of, sum_of
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.index import is_division, steps_below_zero
 
@@ -27,10 +27,9 @@ def _value_reaches(function: kernel.FuncOp) -> Iterator[float]:
     for op in function.body.block.walk():
         for value in (*op.results, *(arg for r in op.regions for b in r.blocks for arg in b.args)):
             if isinstance(value.type, IndexType):
-                yield _reach(AffineExpr.dimension(0), [range_of_value(value)])
+                yield _furthest(range_of_value(value))
         if isinstance(op, scf.ForOp):  # the counter steps beyond the bound before it stops
-            steps = [range_of_value(op.ub), range_of_value(op.step)]
-            yield _reach(AffineExpr.dimension(0) + AffineExpr.dimension(1), steps)
+            yield _furthest(range_of_value(op.ub)) + _furthest(range_of_value(op.step))
 
 
 def _access_reaches(accesses: Accesses) -> Iterator[float]:
@@ -46,6 +45,11 @@ def _access_reaches(accesses: Accesses) -> Iterator[float]:
         yield from (_reach(expr, ranges) + 1 for expr in mask.exprs)
 
 
+def _furthest(known: Range | None) -> float:
+    """How far from 0 the values of a range are."""
+    return inf if known is None else max(abs(known.low), abs(known.high))
+
+
 def _reach(expr: AffineExpr, ranges: Ranges) -> float:
     """No partial sum of `expr`, in whatever order, is larger than this."""
     match expr:
@@ -54,8 +58,7 @@ def _reach(expr: AffineExpr, ranges: Ranges) -> float:
         case AffineBinaryOpExpr():
             pass
         case _:
-            known = range_of(expr, ranges)
-            return inf if known is None else max(abs(known.low), abs(known.high))
+            return _furthest(range_of(expr, ranges))
     if is_division(expr) and isinstance(divisor := expr.rhs, AffineConstantExpr):
         below = steps_below_zero(expr.lhs, divisor.value, ranges) or 0
         return _reach(expr.lhs, ranges) + below * divisor.value

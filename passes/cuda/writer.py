@@ -162,7 +162,7 @@ def _integer(value: int, type: IntegerType) -> IntegerAttr:
 
 def is_pending(value: SSAValue) -> bool:
     """Whether `value` is an expression that no statement uses yet."""
-    return isinstance(value.owner, ExpressionOp) and value.owner.parent is None
+    return value.owner.parent is None and isinstance(value.owner, ExpressionOp)
 
 
 def stays_inline(source: SSAValue, value: SSAValue) -> bool:

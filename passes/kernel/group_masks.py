@@ -24,6 +24,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
     PatternRewriter,
     PatternRewriteWalker,
     RewritePattern,
@@ -120,6 +121,8 @@ class GroupMasksPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Every nest and loop of the module's kernels."""
+        patterns: list[RewritePattern] = [_GroupLoad(), _GroupStore(), _GroupPredicate()]
+        pattern = GreedyRewritePatternApplier(patterns, dce_enabled=False)
+        walker = PatternRewriteWalker(pattern, apply_recursively=False)
         for function in [f for f in op.ops if isinstance(f, kernel.FuncOp)]:
-            for pattern in (_GroupLoad(), _GroupStore(), _GroupPredicate()):
-                PatternRewriteWalker(pattern, apply_recursively=False).rewrite_region(function.body)
+            walker.rewrite_region(function.body)
