@@ -14,7 +14,6 @@ fills so far. What a thread does with a fill, in the order of a pipelined loop:
 """
 
 from collections.abc import Sequence
-from math import prod
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -52,17 +51,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.assembly import Subscripts
 from tilewright.dialects.axes import Access, canonical_access, verify_subscripts
-from tilewright.dialects.tile import SHARED, Transport, TransportAttr, layout_of
-from tilewright.dialects.types import memref_type, size_of
-
-MAX_BOX = 256
-"""Elements of a box along each axis (CUDA driver API, `cuTensorMapEncodeTiled`)."""
-
-MAX_BOX_RANK = 5
-"""Axes of a box."""
-
-BOX_ALIGNMENT = 16
-"""Bytes that a tensor, its rows and those of a box are multiples of."""
+from tilewright.dialects.kernel_boxes import box_problem
+from tilewright.dialects.tile import SHARED, Transport, TransportAttr
+from tilewright.dialects.types import memref_type
 
 
 @irdl_attr_definition
@@ -212,8 +203,8 @@ class TmaCopyOp(IRDLOperation):
     The tensor memory accelerator copies a box of global memory, whose first element is at the
     subscripts, to a slot; what is outside of the tensor is zero (PTX ISA,
     `cp.async.bulk.tensor`). All threads come to it, one of them acts. Axes on which the box has one
-    step are not axes of the slot. Where the slot lies in pieces of its innermost axis, each of them
-    is a box to the hardware.
+    step are not axes of the slot. Where the slot lies in pieces of its innermost axis, or its rows
+    are dealt out to piles, each of them is a box to the hardware.
 
     ```mlir
     kernel.tma_copy %x[%g, %row, %k] box [1, 128, 16] to %s[%slot] on %ring, %count
@@ -271,21 +262,5 @@ class TmaCopyOp(IRDLOperation):
         given = [extent for extent in target.get_shape()[1:] if extent > 1]
         if expected != given:
             raise VerifyException(f"a box of {expected} does not fill a slot of {given}")
-        if (problem := box_problem(box, target)) is not None:
+        if (problem := box_problem(source.get_shape(), box, target)) is not None:
             raise VerifyException(problem)
-
-
-def box_problem(box: Sequence[int], target: MemRefType) -> str | None:
-    """Why the hardware cannot store a box with these extents in memory of that type, or None."""
-    layout, size = layout_of(target), size_of(target.element_type)
-    piece = [*box[:-1], layout.inner.data or box[-1]]
-    inner, apart, unit = piece[-1] * size, prod(piece) * size, layout.box_alignment
-    if len(box) > MAX_BOX_RANK or any(not 1 <= extent <= MAX_BOX for extent in piece):
-        return f"a box has up to {MAX_BOX_RANK} axes of 1 to {MAX_BOX} elements, not {piece}"
-    if layout.order or layout.pad:
-        return "a box is stored in its own order and without padding"
-    if inner % BOX_ALIGNMENT:
-        return f"the inner axis of a box is a multiple of {BOX_ALIGNMENT} bytes, not {inner}"
-    if piece != [*box] and apart % unit:
-        return f"pieces of a box begin at multiples of {unit} bytes, but are {apart} bytes apart"
-    return None

@@ -37,6 +37,8 @@ CHUNK_BYTES = 16
 ROW_BYTES = 128
 """All banks, once."""
 
+_NUMBERS = ("deal", "inner", "swizzle")
+
 
 @irdl_attr_definition
 class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
@@ -46,6 +48,9 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
     * `slots`: the first axis counts slots of a ring, each a slab that is stored by itself, aligned;
     * `order`: its axes from the outermost to the innermost in memory;
     * `pad`: elements that are left free at the end of each axis, in the slab's own order;
+    * `deal`: the rows, which are the steps of the axis before the innermost, are dealt out to so
+      many piles, each with all of its rows before the next begins: rows that follow each other lie
+      apart;
     * `inner`: the innermost axis is cut into pieces of so many elements, each with all of the
       other axes before the next begins;
     * `swizzle`: in each 128 bytes the chunks of 16 bytes are permuted, as TMA does it: the number
@@ -54,6 +59,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
     ```mlir
     memref<128x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
     memref<4x128x32xf32, #tile.layout<slots, inner 16, swizzle 64>, 3 : i64>
+    memref<128x32xf32, #tile.layout<deal 4, swizzle 128>, 3 : i64>
     ```
     """
 
@@ -61,6 +67,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
     order: ArrayAttr[IntAttr]
     pad: ArrayAttr[IntAttr]
+    deal: IntAttr
     inner: IntAttr
     swizzle_bytes: IntAttr
     slots: IntAttr
@@ -70,6 +77,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         *,
         order: Sequence[int] = (),
         pad: Sequence[int] = (),
+        deal: int = 0,
         inner: int = 0,
         swizzle: int = 0,
         slots: bool = False,
@@ -78,6 +86,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         return SlabLayoutAttr(
             ArrayAttr(map(IntAttr, order)),
             ArrayAttr(map(IntAttr, pad)),
+            IntAttr(deal),
             IntAttr(inner),
             IntAttr(swizzle),
             IntAttr(int(slots)),
@@ -85,15 +94,27 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
     def with_slots(self) -> "SlabLayoutAttr":
         """The layout of a ring of such slabs."""
-        return SlabLayoutAttr(self.order, self.pad, self.inner, self.swizzle_bytes, IntAttr(1))
+        return self._with(slots=IntAttr(1))
 
     def with_pad(self, type: MemRefType, elements: int) -> "SlabLayoutAttr":
         """The layout of a slab of that type whose rows are so many elements longer."""
         pad = [each.data for each in self.pad] or [0] * type.get_num_dims()
         pad[self.axes(len(pad))[-1]] = elements
-        return SlabLayoutAttr(
-            self.order, ArrayAttr(map(IntAttr, pad)), self.inner, self.swizzle_bytes, self.slots
-        )
+        return self._with(pad=ArrayAttr(map(IntAttr, pad)))
+
+    def with_deal(self, piles: int) -> "SlabLayoutAttr":
+        """The layout of a slab whose rows are dealt out to so many piles."""
+        return self._with(deal=IntAttr(piles))
+
+    def with_swizzle(self, span: int, inner: int = 0) -> "SlabLayoutAttr":
+        """The layout of a slab that is swizzled within so many bytes, in pieces if `inner`."""
+        return self._with(inner=IntAttr(inner), swizzle_bytes=IntAttr(span))
+
+    def _with(self, **parts: Attribute) -> "SlabLayoutAttr":
+        """The layout with these parameters, and its own for the others."""
+        names = [name for name, _ in self.get_irdl_definition().parameters]
+        own = dict(zip(names, self.parameters, strict=True))
+        return SlabLayoutAttr.new([*{**own, **parts}.values()])
 
     def get_affine_map(self) -> AffineMap:
         raise ValueError("where an element lies follows from the slab's shape too: ask `offset`")
@@ -112,6 +133,8 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         if len(self.order) not in (0, len(shape)) or len(self.pad) not in (0, len(shape)):
             raise VerifyException(f"the layout is not one of {len(shape)} axes")
         innermost = shape[self.axes(len(shape))[-1]]
+        if self.deal.data:
+            self._verify_deal(shape)
         if self.inner.data and innermost % self.inner.data:
             raise VerifyException(f"pieces of {self.inner.data} do not divide {innermost} elements")
         if not self.swizzle_bytes.data:
@@ -123,6 +146,15 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
             )
         if any(pad.data for pad in self.pad):
             raise VerifyException("a swizzled slab has no padding")
+
+    def _verify_deal(self, shape: Sequence[int]) -> None:
+        if len(shape) < 2:
+            raise VerifyException("a slab of one axis has no rows to deal out")
+        row = self.axes(len(shape))[-2]
+        if shape[row] % self.deal.data:
+            raise VerifyException(f"{self.deal.data} piles do not divide {shape[row]} rows")
+        if self.pad and self.pad.data[row].data:
+            raise VerifyException("rows that are dealt out have no others beside them as padding")
 
     def axes(self, rank: int) -> Sequence[int]:
         """The axes of a slab from the outermost to the innermost in memory."""
@@ -138,14 +170,6 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
     def alignment(self) -> int:
         """The bytes at a multiple of which each slot begins: swizzles count from there."""
         return 8 * ROW_BYTES if self.swizzle_bytes.data else ROW_BYTES
-
-    @property
-    def box_alignment(self) -> int:
-        """
-        The bytes at a multiple of which the tensor memory accelerator stores a box: its swizzles
-        repeat after 8 spans.
-        """
-        return max(ROW_BYTES, 8 * self.swizzle_bytes.data)
 
     @property
     def has_slots(self) -> bool:
@@ -186,13 +210,14 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
     def _offset_within(self, subscripts: Sequence[AffineExpr], shape: Sequence[int]) -> AffineExpr:
         stored = self._stored(shape)
         parts = [subscripts[axis] for axis in self.axes(len(shape))]
-        if not self.inner.data:
-            return linearize(parts, stored)
-        *rest, last = parts
-        inner = self.inner.data
-        return linearize(
-            [last // inner, *rest, last % inner], [stored[-1] // inner, *stored[:-1], inner]
-        )
+        if deal := self.deal.data:
+            parts[-2:-1] = [parts[-2] % deal, parts[-2] // deal]
+            stored[-2:-1] = [deal, stored[-2] // deal]
+        if inner := self.inner.data:
+            *rest, last = parts
+            parts = [last // inner, *rest, last % inner]
+            stored = [stored[-1] // inner, *stored[:-1], inner]
+        return linearize(parts, stored)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -203,25 +228,29 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
                 )
             )
         order, pad = parts.get("order", ()), parts.get("pad", ())
-        (inner,), (swizzle,) = parts.get("inner", (0,)), parts.get("swizzle", (0,))
-        slots = "slots" in parts
-        return cls.get(order=order, pad=pad, inner=inner, swizzle=swizzle, slots=slots).parameters
+        deal, inner, swizzle = (
+            next(iter(parts.get(key, ())), 0) for key in ("deal", "inner", "swizzle")
+        )
+        layout = cls.get(
+            order=order, pad=pad, deal=deal, inner=inner, swizzle=swizzle, slots="slots" in parts
+        )
+        return layout.parameters
 
     @staticmethod
     def _parse_part(parser: AttrParser) -> tuple[str, Sequence[int]]:
         def number() -> int:
             return parser.parse_integer(allow_boolean=False, allow_negative=False)
 
-        keyword = parser.parse_keyword_in(("slots", "order", "pad", "inner", "swizzle"))
+        keyword = parser.parse_keyword_in(("slots", "order", "pad", *_NUMBERS))
         if keyword == "slots":
             return keyword, ()
-        if keyword in ("inner", "swizzle"):
+        if keyword in _NUMBERS:
             return keyword, (number(),)
         return keyword, parser.parse_comma_separated_list(parser.Delimiter.SQUARE, number)
 
     def print_parameters(self, printer: Printer) -> None:
         lists = {"order": self.order, "pad": self.pad}
-        numbers = {"inner": self.inner, "swizzle": self.swizzle_bytes}
+        numbers = dict(zip(_NUMBERS, (self.deal, self.inner, self.swizzle_bytes), strict=True))
         parts = ["slots"] if self.has_slots else []
         parts += [f"{key} [{_commas(value)}]" for key, value in lists.items() if value.data]
         parts += [f"{key} {value.data}" for key, value in numbers.items() if value.data]

@@ -7,7 +7,7 @@ against what threads read by the ring alone, and by barriers between their reads
 import numpy as np
 
 from tilewright.dialects.kernel import TmaCopyOp
-from tilewright.dialects.kernel_ring import BOX_ALIGNMENT
+from tilewright.dialects.kernel_boxes import BOX_ALIGNMENT
 from tilewright.dialects.tile import layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.interpreters.access import read

@@ -6,8 +6,8 @@ Slabs that are boxes of a tensor, which the tensor memory accelerator can copy.
 
 Each axis of the slab runs along an axis of the tensor of its own, in the tensor's order, and what
 is outside of the tensor is zero. Sizes are those that the hardware can address. A slab that lies in
-pieces of its innermost axis (`#tile.layout<inner 32>`) is one box here; each piece is one to the
-hardware.
+pieces of its innermost axis (`#tile.layout<inner 32>`), or whose rows are dealt out to piles
+(`#tile.layout<deal 4>`), is one box here; each piece, or pile, is one to the hardware.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import Sum, sum_of
-from tilewright.dialects.kernel_ring import BOX_ALIGNMENT, box_problem
+from tilewright.dialects.kernel_boxes import BOX_ALIGNMENT, box_problem
 from tilewright.dialects.tile_layout import SlabLayoutAttr, with_layout
 from tilewright.dialects.types import memref_type, size_of
 
@@ -67,7 +67,7 @@ def _unfit(slab: MemRefType, load: loop.LoadOp, box: Sequence[int]) -> str | Non
     row = source.get_shape()[-1] * size_of(source.element_type)
     if len(box) > 1 and row % BOX_ALIGNMENT:
         return f"rows of the tensor are {row} bytes, not a multiple of {BOX_ALIGNMENT}"
-    return box_problem(box, slab)
+    return box_problem(source.get_shape(), box, slab)
 
 
 def _operands(load: loop.LoadOp) -> list[SSAValue]:

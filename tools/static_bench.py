@@ -56,7 +56,7 @@ class Row:
     ffma_share: float | None
     """Of the main loop's instructions."""
     wide_share: float | None
-    """Of the bytes that go to and from global memory, those that go 16 at a time."""
+    """Of the bytes that go to and from global memory, those that go 16 or more at a time."""
     bank_factor: float | None
     sector_factor: float | None
     minimum_bytes: int
@@ -134,7 +134,7 @@ def _row(case: Case, kernel: KernelEvidence) -> Row:
         kernel.shared_bytes,
         kernel.occupancy.warps,
         None if kernel.loop is None else kernel.loop.mix.share(Category.FFMA),
-        wide_share(kernel.mix),
+        wide_share(kernel),
         kernel.traffic.bank_factor,
         kernel.traffic.sector_factor,
         kernel.traffic.minimum_bytes,

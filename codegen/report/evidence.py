@@ -44,6 +44,8 @@ class KernelEvidence:
     roofline_seconds: float | None
     """None where the kernel's IR is not known, as `estimate`."""
     estimate: Estimate | None
+    copied_bytes: float = 0
+    """What the tensor memory accelerator copies for a block, each copy in the code done once."""
 
     @property
     def name(self) -> str:

@@ -4,9 +4,9 @@ What keeps a kernel from being as fast as it could be, as far as its machine cod
 
 | what                | expected                                                                   |
 |---------------------|----------------------------------------------------------------------------|
-| blocks              | one for each SM at least                                                   |
+| blocks              | one for each SM, or as many as the shape has work for (`parallelism.py`)   |
 | spills              | none                                                                       |
-| global memory       | nine tenths of the bytes of loads, stores and copies 16 at a time          |
+| global memory       | nine tenths of the bytes of loads, stores and copies 16 or more at a time  |
 | shared memory       | a bank factor of at most 1.05                                              |
 | multiply-adds       | a share of the main loop that depends on the tile (`expected_share`)       |
 | sectors             | no more than hold the bytes that warps ask for, give or take a twentieth   |
@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tilewright.codegen.report.evidence import KernelEvidence
-from tilewright.codegen.report.instruction import Category
-from tilewright.codegen.report.instruction_mix import InstructionMix
+from tilewright.codegen.report.instruction import GLOBAL, Category
+from tilewright.codegen.report.parallelism import most_blocks
 
 FFMA_SHARES = {(128, 128): 0.89, (64, 64): 0.85, (32, 128): 0.82}
 """By the rows and columns of a block: what good kernels by hand have on sm_90a."""
@@ -31,8 +31,6 @@ Of that, what is left where a block computes its operands while it stages them. 
 MOST_BANK_FACTOR = 1.05
 MOST_SECTOR_FACTOR = 1.05
 LEAST_WIDE_SHARE = 0.9
-
-_GLOBAL = (Category.LDG, Category.STG, Category.LDGSTS)
 
 
 class Tile(NamedTuple):
@@ -52,24 +50,28 @@ def expected_share(tile: Tile) -> float | None:
     return round(plain * COMPUTING_SHARE, 2)
 
 
-def wide_share(mix: InstructionMix) -> float | None:
-    """Of the bytes that instructions move to and from global memory, those that go 16 at a time."""
-    every = mix.bytes(*_GLOBAL)
+def wide_share(kernel: KernelEvidence) -> float | None:
+    """
+    Of the bytes that the instructions of a block move to and from global memory, each of them done
+    once, those that go 16 or more at a time: what the tensor memory accelerator copies does.
+    """
+    accesses = kernel.mix.accesses.items()
+    bits = [(bits, n) for (category, bits), n in accesses if category in GLOBAL]
+    every = kernel.launch.block * sum(n * each // 8 for each, n in bits) + kernel.copied_bytes
     if not every:
         return None
-    wide = sum(
-        n for (category, bits), n in mix.accesses.items() if category in _GLOBAL and bits >= 128
-    )
-    return 16 * wide / every
+    narrow = kernel.launch.block * sum(n * each // 8 for each, n in bits if each < 128)
+    return 1 - narrow / every
 
 
 def shortcomings(kernel: KernelEvidence, tile: Tile | None) -> Iterator[str]:
     """What is not as expected, in a few words each; without a `tile` it is no product."""
-    if kernel.launch.grid < kernel.target.sms:
-        yield f"{kernel.launch.grid} blocks for {kernel.target.sms} SMs"
+    launch, sms = kernel.launch, kernel.target.sms
+    if launch.grid < min(sms, most_blocks(launch)):
+        yield f"{launch.grid} blocks for {sms} SMs"
     if kernel.resources.spills:
         yield f"spills {kernel.resources.spill_store_bytes} B"
-    wide = wide_share(kernel.mix)
+    wide = wide_share(kernel)
     if wide is not None and wide < LEAST_WIDE_SHARE:
         yield f"{100 * wide:.0f} % of accesses wide"
     bank = kernel.traffic.bank_factor

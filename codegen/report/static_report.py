@@ -11,6 +11,7 @@ the PTX stands for the machine code, and `notes` says so.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -21,7 +22,7 @@ from tilewright.codegen.printer import kernels_of
 from tilewright.codegen.report.disassemble import NvdisasmUnavailable, disassemble
 from tilewright.codegen.report.estimate import Estimate, estimate, roofline_seconds
 from tilewright.codegen.report.evidence import KernelEvidence, MainLoop
-from tilewright.codegen.report.instruction import Code
+from tilewright.codegen.report.instruction import Category, Code
 from tilewright.codegen.report.instruction_mix import instruction_mix
 from tilewright.codegen.report.loops import main_loop, reachable
 from tilewright.codegen.report.occupancy import Occupancy, occupancy
@@ -132,6 +133,7 @@ def _evidence(
     loop = main_loop(code)
     shared = max(resources.static_shared_bytes, launch.shared_bytes)
     resident = occupancy(target, launch.block, shared, resources.registers)
+    mix = instruction_mix(code, reachable(code))
     traffic = traffic_of(plan, launch, cost, counters)
     return KernelEvidence(
         launch,
@@ -141,12 +143,19 @@ def _evidence(
         resources,
         shared,
         resident,
-        instruction_mix(code, reachable(code)),
+        mix,
         MainLoop(source_line(code, loop), instruction_mix(code, loop.body)) if loop else None,
         traffic,
         roofline_seconds(cost.flops, cost.global_bytes, target) if cost else None,
         _estimate(code, cost, resident, traffic, target),
+        mix.count(Category.TMA) * _bytes_of_copy(plan, launch),
     )
+
+
+def _bytes_of_copy(plan: Plan, launch: Launch) -> float:
+    """What a copy by the tensor memory accelerator moves, on the average of the tensor maps."""
+    boxes = [prod(map.box) * plan.buffers[map.buffer].dtype.itemsize for map in launch.tensor_maps]
+    return sum(boxes) / max(1, len(boxes))
 
 
 def _estimate(

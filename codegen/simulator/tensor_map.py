@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from tilewright.errors import UsageError
 
+ALIGNMENT = 128
+"""Of a box in shared memory, in bytes."""
+
 _MOST_BOX, _MOST_STRIDE, _MOST_AXES, _LINE = 256, 8, 5, 16
 SWIZZLES = {0: 0, 32: 1, 64: 3, 128: 7}
 """Bytes of a swizzle's span to the bits of an address's 16-byte unit that change."""
@@ -62,11 +65,6 @@ class TensorMap:
         """What one copy brings, also where it lies outside."""
         return int(np.prod(self.tile)) * self.array.itemsize
 
-    @property
-    def alignment(self) -> int:
-        """Of a box in shared memory: swizzles repeat after 8 spans."""
-        return max(128, 8 * self.swizzle)
-
     def _rules(self) -> list[tuple[bool, str]]:
         size = self.array.itemsize
         inner = (self.box[-1] if self.box else 0) * size
@@ -104,6 +102,9 @@ class TensorMap:
         return data.reshape(-1).view(np.uint8).reshape(-1, _LINE), offset[inside]
 
     def places(self, start: int) -> NDArray[np.int64]:
-        """Where in shared memory each 16 bytes of a box that starts at byte `start` go."""
+        """
+        Where in shared memory each 16 bytes of a box that starts at byte `start` go: swizzles count
+        from byte 0, not from there (CUDA C++ Programming Guide, "The Swizzle Modes").
+        """
         place = start + np.arange(0, self.bytes, _LINE)
         return place ^ ((place >> 7 & SWIZZLES[self.swizzle]) << 4)

@@ -74,17 +74,26 @@ def strided_axes(
     type: MemRefType[Attribute], subscripts: Sequence[AffineExpr]
 ) -> list[tuple[AffineExpr, int]]:
     """The subscripts as they lie in memory, each with the elements from one step to the next."""
-    axes = [*zip(subscripts, _strides(type), strict=True)]
+    axes = [[axis] for axis in zip(subscripts, _strides(type), strict=True)]
     if inner := layout_of(type).inner.data:
-        last = _innermost(type)
+        last = _axis(type, -1)
         whole, rest = subscripts[last] // inner, subscripts[last] % inner
-        axes[last : last + 1] = [(whole, piece_stride(type)), (rest, 1)]
-    return axes
+        axes[last] = [(whole, piece_stride(type)), (rest, 1)]
+    if deal := layout_of(type).deal.data:
+        row = _axis(type, -2)
+        pile, within = subscripts[row] % deal, subscripts[row] // deal
+        axes[row] = [(pile, pile_stride(type)), (within, _offset_of(type, {row: deal}))]
+    return [part for parts in axes for part in parts]
 
 
 def piece_stride(type: MemRefType[Attribute]) -> int:
     """The elements from one piece of the innermost axis to the next."""
-    return _offset_of(type, {_innermost(type): layout_of(type).inner.data})
+    return _offset_of(type, {_axis(type, -1): layout_of(type).inner.data})
+
+
+def pile_stride(type: MemRefType[Attribute]) -> int:
+    """The elements from one pile of rows to the next."""
+    return _offset_of(type, {_axis(type, -2): 1})
 
 
 @cache
@@ -92,10 +101,12 @@ def _strides(type: MemRefType[Attribute]) -> tuple[int, ...]:
     return tuple(_offset_of(type, {axis: 1}) for axis in range(type.get_num_dims()))
 
 
-def _innermost(type: MemRefType[Attribute]) -> int:
-    """The axis whose elements lie side by side."""
+def _axis(type: MemRefType[Attribute], position: int) -> int:
+    """The axis at a position in memory, -1 for that whose elements lie side by side."""
     layout, rank = layout_of(type), type.get_num_dims()
-    return 1 + layout.axes(rank - 1)[-1] if layout.has_slots else layout.axes(rank)[-1]
+    if layout.has_slots:
+        return 1 + layout.axes(rank - 1)[position]
+    return layout.axes(rank)[position]
 
 
 def _offset_of(type: MemRefType[Attribute], point: Mapping[int, int]) -> int:

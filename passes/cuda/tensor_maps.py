@@ -7,7 +7,7 @@ from xdsl.ir import BlockArgument
 
 from tilewright.dialects import kernel
 from tilewright.dialects.cuda_tensor_map import TensorMapType
-from tilewright.dialects.kernel_ring import BOX_ALIGNMENT
+from tilewright.dialects.kernel_boxes import BOX_ALIGNMENT, box_pieces
 from tilewright.dialects.tile_layout import layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.errors import UnsupportedError
@@ -23,11 +23,10 @@ def tensor_map_of(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> TensorMapType:
     """What the hardware has to know to copy `op`'s box, or a piece of it."""
     type, layout = memref_type(op.source), layout_of(memref_type(op.target))
     _check(op, source)
-    *rest, last = op.box.get_values()
+    pieces = box_pieces(type.get_shape(), op.box.get_values(), layout)
     input = [*source.inputs].index(cast(BlockArgument, op.source))
-    box = [*rest, layout.inner.data or last]
     return TensorMapType.get(
-        type.get_shape(), type.element_type, box, layout.swizzle_bytes.data, input
+        pieces.tensor, type.element_type, pieces.piece, layout.swizzle_bytes.data, input
     )
 
 

@@ -4,8 +4,9 @@
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import kernel
+from tilewright.dialects.kernel_boxes import BOX_ALIGNMENT
 from tilewright.dialects.kernel_copy import CopyingOp
-from tilewright.dialects.kernel_ring import BOX_ALIGNMENT, TmaCopyOp
+from tilewright.dialects.kernel_ring import TmaCopyOp
 
 
 def require_aligned_arguments(function: kernel.FuncOp) -> None:

@@ -46,10 +46,10 @@ def _of_slab(conflicts: SlabConflicts, stage: tile.StageOp) -> float:
     return times * min(each.clocks for each in found)
 
 
-def padded_by_a_chunk(stage: tile.StageOp) -> SlabLayoutAttr:
-    """The layout of a slab with 16 bytes more in each row, so that vectors stay aligned."""
-    type = memref_type(stage.slab)
-    return stage.layout.with_pad(type, _CHUNK_BYTES // size_of(type.element_type))
+def padded_by_a_chunk(stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> SlabLayoutAttr:
+    """The slab's layout, or another, with 16 bytes more in each row: vectors stay aligned."""
+    type, layout = memref_type(stage.slab), layout or stage.layout
+    return layout.with_pad(type, _CHUNK_BYTES // size_of(type.element_type))
 
 
 def _direct(launch: tile.LaunchOp) -> Iterator[Access]:

@@ -13,9 +13,14 @@ becomes, with `permute-register-tile{vm=4 vn=1 lanes_m=4 fastest=n}`,
       ... %bs[%sn * 16 + %wn * 8 + %ln, %ki * 4 + %kv] ...
 
 Of the columns of a thread `vn` lie side by side, which one access can move; strips of so many lie
-far apart, as all threads reach. Columns side by side make wide stores; but if a slab is read along
-K, threads that own every fourth row of it meet in a bank, however it is padded. A warp is `lanes_m`
-threads high; `fastest` says along which side threads are counted first.
+far apart, as all threads reach. A warp is `lanes_m` threads high; `fastest` says along which side
+threads are counted first.
+
+Columns side by side make wide stores; but if a slab is read along K, threads that own every fourth
+row of it meet in a bank, however it is padded. A slab whose rows are read so is dealt out to as
+many piles (`#tile.layout<deal 4>`, `dealt_rows`), if that keeps threads apart:
+
+    ... %bs[%tn * 4 + %vn, %ki * 4 + %kv] : memref<128x16xf32, #tile.layout<deal 4>, 3 : i64>
 
 The first choice is how it is, if slabs are read without conflicts then; else the arrangement, as it
 is or in strips of one, in which they are, or which takes the accesses of a block the least time
@@ -36,6 +41,7 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile_axes import Level
 from tilewright.passes.tile.access_clocks import access_clocks, reads_freely
+from tilewright.passes.tile.dealt_rows import deal_rows
 from tilewright.passes.tile.rebind import NewAxis, Rebinding
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 from tilewright.passes.tile.slab_conflicts import SlabConflicts
@@ -96,6 +102,7 @@ class PermuteRegisterTilePass(SchedulingPass):
         """What the threads would do to the slabs."""
         new = self._arranged(launch, m, n)
         conflicts = SlabConflicts(new)
+        deal_rows(conflicts)
         cost = _Cost(not reads_freely(conflicts), access_clocks(conflicts))
         new.erase()
         return cost
@@ -127,7 +134,9 @@ class PermuteRegisterTilePass(SchedulingPass):
         return [(m, self.vm), (n, self.vn)]
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        rewriter.replace(launch, self._arranged(launch, *sides_of(launch)))
+        new = self._arranged(launch, *sides_of(launch))
+        deal_rows(SlabConflicts(new))
+        rewriter.replace(launch, new)
 
     def _arranged(self, launch: tile.LaunchOp, m: Side, n: Side) -> tile.LaunchOp:
         rebinding, sides = Rebinding(), {axis for side in (m, n) for axis in side.axes}

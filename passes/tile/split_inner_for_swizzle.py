@@ -139,8 +139,7 @@ def _layout(stage: tile.StageOp, width: int) -> SlabLayoutAttr | str:
     if span not in SWIZZLES or row % span:
         return f"has rows of {row} bytes, not of spans of 32, 64 or 128"
     inner = span // element if row > span else 0
-    order = [axis.data for axis in layout.order]
-    swizzled = SlabLayoutAttr.get(order=order, inner=inner, swizzle=span)
+    swizzled = layout.with_swizzle(span, inner)
     load = stage.copied_load()
     if stage.transport_kind is Transport.TMA and load is not None:
         if isinstance(box := find_box(stage, load, swizzled), str):

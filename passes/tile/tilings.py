@@ -10,8 +10,8 @@ one model of time:
     seconds = max(arithmetic, L2, device memory, waiting) + first answer + joining the splits
 
 * arithmetic: the multiply-adds of the SM with the most blocks, at the share of its issue slots that
-  multiply-adds of such a tile get, and less if it has too few warps to hide latency; and a little
-  for each chunk;
+  multiply-adds of such a tile get, or, if it has too few warps to hide latency, at the share that
+  each warp gets of its own; and a little for each chunk;
 * L2: what blocks stage, rereads by other blocks included;
 * device memory: every input once, at the bandwidth;
 * waiting: a chunk is asked for as many chunks ahead as there are slots, less one, and takes the
@@ -52,6 +52,14 @@ class Tile(NamedTuple):
         """Threads of a block."""
         return (self.m // self.fm) * (self.n // self.fn)
 
+    @property
+    def share_alone(self) -> float:
+        """
+        The share of its issue slots that a warp's multiply-adds get while it has them to itself:
+        that depends on what a thread owns, and not on how many threads share a slab.
+        """
+        return _SHARES_ALONE.get(self.fm * self.fn, self.share)
+
 
 TILES = (
     Tile(128, 128, 8, 8, 128, 0.90, chunk=16),
@@ -80,6 +88,12 @@ TILES = (
 The shares of the larger ones were read off their SASS for sm_90a; with fewer elements a thread
 there are more loads of shared memory for each multiply-add.
 """
+
+_SHARES_ALONE = {
+    elements: max(tile.share for tile in TILES if tile.fm * tile.fn == elements)
+    for elements in sorted({tile.fm * tile.fn for tile in TILES})
+}
+"""By the elements of a thread."""
 
 _SMALL = Tile(16, 16, 2, 4, 64, 0.42)
 """For products that have many of them: each a block of one warp."""
@@ -172,11 +186,12 @@ class Tiling(NamedTuple):
         warps = resident * target.warps_of(self.tile.threads)
         rounds = -(-most // resident) * self.chunks(problem)
         waiting = rounds * latencies.MEMORY / (self.depth - 1)
-        return self._seconds(problem, target, min(1.0, warps / _WARPS_TO_HIDE), waiting)
+        share = min(self.tile.share, self.tile.share_alone * warps / _WARPS_TO_HIDE)
+        return self._seconds(problem, target, share, waiting)
 
     def least_seconds(self, problem: Contraction, target: Target) -> float:
         """How long it takes at least, however many slots and blocks an SM has."""
-        return self._seconds(problem, target, 1.0, 0.0)
+        return self._seconds(problem, target, self.tile.share, 0.0)
 
     def pipeline(self, problem: Contraction, target: Target) -> list[str]:
         """The passes that do it."""
@@ -204,13 +219,11 @@ class Tiling(NamedTuple):
             "mark-unroll",
         ]
 
-    def _seconds(
-        self, problem: Contraction, target: Target, hidden: float, waiting: float
-    ) -> float:
-        """The same, where that share of the latency of shared memory is hidden."""
+    def _seconds(self, problem: Contraction, target: Target, share: float, waiting: float) -> float:
+        """The same, where multiply-adds get that share of the issue slots."""
         tile, chunks = self.tile, self.chunks(problem)
         most = -(-self.blocks(problem) // target.sms)
-        lanes = target.fp32_lanes * tile.share * hidden
+        lanes = target.fp32_lanes * share
         clocks = tile.m * tile.n * self.bk * problem.sums / lanes + _CHUNK_CLOCKS
         busy = max(
             most * chunks * clocks / target.clock,
@@ -280,10 +293,14 @@ def _about(seconds: float) -> int:
 
 
 def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[float, ...]:
-    """Of those that take about as long: few splits, three slots, chunks of 16, large tiles."""
+    """
+    Of those that take about as long: no idle SM, few splits, three slots, chunks of 16, large
+    tiles.
+    """
     about = _about(tiling.seconds(problem, target))
+    idle = max(0, target.sms - tiling.blocks(problem))
     unusual = abs(tiling.depth - 3) + abs(tiling.bk - 16) // 8
-    return about, tiling.split, unusual, -tiling.tile.m * tiling.tile.n, -tiling.tile.n
+    return about, idle, tiling.split, unusual, -tiling.tile.m * tiling.tile.n, -tiling.tile.n
 
 
 def _tiles(problem: Contraction) -> list[Tile]:

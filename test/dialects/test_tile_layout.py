@@ -32,6 +32,10 @@ def places(layout: SlabLayoutAttr, shape: tuple[int, ...] = SHAPE) -> dict[tuple
         SlabLayoutAttr.get(inner=16, swizzle=64),
         SlabLayoutAttr.get(inner=8, swizzle=32),
         SlabLayoutAttr.get(swizzle=128),
+        SlabLayoutAttr.get(deal=4),
+        SlabLayoutAttr.get(deal=2, pad=[0, 4]),
+        SlabLayoutAttr.get(deal=8, order=[1, 0]),
+        SlabLayoutAttr.get(deal=4, inner=16, swizzle=64),
     ],
 )
 def test_elements_have_places_of_their_own(layout: SlabLayoutAttr):
@@ -60,6 +64,12 @@ def test_pieces_of_the_inner_axis():
     found = places(SlabLayoutAttr.get(inner=16))
     assert found[1, 0] == 16
     assert found[0, 16] == SHAPE[0] * 16
+
+
+def test_rows_are_dealt_out_to_piles():
+    found = places(SlabLayoutAttr.get(deal=4))
+    rows = [found[row, 0] // SHAPE[1] for row in range(SHAPE[0])]
+    assert rows == [0, 2, 4, 6, 1, 3, 5, 7]
 
 
 @pytest.mark.parametrize(("span", "rows"), [(32, 4), (64, 2), (128, 1)])

@@ -138,18 +138,18 @@ loop.kernel @padded(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
 
 // -----
 
-// A slab in pieces that the tensor memory accelerator cannot store: four rows are half of what its
-// swizzle repeats after.
+// A slab in pieces that the tensor memory accelerator cannot store: three rows of 32 bytes are less
+// than what it aligns boxes by.
 
-// CHECK: transport(tma) copies boxes, and this is none: pieces of a box begin at multiples of 1024 bytes, but are 512 bytes apart; use transport(cp_async)
+// CHECK: transport(tma) copies boxes, and this is none: pieces of a box begin at multiples of 128 bytes, but are 96 bytes apart; use transport(cp_async)
 loop.kernel @k(%x: memref<64x256xf32>) -> (%out: memref<256xf32>) {
   tile.launch (%t = thread 256) {
     %sum = loop.reduce %k in 16 with add {
-      %s = tile.stage (%i, %j) in [4, 256] ring(depth 2, lookahead 1) transport(tma) {
-        %0 = loop.load %x[%k * 4 + %i, %j] : memref<64x256xf32>
+      %s = tile.stage (%i, %j) in [3, 256] ring(depth 2, lookahead 1) transport(tma) {
+        %0 = loop.load %x[%k * 3 + %i, %j] : memref<64x256xf32>
         loop.yield %0 : f32
-      } : memref<4x256xf32, #tile.layout<inner 32, swizzle 128>, 3 : i64>
-      %1 = loop.load %s[0, %t] : memref<4x256xf32, #tile.layout<inner 32, swizzle 128>, 3 : i64>
+      } : memref<3x256xf32, #tile.layout<inner 8, swizzle 32>, 3 : i64>
+      %1 = loop.load %s[0, %t] : memref<3x256xf32, #tile.layout<inner 8, swizzle 32>, 3 : i64>
       loop.yield %1 : f32
     } : f32
     loop.store %sum, %out[%t] : memref<256xf32>

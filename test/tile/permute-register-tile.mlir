@@ -1,18 +1,28 @@
 // RUN: opt-tool %s -p permute-register-tile --check=each | filecheck %s
+// RUN: opt-tool %s -p 'permute-register-tile{vm=1 vn=1 lanes_m=4 fastest=n}' --check=each | filecheck %s --check-prefix=STRIPS
 // RUN: opt-tool %s -p 'permute-register-tile{vm=4 vn=1 lanes_m=8 fastest=n}' --check=each | filecheck %s --check-prefix=LANES
 // RUN: opt-tool %s -p 'permute-register-tile{vm=2 vn=4 lanes_m=8 fastest=m}' --check=each | filecheck %s --check-prefix=ALONG
 // RUN: opt-tool %s -p 'permute-register-tile,permute-register-tile' --remarks 2>&1 | filecheck %s --check-prefix=TWICE
 // RUN: opt-tool %s -p 'permute-register-tile,mark-unroll,to-kernel' --check=each | filecheck %s --check-prefix=KERNEL
 
 // a @ b.T, of which both slabs are read along K, four steps at a time. Threads that own every fourth
-// row of b would meet in a bank: they own rows 8 apart, each by itself. Nothing divides: what is
-// beyond the ends is masked as before.
+// row of b would meet in a bank: its rows are dealt out, so that those lie side by side.
 //
-// CHECK:      tile.launch (%bm = block 2 m, %bn = block 2 n, %tm = thread 8 m, %tn = thread 8 n, %sm = register 4 m, %sn = register 4 n) {
-// CHECK:      loop.load %as[%sm * 8 + %tm, %ki * 4 + %kv]
-// CHECK:      loop.load %bs[%sn * 8 + %tn, %ki * 4 + %kv]
-// CHECK:      loop.store %acc, %out[%bm * 32 + %sm * 8 + %tm, %bn * 32 + %sn * 8 + %tn] where [32 - %bm * 32 - %sm * 8 - %tm, 39 - %bn * 32 - %sn * 8 - %tn]
-// CHECK:      } schedule "permute-register-tile{vm=1 vn=1 lanes_m=4 fastest=n}"
+// CHECK:      tile.launch (%bm = block 2 m, %bn = block 2 n, %tm = thread 8 m, %tn = thread 8 n, %vm = register 4 m, %vn = register 4 n) {
+// CHECK:      } : memref<32x16xf32, 3 : i64>
+// CHECK:      } : memref<32x16xf32, #tile.layout<deal 4>, 3 : i64>
+// CHECK:      loop.load %as[%tm * 4 + %vm, %ki * 4 + %kv]
+// CHECK:      loop.load %bs[%tn * 4 + %vn, %ki * 4 + %kv]
+// CHECK:      } schedule "permute-register-tile{vm=4 vn=4 lanes_m=4 fastest=n}"
+//
+// In strips of one, threads own rows 8 apart, each by itself, and none are dealt out. Nothing
+// divides: what is beyond the ends is masked as before.
+//
+// STRIPS:     tile.launch (%bm = block 2 m, %bn = block 2 n, %tm = thread 8 m, %tn = thread 8 n, %sm = register 4 m, %sn = register 4 n) {
+// STRIPS-NOT: deal
+// STRIPS:     loop.load %as[%sm * 8 + %tm, %ki * 4 + %kv]
+// STRIPS:     loop.load %bs[%sn * 8 + %tn, %ki * 4 + %kv]
+// STRIPS:     loop.store %acc, %out[%bm * 32 + %sm * 8 + %tm, %bn * 32 + %sn * 8 + %tn] where [32 - %bm * 32 - %sm * 8 - %tm, 39 - %bn * 32 - %sn * 8 - %tn]
 //
 // A warp of 8 by 4 threads is less wide than a row of threads: its part of it is an axis of its own.
 //
@@ -27,8 +37,9 @@
 //
 // TWICE:      skipped at mm: its register tile is arranged already
 //
-// KERNEL:     kernel.copy %as[%sm_1 * 8 + %tm, %ki * 4] to %x[%sm_1, 0] width 4
-// KERNEL:     kernel.copy %bs[%sn_1 * 8 + %tn, %ki * 4] to %y[%sn_1, 0] width 4
+// KERNEL:     kernel.copy %as[%tm * 4 + %vm_1, %ki * 4] to %x[%vm_1, 0] width 4
+// KERNEL:     kernel.copy %bs[%tn * 4 + %vn_1, %ki * 4] to %y[%vn_1, 0] width 4
+// KERNEL:     kernel.copy %acc{{.*}} width 4
 loop.kernel @mm(%a: memref<33x36xf32>, %b: memref<40x36xf32>) -> (%out: memref<33x40xf32>) {
   tile.launch (%bm = block 2 m, %bn = block 2 n, %tm = thread 8 m, %tn = thread 8 n, %vm = register 4 m, %vn = register 4 n) {
     %acc = loop.reduce %ko in 3 with add {

@@ -20,6 +20,7 @@ from tilewright.codegen.simulator.mbarriers import BulkCopy
 from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.operands import Instruction, TensorPlace
 from tilewright.codegen.simulator.shared_memory import StartedCopy
+from tilewright.codegen.simulator.tensor_map import ALIGNMENT
 from tilewright.codegen.simulator.unit import Step, Unit, unknown
 
 _UNIT = 16
@@ -127,8 +128,8 @@ class _Tensor(_Bulk):
             self._refuse(lane, f"in {len(self._coordinates)} axes of a tensor map of {map.rank}")
             return
         _, start = unit.shared.locate(lane, target)
-        if start % map.alignment:
-            self._refuse(lane, f"to byte {start} of shared memory, no multiple of {map.alignment}")
+        if start % ALIGNMENT:
+            self._refuse(lane, f"to byte {start} of shared memory, no multiple of {ALIGNMENT}")
             return
         origin = tuple(int(c[lane]) for c in reversed(self._coordinates))
         data, offsets = map.load(array.data, origin)

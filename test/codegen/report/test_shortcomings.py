@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a kernel is told to fall short of."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+
+import pytest
 
 from tilewright.codegen.launch_plan import Launch
 from tilewright.codegen.report.evidence import KernelEvidence, MainLoop
@@ -14,6 +17,7 @@ from tilewright.codegen.report.shortcomings import (
     Tile,
     expected_share,
     shortcomings,
+    wide_share,
 )
 from tilewright.codegen.report.traffic import Traffic
 from tilewright.dialects.target import target
@@ -62,3 +66,55 @@ def test_what_computes_its_operands_has_a_share_of_its_own():
 def test_other_tiles_have_no_share():
     for computes in (False, True):
         assert not list(shortcomings(_with_loop(FFMA=1, LDS=99), Tile(16, 16, computes)))
+
+
+def _scheduled(schedule: str, grid: int) -> KernelEvidence:
+    return replace(_PRODUCT, launch=replace(_PRODUCT.launch, grid=grid, schedule=schedule))
+
+
+def _tile(m: int, n: int) -> str:
+    return f"tileify,blockify-launch{{m={m} n={n}}},mark-unroll{{limit=16}}"
+
+
+@pytest.mark.parametrize(
+    ("schedule", "grid", "falls_short"),
+    [
+        (_tile(32, 32), 32, True),  # four warps a block, of which each could be one
+        (_tile(16, 16), 128, False),  # a warp a block: there are no more
+        (_tile(16, 32), 120, True),
+        (_tile(128, 128), 132, False),
+        ("tileify,cooperative-reduce{threads=2048 rows=1 row=registers}", 32, False),
+        ("tileify,cooperative-reduce{threads=128 rows=2 row=registers}", 32, True),
+        ("tileify,cooperative-reduce{threads=32 rows=8 columns=true row=stage}", 32, False),
+        ("tileify,cooperative-reduce{threads=32 rows=32 columns=true row=stage}", 32, True),
+        ("tileify,blockify-launch{n=1024}", 40, True),
+        ("tileify,blockify-launch{n=128}", 40, False),
+        ("", 40, False),
+    ],
+)
+def test_blocks_for_every_sm_where_there_is_work_for_them(
+    schedule: str, grid: int, falls_short: bool
+):
+    found = list(shortcomings(_scheduled(schedule, grid), None))
+    assert found == ([f"{grid} blocks for 132 SMs"] if falls_short else [])
+
+
+WIDE, NARROW = (Category.LDGSTS, 128), (Category.STG, 32)
+
+
+@pytest.mark.parametrize(
+    ("accesses", "copied", "expected"),
+    [
+        ({}, 0, None),
+        ({WIDE: 1}, 0, 1),
+        ({WIDE: 1, NARROW: 4}, 0, 0.5),
+        ({NARROW: 4}, 0, 0),
+        ({NARROW: 4}, 3 * 16 * 128, 0.75),  # 128 threads store 16 bytes each
+        ({}, 4096, 1),
+    ],
+)
+def test_wide_accesses_are_those_of_16_bytes_and_copied_boxes(
+    accesses: Mapping[tuple[Category, int], int], copied: float, expected: float | None
+):
+    kernel = replace(_PRODUCT, mix=InstructionMix({}, accesses), copied_bytes=copied)
+    assert wide_share(kernel) == expected

@@ -93,10 +93,30 @@ kernel.func grid 1 block 32 @k(%x: memref<512x15xf32>) -> (%out: memref<100xf32>
 
 kernel.func grid 1 block 32 @k(%x: memref<64x256xf32>) -> (%out: memref<100xf32>) {
   %count = arith.constant 0 : index
-  %s = kernel.shared : memref<2x4x256xf32, #tile.layout<slots, inner 32, swizzle 128>, 3 : i64>
+  %s = kernel.shared : memref<2x3x256xf32, #tile.layout<slots, inner 8, swizzle 32>, 3 : i64>
   %ring = kernel.ring bytes 512 : !kernel.ring<2, tma>
-  // CHECK: pieces of a box begin at multiples of 1024 bytes, but are 512 bytes apart
-  kernel.tma_copy %x[0, 0] box [4, 256] to %s[%count] on %ring, %count : memref<64x256xf32>, memref<2x4x256xf32, #tile.layout<slots, inner 32, swizzle 128>, 3 : i64>, !kernel.ring<2, tma>
+  // CHECK: pieces of a box begin at multiples of 128 bytes, but are 96 bytes apart
+  kernel.tma_copy %x[0, 0] box [3, 256] to %s[%count] on %ring, %count : memref<64x256xf32>, memref<2x3x256xf32, #tile.layout<slots, inner 8, swizzle 32>, 3 : i64>, !kernel.ring<2, tma>
+}
+
+// -----
+
+kernel.func grid 1 block 32 @k(%x: memref<66x32xf32>) -> (%out: memref<100xf32>) {
+  %count = arith.constant 0 : index
+  %s = kernel.shared : memref<2x64x32xf32, #tile.layout<slots, deal 4>, 3 : i64>
+  %ring = kernel.ring bytes 512 : !kernel.ring<2, tma>
+  // CHECK: 66 rows of the tensor are no 4 piles of as many
+  kernel.tma_copy %x[0, 0] box [64, 32] to %s[%count] on %ring, %count : memref<66x32xf32>, memref<2x64x32xf32, #tile.layout<slots, deal 4>, 3 : i64>, !kernel.ring<2, tma>
+}
+
+// -----
+
+kernel.func grid 1 block 32 @k(%x: memref<6x64x32xf32>) -> (%out: memref<100xf32>) {
+  %count = arith.constant 0 : index
+  %s = kernel.shared : memref<2x2x64x32xf32, #tile.layout<slots, deal 4>, 3 : i64>
+  %ring = kernel.ring bytes 512 : !kernel.ring<2, tma>
+  // CHECK: the rows of several matrices are not dealt out together
+  kernel.tma_copy %x[0, 0, 0] box [2, 64, 32] to %s[%count] on %ring, %count : memref<6x64x32xf32>, memref<2x2x64x32xf32, #tile.layout<slots, deal 4>, 3 : i64>, !kernel.ring<2, tma>
 }
 
 // -----

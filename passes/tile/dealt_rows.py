@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Dealing out the rows of slabs that are read along K by threads with several rows side by side.
+
+    %bs[%tn * 4 + %vn, %ki * 4 + %kv]
+
+At each `%vn` neighbouring threads read every fourth row. However rows are padded or swizzled, those
+lie in few banks. Dealt out to four piles (`#tile.layout<deal 4>`), rows 0, 4, 8, ... lie side by
+side, and each thread reads the row beside its neighbour's.
+"""
+
+from collections.abc import Iterator
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineDimExpr
+from xdsl.rewriter import Rewriter
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.index import sum_of
+from tilewright.dialects.tile import SlabLayoutAttr
+from tilewright.dialects.tile_layout import with_layout
+from tilewright.dialects.types import memref_type
+from tilewright.passes.tile.access_clocks import padded_by_a_chunk
+from tilewright.passes.tile.slab_conflicts import SlabConflicts, Traffic
+
+
+def deal_rows(conflicts: SlabConflicts) -> None:
+    """Deal out the rows of each slab that is read faster so, whether it will be padded or not."""
+    for stage in conflicts.stages:
+        if stage.layout != SlabLayoutAttr.get():
+            continue
+        for piles in dict.fromkeys(_rows_side_by_side(stage, conflicts)):
+            dealt = stage.layout.with_deal(piles)
+            if _clocks(conflicts, stage, dealt) < _clocks(conflicts, stage, stage.layout):
+                type = with_layout(memref_type(stage.slab), dealt)
+                Rewriter.replace_value_with_new_type(stage.slab, type)
+                break
+
+
+def _clocks(conflicts: SlabConflicts, stage: tile.StageOp, layout: SlabLayoutAttr) -> float:
+    layouts = (layout, padded_by_a_chunk(stage, layout))
+    return min(Traffic.of(conflicts.reads(stage, each)).clocks for each in layouts)
+
+
+def _rows_side_by_side(stage: tile.StageOp, conflicts: SlabConflicts) -> Iterator[int]:
+    """How many rows that follow each other a thread reads, by the register axes that say so."""
+    extents = stage.axis_extents()
+    if len(extents) < 2 or extents[-1] == 1:
+        return
+    for load in [use.operation for use in stage.slab.uses]:
+        if not isinstance(load, loop.LoadOp):
+            continue
+        for axis, extent in conflicts.registers.extents.items():
+            if extents[-2] % extent == 0 and _factor(load, axis) == 1:
+                yield extent
+
+
+def _factor(load: loop.LoadOp, axis: SSAValue) -> int:
+    """By what the row that is loaded is a multiple of the axis; 0 if it does not vary with it."""
+    indices = [*load.indices]
+    if axis not in indices:
+        return 0
+    row = sum_of(load.map.data.results[-2], [range_of_value(index) for index in indices])
+    return row.terms.get(AffineDimExpr(indices.index(axis)), 0)
