@@ -15,6 +15,7 @@ fills all rings of a loop or none, so that threads wait for one kind of copies o
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf, prod
 from typing import ClassVar, Self
 
 from xdsl.ir import Operation
@@ -34,6 +35,12 @@ _ROW_BYTES = 128
 A line of the caches. Of shorter rows threads copy as much at a time by `cp.async`, whose waiting
 takes fewer instructions (a 128x128 tile in chunks of 16: 0.90 of its loop are multiply-adds then,
 against 0.88).
+"""
+
+_PILE_BYTES = 1024
+"""
+Of a slab whose rows are dealt out each pile is a copy to the hardware. To ask for piles that are
+smaller takes the thread that does it longer than it takes all threads to copy them by `cp.async`.
 """
 
 
@@ -74,7 +81,7 @@ class TmaCopyPass(SchedulingPass):
     def worthless(self, launch: tile.LaunchOp) -> str | None:
         if _in_whole_loops(launch):
             return None
-        return "in each loop it could fill a part of the rings only, or short rows"
+        return "in each loop it could fill a part of the rings only, or short rows, or small piles"
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         stages = named_slabs(launch)
@@ -117,7 +124,11 @@ def _is_in_loop(op: Operation) -> bool:
 def _in_whole_loops(launch: tile.LaunchOp) -> list[str]:
     """What it can fill where it fills all rings of the loop, in rows that are long enough."""
     eligible = _eligible(launch)
-    fit = {stage for stage in eligible.values() if _row_bytes(stage) >= _ROW_BYTES}
+    fit = {
+        stage
+        for stage in eligible.values()
+        if _row_bytes(stage) >= _ROW_BYTES and _pile_bytes(stage) >= _PILE_BYTES
+    }
     rings = [stage for stage in tile.stages_of(launch) if stage.ring is not None]
     mixed = {stage.loop for stage in rings if stage not in fit}
     return [name for name, stage in eligible.items() if stage.loop not in mixed]
@@ -126,3 +137,10 @@ def _in_whole_loops(launch: tile.LaunchOp) -> list[str]:
 def _row_bytes(stage: tile.StageOp) -> int:
     slab = memref_type(stage.slab)
     return slab.get_shape()[-1] * size_of(slab.element_type)
+
+
+def _pile_bytes(stage: tile.StageOp) -> float:
+    """The bytes of a pile of rows; there is no limit where the slab is one copy."""
+    slab, piles = memref_type(stage.slab), stage.layout.deal.data
+    whole = prod(slab.get_shape()) * size_of(slab.element_type)
+    return whole / piles if piles else inf

@@ -91,3 +91,18 @@ def test_a_column_of_chunks_meets_each_bank_once():
 def test_there_is_no_padding_below_zero():
     with pytest.raises(VerifyException, match="padding is at least 0 elements"):
         SlabLayoutAttr.get(pad=[0, -1])
+
+
+@pytest.mark.parametrize(
+    ("layout", "shape", "message"),
+    [
+        ({"deal": 3}, (8, 32), "3 piles do not divide 8 rows"),
+        ({"deal": 4}, (32,), "a slab of one axis has no rows to deal out"),
+        ({"deal": 4, "pad": [1, 0]}, (8, 32), "no others beside them as padding"),
+    ],
+)
+def test_rows_that_cannot_be_dealt_out(
+    layout: dict[str, Any], shape: tuple[int, ...], message: str
+):
+    with pytest.raises(VerifyException, match=message):
+        SlabLayoutAttr.get(**layout).verify_for(MemRefType(f32, shape))

@@ -188,3 +188,28 @@ def test_simulated(parse: Parse, type: str, layout: str, k: int):
     assert not execution.problems
     exact = a.astype(np.float64) @ b.astype(np.float64).T
     np.testing.assert_array_equal(execution.results[0], exact)
+
+
+BOXES = (
+    "permute-register-tile{vm=4 vn=4 lanes_m=4 fastest=n},tma-copy{slabs=as,bs},"
+    "split-inner-for-swizzle{width=64 slabs=as,bs},pipeline-k-outer,mark-unroll"
+)
+
+
+@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@pytest.mark.parametrize("first", [0, 1])
+def test_piles_of_rows_are_copied_as_boxes(parse: Parse, first: int):
+    """Whether the rows of a block begin with one of the first pile or not."""
+    text = PRODUCT.format(k=36, **TYPES["f32"])
+    text = text.replace("%b[%bn * 32 + %j,", f"%b[%bn * 32 + %j + {first},")
+    text = text.replace("[43 - %bn * 32 - %j,", f"[{43 - first} - %bn * 32 - %j,")
+    module = applied(parse(text), BOXES)
+    assert "deal 4, swizzle 64" in str(module)
+    assert factors(module) == {"as": "1.00", "bs": "1.00"}
+    a, b = inputs_of("f32", 36)
+    plan = plan_of(lower(with_main(module), "cuda"))
+    assert plan.source.count("tma_copy_3d(&") == 8  # four piles, ahead of the loop and in it
+    execution = SimulatorBackend("sm_90a").run(plan, [a, b])
+    assert not execution.problems
+    rows = np.vstack([b[first:], np.zeros_like(b[:first])])
+    np.testing.assert_array_equal(execution.results[0], a @ rows.T)

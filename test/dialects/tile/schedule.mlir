@@ -36,17 +36,17 @@ loop.kernel @rings(%x: memref<64x128xf32>, %y: memref<128x64xf32>) -> (%out: mem
   }
 }
 
-// A slab whose inner axis is cut into pieces as wide as the swizzle.
+// A slab whose inner axis is cut into pieces as wide as the swizzle, and its rows dealt out.
 // CHECK-LABEL: loop.kernel @pieces
 loop.kernel @pieces(%x: memref<64x128xf32>) -> (%out: memref<64x128xf32>) {
   tile.launch (%b = block 4, %t = thread 64) {
     %xs = tile.stage (%i, %k) in [64, 32] {
       %0 = loop.load %x[%i, %b * 32 + %k] : memref<64x128xf32>
       loop.yield %0 : f32
-    // CHECK: } : memref<64x32xf32, #tile.layout<inner 16, swizzle 64>, 3 : i64>
-    } : memref<64x32xf32, #tile.layout<inner 16, swizzle 64>, 3 : i64>
+    // CHECK: } : memref<64x32xf32, #tile.layout<deal 4, inner 16, swizzle 64>, 3 : i64>
+    } : memref<64x32xf32, #tile.layout<deal 4, inner 16, swizzle 64>, 3 : i64>
     loop.for %k in 32 {
-      %0 = loop.load %xs[%t, %k] : memref<64x32xf32, #tile.layout<inner 16, swizzle 64>, 3 : i64>
+      %0 = loop.load %xs[%t, %k] : memref<64x32xf32, #tile.layout<deal 4, inner 16, swizzle 64>, 3 : i64>
       loop.store %0, %out[%t, %b * 32 + %k] : memref<64x128xf32>
     }
   }
