@@ -40,7 +40,7 @@ def race(out: Path, backends: str, seconds: float, retry: bool) -> Raced:
 
 def run_for(seconds: float, words: Sequence[str], stdout: IO[str]) -> None:
     """Run a command; one that takes too long is interrupted, so that it can end its workers."""
-    process = subprocess.Popen(words, stdout=stdout)
+    process = _interruptible(words, stdout)
     try:
         process.wait(max(0.0, seconds - _GRACE_S))
     except subprocess.TimeoutExpired:
@@ -50,6 +50,15 @@ def run_for(seconds: float, words: Sequence[str], stdout: IO[str]) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _interruptible(words: Sequence[str], stdout: IO[str]) -> subprocess.Popen[bytes]:
+    """A process that minds interrupts, even if we do not, whom a shell runs in the background."""
+    ours = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(words, stdout=stdout)
+    finally:
+        signal.signal(signal.SIGINT, ours)
 
 
 def command(results: Path, backends: str, stop: float, retry: bool) -> list[str]:

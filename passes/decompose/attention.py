@@ -26,7 +26,8 @@ from tilewright.dialects import torch
 from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.contraction import contract, transposed
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Tensor, scaled
+from tilewright.passes.decompose.elementwise import scaled
+from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.view import axes_of
 
 _LOWEST = {False: -3.4028234663852886e38, True: -1.7976931348623157e308}

@@ -21,7 +21,8 @@ from typing import Any
 
 from tilewright.dialects import torch
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Tensor, scaled
+from tilewright.passes.decompose.elementwise import scaled
+from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 def contract(rows: Tensor, columns: Tensor) -> Tensor:

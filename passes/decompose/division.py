@@ -17,8 +17,9 @@ from tilewright.dialects import torch
 from tilewright.dialects.element_types import FLOATS
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.elementwise import elementwise
 from tilewright.passes.decompose.pointwise import Argument, Binary, Computed, as_common
-from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
+from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 def _truncated(input: Tensor, other: Argument) -> Tensor:

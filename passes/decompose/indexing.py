@@ -23,8 +23,9 @@ from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.elementwise import elementwise
 from tilewright.passes.decompose.subscripts import gather
-from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
+from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.view import Shape
 
 Subscripts = list[Tensor | AffineExpr]

@@ -22,8 +22,9 @@ from tilewright.dialects.torch_shapes import broadcast
 from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.activations import log_sigmoid
 from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.elementwise import elementwise
 from tilewright.passes.decompose.pointwise import xlogy
-from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
+from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 _LossT = TypeVar("_LossT", bound=torch.PairLossOp)
 

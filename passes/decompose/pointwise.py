@@ -23,7 +23,8 @@ from tilewright.dialects.number import Number
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.dialects.types import element_of, shape_of
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
+from tilewright.passes.decompose.elementwise import elementwise
+from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.unary import is_negative
 
 Argument = Tensor | Number

@@ -27,7 +27,8 @@ from tilewright.dialects import torch
 from tilewright.dialects.einsum_equation import Labels
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise, scaled
+from tilewright.passes.decompose.elementwise import elementwise, scaled
+from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 def multiply(left: Tensor, right: Tensor) -> Tensor:

@@ -21,6 +21,7 @@ from tilewright.dialects import torch
 from tilewright.dialects.element_types import FLOATS
 from tilewright.dialects.torch_op import python_value
 from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.elementwise import scaled
 from tilewright.passes.decompose.indexing import (
     Subscripts,
     along,
@@ -29,7 +30,7 @@ from tilewright.passes.decompose.indexing import (
     slices,
     wrapped,
 )
-from tilewright.passes.decompose.tensor import Emitter, Tensor, scaled
+from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.updates import Write, monoid_of, number_of
 
 # --- Subscripts along one dimension, one for each update -------------------------------------

@@ -22,7 +22,8 @@ from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.number import Number
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
+from tilewright.passes.decompose.elementwise import elementwise
+from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 # --- Variances -------------------------------------------------------------------------------
 

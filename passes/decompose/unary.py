@@ -20,7 +20,8 @@ from xdsl.ir import Attribute
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
+from tilewright.passes.decompose.elementwise import elementwise
+from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 class Unary(Decomposition[torch.UnaryOp]):

@@ -14,9 +14,10 @@ from tilewright.dialects.element_types import FLOATS
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.number import Number
 from tilewright.dialects.prim import ScalarFunction
+from tilewright.passes.decompose.elementwise import elementwise
 from tilewright.passes.decompose.indexing import Subscripts
 from tilewright.passes.decompose.subscripts import scatter
-from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
+from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 _MONOIDS: Mapping[str, Monoid] = {
     "add": Monoid.ADD,

@@ -47,8 +47,9 @@ from tilewright.dialects.index import delinearize
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.prim import ScalarFunction, Source
 from tilewright.dialects.types import element_of, shape_of
+from tilewright.passes.decompose.elementwise import elementwise
 from tilewright.passes.decompose.subscripts import gather
-from tilewright.passes.decompose.tensor import Emitter, Tensor, elementwise
+from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.view import Shape
 from tilewright.passes.trace import Rule, TracedPattern
 

@@ -2,6 +2,7 @@
 """What the command for GPU machines does with what it finds; some of it, on the simulator."""
 
 import json
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -290,8 +291,13 @@ def test_the_race_is_one_that_bench_knows(tmp_path: Path, capsys: pytest.Capture
 
 def test_a_race_that_takes_too_long_is_interrupted(tmp_path: Path):
     script = "import time\ntry: time.sleep(60)\nexcept KeyboardInterrupt: print('ended')"
-    with (tmp_path / "said").open("w") as said:
-        suite.run_for(6.5, [sys.executable, "-c", script], said)
+    ours = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in a shell's background
+    try:
+        with (tmp_path / "said").open("w") as said:
+            suite.run_for(6.5, [sys.executable, "-I", "-S", "-c", script], said)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, ours)
     assert (tmp_path / "said").read_text() == "ended\n"
 
 

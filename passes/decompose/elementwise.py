@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Elementwise arithmetic: tensors that emit Tensor IR as they are added, compared, selected.
+
+    softplus = (x.exp() + 1.0).log()
+
+Whatever is viewed, one `prim.index_map` says it, or none, and only where an element is used.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self, TypeVar, overload
+
+from xdsl.dialects.builtin import bf16, f16, f32, i1
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineMap
+
+from tilewright.dialects import prim
+from tilewright.dialects.element_types import FLOATS
+from tilewright.dialects.index import Range, simplify_map
+from tilewright.dialects.number import Number
+from tilewright.dialects.prim import ScalarFunction, Source
+from tilewright.dialects.torch_shapes import broadcast
+from tilewright.dialects.types import element_of, shape_of
+from tilewright.passes.decompose.emission import Emission
+from tilewright.passes.decompose.view import View
+
+_Elements = TypeVar("_Elements", bound="Elements")
+
+
+@dataclass(frozen=True)
+class Elements(View):
+    """A view whose elements can be computed with, each by itself, in ops that `emit` takes."""
+
+    emit: Emission
+
+    @cached_property
+    def value(self) -> SSAValue:
+        """This tensor in the IR."""
+        ranges = [Range.extent(size) for size in self.shape]
+        map = simplify_map(self.map, ranges)
+        identity = simplify_map(AffineMap.identity(len(self.shape)), ranges)
+        if self.shape == shape_of(self.source) and map == identity:
+            return self.source
+        op = prim.IndexMapOp([Source.always(self.source, map)], self.shape)
+        return self.emit.add(op).result
+
+    @property
+    def element(self) -> Attribute:
+        """The element type."""
+        return element_of(self.source)
+
+    @property
+    def is_float(self) -> bool:
+        """Whether elements are floats, of any width."""
+        return self.element in FLOATS
+
+    def computed(self, op: Operation) -> Self:
+        """What `op` computes, which is emitted: its first result."""
+        result = self.emit.add(op).results[0]
+        shape = shape_of(result)
+        return replace(self, source=result, shape=shape, map=AffineMap.identity(len(shape)))
+
+    def cast(self, element: Attribute) -> Self:
+        """The same values in another type; from and to half types by way of f32, as in PyTorch."""
+        if element == self.element:
+            return self
+        is_half, was_half = element in (f16, bf16), self.element in (f16, bf16)
+        if is_half != was_half and f32 not in (element, self.element):
+            return self.cast(f32).cast(element)
+        op = prim.ElementwiseOp(ScalarFunction.CAST, [self.value], element)
+        return self.computed(op)
+
+    def __add__(self, other: Self | Number) -> Self:
+        return elementwise(ScalarFunction.ADD, self, other)
+
+    def __sub__(self, other: Self | Number) -> Self:
+        return elementwise(ScalarFunction.SUB, self, other)
+
+    def __mul__(self, other: Self | Number) -> Self:
+        return elementwise(ScalarFunction.MUL, self, other)
+
+    def __truediv__(self, other: Self | Number) -> Self:
+        return elementwise(ScalarFunction.DIV, self, other)
+
+    def __and__(self, other: Self | Number) -> Self:
+        return elementwise(ScalarFunction.AND, self, other)
+
+    def __or__(self, other: Self | Number) -> Self:
+        return elementwise(ScalarFunction.OR, self, other)
+
+    def __radd__(self, other: Number) -> Self:
+        return elementwise(ScalarFunction.ADD, other, self)
+
+    def __rsub__(self, other: Number) -> Self:
+        return elementwise(ScalarFunction.SUB, other, self)
+
+    def __rmul__(self, other: Number) -> Self:
+        return elementwise(ScalarFunction.MUL, other, self)
+
+    def __rtruediv__(self, other: Number) -> Self:
+        return elementwise(ScalarFunction.DIV, other, self)
+
+    def __neg__(self) -> Self:
+        return elementwise(ScalarFunction.NEG, self)
+
+    def __lt__(self, other: Self | Number) -> Self:
+        return elementwise(ScalarFunction.LT, self, other)
+
+    def __le__(self, other: Self | Number) -> Self:
+        return elementwise(ScalarFunction.LE, self, other)
+
+    def __gt__(self, other: Self | Number) -> Self:
+        return elementwise(ScalarFunction.GT, self, other)
+
+    def __ge__(self, other: Self | Number) -> Self:
+        return elementwise(ScalarFunction.GE, self, other)
+
+    def equals(self, other: Self | Number) -> Self:
+        """Where both are equal (`==` compares `Tensor`s themselves)."""
+        return elementwise(ScalarFunction.EQ, self, other)
+
+    def differs(self, other: Self | Number) -> Self:
+        """Where they are not equal, NaN included."""
+        return elementwise(ScalarFunction.NE, self, other)
+
+    def is_nan(self) -> Self:
+        """Where an element is NaN."""
+        return self.differs(self)
+
+    def is_true(self) -> Self:
+        """Where an element is not 0."""
+        return self if self.element == i1 else self.differs(0)
+
+    def logical_not(self) -> Self:
+        """The opposite of an i1."""
+        return elementwise(ScalarFunction.XOR, self, 1)
+
+    def where(self, then: Self | Number, otherwise: Self | Number) -> Self:
+        """`then` where I, an i1, am true, else `otherwise`; at least one of them a tensor."""
+        return elementwise(ScalarFunction.SELECT, self, then, otherwise)
+
+    def abs(self) -> Self:
+        """The absolute value of each element."""
+        return elementwise(ScalarFunction.ABS, self)
+
+    def exp(self) -> Self:
+        """e to the power of each element."""
+        return elementwise(ScalarFunction.EXP, self)
+
+    def log(self) -> Self:
+        """The natural logarithm of each element."""
+        return elementwise(ScalarFunction.LOG, self)
+
+    def sqrt(self) -> Self:
+        """The square root of each element."""
+        return elementwise(ScalarFunction.SQRT, self)
+
+    def rsqrt(self) -> Self:
+        """1 / sqrt of each element."""
+        return elementwise(ScalarFunction.RSQRT, self)
+
+    def maximum(self, other: Self | Number) -> Self:
+        """The larger of both; NaN if either is."""
+        return elementwise(ScalarFunction.MAXIMUM, self, other)
+
+    def minimum(self, other: Self | Number) -> Self:
+        """The smaller of both; NaN if either is."""
+        return elementwise(ScalarFunction.MINIMUM, self, other)
+
+
+def elementwise(function: ScalarFunction, *arguments: _Elements | Number) -> _Elements:
+    """
+    `function` of the elements of `arguments`, broadcast to one shape. A number is of the type of
+    the tensors, of which there is at least one (beside the condition of a `select`).
+    """
+    tensors = [argument for argument in arguments if not isinstance(argument, int | float)]
+    emit, shape, type = tensors[0].emit, broadcast(*(t.shape for t in tensors)), tensors[-1].element
+    values = [
+        emit.splat(a, shape, type) if isinstance(a, int | float) else a.broadcast(shape).value
+        for a in arguments
+    ]
+    result = i1 if function.is_comparison else type
+    return tensors[0].computed(prim.ElementwiseOp(function, values, result))
+
+
+@overload
+def scaled(number: _Elements, factor: Number) -> _Elements: ...
+
+
+@overload
+def scaled(number: Number, factor: Number) -> Number: ...
+
+
+def scaled(number: _Elements | Number, factor: Number) -> _Elements | Number:
+    """`number * factor`, without a multiplication by one."""
+    return number if factor == 1 else number * factor

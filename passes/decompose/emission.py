@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operations that take the place of one, collected in the order in which they are computed."""
+
+from typing import TypeVar
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects import prim
+from tilewright.dialects.number import Number, number_attribute
+from tilewright.passes.decompose.view import Shape
+
+_Op = TypeVar("_Op", bound=Operation)
+
+
+class Emission:
+    """What takes the place of `op`."""
+
+    def __init__(self, op: Operation):
+        self.op = op
+        self.ops: list[Operation] = []
+
+    def add(self, op: _Op) -> _Op:
+        """Emit an op under the name and the location of the one that it replaces."""
+        op.location = self.op.location
+        for result in op.results:
+            result.name_hint = self.op.results[0].name_hint
+        self.ops.append(op)
+        return op
+
+    def splat(self, value: Number, shape: Shape, type: Attribute) -> SSAValue:
+        """A tensor whose elements are all `value`."""
+        op = prim.ConstantOp(number_attribute(value, type), TensorType(type, shape))
+        return self.add(op).results[0]
