@@ -18,6 +18,7 @@ from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import present_gpu
 from tilewright.passes.levels import LEVELS
 from tilewright.tools import cli, compile_command, opt_tool, run_command
+from tilewright.tools.options import compile as compile_options
 
 needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
@@ -122,7 +123,7 @@ def statements(cuda: str) -> list[str]:
 
 
 def test_the_commands_know_all_levels():
-    assert list(cli.LEVELS) == [str(level) for level in LEVELS]
+    assert list(compile_options.LEVELS) == [str(level) for level in LEVELS]
 
 
 def test_a_level_is_all_that_is_printed(tilewright: Tilewright):

@@ -16,6 +16,7 @@ from tilewright.tools import cli, run_command
 from tilewright.tools.bench import profile
 from tilewright.tools.bench.contest import Contest
 from tilewright.tools.bench.contestants import BACKENDS, Prepare, ours
+from tilewright.tools.options import backends
 
 needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 RELU = ["-c", "torch.relu(torch.randn(4, 16))"]
@@ -147,4 +148,4 @@ def test_the_profiler_of_the_toolkit_is_found(
 
 
 def test_backends_of_the_command_line_are_those_that_there_are() -> None:
-    assert cli.BACKENDS == tuple(BACKENDS)
+    assert backends.BACKENDS == tuple(BACKENDS)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The option of commands that measure: whom to compare with."""
+
+import argparse
+
+BACKENDS = ("eager", "compile", "max-autotune")
+"""Whom `bench` compares with: those of `tools/bench/contestants.py`, which are PyTorch's."""
+
+
+def add_backends(parser: argparse.ArgumentParser) -> None:
+    """Add it to a command."""
+    parser.add_argument(
+        "--backends",
+        type=_backends,
+        metavar="A,B",
+        default=BACKENDS,
+        help=f"whom to compare with, of {', '.join(BACKENDS)}; default: all",
+    )
+
+
+def _backends(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name for name in text.split(",") if name))
+    if unknown := [name for name in names if name not in BACKENDS]:
+        known = ", ".join(BACKENDS)
+        raise argparse.ArgumentTypeError(f"unknown backend '{unknown[0]}'; known: {known}")
+    return names

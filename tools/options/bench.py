@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `tilewright bench`."""
+
+import argparse
+import re
+
+from tilewright.tools.options.backends import add_backends
+from tilewright.tools.options.command import AddParser, command
+
+_EPILOG = """\
+Every case is computed by Tilewright and by PyTorch, eager and compiled, each as a CUDA graph. First
+results are compared with float64, then all are timed in turns. Losses come first in the table. No
+ratio is shown where a result is wrong, a time is not possible, or noise exceeds the difference.
+
+  tilewright {} benchmarks/suite84.json --json results.json --plot results.png
+  tilewright {} benchmarks/suite84.json --static      without a GPU
+
+exit code: 0 if all that was measured is right, 1 if not; docs/benchmarking.md says more
+"""
+
+
+def add(add_parser: AddParser) -> None:
+    """Add them to the command line."""
+    help = "measure the cases of a suite against PyTorch"
+    parser = command(add_parser, "bench", "bench_command", help, _EPILOG)
+    parser.add_argument("suite", metavar="SUITE", help="cases, as benchmarks/suite84.json has them")
+    parser.add_argument(
+        "--static",
+        action="store_true",
+        help="what keeps kernels from being as fast as they could be, from their machine code; "
+        "no GPU is needed, and nothing is timed",
+    )
+    names = parser.add_mutually_exclusive_group()
+    names.add_argument("--only", metavar="TEXT", default="", help="cases with TEXT in their name")
+    names.add_argument(
+        "--filter", type=_regex, metavar="RE", help="cases whose name has a match of RE in it"
+    )
+    parser.add_argument("--target", metavar="ARCH", help="with --static; default: sm_90a")
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help="also write all figures, - for stdout; times that are in FILE already are not taken "
+        "again, if they are of the same GPU, versions, sources and backends",
+    )
+    add_backends(parser)
+    parser.add_argument("--plot", metavar="FILE", help="draw a bar chart: .png, .svg or .pdf")
+    parser.add_argument(
+        "--limit",
+        type=_seconds,
+        metavar="SECONDS",
+        default=180.0,
+        help="what compiles or runs for longer is killed; default: 180",
+    )
+    parser.add_argument(
+        "--stop-after",
+        type=_seconds,
+        metavar="SECONDS",
+        help="begin no case after so long; the same command goes on from there",
+    )
+    parser.add_argument(
+        "--retry", action="store_true", help="also measure again what gave nothing, or was wrong"
+    )
+
+
+def _regex(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as err:
+        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {err}") from err
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds")
+    return value

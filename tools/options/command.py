@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all commands have: a name, what it does in a sentence, and colours."""
+
+import argparse
+from collections.abc import Callable
+
+AddParser = Callable[..., argparse.ArgumentParser]
+
+
+def command(
+    add_parser: AddParser,
+    name: str,
+    module: str,
+    help: str,
+    epilog: str = "",
+) -> argparse.ArgumentParser:
+    """A command, which lies in `tilewright.tools.<module>`."""
+    parser = add_parser(
+        name,
+        help=help,
+        description=help[0].upper() + help[1:] + ".",
+        epilog=epilog.format(name, name),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(command=module)
+    parser.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colours: auto is on a terminal only, and never if NO_COLOR is set",
+    )
+    return parser

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `tilewright compile`."""
+
+from tilewright.tools.options.command import AddParser, command
+from tilewright.tools.options.program import EXPRESSION, add_program
+
+LEVELS = ("torch", "tensor", "loop", "tile", "kernel", "cuda")
+
+
+def add(add_parser: AddParser) -> None:
+    """Add them to the command line."""
+    help = "print the IR of a program at a level, or its CUDA source"
+    parser = command(add_parser, "compile", "compile_command", help, EXPRESSION)
+    add_program(parser)
+    parser.add_argument("--ir", choices=LEVELS, default="cuda", help="the level; default: cuda")
+    parser.add_argument("-o", dest="output", metavar="FILE", help="write to a file, - for stdout")
+    parser.add_argument(
+        "--plan",
+        metavar="FILE",
+        help="also write the launch plan: .txt, .md (Mermaid), .dot (Graphviz); "
+        "- prints it in the place of the IR",
+    )
+    parser.add_argument(
+        "--host",
+        action="store_true",
+        help="write a whole CUDA program to -o FILE.cu, whose main runs and times the kernels and "
+        "compares the results; its data goes to FILE.bin",
+    )
+    parser.add_argument(
+        "--report",
+        action="store_true",
+        help="print what the machine code tells of each kernel, in the place of the IR",
+    )
+    parser.add_argument(
+        "--json", metavar="FILE", help="write that report to a file as JSON, - for stdout"
+    )
+    parser.add_argument(
+        "-v",
+        dest="verbosity",
+        action="count",
+        default=0,
+        help="say on stderr what passes left alone; -vv prints every rewrite before the IR",
+    )

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `tilewright doctor`."""
+
+from tilewright.tools.options.command import AddParser, command
+
+
+def add(add_parser: AddParser) -> None:
+    """Add them to the command line."""
+    command(add_parser, "doctor", "doctor", "say what is installed, and what works with it")

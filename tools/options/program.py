@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of commands that compile a program: what, for which GPU, scheduled how."""
+
+import argparse
+
+EXPRESSION = """\
+An EXPR is a PyTorch expression, or statements that end in one; torch, nn, F and math are known:
+  tilewright {} -c "torch.nn.RMSNorm(2048)(torch.randn(1, 32, 2048))"
+  tilewright {} -c "x = torch.randn(4, 8); F.softmax(x, -1)"
+A FILE is model.pt2, which torch.export.save wrote; or file.py:NAME, a module, a function, or what
+makes a module, with its arguments as NAME.example_inputs or example_inputs in the file; or IR at
+any level, - for the standard input."""
+"""The epilog of their help."""
+
+
+def add_program(parser: argparse.ArgumentParser) -> None:
+    """Add them to a command."""
+    program = parser.add_mutually_exclusive_group(required=True)
+    program.add_argument("file", metavar="FILE", nargs="?", help="model.pt2, file.py:NAME, or IR")
+    program.add_argument("-c", dest="expression", metavar="EXPR", help="a PyTorch expression")
+    parser.add_argument(
+        "--target", metavar="ARCH", help="GPU architecture; default: the GPU present, else sm_90a"
+    )
+    parser.add_argument(
+        "--schedule",
+        metavar="[KERNEL=]PASSES",
+        action="append",
+        default=[],
+        help="do a kernel with these passes and options, as `explain` prints them; once for each",
+    )

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `tilewright run`."""
+
+import argparse
+
+from tilewright.tools.options.backends import add_backends
+from tilewright.tools.options.command import AddParser, command
+from tilewright.tools.options.program import EXPRESSION, add_program
+
+
+def add(add_parser: AddParser) -> None:
+    """Add them to the command line."""
+    help = "compile a program, run its kernels and compare the results"
+    parser = command(add_parser, "run", "run_command", help, EXPRESSION)
+    add_program(parser)
+    parser.add_argument(
+        "--device",
+        choices=("auto", "gpu", "sim"),
+        default="auto",
+        help="a GPU or the simulator; auto takes what there is",
+    )
+    parser.add_argument(
+        "--blocks",
+        type=_blocks,
+        metavar="N",
+        help="simulate at most about N blocks of each kernel, spread over its grid",
+    )
+    inputs = parser.add_mutually_exclusive_group()
+    inputs.add_argument(
+        "--seed", type=_seed, default=0, metavar="N", help="of the random inputs; default: 0"
+    )
+    inputs.add_argument(
+        "--inputs", metavar="FILE", help="inputs of a FILE of IR by name, as safetensors"
+    )
+    parser.add_argument(
+        "--against", metavar="FILE", help="another file of IR, whose results must be the same"
+    )
+    parser.add_argument(
+        "--check",
+        choices=("each", "end", "none"),
+        default="none",
+        help="also run the IR before and after each pass, or at both ends, and compare",
+    )
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help="write the report to a file as JSON; - is stdout, and the tables go to stderr",
+    )
+    parser.add_argument(
+        "--report",
+        action="store_true",
+        help="also say what the machine code tells of each kernel, as compile --report does",
+    )
+    parser.add_argument(
+        "--bench",
+        action="store_true",
+        help="then measure it against PyTorch, on a GPU, as bench does",
+    )
+    add_backends(parser)
+    parser.add_argument(
+        "--profile",
+        action="store_true",
+        help="then print what Nsight Compute (ncu) counts in each kernel, where it is installed",
+    )
+
+
+def _blocks(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no positive number of blocks")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal() or int(text) >= 2**64:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 0 to 2**64 - 1")
+    return int(text)
