@@ -21,200 +21,21 @@ unrolled nests over them, and kept in arrays of registers as far as others need 
 its load or store; where it guards a value it becomes a select.
 """
 
-from collections.abc import Container, Sequence
-
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from tilewright.dialects import kernel, loop, tile
+from tilewright.dialects import loop, tile
 from tilewright.dialects.kernel_like import MAX_THREADS
-from tilewright.dialects.tile import Join
-from tilewright.dialects.tile_axes import Axis, Level
-from tilewright.dialects.types import memref_type
-from tilewright.passes.block_joins import BlockJoins, block_joins
-from tilewright.passes.kernel.alignment import require_aligned_arguments
-from tilewright.passes.kernel.combine import Combining
-from tilewright.passes.kernel.commenting import Commenting, drop_only_comment
-from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.join_blocks import JoiningBlocks
-from tilewright.passes.kernel.loops import Loops
+from tilewright.passes.kernel.lower_launch import LaunchLowering
 from tilewright.passes.kernel.scratch import pass_scratch
-from tilewright.passes.kernel.sharing import Sharing
-from tilewright.passes.kernel.staging import Staging
-from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("k", 1, "convert_tile_to_kernel")
 
 _MAX_GRID = 2**31 - 1
 """Blocks in a grid along x (CUDA C++ Programming Guide, technical specifications)."""
-
-
-class _Lowering:
-    """One walk over a launch."""
-
-    def __init__(self, source: loop.KernelOp, launch: tile.LaunchOp):
-        self.launch = launch
-        # the function exists before its body: ids take their ranges from it
-        self.function = _empty_function(source, launch)
-        self.joins = _joins_of(source, launch)
-        self.emit = Emitter(self.function.body.block)
-        self.values = ThreadValues(launch, self.emit)
-        self.comments = Commenting(self.emit)
-        for old, new in zip(source.body.block.args, self.function.body.block.args, strict=True):
-            new.name_hint = old.name_hint
-            self.values.set(old, new)
-        with self.emit.at(launch):
-            block, thread = self._bind_ids()
-        threads = launch.thread_axes()
-        self.combining = Combining(self.values, self.emit, thread, threads)
-        self.sharing = Sharing(self.values, self.emit, thread, threads)
-        self.staging = Staging(
-            self.values, self.emit, thread, launch.num_threads, self._lower_block
-        )
-        self.loops = Loops(self.values, self.emit, self.comments, self.staging, self._lower_block)
-        self.joining = None
-        if self.joins is not None:
-            ids = block, thread
-            self.joining = JoiningBlocks(
-                self.joins, self.function, self.values, self.emit, ids, self.combining
-            )
-
-    def _bind_ids(self) -> tuple[SSAValue, SSAValue]:
-        """The ids of block and thread, of which their axes are made."""
-        block = self.emit.value(kernel.BlockIdOp(), "block")
-        thread = self.emit.value(kernel.ThreadIdOp(), "thread")
-        joined: Sequence[Axis] = [] if self.joins is None else self.joins.axes
-        apart = [axis for axis in self.launch.axes_at(Level.BLOCK) if axis not in joined]
-        self.values.bind([*apart, *joined], block)  # those that join lie side by side
-        self.values.bind(self.launch.thread_axes(), thread)
-        return block, thread
-
-    def run(self) -> kernel.FuncOp:
-        """The kernel function that does what the launch does."""
-        if self.joins is not None and self.joins.kind is Join.CLUSTER:
-            self.function.cluster = IntegerAttr(self.joins.blocks, i64)
-        with self.emit.at(self.launch):
-            for op in self.launch.scalars():
-                self._lower(op)
-            self._lower_block(self.launch.body.block)
-            if self.joining is not None:
-                self.joining.rest.close()
-        require_aligned_arguments(self.function)
-        drop_only_comment(self.function)
-        return self.function
-
-    def _lower_block(self, block: Block, known: Container[Operation] = ()) -> None:
-        """All ops of a block, but those whose results are `known` already."""
-        self.comments.enter(block, elsewhere=self.loops.in_rings)
-        for axes, ops in self.values.registers.runs(block):
-            ops = [op for op in ops if op not in known and not self.loops.is_joined_already(op)]
-            if ops:
-                self._lower_run(axes, ops)
-
-    def _lower_run(self, axes: Sequence[SSAValue], ops: Sequence[Operation]) -> None:
-        """Ops that depend on the same register axes, in one nest over those."""
-        for op in ops:
-            if not isinstance(op, loop.ReduceOp):  # a loop knows what it begins with
-                self.comments.above(op)
-        if axes:
-            self.values.keep([r for op in ops for r in op.results if _is_used_outside(r, ops)])
-        with self.values.nest(axes):
-            for op in ops:
-                self._lower(op)
-
-    def _lower(self, op: Operation) -> None:
-        with self.emit.at(op):
-            match op:
-                case loop.ReduceOp():
-                    self.loops.lower_reduce(op)
-                case loop.ForOp():
-                    self.loops.lower_for(op)
-                case loop.ScanOp():
-                    self.loops.lower_scan(op)
-                case loop.PrefixOp():
-                    self.loops.lower_prefix(op)
-                case loop.YieldOp():
-                    self.loops.lower_yield(op)
-                case tile.CombineOp():
-                    self._lower_combine(op)
-                case tile.ShareOp():
-                    self.sharing.lower(op)
-                case tile.StageOp():
-                    self._lower_stage(op)
-                case loop.StoreOp() if self.joining is not None:
-                    self._lower_store(op, self.joining)
-                case _:
-                    self._copy(op)
-
-    def _copy(self, op: Operation) -> None:
-        if op.regions:
-            raise PassFailedException(f"convert-tile-to-kernel: cannot lower '{op.name}'")
-        self.values.define(op.results, self.emit.op(self.values.clone(op)).results)
-
-    def _lower_combine(self, op: tile.CombineOp) -> None:
-        self.combining.lower(op)
-        if self.joining is None or op not in self.joining.joins.ops:
-            return
-        if self.joining.joins.kind is not Join.ATOMIC:
-            self.joining.lower(op)
-
-    def _lower_store(self, op: loop.StoreOp, joining: JoiningBlocks) -> None:
-        """By all blocks, or by one of those that join."""
-        is_atomic = joining.joins.kind is Join.ATOMIC
-        if is_atomic and any(op.value in each.results for each in joining.joins.ops):
-            joining.update(op)
-        else:
-            joining.store(op)
-
-    def _lower_stage(self, op: tile.StageOp) -> None:
-        """A slab of one slot; one with a ring has been filled by the pipeline of its loop."""
-        if op in self.loops.in_rings:
-            return
-        slab = self.emit.value(kernel.SharedOp(memref_type(op.slab)), op.slab.name_hint)
-        self.values.set(op.slab, slab)
-        if self.emit.loops:
-            self.emit.op(kernel.BarrierOp())
-        self.staging.fill(op, slab)
-        self.emit.op(kernel.BarrierOp())
-
-
-def _empty_function(source: loop.KernelOp, launch: tile.LaunchOp) -> kernel.FuncOp:
-    """The function of a launch but for what it does."""
-    function = kernel.FuncOp(
-        source.sym_name.data,
-        Region(Block(arg_types=source.body.block.arg_types)),
-        len(source.outputs),
-        grid=launch.num_blocks,
-        block=launch.num_threads,
-        min_blocks=None if launch.min_blocks is None else launch.min_blocks.value.data,
-    )
-    function.location = source.location
-    function.schedule = source.schedule
-    function.set_facts(source.facts)
-    return function
-
-
-def _joins_of(source: loop.KernelOp, launch: tile.LaunchOp) -> BlockJoins | None:
-    """What blocks join; the combines of each group stand together from now on."""
-    joins = block_joins(launch)
-    if joins is None:
-        return None
-    if joins.kind is Join.WORKSPACE:
-        raise PassFailedException(
-            f"convert-tile-to-kernel: cannot lower @{source.sym_name.data}: join(workspace) "
-            "takes two kernels; run split-joins first"
-        )
-    for group in joins.groups:
-        group.stand_together()
-    return joins
-
-
-def _is_used_outside(value: SSAValue, ops: Sequence[Operation]) -> bool:
-    return any(use.operation not in ops for use in value.uses)
 
 
 def legal(source: loop.KernelOp) -> str | None:
@@ -247,7 +68,7 @@ class ConvertTileToKernelPass(ModulePass):
             launch = source.body.block.last_op
             assert isinstance(launch, tile.LaunchOp)
             with rewriting(RULE, source, whole_module=True):
-                function = _Lowering(source, launch).run()
+                function = LaunchLowering(source, launch).run()
                 pass_scratch(op, function)
                 op.body.block.insert_op_before(function, source)
                 source.detach()

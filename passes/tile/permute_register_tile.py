@@ -27,24 +27,23 @@ is or in strips of one, in which they are, or which takes the accesses of a bloc
 (`access_clocks`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import ClassVar, NamedTuple, Self
 
-from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile_axes import Level
 from tilewright.passes.tile.access_clocks import access_clocks, reads_freely
+from tilewright.passes.tile.arranged_axes import bind_registers, bind_threads, keep_registers
 from tilewright.passes.tile.dealt_rows import deal_rows
-from tilewright.passes.tile.rebind import NewAxis, Rebinding
+from tilewright.passes.tile.rebind import Rebinding
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 from tilewright.passes.tile.slab_conflicts import SlabConflicts
+from tilewright.passes.tile.tile_arrangements import height_in_order, side_by_side, warp_heights
 from tilewright.passes.tile.tile_sides import Side, sides_of
 from tilewright.passes.trace import Rule
 
@@ -80,9 +79,11 @@ class PermuteRegisterTilePass(SchedulingPass):
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         """At first one that reads slabs without conflicts, and is near to how it is."""
         m, n = sides_of(launch)
-        lanes = _lanes_in_order(m, n, Role.N)
-        usual = [replace(self, vm=a, vn=b, lanes_m=lanes, fastest="n") for a, b in _vectors(m, n)]
-        order = [(high, along) for along in ("n", "m") for high in _warps(m, n)]
+        lanes = height_in_order(m, n, Role.N)
+        usual = [
+            replace(self, vm=a, vn=b, lanes_m=lanes, fastest="n") for a, b in side_by_side(m, n)
+        ]
+        order = [(high, along) for along in ("n", "m") for high in warp_heights(m, n)]
         best = usual[0]
 
         @cache
@@ -120,7 +121,7 @@ class PermuteRegisterTilePass(SchedulingPass):
                 )
         if self.fastest not in ("n", "m"):
             return f"threads are counted along n or m first, not '{self.fastest}'"
-        possible = {*_warps(m, n), _lanes_in_order(m, n, Role(self.fastest))}
+        possible = {*warp_heights(m, n), height_in_order(m, n, Role(self.fastest))}
         if self.lanes_m in possible:
             return None
         return (
@@ -139,37 +140,21 @@ class PermuteRegisterTilePass(SchedulingPass):
         rewriter.replace(launch, new)
 
     def _arranged(self, launch: tile.LaunchOp, m: Side, n: Side) -> tile.LaunchOp:
+        assert self.lanes_m is not None
+        assert self.fastest is not None
         rebinding, sides = Rebinding(), {axis for side in (m, n) for axis in side.axes}
         for axis in launch.axes_at(Level.BLOCK):
             rebinding.keep(axis)
-        threads = self._bind_threads(rebinding, m, n)
+        threads = bind_threads(rebinding, m, n, self.lanes_m, Role(self.fastest))
         for axis in launch.axes_at(Level.REGISTER):
             if axis not in sides:
                 rebinding.keep(axis)
         for side, vector in self._with_vectors(m, n):
             if vector == side.vector:
-                _keep_registers(rebinding, side, threads[side.role])
+                keep_registers(rebinding, side, threads[side.role])
             else:
-                _bind_registers(rebinding, side, vector, threads[side.role])
+                bind_registers(rebinding, side, vector, threads[side.role])
         return rebinding.rebound(launch)
-
-    def _bind_threads(self, rebinding: Rebinding, m: Side, n: Side) -> dict[Role, "_Threads"]:
-        """The axes of threads, those that are counted first last."""
-        assert self.fastest is not None
-        assert self.lanes_m is not None
-        fastest = Role(self.fastest)
-        order = [m, n] if fastest is Role.N else [n, m]
-        if self.lanes_m == _lanes_in_order(m, n, fastest):
-            lanes = {side.role: 0 for side in order}
-        else:
-            lanes = {Role.M: self.lanes_m, Role.N: WARP_SIZE // self.lanes_m}
-        found = {side.role: _Threads(AffineConstantExpr(0), []) for side in order}
-        for level in (Level.WARP, Level.LANE):
-            for side in order:
-                found[side.role] = _bind_level(
-                    rebinding, side, level, lanes[side.role], found[side.role]
-                )
-        return found
 
 
 class _Cost(NamedTuple):
@@ -177,89 +162,3 @@ class _Cost(NamedTuple):
 
     has_conflicts: bool
     clocks: float
-
-
-class _Threads(NamedTuple):
-    """Where a thread is along a side, and the axes that say so."""
-
-    at: AffineExpr
-    axes: Sequence[SSAValue]
-
-    def bound(self, rebinding: Rebinding, axis: NewAxis, factor: int) -> "_Threads":
-        """With one axis more."""
-        at = self.at + rebinding.add(axis) * factor
-        return _Threads(at, [*self.axes, rebinding.body.args[-1]])
-
-
-def _bind_level(
-    rebinding: Rebinding, side: Side, level: Level, lanes: int, before: _Threads
-) -> _Threads:
-    """The axis of the warps, or of the lanes in one; of all threads if warps are not told apart."""
-    if not lanes:
-        axis = NewAxis(side.hint, Level.THREAD, side.thread.extent, side.role)
-        return before.bound(rebinding, axis, 1) if level is Level.LANE else before
-    extents = {Level.WARP: side.thread.extent // lanes, Level.LANE: lanes}
-    if extents[level] == 1:
-        return before
-    axis = NewAxis(f"{level[0]}{side.role}", level, extents[level], side.role)
-    return before.bound(rebinding, axis, lanes if level is Level.WARP else 1)
-
-
-def _keep_registers(rebinding: Rebinding, side: Side, threads: _Threads) -> None:
-    for axis in side.axes:
-        if axis is not side.thread:
-            rebinding.keep(axis)
-    rebinding.substitute([side.thread], threads.at, overruns=False)
-    rebinding.substitution.parts[side.thread.value] = threads.axes
-
-
-def _bind_registers(rebinding: Rebinding, side: Side, vector: int, threads: _Threads) -> None:
-    """`strip * reach + thread * vector + element`; what is joined is so across the whole side."""
-    strips, reach = side.elements // vector, side.thread.extent * vector
-    whole = _Threads(threads.at * vector, threads.axes)
-    for kind, extent, factor in (("s", strips, reach), ("v", vector, 1)):
-        if extent > 1:
-            axis = NewAxis(f"{kind}{side.role}", Level.REGISTER, extent, side.role)
-            whole = whole.bound(rebinding, axis, factor)
-    rebinding.substitute(side.axes, whole.at, overruns=False)
-    for axis in side.axes:
-        rebinding.substitution.parts[axis.value] = []
-    rebinding.substitution.parts[side.thread.value] = whole.axes
-
-
-def _vectors(m: Side, n: Side) -> Iterator[tuple[int, int]]:
-    """Rows and columns that lie side by side: as they are, each alone, then all others."""
-    yield m.vector, n.vector
-    one = [side.vector if side.is_parted else 1 for side in (m, n)]
-    yield one[0], one[1]
-    yield m.vector, one[1]
-    yield one[0], n.vector
-    for rows in _widths(m):
-        for columns in _widths(n):
-            yield rows, columns
-
-
-def _widths(side: Side) -> list[int]:
-    if side.is_parted:
-        return [side.vector]
-    return [width for width in (1, 2, 4, 8, 16) if side.elements % width == 0]
-
-
-def _warps(m: Side, n: Side) -> list[int]:
-    """How high warps can be that are rectangles, in lanes."""
-    sizes = (1, 2, 4, 8, 16, 32)
-    return [
-        high
-        for high in sizes
-        if m.thread.extent % high == 0 and n.thread.extent % (WARP_SIZE // high) == 0
-    ]
-
-
-def _lanes_in_order(m: Side, n: Side, fastest: Role) -> int:
-    """How high warps are if threads are counted along one side first; 0 if no rectangles."""
-    first, then = (n, m) if fastest is Role.N else (m, n)
-    along = min(first.thread.extent, WARP_SIZE)
-    across = WARP_SIZE // along
-    if along * across != WARP_SIZE or first.thread.extent % along or then.thread.extent % across:
-        return 0
-    return across if fastest is Role.N else along

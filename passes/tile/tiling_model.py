@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+One way to tile a contraction, what a block needs for it, and how long it takes by a model of time:
+
+    seconds = max(arithmetic, L2, device memory, waiting) + first answer + joining the splits
+
+* arithmetic: the multiply-adds of the SM with the most blocks, at the share of its issue slots that
+  multiply-adds of such a tile get, or, if it has too few warps to hide latency, at the share that
+  each warp gets of its own; and a little for each chunk;
+* L2: what blocks stage, rereads by other blocks included;
+* device memory: every input once, at the bandwidth;
+* waiting: a chunk is asked for as many chunks ahead as there are slots, less one, and takes the
+  latency of memory to come.
+"""
+
+from typing import NamedTuple
+
+from tilewright.dialects.kernel_like import MAX_CLUSTER
+from tilewright.dialects.target import L2_BYTES, Target
+from tilewright.dialects.tile import Join
+from tilewright.passes.tile import latencies
+from tilewright.passes.tile.contraction import Contraction
+from tilewright.passes.tile.tiles import Tile
+
+_LONG_CHUNK_REGISTERS = 40
+"""What NVRTC takes beside, where it is left to itself, to load ahead in a long chunk."""
+
+_CHUNK_CLOCKS = 40
+"""What a chunk costs beside its multiply-adds: a barrier, addresses, the first loads."""
+
+_WARPS_TO_HIDE = 8
+"""Warps of an SM with which loads of shared memory are hidden behind multiply-adds."""
+
+
+class Tiling(NamedTuple):
+    """The joint decision for a contraction."""
+
+    tile: Tile
+    bk: int
+    split: int
+    depth: int
+
+    def __str__(self) -> str:
+        tile = self.tile
+        return (
+            f"tile {tile.m}x{tile.n}, {tile.fm}x{tile.fn} a thread; bk {self.bk}, "
+            f"split {self.split}, {self.depth} slots"
+        )
+
+    def fits(self, problem: Contraction, target: Target) -> bool:
+        """Whether a block with it can run."""
+        shared = self.shared_bytes(problem, target)
+        return target.blocks_per_sm(self.tile.threads, shared, self.registers(problem)) > 0
+
+    def registers(self, problem: Contraction) -> int:
+        """Registers of a thread: each sum that an element joins has accumulators of its own."""
+        more = _LONG_CHUNK_REGISTERS if self.bk > self.tile.chunk else 0
+        return (self.tile.registers + more) * problem.sums
+
+    def shared_bytes(self, problem: Contraction, target: Target) -> int:
+        """Shared memory of a block: the sums that blocks join lie where the slabs have lain."""
+        ring = self.depth * self.slab_bytes(problem)
+        return max(ring, self.joined_bytes(problem, target))
+
+    def slab_bytes(self, problem: Contraction) -> int:
+        """Bytes of one slot of all slabs."""
+        return self.bk * (self.tile.m * problem.m_bytes + self.tile.n * problem.n_bytes)
+
+    def joined_bytes(self, problem: Contraction, target: Target) -> int:
+        """Shared memory in which blocks of a cluster leave their sums for each other."""
+        if self.split == 1 or self.join(target) is not Join.CLUSTER:
+            return 0
+        return 4 * problem.sums * self.tile.m * self.tile.n
+
+    def join(self, target: Target) -> Join:
+        """How the blocks that share the steps of K join their sums."""
+        in_cluster = target.has_clusters and self.split <= MAX_CLUSTER
+        return Join.CLUSTER if in_cluster else Join.LAST_BLOCK
+
+    def blocks(self, problem: Contraction) -> int:
+        """Blocks of the grid."""
+        tiles = -(-problem.m // self.tile.m) * -(-problem.n // self.tile.n)
+        return problem.batch * tiles * self.split
+
+    def chunks(self, problem: Contraction) -> int:
+        """Chunks of K that a block does."""
+        return -(-problem.k // (self.split * self.bk))
+
+    def seconds(self, problem: Contraction, target: Target) -> float:
+        """How long it takes, by the model above."""
+        most = -(-self.blocks(problem) // target.sms)
+        shared = self.shared_bytes(problem, target)
+        room = target.blocks_per_sm(self.tile.threads, shared, self.registers(problem))
+        resident = max(1, min(most, room))
+        warps = resident * target.warps_of(self.tile.threads)
+        rounds = -(-most // resident) * self.chunks(problem)
+        waiting = rounds * latencies.MEMORY / (self.depth - 1)
+        share = min(self.tile.share, self.tile.share_alone * warps / _WARPS_TO_HIDE)
+        return self._seconds(problem, target, share, waiting)
+
+    def least_seconds(self, problem: Contraction, target: Target) -> float:
+        """How long it takes at least, however many slots and blocks an SM has."""
+        return self._seconds(problem, target, self.tile.share, 0.0)
+
+    def pipeline(self, problem: Contraction, target: Target) -> list[str]:
+        """The passes that do it."""
+        of_block = self.tile
+        registers = of_block.threads * self.registers(problem)
+        most = target.blocks_per_sm(of_block.threads, shared=0, registers=1)
+        min_blocks = min(max(1, target.registers_per_sm // registers), most)
+        steps = [f"chunk-matmul-k{{bk={self.bk}}}"]
+        if self.split > 1:
+            join = self.join(target)
+            steps.append(f"split-matmul-k{{factor={self.split} join={join.value}}}")
+        return [
+            *steps,
+            f"blockify-launch{{m={of_block.m} n={of_block.n}}}",
+            "cooperative-reduce",
+            "stage-inputs",
+            f"register-tile{{fm={of_block.fm} fn={of_block.fn} min_blocks={min_blocks}}}",
+            "permute-register-tile",
+            f"double-buffer{{depth={self.depth}}}",
+            "tma-copy",
+            "split-inner-for-swizzle",
+            "async-copy",
+            "pad-smem",
+            f"pipeline-k-outer{{lookahead={self.depth - 1}}}",
+            "mark-unroll",
+        ]
+
+    def _seconds(self, problem: Contraction, target: Target, share: float, waiting: float) -> float:
+        """The same, where multiply-adds get that share of the issue slots."""
+        tile, chunks = self.tile, self.chunks(problem)
+        most = -(-self.blocks(problem) // target.sms)
+        lanes = target.fp32_lanes * share
+        clocks = tile.m * tile.n * self.bk * problem.sums / lanes + _CHUNK_CLOCKS
+        busy = max(
+            most * chunks * clocks / target.clock,
+            most * chunks * self.slab_bytes(problem) / L2_BYTES / target.clock,
+            _bytes(problem) / target.bandwidth,
+            waiting,
+        )
+        return busy + latencies.MEMORY + self._joining(problem, target)
+
+    def _joining(self, problem: Contraction, target: Target) -> float:
+        if self.split == 1:
+            return 0.0
+        moved = 2 * 4 * problem.sums * self.tile.m * self.tile.n / L2_BYTES / target.clock
+        join = self.join(target)
+        read = moved if join is Join.CLUSTER else moved * self.split
+        return latencies.JOIN[join] + read
+
+
+def _bytes(problem: Contraction) -> int:
+    """Bytes of the operands and of the result, each once."""
+    per_batch = problem.k * (problem.m * problem.m_bytes + problem.n * problem.n_bytes)
+    return problem.batch * (per_batch + 4 * problem.m * problem.n)
