@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright compile | run | explain | bench | ops | simcheck | doctor`: which commands there are, how
-they are run and how they end. The options of each are in `tools/options/`.
+`tilewright compile | run | explain | bench | ops | simcheck | doctor`: the commands, how they are run
+and how they end. The options of each are in `tools/options/`.
 
 Exit code 0: done, and right. 1: something failed, or a result is wrong. 2: the command line, the
 expression or the file cannot be understood. 130: interrupted.
