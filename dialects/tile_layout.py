@@ -8,7 +8,7 @@ knows of padding or swizzles. Without one, a slab is row-major and dense.
 
 from collections.abc import Sequence
 from math import prod
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -221,32 +221,30 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            parts = dict(
-                parser.parse_comma_separated_list(
-                    parser.Delimiter.NONE, lambda: cls._parse_part(parser)
-                )
-            )
-        order, pad = parts.get("order", ()), parts.get("pad", ())
-        deal, inner, swizzle = (
-            next(iter(parts.get(key, ())), 0) for key in ("deal", "inner", "swizzle")
+        found = parser.parse_comma_separated_list(
+            parser.Delimiter.ANGLE, lambda: cls._parse_part(parser)
         )
-        layout = cls.get(
-            order=order, pad=pad, deal=deal, inner=inner, swizzle=swizzle, slots="slots" in parts
-        )
-        return layout.parameters
+        parts = dict(found)
+        if len(parts) < len(found):
+            parser.raise_error("a layout has each of its parts once")
+        return cls.get(**parts).parameters
 
     @staticmethod
-    def _parse_part(parser: AttrParser) -> tuple[str, Sequence[int]]:
+    def _parse_part(parser: AttrParser) -> tuple[str, Any]:
+        """The name of a parameter of `get`, and its value."""
+
         def number() -> int:
             return parser.parse_integer(allow_boolean=False, allow_negative=False)
 
         keyword = parser.parse_keyword_in(("slots", "order", "pad", *_NUMBERS))
         if keyword == "slots":
-            return keyword, ()
-        if keyword in _NUMBERS:
-            return keyword, (number(),)
-        return keyword, parser.parse_comma_separated_list(parser.Delimiter.SQUARE, number)
+            return keyword, True
+        if keyword not in _NUMBERS:
+            return keyword, parser.parse_comma_separated_list(parser.Delimiter.SQUARE, number)
+        value = number()
+        if value == 0:
+            parser.raise_error(f"'{keyword}' is at least 1; leave it out for none")
+        return keyword, value
 
     def print_parameters(self, printer: Printer) -> None:
         lists = {"order": self.order, "pad": self.pad}

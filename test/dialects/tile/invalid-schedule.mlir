@@ -22,6 +22,16 @@
 
 // -----
 
+// CHECK: a layout has each of its parts once
+"test.op"() {layout = #tile.layout<deal 4, inner 16, deal 2>} : () -> ()
+
+// -----
+
+// CHECK: 'deal' is at least 1; leave it out for none
+"test.op"() {layout = #tile.layout<deal 0>} : () -> ()
+
+// -----
+
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%b = block 8) {
     // CHECK: cp_async copies what is loaded; leave 'transport' out to compute
@@ -54,6 +64,18 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
       %v = loop.load %x[%i] : memref<8xf32>
       loop.yield %v : f32
     } : memref<8xf32, #tile.layout<inner 3>, 3>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<6x8xf32>) -> (%out: memref<6x8xf32>) {
+  tile.launch (%b = block 6) {
+    // CHECK: 4 piles do not divide 6 rows
+    %s = tile.stage (%i, %j) in [6, 8] {
+      %v = loop.load %x[%i, %j] : memref<6x8xf32>
+      loop.yield %v : f32
+    } : memref<6x8xf32, #tile.layout<deal 4>, 3>
   }
 }
 

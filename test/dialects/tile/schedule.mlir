@@ -51,3 +51,7 @@ loop.kernel @pieces(%x: memref<64x128xf32>) -> (%out: memref<64x128xf32>) {
     }
   }
 }
+
+// What changes nothing is a layout all the same.
+// CHECK: #tile.layout<>
+"test.op"() {layout = #tile.layout<>} : () -> ()
