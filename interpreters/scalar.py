@@ -38,7 +38,8 @@ def power(base: Array, exponent: Array) -> Array:
     return np.float_power(base, exponent).astype(base.dtype)
 
 
-def _rsqrt(x: Array) -> Array:
+def rsqrt(x: Array) -> Array:
+    """One over the square root."""
     return np.reciprocal(np.sqrt(x))
 
 
@@ -82,7 +83,8 @@ def _modular(function: Binary, on_bits: Binary) -> Binary:
     return lambda a, b: on_bits(a, b) if a.dtype == np.bool_ else function(a, b)
 
 
-def _divide_towards_zero(a: Array, b: Array) -> Array:
+def divide_towards_zero(a: Array, b: Array) -> Array:
+    """The quotient of integers without its fraction."""
     return (a - np.fmod(a, b)) // b
 
 
@@ -136,7 +138,7 @@ ELEMENTWISE: dict[type[Operation], Function] = {
     arith.AddiOp: _modular(np.add, np.bitwise_xor),
     arith.SubiOp: _modular(np.subtract, np.bitwise_xor),
     arith.MuliOp: _modular(np.multiply, np.bitwise_and),
-    arith.DivSIOp: _divide_towards_zero,
+    arith.DivSIOp: divide_towards_zero,
     arith.FloorDivSIOp: np.floor_divide,
     arith.CeilDivSIOp: _ceil_divide,
     arith.RemSIOp: np.fmod,
@@ -176,7 +178,7 @@ ELEMENTWISE: dict[type[Operation], Function] = {
     math.PowFOp: power,
     math.RoundEvenOp: np.rint,
     math.RoundOp: _round_half_away,
-    math.RsqrtOp: _rsqrt,
+    math.RsqrtOp: rsqrt,
     math.SinOp: np.sin,
     math.SinhOp: np.sinh,
     math.SqrtOp: np.sqrt,

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from tilewright.dialects.scalar_function import ScalarFunction
-from tilewright.interpreters.scalar import erf, erfc, power
+from tilewright.interpreters.scalar import (
+    divide_towards_zero,
+    erf,
+    erfc,
+    integer_pow,
+    power,
+    rsqrt,
+)
 from tilewright.interpreters.types import Array
 
 Function = Callable[..., Array]
@@ -26,32 +33,16 @@ def _by_kind(floats: Function, integers: Function) -> Function:
     return apply
 
 
-def _divide_towards_zero(a: Array, b: Array) -> Array:
-    return (a - np.fmod(a, b)) // b
-
-
-def _integer_power(base: Array, exponent: Array) -> Array:
-    """Wrapping around; to a negative power 1 and -1 stay what they are and all else is 0."""
-    power = np.power(base, np.maximum(exponent, 0))
-    sign = np.where(exponent % 2 == 0, 1, base)
-    small = np.where(base == 1, 1, np.where(base == -1, sign, 0)).astype(base.dtype)
-    return np.where(exponent < 0, small, power)
-
-
-def _rsqrt(x: Array) -> Array:
-    return np.reciprocal(np.sqrt(x))
-
-
 _F = ScalarFunction
 
 SCALAR_FUNCTIONS: Mapping[ScalarFunction, Function] = {
     _F.ADD: np.add,
     _F.SUB: np.subtract,
     _F.MUL: np.multiply,
-    _F.DIV: _by_kind(np.divide, _divide_towards_zero),
+    _F.DIV: _by_kind(np.divide, divide_towards_zero),
     _F.FLOORDIV: np.floor_divide,
     _F.FMOD: np.fmod,
-    _F.POW: _by_kind(power, _integer_power),
+    _F.POW: _by_kind(power, integer_pow),
     _F.MAXIMUM: np.maximum,
     _F.MINIMUM: np.minimum,
     _F.ATAN2: np.arctan2,
@@ -65,7 +56,7 @@ SCALAR_FUNCTIONS: Mapping[ScalarFunction, Function] = {
     _F.LOG10: np.log10,
     _F.LOG1P: np.log1p,
     _F.SQRT: np.sqrt,
-    _F.RSQRT: _rsqrt,
+    _F.RSQRT: rsqrt,
     _F.SIN: np.sin,
     _F.COS: np.cos,
     _F.TAN: np.tan,

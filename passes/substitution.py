@@ -145,12 +145,6 @@ class Substitution:
             new.add_ops(self.clone(inner) for inner in old.ops)
         return clone
 
-    def clone_block(self, block: Block) -> Block:
-        """A block of clones, with arguments of its own."""
-        new = self._without_ops(block)
-        new.add_ops(self.clone(op) for op in block.ops)
-        return new
-
     def _without_ops(self, block: Block) -> Block:
         """A block with arguments for those of `block`."""
         new = Block(arg_types=block.arg_types)

@@ -24,7 +24,6 @@ from tilewright.dialects.axes import AxesOp, MaskedOp, extent_of
 from tilewright.dialects.loop_kernel import kernel_of_argument
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_axes import Level
-from tilewright.dialects.tile_launch import launch_of
 
 Axes = frozenset[SSAValue]
 
@@ -177,9 +176,3 @@ def expressions_of(op: Operation) -> Iterator[tuple[AffineExpr, Sequence[SSAValu
         yield from ((expr, op.indices) for expr in op.map.data.results)
     if isinstance(op, MaskedOp) and op.mask is not None:
         yield from ((expr, op.mask_operands) for expr in op.mask.data.results)
-
-
-def is_thread_axis(axis: SSAValue) -> bool:
-    """Whether different steps of `axis` are different threads."""
-    launch = launch_of(axis)
-    return launch is not None and any(bound.value is axis for bound in launch.thread_axes())
