@@ -4,7 +4,8 @@ Ops with more than one list of operands, such as the indices and the mask of a l
 
 How long each list is stands in a property, as bytes. xDSL packs them whenever such an op is built,
 and unpacks them whenever one of its operands is asked for by name. The bodies of loops consist of
-such ops, and there are few different sizes: here both are remembered.
+such ops, and there are few different sizes: here both are remembered. Nothing else differs: what
+xDSL parses, clones or builds (`LoadOp.build`) is the same op.
 
     @segmented
     @irdl_op_definition
@@ -54,9 +55,12 @@ class SegmentedOp(IRDLOperation, ABC):
 
 
 def segmented(op: type[OpT]) -> type[OpT]:
-    """Let the operands of an op be found by their names without unpacking the sizes anew."""
+    """
+    Let the operands of an op be found by their names without unpacking the sizes anew. It comes
+    after `irdl_op_definition`, which puts xDSL's way of finding them in the class.
+    """
     for name, accessor in list(vars(op).items()):
-        if isinstance(accessor, BaseAttrAccessor):
+        if isinstance(accessor, BaseAttrAccessor) and accessor.option in SegmentedOp.irdl_options:
             setattr(op, name, _Operand(accessor))
     return op
 
