@@ -68,6 +68,12 @@ def verify_indices(type: Attribute, given: int) -> None:
 class ExpressionOp(IRDLOperation, ABC):
     """A C++ expression: its one result is printed where it is used, which is at most once."""
 
+    FORM_DECIDES: ClassVar[bool] = True
+    """
+    Whether properties and types alone say if the op is well-formed: then one of those that are
+    alike stands for all (`verification`). A kernel has thousands of expressions, of few forms.
+    """
+
     def __init__(
         self,
         operands: Sequence[SSAValue],
@@ -125,6 +131,7 @@ class BuiltinOp(ExpressionOp):
     """
 
     name = "cuda.builtin"
+    FORM_DECIDES: ClassVar = False
 
     variable = prop_def(BuiltinAttr)
     result = result_def(eq(i32) | eq(i64))

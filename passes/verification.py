@@ -19,17 +19,9 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.buffer_plan import slot_of
-from tilewright.dialects.cuda_copies import AddressOp
-from tilewright.dialects.cuda_expressions import LiteralOp, SubscriptOp
-from tilewright.dialects.cuda_operators import BinaryOp, CompareOp
+from tilewright.dialects.cuda_expressions import ExpressionOp
 from tilewright.dialects.parameter_layout import verify_layouts
 from tilewright.passes.changes import Changes
-
-_BY_FORM = frozenset({LiteralOp, BinaryOp, CompareOp, AddressOp, SubscriptOp})
-"""
-Most of what CUDA IR consists of. Whether one of them is well-formed depends on its types and
-properties alone, as long as it does not end a block, and a kernel repeats few forms of them.
-"""
 
 
 class InvalidOpError(VerifyException):
@@ -73,12 +65,12 @@ def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
 
 
 def _verify_ops(op: Operation, known: set[Hashable]) -> None:
-    """As `op.verify()` does, what it contains first; of `_BY_FORM` once each form not `known`."""
+    """As `op.verify()` does, what it contains first; of expressions once each form not `known`."""
     for block in (block for region in op.regions for block in region.blocks):
         if block.is_empty:
             block.verify()
         for inner in block.ops:
-            if type(inner) not in _BY_FORM or inner is block.last_op:
+            if not isinstance(inner, ExpressionOp) or not _form_decides(inner):
                 _verify_ops(inner, known)
             elif (form := _form(inner)) not in known:
                 inner.verify()
@@ -86,10 +78,16 @@ def _verify_ops(op: Operation, known: set[Hashable]) -> None:
     op.verify(verify_nested_ops=False)
 
 
+def _form_decides(op: ExpressionOp) -> bool:
+    """Whether the op is well-formed if another of its form is: the last of a block ends it."""
+    return op.FORM_DECIDES and op.next_op is not None
+
+
 def _form(op: Operation) -> Hashable:
     """The op without its place, and without what its operands are."""
     properties, attributes = tuple(op.properties.items()), tuple(op.attributes.items())
-    return type(op), op.operand_types, op.result_types, properties, attributes
+    parts = len(op.regions), len(op.successors)
+    return type(op), op.operand_types, op.result_types, properties, attributes, parts
 
 
 def _verify_attributes(function: FuncOp) -> None:

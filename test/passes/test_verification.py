@@ -3,23 +3,25 @@
 
 import pytest
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, IntegerAttr, ModuleOp, i1, i32
+from xdsl.dialects.builtin import Builtin as BuiltinDialect
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1, i32, i64
 from xdsl.dialects.cf import Cf
 from xdsl.dialects.func import Func
 from xdsl.dialects.test import Test
-from xdsl.ir import Operation
+from xdsl.ir import Operation, Region
 from xdsl.parser import Parser
 
-from tilewright.dialects.cuda_expressions import LiteralOp
+from tilewright.dialects.cuda_expressions import BuiltinOp, CastOp, LiteralOp
 from tilewright.dialects.cuda_operators import BinaryOp
-from tilewright.dialects.cuda_types import BinaryOperator
+from tilewright.dialects.cuda_statements import LetOp
+from tilewright.dialects.cuda_types import BinaryOperator, Builtin
 from tilewright.passes.verification import InvalidOpError, verify_dominance, verify_module
 
 
 def parse(text: str) -> ModuleOp:
     """The IR of `text`, not verified."""
     context = Context()
-    for dialect in (Builtin, Cf, Func, Test):
+    for dialect in (BuiltinDialect, Cf, Func, Test):
         context.load_dialect(dialect)
     return Parser(context, text).parse_module()
 
@@ -148,3 +150,23 @@ def test_of_expressions_alike_the_ill_formed_one_is_found():
     with pytest.raises(InvalidOpError, match="'add' does not take i1") as caught:
         verify_module(ModuleOp(ops))
     assert caught.value.op is ops[5]
+
+
+def test_of_expressions_alike_one_with_a_region_is_found():
+    value = IntegerAttr(1, i32)
+    ops = [
+        LiteralOp(value),
+        LiteralOp.create(properties={"value": value}, result_types=[i32], regions=[Region()]),
+        LiteralOp(value),
+    ]
+    with pytest.raises(InvalidOpError, match="Expected 0 regions, but got 1") as caught:
+        verify_module(ModuleOp([*ops]))
+    assert caught.value.op is ops[1]
+
+
+def test_of_expressions_alike_the_one_whose_uses_are_wrong_is_found():
+    """Not all are verified by their form: `cuda.builtin` looks at its users."""
+    first, second = (BuiltinOp(Builtin.THREAD, i32) for _ in range(2))
+    let, use = LetOp(first.result, "t"), CastOp(second.result, i64)
+    with pytest.raises(InvalidOpError, match=r"name it with cuda.let first"):
+        verify_module(ModuleOp([first, let, second, use, LiteralOp(IntegerAttr(1, i32))]))
