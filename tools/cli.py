@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright compile | run | explain | bench | ops | simcheck | doctor`: the commands, how they are run
+`tilewright compile | run | explain | bench | ops | simcheck | doctor`: the commands, how they run
 and how they end. The options of each are in `tools/options/`.
 
 Exit code 0: done, and right. 1: something failed, or a result is wrong. 2: the command line, the
