@@ -12,11 +12,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from threading import Lock
 from typing import Any
 
 from gpu_checks.outcome import Outcome, Verdict, outcome_of
+from tilewright.codegen.whole_file import write_whole
 from tilewright.errors import UsageError
 from tilewright.tools.bench.environment import sources
 
@@ -83,6 +83,5 @@ class Record:
             stage: {item: outcome.json for item, outcome in items.items()}
             for stage, items in self._checks.items()
         }
-        with NamedTemporaryFile("w", dir=self._path.parent, delete=False) as file:
-            file.write(json.dumps({**self._head, "checks": checks}, indent=1) + "\n")
-        Path(file.name).replace(self._path)
+        text = json.dumps({**self._head, "checks": checks}, indent=1) + "\n"
+        write_whole(self._path, text.encode())

@@ -9,13 +9,14 @@ Reference: Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009.
 
 from typing import NamedTuple
 
-TENSOR_CORES = 8
+TENSOR_CORES = 32
 """
-How many times as many multiply-adds a second tensor cores do at most, of float32 inputs cut to
-TF32, as the lanes for float32 do (NVIDIA H100 and A100 whitepapers: 8 times both).
+How many times as many multiply-adds a second tensor cores do, as the lanes for float32 do: more
+than of any GPU, whatever the inputs (NVIDIA's H100 whitepaper: 7.4 times of float32 cut to TF32, 15
+times of float16; later ones have more).
 
-PyTorch's attention splits a float32 into several of these; so it is no mistake to be faster than
-the lanes for float32 allow, but to be faster than this is.
+PyTorch multiplies half types by them, and its attention splits a float32 into several TF32. So it
+is no mistake to be faster than the lanes for float32 allow, but to be faster than this is.
 """
 
 

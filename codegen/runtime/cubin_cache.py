@@ -10,10 +10,10 @@ may be deleted at any time, and where none can be written the compiler runs each
 
 from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.launch_plan import SOURCE_NAME
+from tilewright.codegen.whole_file import write_whole
 
 _DIGEST_BYTES = 32
 
@@ -60,8 +60,6 @@ def _read(path: Path) -> bytes | None:
 def _write(path: Path, cubin: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(sha256(cubin).digest() + cubin)
-        Path(file.name).replace(path)
+        write_whole(path, sha256(cubin).digest() + cubin)
     except OSError:
         return  # a full or read-only disk costs time, and nothing else

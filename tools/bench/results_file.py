@@ -11,9 +11,9 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
+from tilewright.codegen.whole_file import write_whole
 from tilewright.errors import UsageError
 from tilewright.tools.bench.row import SCHEMA, Row, head
 from tilewright.tools.suite import Case
@@ -47,9 +47,10 @@ class ResultsFile:
         self._rows[row["name"]] = row
         if self._path is None:
             return
-        with NamedTemporaryFile("w", dir=self._path.parent, delete=False) as file:
-            file.write(self.text(list(self._rows.values())))
-        Path(file.name).replace(self._path)
+        try:
+            write_whole(self._path, self.text(list(self._rows.values())).encode())
+        except OSError as err:
+            raise UsageError(f"cannot write '{self._path}': {err.strerror}") from err
 
     def text(self, rows: Sequence[Row]) -> str:
         """The JSON of these rows."""
