@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_checks.device import Device
-from gpu_checks.outcome import Outcome, missing, right, wrong
+from gpu_checks.outcome import Outcome, Verdict, missing, right, wrong
 from tilewright.tools.suite import read_cases
 
 _ROOT = Path(__file__).parents[2]
@@ -48,7 +48,7 @@ def _program(device: Device, name: str) -> Outcome:
         device.synchronize()
         inputs = [*map(array_of, Call(program.captured, tuple(given), {}).values())]
         outcome = compared(program.captured, inputs, [*map(array_of, results)])
-        if outcome.verdict != "right":
+        if outcome.verdict is not Verdict.RIGHT:
             break
     return outcome
 

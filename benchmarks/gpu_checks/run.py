@@ -9,7 +9,7 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 
 from gpu_checks.device import Device
-from gpu_checks.outcome import Outcome, outcome_of, wrong
+from gpu_checks.outcome import Outcome, Verdict, outcome_of, wrong
 from gpu_checks.record import Record
 from gpu_checks.stage import Stage
 from tilewright.tools.bench.supervisor import Worker, WorkerLost
@@ -86,7 +86,7 @@ class Runner:
             is_cut_short = limit < stage.limit_s and self.left_s == 0
             return (None if is_cut_short else wrong(str(err))), False
         # After something wrong a process on a GPU may be of no more use.
-        return outcome, outcome.verdict != "wrong" or not self.device.is_gpu
+        return outcome, outcome.verdict is not Verdict.WRONG or not self.device.is_gpu
 
 
 def _next(todo: SimpleQueue[str]) -> str | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from gpu_checks.outcome import Outcome, right, wrong
+from tilewright.tools.bench.summary import AGAINST
 from tilewright.tools.suite import read_cases
 
 NAME = "suite"
@@ -82,15 +83,8 @@ def outcomes(results: Path) -> Raced:
 def _outcome(row: dict[str, Any]) -> Outcome:
     if row["problem"]:
         return wrong(row["problem"])
-    ratios = ", ".join(
-        f"{100 * row[key]:.0f} % of the roofline"
-        if key == "roofline"
-        else f"{row[key]:.2f}x {whom}"
-        for key, whom in (
-            ("vs_eager", "eager"),
-            ("vs_compile", "torch.compile"),
-            ("roofline", ""),
-        )
-        if row[key] is not None
-    )
-    return right(f"{row['us']:.2f} us" + (f", {ratios}" if ratios else ""))
+    told = [f"{row['us']:.2f} us"]
+    told += [f"{row[key]:.2f}x {whom}" for key, whom in AGAINST.items() if row[key] is not None]
+    if row["roofline"] is not None:
+        told.append(f"{100 * row['roofline']:.0f} % of the roofline")
+    return right(", ".join(told))

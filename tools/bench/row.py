@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tilewright.codegen.benchmark.verdict import Result, Verdict, best, verdict
+from tilewright.codegen.benchmark.verdict import Result, best, verdict
 from tilewright.tools.bench.contest import Outcome
 from tilewright.tools.bench.contestants import EAGER, OURS
 from tilewright.tools.suite import Case
@@ -37,21 +37,19 @@ def measured(outcome: Outcome) -> Row:
     compiled = _joined(peers) if mode is None else peers[mode]
     floor = outcome.peaks.floor_us(outcome.work)
     us = _us(ours)
+    to_eager, to_compiled = verdict(ours, eager), verdict(ours, compiled)
     return {
         "us": us,
         "eager_us": _us(eager),
         "compile_us": _us(compiled),
-        "vs_eager": _ratio(verdict(ours, eager)),
-        "vs_compile": _ratio(verdict(ours, compiled)),
+        "vs_eager": to_eager.ratio,
+        "vs_compile": to_compiled.ratio,
         "roofline": None if us is None else floor / us,
         "floor_us": floor,
         "tflops": None if us is None else outcome.work.flops / us * 1e-6,
         "tbytes": None if us is None else outcome.work.bytes / us * 1e-6,
         "compile_mode": mode,
-        "why": {
-            "vs_eager": verdict(ours, eager).reason,
-            "vs_compile": verdict(ours, compiled).reason,
-        },
+        "why": {"vs_eager": to_eager.reason, "vs_compile": to_compiled.reason},
         "problem": ours.why_not,
         "copies": outcome.copies,
         "flops": outcome.work.flops,
@@ -71,10 +69,6 @@ _EMPTY: Row = {
 def _us(result: Result) -> float | None:
     """A time that counts."""
     return None if result.why_not or result.timing is None else result.timing.us
-
-
-def _ratio(found: Verdict) -> float | None:
-    return found.ratio
 
 
 def _joined(peers: Mapping[str, Result]) -> Result:
