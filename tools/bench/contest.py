@@ -13,7 +13,7 @@ from typing import Any
 
 from tilewright.arrays import array_of
 from tilewright.codegen.benchmark.device import Device, Recording
-from tilewright.codegen.benchmark.protocol import Protocol
+from tilewright.codegen.benchmark.protocol import Protocol, Samples
 from tilewright.codegen.benchmark.roofline import Peaks, Work
 from tilewright.codegen.benchmark.rotation import rotation
 from tilewright.codegen.benchmark.timing import timing
@@ -72,8 +72,8 @@ class Contest:
         given = [workload.copy(self.device.torch_device) for _ in range(copies)]
         tell("comparing")
         judge = _Judge(workload, inputs)
-        recordings: dict[str, list[Recording]] = {}
         problems = dict(left_out or {})
+        recordings: dict[str, list[Recording]] = {}
         for name, prepare in self.contestants.items():
             if name in problems:
                 continue
@@ -81,23 +81,31 @@ class Contest:
             if isinstance(found, str):
                 problems[name] = found
                 continue
+            recordings[name] = found
             if problem := self._compared(name, judge, found, given):
                 problems[name] = problem
-            recordings[name] = found
         tell("timing")
+        samples = self._timed(recordings, needs_flush)
+        for name, found in recordings.items():
+            if name not in problems and (problem := _changed(judge, found)):
+                problems[name] = problem
+        results = {
+            name: Result(
+                timing(samples[name], copies) if name in samples else None,
+                problems.get(name, ""),
+                self._least_us(name, work),
+            )
+            for name in self.contestants
+        }
+        return Outcome(work, self.device.peaks, copies, results)
+
+    def _timed(self, recordings: Mapping[str, Sequence[Recording]], needs_flush: bool) -> Samples:
+        """How long the replays of all recordings take."""
         replays = {name: [r.replay for r in found] for name, found in recordings.items()}
         with _losing_device("timing"):
             samples = self.protocol.measure(replays, self.device.timer(needs_flush))
             self.device.wait()
-        results: dict[str, Result] = {}
-        for name in self.contestants:
-            least = self._least_us(name, work)
-            if name not in recordings:
-                results[name] = Result(None, problems[name], least)
-                continue
-            problem = problems.get(name) or _changed(judge, recordings[name])
-            results[name] = Result(timing(samples[name], copies), problem, least)
-        return Outcome(work, self.device.peaks, copies, results)
+        return samples
 
     def _recorded(
         self,
