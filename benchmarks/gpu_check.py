@@ -34,7 +34,7 @@ from gpu_checks.run import Runner  # noqa: E402
 from gpu_checks.stage import STAGES, stage_named  # noqa: E402
 
 from tilewright.codegen.gpu import present_gpu  # noqa: E402
-from tilewright.errors import TilewrightError  # noqa: E402
+from tilewright.errors import TilewrightError, UsageError  # noqa: E402
 from tilewright.tools.terminal import console, show, table  # noqa: E402
 
 NAMES = (*(stage.name for stage in STAGES), suite.NAME)
@@ -64,6 +64,8 @@ def _check(device: Device, args: argparse.Namespace) -> int:
     deadline = monotonic() + args.seconds
     gpu = present_gpu() if device.is_gpu else None
     name = gpu.name if gpu else device.name
+    if args.only and not _has_checks(device, args.stages, args.only):
+        raise UsageError(f"no check of these stages has '{args.only}' in its name")
     out = args.out or _HERE / "results" / _file_name(name)
     out.mkdir(parents=True, exist_ok=True)
     record = Record(out / FILE, {"device": device.name, "gpu": name, "sources": state()})
@@ -83,6 +85,12 @@ def _check(device: Device, args: argparse.Namespace) -> int:
     if any(outcome.verdict is Verdict.WRONG for _, _, outcome in record):
         return 1
     return 3 if +left or (device.is_gpu and gpu is None) else 0
+
+
+def _has_checks(device: Device, stages: Sequence[str], only: str) -> bool:
+    """Whether any of the stages, but the race, has a check with this in its name."""
+    asked = (stage for stage in STAGES if stage.name in stages)
+    return any(only in item for stage in asked for item in stage.items(device))
 
 
 def _tell(line: str) -> None:
@@ -143,7 +151,7 @@ def parser() -> argparse.ArgumentParser:
     """The options; those that workers are started with are not told."""
     options = argparse.ArgumentParser(description=str(__doc__).partition("\n\n")[0])
     add = options.add_argument
-    add("--seconds", type=float, default=570.0, help="to take at most; default: 570")
+    add("--seconds", type=_seconds, default=570.0, help="to take at most; default: 570")
     add("--stages", type=_stages, default=NAMES, help=f"of {', '.join(NAMES)}; default: all")
     add("--only", metavar="TEXT", default="", help="checks with TEXT in their name")
     add("--out", type=Path, help="the folder for what is found")
@@ -152,10 +160,26 @@ def parser() -> argparse.ArgumentParser:
     add("--device", choices=DEVICES, default="gpu", help="where kernels run; default: gpu")
     add("--backends", default="eager,compile", help="whom the suite is compared with")
     jobs = max(1, (os.cpu_count() or 2) // 2)
-    add("--jobs", type=int, default=jobs, help=f"checks at a time, at most; default: {jobs}")
+    add("--jobs", type=_jobs, default=jobs, help=f"checks at a time, at most; default: {jobs}")
     add("--work", choices=[stage.name for stage in STAGES], help=argparse.SUPPRESS)
     add("--launch", nargs="+", metavar="NAME", help=argparse.SUPPRESS)
     return options
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds")
+    return value
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of jobs")
+    return int(text)
 
 
 def _stages(text: str) -> list[str]:

@@ -18,21 +18,37 @@ from tilewright.tools.bench.row import Row
 from tilewright.tools.bench.supervisor import Supervisor, worker_command
 from tilewright.tools.bench.table import print_rows, print_summary
 from tilewright.tools.mlir_source import write_text
+from tilewright.tools.options.backends import BACKENDS
 from tilewright.tools.suite import Case, read_cases
 from tilewright.tools.terminal import console
+
+LIMIT_S = 180.0
+"""What a case may take, to compile or to run."""
+
+_OF_TIMES = ("backends", "plot", "limit", "stop_after", "retry")
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, or tell what machine code tells; 1 if a case gave nothing, or a wrong result."""
     cases = _cases(args)
     if args.static:
+        _check_static(args)
         return static_bench.run(args, cases)
     if args.target is not None:
         raise UsageError(
             "times are of the GPU that is present", remedy="--target goes with --static"
         )
     need_gpu("bench --static")
-    return run_measured(args, cases, Supervisor(worker_command(args.backends), args.limit))
+    command = worker_command(BACKENDS if args.backends is None else args.backends)
+    return run_measured(args, cases, Supervisor(command, args.limit or LIMIT_S))
+
+
+def _check_static(args: argparse.Namespace) -> None:
+    """Raise if an option would come to nothing, or what is found could not be written."""
+    for name in _OF_TIMES:
+        if getattr(args, name) not in (None, False):
+            raise UsageError(f"--{name.replace('_', '-')} is of times, and --static takes none")
+    check_path(args.json)
 
 
 def run_measured(args: argparse.Namespace, cases: list[Case], supervisor: Supervisor) -> int:

@@ -36,6 +36,9 @@ def run(args: argparse.Namespace) -> int:
     if args.host:
         _write_host(args, target, level)
         return 0
+    if args.schedule and level in (Level.TORCH, Level.TENSOR):
+        says = f"--schedule is of kernels, and there are none at level {level}"
+        raise UsageError(says, remedy="take loop or a level below")
     with _listening(args.verbosity, target, args.color):
         module = with_schedules(module_of(args), args.schedule, target)
         lowered = lower(module, level, target=target)

@@ -11,15 +11,20 @@ from xdsl.utils.arg_spec import ArgSpec
 from tilewright.dialects import loop, tile
 from tilewright.dialects.kernel_like import KernelLikeOp
 from tilewright.passes.pipeline_string import parse_spec_list
-from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 
-def is_idle(step: ModulePass, module: ModuleOp) -> bool:
-    """Whether `step` decides what options say, and no kernel's schedule has it."""
+def schedules(module: ModuleOp) -> list[str | None]:
+    """What was done to each kernel so far."""
+    kernels = (op for op in module.ops if isinstance(op, loop.KernelOp))
+    return [None if op.schedule is None else op.schedule.data for op in kernels]
+
+
+def is_idle(step: ModulePass, before: Sequence[str | None], module: ModuleOp) -> bool:
+    """Whether `step` decides what options say, and left all schedules as they were `before`."""
     if not isinstance(step, SchedulingPass) or not step.options():
         return False
-    kernels = [op for op in module.ops if isinstance(op, loop.KernelOp)]
-    return not any(is_scheduled(kernel, step.name) for kernel in kernels)
+    return schedules(module) == before
 
 
 def planned_and_idle(before: ModuleOp, after: ModuleOp) -> dict[str, list[ArgSpec]]:

@@ -182,6 +182,12 @@ class _Manager(PassManager):
         self.args, self.last = tool.args, next(reversed(tool.pipeline.passes), None)
         checkers = {self.args.check: check_pass}
         super().__init__(tool.ctx, checkers.get("each"), checkers.get("end"))
+        self.idle_steps = import_module("tilewright.tools.idle_steps")
+
+    def run(self, module: ModuleOp, *stages: Sequence[ModulePass]) -> None:
+        """Knowing what was scheduled before."""
+        self.schedules = self.idle_steps.schedules(module)
+        super().run(module, *stages)
 
     def verify(self, module: ModuleOp, made_by: str) -> None:
         """Nothing with `--disable-verify`."""
@@ -190,9 +196,10 @@ class _Manager(PassManager):
 
     def finished(self, step: ModulePass, module: ModuleOp, seconds: float) -> None:
         """What `--time-passes` and `--print-between-passes` show; options that came to nothing."""
-        if import_module("tilewright.tools.idle_steps").is_idle(step, module):
+        if self.idle_steps.is_idle(step, self.schedules, module):
             says = "has options, and did nothing in any kernel; --remarks says why"
-            print(f"warning: '{step}' {says}", file=sys.stderr)
+            print(f"warning: '{without_quotes(str(step))}' {says}", file=sys.stderr)
+        self.schedules = self.idle_steps.schedules(module)
         if self.args.time_passes:
             print(f"Pass {step.name} took {seconds:.6f} seconds", file=sys.stderr)
         if self.args.print_between_passes and step is not self.last:

@@ -31,6 +31,7 @@ from tilewright.tools.comparison import Comparison, compare, uncompared
 from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import read_module
 from tilewright.tools.model_source import captured, is_ir, model_of
+from tilewright.tools.options.backends import BACKENDS
 from tilewright.tools.program import (
     Program,
     captured_program,
@@ -48,6 +49,8 @@ def run(args: argparse.Namespace) -> int:
     """Run, and report; 0 if all results are right."""
     use_cuda_home()
     target_name = target_for(args.target)
+    if args.backends is not None and not args.bench:
+        raise UsageError("--backends is of --bench, which is not asked for")
     if args.bench or args.profile:
         _check_timed(args)
     try:
@@ -90,7 +93,8 @@ def _timed(
     row = None
     if args.bench:
         workload = workload_of_expression(model_of(args, fake=False, seed=args.seed))
-        outcome = gpu_contest(args.backends, target_name).run(workload, lambda phase: None)
+        peers = BACKENDS if args.backends is None else args.backends
+        outcome = gpu_contest(peers, target_name).run(workload, lambda phase: None)
         out.print()
         print_outcome(outcome, out)
         row = measured(outcome)

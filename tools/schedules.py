@@ -43,6 +43,8 @@ def with_schedules(
         name, passes = _read(text, [*kernels])
         if name in planned:
             raise UsageError(f"there are two schedules for @{name}")
+        if not passes.strip():  # as a plan it would leave all to one thread
+            raise UsageError(f"the schedule of @{name} names no pass")
         planned.add(name)
         kernels[name].plan = StringAttr(passes)
     return nests

@@ -29,8 +29,9 @@ written where it is used. Launches stay as they are; a kernel whose name C++ has
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
 
-from tilewright.dialects import kernel
+from tilewright.dialects import kernel, loop
 from tilewright.passes.cuda.comments import COMMENTS
 from tilewright.passes.cuda.control_flow import CONTROL_FLOW
 from tilewright.passes.cuda.conversion import Conversion, Handlers
@@ -66,6 +67,10 @@ class ConvertKernelToCudaPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each kernel of the module."""
+        above = next((k for k in op.ops if isinstance(k, loop.KernelOp)), None)
+        if above is not None:
+            reason = "it is not one thread's program; run to-kernel first"
+            raise PassFailedException(f"{self.name}: cannot lower @{above.sym_name.data}: {reason}")
         rename_kernels(op)
         for source in [k for k in op.ops if isinstance(k, kernel.FuncOp)]:
             with rewriting(RULE, source, whole_module=True):

@@ -40,6 +40,8 @@ class ElementProblem(NamedTuple):
     """Instructions for each, those that access memory aside."""
 
     def __str__(self) -> str:
+        if self.elements == 1:
+            return "one element"
         return f"{self.elements} elements of {self.moved} B to move, up to {self.vector} at once"
 
 
@@ -72,8 +74,11 @@ class Strips(NamedTuple):
     """Elements of a strip, which lie side by side."""
 
     def __str__(self) -> str:
+        if self == ALONE:
+            return "one thread does it"
         of_thread = self.items * self.vector
-        return f"{self.threads} threads a block, {of_thread} elements each by {self.vector}"
+        each = "an element" if of_thread == 1 else f"{of_thread} elements"
+        return f"{self.threads} threads a block, {each} each by {self.vector}"
 
     @property
     def line(self) -> int:
@@ -100,6 +105,8 @@ class Strips(NamedTuple):
 
     def pipeline(self, problem: ElementProblem, target: Target) -> list[str]:
         """The passes that do it."""
+        if self == ALONE:
+            return ["mark-unroll"]
         return [
             f"blockify-launch{{n={self.line}}}",
             f"register-tile{{items={self.items} vector={self.vector}}}",
@@ -107,8 +114,14 @@ class Strips(NamedTuple):
         ]
 
 
+ALONE = Strips(1, 1, 1)
+"""One thread, which needs no passes."""
+
+
 def strips(problem: ElementProblem, target: Target) -> list[Strips]:
     """What can be, the fastest first."""
+    if problem.elements == 1:
+        return [ALONE]
     vectors = [vector for vector in _VECTORS if vector <= problem.vector]
     possible = [Strips(*choice) for choice in product(_THREADS, _ITEMS, vectors)]
     return sorted(possible, key=lambda each: _preference(each, problem, target))

@@ -345,3 +345,25 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
 def test_without_a_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert gpu_check.main(["--stages", "bitwise,suite", "--out", str(tmp_path)]) == 3
     assert "there is no GPU" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("argv", "complaint"),
+    [
+        (["--seconds", "-4"], "'-4' is no number of seconds"),
+        (["--jobs", "0"], "'0' is no number of jobs"),
+        (["--only", "xdlsl"], "no check of these stages has 'xdlsl' in its name"),
+    ],
+)
+def test_mistakes(
+    argv: list[str], complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    out = tmp_path / "out"
+    options = ["--device", "simulator", "--stages", "environment", "--out", str(out)]
+    try:
+        code = gpu_check.main([*options, *argv])
+    except SystemExit as err:
+        code = err.code
+    assert code == 2
+    assert complaint in capsys.readouterr().err
+    assert not out.exists()

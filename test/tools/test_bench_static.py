@@ -176,6 +176,12 @@ def test_mistakes_in_a_suite(
         (["nowhere.json"], "cannot read 'nowhere.json': No such file or directory"),
         (["--only", "nothing"], "has 'nothing' in its name"),
         (["--target", "sm_1"], "unknown target 'sm_1'"),
+        (["--plot", "chart.png"], "--plot is of times, and --static takes none"),
+        (["--backends", "eager"], "--backends is of times"),
+        (["--limit", "3"], "--limit is of times"),
+        (["--stop-after", "3"], "--stop-after is of times"),
+        (["--retry"], "--retry is of times"),
+        (["--json", "no/such/folder.json"], "there is no folder 'no/such'"),
     ],
 )
 def test_mistakes(

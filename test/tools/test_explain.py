@@ -40,6 +40,14 @@ def steps(lines: list[str]) -> dict[str, str]:
     return dict(found)
 
 
+def test_a_single_element(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = explained(capsys, "-c", "torch.randn(1, 1) @ torch.randn(1, 1)").splitlines()
+    assert lines[1] == "  schedule  tileify,mark-unroll{limit=16}"
+    assert lines[2] == "  problem   one element"
+    assert lines[3].startswith("  decided   one thread does it: ")
+    assert lines[4].startswith("  t:001")
+
+
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_what_is_said_of_every_kernel(capsys: pytest.CaptureFixture[str], expression: str) -> None:
     kernels = paragraphs(explained(capsys, "-c", expression, "--target", "sm_90a"))

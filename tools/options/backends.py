@@ -13,7 +13,6 @@ def add_backends(parser: argparse.ArgumentParser) -> None:
         "--backends",
         type=_backends,
         metavar="A,B",
-        default=BACKENDS,
         help=f"whom to compare with, of {', '.join(BACKENDS)}; default: all",
     )
 

@@ -48,7 +48,6 @@ def add(add_parser: AddParser) -> None:
         "--limit",
         type=_seconds,
         metavar="SECONDS",
-        default=180.0,
         help="what compiles or runs for longer is killed; default: 180",
     )
     parser.add_argument(
