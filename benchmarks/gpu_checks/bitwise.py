@@ -2,8 +2,8 @@
 """
 The stage `bitwise`: the simulator computes what the GPU does, to the bit.
 
-It is no mistake where the kernels use approximate instructions (`ex2.approx` of `expf` and others),
-which the simulator rounds rightly, or atomic sums, whose order is free: there the distance is told.
+It is no mistake where the kernels use approximate instructions (`ex2.approx` of `expf`, `div.full` and
+others), which the simulator rounds rightly, or atomic sums, whose order is free: there the distance is told.
 """
 
 import re
@@ -33,7 +33,7 @@ ITEMS = (
 )
 """Of `programs`."""
 
-_FREE = re.compile(r"\.approx|\b(?:atom|red)\.")
+_FREE = re.compile(r"\.approx|\bdiv\.full\b|\b(?:atom|red)\.")
 """In PTX: what need not come out the same; `.shared.` is none of it."""
 
 

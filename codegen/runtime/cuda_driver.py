@@ -210,6 +210,9 @@ class CudaDriver:
         finally:
             self.leave()
 
+    def capture(self, stream: int) -> int:
+        return self.lib.capture(stream)
+
     def synchronize(self, stream: int) -> None:
         self.lib.call("the GPU", "cuStreamSynchronize", Handle(stream))
 

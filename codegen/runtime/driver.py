@@ -120,6 +120,10 @@ class Driver(Protocol):
         """Make what was current before current again."""
         ...
 
+    def capture(self, stream: int) -> int:
+        """A number that no other CUDA graph has, for the one that a stream is captured into."""
+        ...
+
     def synchronize(self, stream: int) -> None:
         """Wait for a stream. Raises `DriverError` where something on it has failed."""
         ...

@@ -87,6 +87,19 @@ class LibCuda:
         self.call(what, "cuFuncGetAttribute", ctypes.byref(value), attribute, function)
         return value.value
 
+    def capture(self, stream: int) -> int:
+        """The number of the capture that a stream takes part in; 0 if it takes part in none."""
+        status, number = ctypes.c_int(), ctypes.c_ulonglong()
+        self.call(
+            "a captured stream",
+            "cuStreamGetCaptureInfo_v3",
+            Handle(stream),
+            ctypes.byref(status),
+            ctypes.byref(number),
+            *[None] * 4,  # the graph and what the stream's next node depends on
+        )
+        return number.value if status.value else 0
+
     def encoded(self, map: MapOf, memory: Memory) -> bytes:
         """A `CUtensorMap` of memory that the GPU can reach."""
         dtype = memory.type.dtype

@@ -3,13 +3,21 @@
 
 from collections.abc import Sequence
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.tensors import Stream, current_stream, loaders, new_tensor
 from tilewright.codegen.runtime.workspace import GRAPH_FROM, Workspace
 from tilewright.codegen.target_limits import check_launches
+
+
+class _Captured(NamedTuple):
+    """The workspace of the calls that a user's CUDA graph captures, while it does."""
+
+    key: tuple[int, int]
+    """The stream, and the number of the capture."""
+    workspace: Workspace
 
 
 class LoadedPlan:
@@ -30,6 +38,7 @@ class LoadedPlan:
         self._loaders = loaders(plan, driver.device)
         self._new = [n for n in dict.fromkeys(plan.results) if n >= len(plan.inputs)]
         self._workspaces: dict[int, Workspace] = {}
+        self._captured: _Captured | None = None
         self._lock = Lock()
         if plan.launches:
             module = driver.load(plan.source, target)
@@ -66,6 +75,7 @@ class LoadedPlan:
         except BaseException:
             # Counters may not be as the next call needs them.
             self._workspaces.pop(stream.handle, None)
+            self._captured = None
             raise
         finally:
             self.driver.leave()
@@ -73,15 +83,23 @@ class LoadedPlan:
     def _workspace(self, stream: int, is_capturing: bool) -> Workspace:
         """
         That of a stream. What a user's CUDA graph captures runs when the graph is launched, and may
-        run while other calls do: it gets one of its own.
+        run while other calls do: it gets one of its own. Calls that one graph captures on a stream
+        follow each other in it; they share theirs, so that what is kept is filled once for all.
         """
-        if is_capturing:
-            return self._new_workspace(stream, graph_from=None)
         with self._lock:
+            if is_capturing:
+                return self._captured_workspace(stream)
+            self._captured = None
             if (workspace := self._workspaces.get(stream)) is None:
                 workspace = self._new_workspace(stream, self._graph_from)
                 self._workspaces[stream] = workspace
             return workspace
+
+    def _captured_workspace(self, stream: int) -> Workspace:
+        key = (stream, self.driver.capture(stream))
+        if self._captured is None or self._captured.key != key:
+            self._captured = _Captured(key, self._new_workspace(stream, graph_from=None))
+        return self._captured.workspace
 
     def _new_workspace(self, stream: int, graph_from: int | None) -> Workspace:
         return Workspace(self.plan, self.functions, self.driver, stream, graph_from)

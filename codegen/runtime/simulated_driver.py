@@ -111,6 +111,10 @@ class SimulatedDriver:
     def leave(self) -> None:
         """There is only one."""
 
+    def capture(self, stream: int) -> int:
+        """There are no streams to capture."""
+        return 0
+
     def synchronize(self, stream: int) -> None:
         """Launches are done when they return."""
 

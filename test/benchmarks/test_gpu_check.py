@@ -259,7 +259,8 @@ def test_the_simulator_finds_them_too(capsys: pytest.CaptureFixture[str]):
 def test_bits():
     ptx = "ld.shared.f32 a; ex2.approx.ftz.f32 b; red.global.add.f32 c; @p atom.global.add.u32 d;"
     assert bitwise.free(ptx) == [".approx", "atom.", "red."]
-    assert bitwise.free("ld.shared.f32 %f1, [%r1]; mul.f32 a;") == []
+    assert bitwise.free("div.full.f32 %f1, %f2, %f3;") == ["div.full"]
+    assert bitwise.free("ld.shared.f32 %f1, [%r1]; mul.f32 a; div.rn.f32 b;") == []
     one, nan = (np.array([first, 1.0, 2.0], np.float32) for first in (0.0, np.nan))
     near = one * np.float32(1 + 1e-6)
     assert bitwise.judged([nan], [nan.copy()], []).says == "equal to the bit, 3 elements"

@@ -106,6 +106,13 @@ CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value, size_t
   return note("memset rows", "%llx pitch %zu %x %zu x %zu stream %p", to, pitch, value, width,
               height, (void *)stream);
 }
+CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *status,
+                                   cuuint64_t *number, CUgraph *graph, const CUgraphNode **nodes,
+                                   const CUgraphEdgeData **edges, size_t *count) {
+  *status = stream ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  *number = 0xca00000000000001;
+  return note("captured", "%p %d", (void *)stream, !graph && !nodes && !edges && !count);
+}
 CUresult cuStreamSynchronize(CUstream stream) { return note("wait", "%p", (void *)stream); }
 CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
                                 void *address, const cuuint64_t *dim, const cuuint64_t *strides,

@@ -132,6 +132,12 @@ def test_a_graph_does_not_take_other_rows(cuda_driver: CudaDriver, fake: FakeDri
         graph.update(0, after)
 
 
+def test_a_capture_has_a_number(cuda_driver: CudaDriver, fake: FakeDriver):
+    numbers = [cuda_driver.capture(stream) for stream in (0x7E00000000000001, 0)]
+    assert numbers == [0xCA00000000000001, 0]
+    assert fake.log() == ["captured 0x7e00000000000001 1", "captured (nil) 1"]
+
+
 def test_a_launch_that_is_refused_names_its_kernel(cuda_driver: CudaDriver, fake: FakeDriver):
     bound = cuda_driver.load(SOURCE, "sm_90a").function("scale", 0).bind(SCALE, POINTERS)
     fake.fail("cuLaunchKernelEx", 1)

@@ -12,8 +12,9 @@ import pytest
 import torch
 from torch import nn
 
-from tilewright.api import CompiledProgram
-from tilewright.codegen.runtime.driver import Arguments, DriverError
+from tilewright.api import CompiledProgram, capture
+from tilewright.codegen.runtime import loaded_plan
+from tilewright.codegen.runtime.driver import Arguments, DriverError, Memory
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.codegen.runtime.simulated_driver import (
@@ -21,7 +22,7 @@ from tilewright.codegen.runtime.simulated_driver import (
     SimulatedFunction,
     SimulatedGraph,
 )
-from tilewright.codegen.runtime.tensors import Loader
+from tilewright.codegen.runtime.tensors import Loader, Stream
 from tilewright.errors import UsageError
 
 Compile = Callable[..., CompiledProgram]
@@ -374,6 +375,31 @@ def test_sums_of_many_blocks(compile: Compile):
         x = rows(4096, 8)
         torch.testing.assert_close(program(x), x.sum(0), rtol=1e-4, atol=1e-4)
     assert plan.launches
+
+
+def test_what_a_graph_captures_is_filled_once(monkeypatch: pytest.MonkeyPatch):
+    """Its calls follow each other, so that they share counters; another graph has its own."""
+    backend = GpuBackend("sm_80", SimulatedDriver())  # where blocks that share a sum count
+    captured = capture(torch.matmul, rows(8, 512), rows(512, 16))
+    plan, filled = loaded(CompiledProgram(captured, backend, "sm_80")), list[int]()
+    assert plan.plan.kept
+    bind_fill = SimulatedDriver.bind_fill
+
+    def spy(self: SimulatedDriver, memory: Memory, value: float) -> Any:
+        filled.append(memory.address)
+        return bind_fill(self, memory, value)
+
+    monkeypatch.setattr(SimulatedDriver, "bind_fill", spy)
+    monkeypatch.setattr(loaded_plan, "current_stream", lambda _: Stream(7, is_capturing=True))
+    for graph in (1, 2):
+        monkeypatch.setattr(SimulatedDriver, "capture", lambda *_, graph=graph: graph)
+        for _ in range(2):
+            x, w = rows(8, 512), rows(512, 16)
+            torch.testing.assert_close(plan([x, w]), [x @ w], rtol=1e-4, atol=1e-4)
+            assert len(filled) == graph * len(plan.plan.kept)
+    monkeypatch.setattr(loaded_plan, "current_stream", lambda _: Stream(7, is_capturing=False))
+    plan([rows(8, 512), rows(512, 16)])
+    assert len(filled) == 3 * len(plan.plan.kept)
 
 
 def test_threads(compile: Compile):
