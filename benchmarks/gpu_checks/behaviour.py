@@ -142,11 +142,33 @@ def captured(device: Device) -> None:
         _same(program(given), model(given))
 
 
+def captured_sums(device: Device) -> None:
+    """Sums that many blocks share, several times in a CUDA graph that is replayed."""
+    x, w = torch.randn(32, 4096) / 64, torch.randn(4096, 96)
+    x, w = x.to(device.place), w.to(device.place)
+    program = device.program(torch.matmul, x, w)
+    program(x, w)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        results = [program(x, w) for _ in range(2)]
+    for number in range(3):
+        x.mul_(1 + number)
+        graph.replay()
+        torch.cuda.synchronize()
+        for result in (*results, program(x, w)):
+            _same(result, x @ w)
+
+
 ANYWHERE: Mapping[str, Callable[[Device], None]] = {
     "mutation": mutation,
     "calls": calls,
     "threads": threads,
     "torch_compile": torch_compile,
 }
-ON_GPU: Mapping[str, Callable[[Device], None]] = {"stream": stream, "captured": captured}
+ON_GPU: Mapping[str, Callable[[Device], None]] = {
+    "stream": stream,
+    "captured": captured,
+    "captured_sums": captured_sums,
+}
 """What the simulator has not."""

@@ -2,8 +2,9 @@
 """
 The stage `bitwise`: the simulator computes what the GPU does, to the bit.
 
-It is no mistake where the kernels use approximate instructions (`ex2.approx` of `expf`, `div.full` and
-others), which the simulator rounds rightly, or atomic sums, whose order is free: there the distance is told.
+It is no mistake where the kernels use approximate instructions (`ex2.approx` of `expf`, `div.full`
+and others), which the simulator rounds rightly, or atomic sums, whose order is free: there the
+distance is told.
 """
 
 import re
@@ -20,6 +21,8 @@ ITEMS = (
     "rms_norm",
     "matmul.odd",
     "matmul.even",
+    "matmul.boxes",
+    "matmul.deep",
     "matmul.k1",
     "matmul.batched",
     "sdpa",

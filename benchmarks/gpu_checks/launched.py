@@ -16,6 +16,8 @@ SAMPLE = (
     "rms_norm",
     "sum.columns",
     "matmul.even",
+    "matmul.boxes",
+    "matmul.deep",
     "matmul.odd",
     "sdpa",
 )

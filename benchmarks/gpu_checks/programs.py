@@ -35,6 +35,9 @@ PROGRAMS: Mapping[str, str] = {
     "matmul.odd": "torch.randn(33, 130) @ torch.randn(130, 65)",
     "matmul.k1": "torch.randn(33, 1) @ torch.randn(1, 65)",
     "matmul.even": "torch.randn(256, 256) @ torch.randn(256, 128)",
+    # By the tensor memory accelerator, swizzled, and with rows that are dealt out.
+    "matmul.boxes": "torch.randn(2, 256, 64) @ torch.randn(2, 256, 64).transpose(-1, -2)",
+    # Of many blocks for each element the last one adds up.
     "matmul.deep": "torch.relu(torch.randn(32, 4096) @ torch.randn(4096, 96) + torch.randn(96))",
     "matmul.batched": "torch.randn(3, 2, 37, 41) @ torch.randn(3, 2, 41, 43)",
     "linear": "nn.Linear(72, 40)(F.silu(nn.Linear(100, 72)(torch.randn(50, 100))))",

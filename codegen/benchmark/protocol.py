@@ -28,13 +28,15 @@ class Protocol:
     measured_us: float = 400e3
     least_rounds: int = 10
     most_rounds: int = 100
+    most_warm_ups: int = 1000
+    """Rounds to warm up: more than the shortest calls take for that."""
 
     def measure(self, contestants: Mapping[str, Sequence[Replay]], timer: Timer) -> Samples:
         """Measure everyone; a contestant is a list of recordings."""
         entries = [(name, n) for name, copies in contestants.items() for n in range(len(copies))]
         replays = [contestants[name][n] for name, n in entries]
         spent, number = 0.0, 0
-        while spent < self.warm_up_us and number < self.most_rounds:
+        while spent < self.warm_up_us and number < self.most_warm_ups:
             spent += sum(timer.times(replays))
             number += 1
         samples: Samples = {name: [[] for _ in copies] for name, copies in contestants.items()}

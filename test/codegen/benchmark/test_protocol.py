@@ -60,6 +60,14 @@ def test_long_calls_are_measured_less_often(each: float, rounds: int) -> None:
     assert [len(copy) for copy in samples["ours"]] == [rounds, rounds]
 
 
+def test_short_calls_warm_up_as_long() -> None:
+    clock = ScriptedTimer(lambda n: 1.0)
+    samples = LIMITS.measure({"ours": [nothing(), nothing()]}, clock)
+    warm_up, measured = 50, 20  # rounds of 2 us
+    assert len(samples["ours"][0]) == measured
+    assert len(clock.asked) == 2 * (warm_up + measured)
+
+
 def test_of_nobody_nothing_is_measured() -> None:
     assert LIMITS.measure({}, ScriptedTimer(lambda n: 1.0)) == {}
 
