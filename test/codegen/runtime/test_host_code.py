@@ -389,15 +389,24 @@ def test_what_a_graph_captures_is_filled_once(monkeypatch: pytest.MonkeyPatch):
         filled.append(memory.address)
         return bind_fill(self, memory, value)
 
+    def now(is_capturing: bool, graph: int) -> None:
+        def capture(self: SimulatedDriver, stream: int) -> int:
+            return graph
+
+        def current_stream(device: str) -> Stream:
+            return Stream(7, is_capturing)
+
+        monkeypatch.setattr(SimulatedDriver, "capture", capture)
+        monkeypatch.setattr(loaded_plan, "current_stream", current_stream)
+
     monkeypatch.setattr(SimulatedDriver, "bind_fill", spy)
-    monkeypatch.setattr(loaded_plan, "current_stream", lambda _: Stream(7, is_capturing=True))
     for graph in (1, 2):
-        monkeypatch.setattr(SimulatedDriver, "capture", lambda *_, graph=graph: graph)
+        now(True, graph)
         for _ in range(2):
             x, w = rows(8, 512), rows(512, 16)
             torch.testing.assert_close(plan([x, w]), [x @ w], rtol=1e-4, atol=1e-4)
             assert len(filled) == graph * len(plan.plan.kept)
-    monkeypatch.setattr(loaded_plan, "current_stream", lambda _: Stream(7, is_capturing=False))
+    now(False, 0)
     plan([rows(8, 512), rows(512, 16)])
     assert len(filled) == 3 * len(plan.plan.kept)
 
