@@ -3,6 +3,7 @@
 Which values are at least 1, or NaN: to divide by them takes no care of overflow.
 
     1.0 + exp(x)                                     the divisor of a sigmoid
+    1.0 + max(x, 0.0)
     max(x, 1.0)
     %largest = loop.reduce %k in 64 with max {       the divisor of a softmax
       yield x(k)
@@ -17,6 +18,7 @@ or all are minus infinity, a term is NaN (inf - inf) and so is the sum. There ha
 no mask, which could leave out the largest.
 """
 
+from math import inf
 from typing import NamedTuple
 
 from xdsl.dialects import arith, math
@@ -27,29 +29,38 @@ from xdsl.traits import is_side_effect_free
 from tilewright.dialects import loop
 from tilewright.dialects.monoid import Monoid
 
-_NEVER_NEGATIVE = (math.ExpOp, math.Exp2Op, math.AbsFOp, math.SqrtOp)
+_UNKNOWN = -inf
 
 
 def is_at_least_one(value: SSAValue) -> bool:
     """Whether `value` is 1, more, or NaN."""
+    return _least(value, {}) >= 1
+
+
+def _least(value: SSAValue, known: dict[SSAValue, float]) -> float:
+    """1 or 0 where `value` is at least that or NaN; `known` has what was looked at before."""
+    if value not in known:
+        known[value] = _find_least(value, known)
+    return known[value]
+
+
+def _find_least(value: SSAValue, known: dict[SSAValue, float]) -> float:
     match value.owner:
-        case arith.ConstantOp(value=FloatAttr(value=constant)):
-            return constant.data >= 1
+        case arith.ConstantOp(value=FloatAttr(value=constant)) if constant.data >= 0:
+            return 1 if constant.data >= 1 else 0
         case arith.MaximumfOp(lhs=left, rhs=right):
-            return is_at_least_one(left) or is_at_least_one(right)
+            return max(_least(left, known), _least(right, known))
         case arith.AddfOp(lhs=left, rhs=right):
-            one_and_more = is_at_least_one(left) and _is_never_negative(right)
-            return one_and_more or (_is_never_negative(left) and is_at_least_one(right))
-        case loop.ReduceOp():
-            return _is_sum_of_softmax(value)
+            smaller, larger = sorted((_least(left, known), _least(right, known)))
+            return larger if smaller >= 0 else _UNKNOWN
+        case arith.MulfOp(lhs=left, rhs=right) if left is right:
+            return 0
+        case math.ExpOp() | math.Exp2Op() | math.AbsFOp() | math.SqrtOp():
+            return 0
+        case loop.ReduceOp() if _is_sum_of_softmax(value):
+            return 1
         case _:
-            return False
-
-
-def _is_never_negative(value: SSAValue) -> bool:
-    op = value.owner
-    is_square = isinstance(op, arith.MulfOp) and op.lhs is op.rhs
-    return is_square or isinstance(op, _NEVER_NEGATIVE) or is_at_least_one(value)
+            return _UNKNOWN
 
 
 class _Joined(NamedTuple):

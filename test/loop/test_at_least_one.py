@@ -4,7 +4,9 @@
 from collections.abc import Callable
 
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import arith, math, test
+from xdsl.dialects.builtin import FloatAttr, ModuleOp, f32
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.loop import StoreOp
 from tilewright.passes.loop.at_least_one import is_at_least_one
@@ -64,3 +66,25 @@ def test_what_is_no_softmax_may_be_less_than_one(parse: Parse, change: tuple[str
 
 def test_without_a_step_there_is_no_term(parse: Parse) -> None:
     assert not _proved(parse, SOFTMAX.replace("in 6 with", "in 0 with"))
+
+
+def test_long_sums_are_looked_at_once() -> None:
+    """Each term was looked at twice for each that came after it: forty would take an hour."""
+    one, *terms = test.TestOp(result_types=[f32] * 40).results
+    total: SSAValue = arith.ConstantOp(FloatAttr(1.0, f32)).result
+    for term in terms:
+        total = arith.AddfOp(total, math.ExpOp(term).result).result
+    assert is_at_least_one(total)
+    assert not is_at_least_one(arith.AddfOp(total, one).result)
+
+
+@pytest.mark.parametrize(
+    ("constants", "expected"),
+    [([1.0], True), ([0.5], False), ([0.5, 0.5], False), ([2.0, 0.0], True), ([2.0, -0.5], False)],
+)
+def test_sums_of_constants(constants: list[float], expected: bool) -> None:
+    first, *rest = [arith.ConstantOp(FloatAttr(constant, f32)) for constant in constants]
+    total: SSAValue = first.result
+    for term in rest:
+        total = arith.AddfOp(total, term.result).result
+    assert is_at_least_one(total) is expected
