@@ -3,13 +3,13 @@
 How much an access touches and how often a guarded op runs, from the ranges of indices.
 
 A mask `expr >= 0` is taken to hold for the share of the range of `expr` that is not negative, as if
-`expr` took each value equally often: exact for a split axis (`999 - b * 128 - t`).
+`expr` took
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
-from xdsl.dialects import scf
+from xdsl.dialects import arith, scf
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineMap
 
@@ -99,9 +99,40 @@ def _share_of(known: Range | None) -> float:
     return min(max(known.high + 1, 0) / (known.high - known.low + 1), 1.0)
 
 
-def trips(op: scf.ForOp) -> int:
+def steps_of(op: loop.ReduceOp) -> float:
+    """How many steps a reduction takes: those below its extent and its bounds."""
+    steps = op.axis_extents()[0]
+    exprs, operands = op.below or ((), ())
+    ranges = [range_of_value(operand) for operand in operands]
+    bounds = (range_of(expr, ranges) for expr in exprs)
+    return steps * prod(_steps_below(bound, steps) / max(steps, 1) for bound in bounds)
+
+
+def trips(op: scf.ForOp) -> float:
     """How many steps a loop takes; 1 when its bounds are unknown."""
     index, step = range_of_value(op.body.block.args[0]), range_of_value(op.step)
     if index is None or step is None:
         return 1
-    return -(-_width(index, 1) // max(step.low, 1))
+    if step.high > 1 or index.low > 0:
+        return -(-_width(index, 1) // max(step.low, 1))
+    steps = index.high + 1
+    return steps * prod(_steps_below(range_of_value(end), steps) / steps for end in _ends(op.ub))
+
+
+def _ends(end: SSAValue) -> Iterator[SSAValue]:
+    """What a loop ends at, whichever comes first."""
+    if isinstance(end.owner, arith.MinSIOp):
+        yield from _ends(end.owner.lhs)
+        yield from _ends(end.owner.rhs)
+    else:
+        yield end
+
+
+def _steps_below(bound: Range | None, steps: int) -> float:
+    """How many of `steps` are below a bound that takes each value of its range equally often."""
+    if bound is None:
+        return steps
+    low, high = (min(max(limit, 0), steps) for limit in bound)
+    of_some = (low + high) * (high - low + 1) / 2
+    of_all = max(bound.high - max(bound.low, steps), 0) * steps
+    return (of_some + of_all) / (bound.high - bound.low + 1)

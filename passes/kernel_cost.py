@@ -3,8 +3,9 @@
 What one launch of a kernel costs, counted from its IR alone at Loop, Tile or Kernel IR.
 
 Each op counts as often as it runs: once for every block, thread, loop step and register axis that
-it depends on; under a mask, for the share of the mask's range in which it holds. These are
-estimates, made to compare a kernel before and after a rewrite.
+it depends on; under a mask, for the share of the mask's range in which it holds; in a loop with a
+bound, for the steps that are below it. These are estimates, made to compare a kernel before and
+after a rewrite.
 """
 
 from collections import defaultdict
@@ -26,6 +27,7 @@ from tilewright.passes.footprint import (
     elements_touched,
     share_of_condition,
     share_of_mask,
+    steps_of,
     trips,
 )
 from tilewright.passes.global_sectors import SECTOR_BYTES, sectors
@@ -146,7 +148,7 @@ class _Count:
             case kernel.TmaCopyOp():
                 self._count_box(op, runs / self.cost.threads)
             case loop.ReduceOp():
-                steps = runs * op.axis_extents()[0]
+                steps = runs * steps_of(op)
                 self.cost.flops += steps * self._copies(op.yield_op.operands) * len(op.results)
                 self._visit(op.body.block, steps)
             case loop.PrefixOp():

@@ -13,7 +13,8 @@ A block of a contraction is a rectangle of `m` by `n` elements; one of any other
 batch of matrices too small to fill a warp, is a line of `n` elements along all axes together. Sizes
 that do not divide are masked. A block may have more elements than a GPU has threads, until
 `register-tile` gives each thread several. How far reductions go (`below`) becomes the same for all
-threads of a block.
+threads of a block; blocks of which nobody needs a contraction, as those beyond the diagonal of
+causal attention's scores, do none of its chunks.
 """
 
 from collections.abc import Sequence
@@ -31,6 +32,7 @@ from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
 from tilewright.passes.tile.rows import is_contraction, shares_rows
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.step_bounds import leave_out_unneeded_steps
 from tilewright.passes.trace import Rule
 
 _THREADS = 256
@@ -98,7 +100,9 @@ class BlockifyLaunchPass(SchedulingPass):
             _part_rectangle(rebinding, launch, m, n)
         else:
             _part_line(rebinding, launch, n)
-        rewriter.replace(launch, rebinding.rebound(launch))
+        blocks = rebinding.rebound(launch)
+        leave_out_unneeded_steps(blocks)
+        rewriter.replace(launch, blocks)
 
 
 def _up_to(sizes: Sequence[int], most: int) -> list[int]:

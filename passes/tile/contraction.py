@@ -19,6 +19,7 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.index_sources import index_sources
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
+from tilewright.passes.tile.needed_tiles import Diagonal, diagonals_of, needed_tiles
 
 
 class Contraction(NamedTuple):
@@ -35,11 +36,20 @@ class Contraction(NamedTuple):
     """Bytes that a step reads along m (and not along n)."""
     n_bytes: int
     """Bytes that a step reads along n (and not along m)."""
+    diagonals: tuple[Diagonal, ...] = ()
+    """Where the result is needed, if not everywhere."""
 
     def __str__(self) -> str:
         batch = f"batch {self.batch}, " if self.batch > 1 else ""
         sums = f", {self.sums} sums" if self.sums > 1 else ""
-        return f"{batch}m {self.m}, n {self.n}, k {self.k}{sums}"
+        needed = ", needed up to a diagonal" if self.diagonals else ""
+        return f"{batch}m {self.m}, n {self.n}, k {self.k}{sums}{needed}"
+
+    def needed_tiles(self, m: int, n: int) -> int:
+        """How many tiles of `m` by `n` elements have any that are needed."""
+        if not self.diagonals:
+            return self.batch * -(-self.m // m) * -(-self.n // n)
+        return self.batch * needed_tiles(self.diagonals, (self.m, self.n), (m, n))
 
 
 def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
@@ -60,6 +70,7 @@ def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
         sum(len(op.results) for op in reductions),
         _bytes_along(reductions, rows, columns),
         _bytes_along(reductions, columns, rows),
+        diagonals_of(launch, reductions),
     )
 
 

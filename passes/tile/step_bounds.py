@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Leaving out steps of a reduction whose yield is masked anyway, as beyond the diagonal of causal
-attention:
+Leaving out steps of a reduction that count for nothing, as beyond the diagonal of causal attention.
+
+Those whose yield is masked for all threads of a block:
 
     %sum = loop.reduce %ko in 7 with add {
       %chunk = loop.reduce %ki in 16 with add {
@@ -10,9 +11,19 @@ attention:
 
 gets `below [%b * 2 + 2]` on %ko: no thread of the block joins anything from there on. A bound is
 the same for all threads of a block, which load and wait together: it is that of the last of them.
+
+And all steps, in blocks of which nobody needs the result:
+
+    %sum = loop.reduce %ko in 4 with add { ... }
+    %1 = loop.predicate [%bm * 32 + %tm - %bn * 32 - %tn] : i1
+    %2 = arith.select %1, %sum, %minus_infinity : f32
+
+gets `below [%bm * 4 - %bn * 4 + 4]`: at least 4 for blocks on the diagonal or below, which do all
+of their steps, and no more than 0 for those above it, which do none.
 """
 
 from collections.abc import Callable, Sequence, Set
+from math import gcd
 
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.ir.affine import (
@@ -28,8 +39,10 @@ from tilewright.dialects.axes import Access, canonical_access, range_of_value
 from tilewright.dialects.index import Ranges, Sum, range_of, sum_of
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_axes import Level
+from tilewright.passes.chunks import nested_chunk
 from tilewright.passes.substitution import conjunction
-from tilewright.passes.tile.contracting_reductions import chunks_of
+from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
+from tilewright.passes.tile.needed_where import needed_where
 
 
 def leave_out_masked_steps(op: loop.ReduceOp) -> None:
@@ -56,6 +69,25 @@ def make_bounds_uniform(launch: tile.LaunchOp) -> None:
         _mask_by(op, [e for e in exprs if not varying.isdisjoint(e.used_dims())], operands)
         bounds = [_last(expr, operands, varies_in_block) for expr in exprs]
         op.below = [bound for bound in bounds if bound is not None], operands
+
+
+def leave_out_unneeded_steps(launch: tile.LaunchOp) -> None:
+    """
+    Let the contractions of a launch that is parted into blocks do no chunk in blocks of which
+    nobody needs the result.
+    """
+    for op in contracting_reductions(launch):
+        needed = needed_where(op.results)
+        if needed is None or op.parent is not launch.body.block or nested_chunk(op) is None:
+            continue
+        exprs, operands = needed
+        ranges = [range_of_value(value) for value in operands]
+        last = [_last(expr, operands, varies_in_block) for expr in exprs]
+        conditions = [_reduced(expr, ranges) for expr in last if expr is not None]
+        # where a condition holds the bound is the extent or more, elsewhere 0 or less
+        extent = op.axis_extents()[0]
+        bounds = [(expr + 1) * extent for expr in conditions if not _holds(expr, ranges)]
+        op.below = conjunction([op.below, (bounds, operands)])
 
 
 def varies_in_block(index: SSAValue) -> bool:
@@ -115,6 +147,20 @@ def _limit(expr: AffineExpr, at: int, ranges: Ranges) -> AffineExpr | None:
     if factor <= 0 or any(at in atom.used_dims() for atom in terms):
         return None
     return Sum(terms, sum_of(expr, ranges).constant).expr() // factor + 1
+
+
+def _reduced(expr: AffineExpr, ranges: Ranges) -> AffineExpr:
+    """The smallest that is at least 0 where `expr` is: `d0 - 1` for `128 * d0 - 1`."""
+    value = sum_of(expr, ranges)
+    step = gcd(*value.terms.values()) or 1
+    terms = {atom: factor // step for atom, factor in value.terms.items()}
+    return Sum(terms, value.constant // step).expr()
+
+
+def _holds(expr: AffineExpr, ranges: Ranges) -> bool:
+    """Whether `expr` is known to be at least 0."""
+    known = range_of(expr, ranges)
+    return known is not None and known.low >= 0
 
 
 def _last(

@@ -6,7 +6,8 @@ One way to tile a contraction, what a block needs for it, and how long it takes 
 
 * arithmetic: the multiply-adds of the SM with the most blocks, at the share of its issue slots that
   multiply-adds of such a tile get, or, if it has too few warps to hide latency, at the share that
-  each warp gets of its own; and a little for each chunk;
+  each warp gets of its own; and a little for each chunk. Blocks of which nobody needs the result
+  make room for others at once, but those that an SM begins with may all be needed;
 * L2: what blocks stage, rereads by other blocks included;
 * device memory: every input once, at the bandwidth;
 * waiting: a chunk is asked for as many chunks ahead as there are slots, less one, and takes the
@@ -82,25 +83,31 @@ class Tiling(NamedTuple):
         tiles = -(-problem.m // self.tile.m) * -(-problem.n // self.tile.n)
         return problem.batch * tiles * self.split
 
+    def needed_blocks(self, problem: Contraction) -> int:
+        """Those that have multiply-adds to do."""
+        return problem.needed_tiles(self.tile.m, self.tile.n) * self.split
+
     def chunks(self, problem: Contraction) -> int:
         """Chunks of K that a block does."""
         return -(-problem.k // (self.split * self.bk))
 
     def seconds(self, problem: Contraction, target: Target) -> float:
         """How long it takes, by the model above."""
-        most = -(-self.blocks(problem) // target.sms)
         shared = self.shared_bytes(problem, target)
         room = target.blocks_per_sm(self.tile.threads, shared, self.registers(problem))
+        at_first = min(room, -(-self.blocks(problem) // target.sms))  # needed or not
+        most = max(at_first, self._most_needed(problem, target))
         resident = max(1, min(most, room))
         warps = resident * target.warps_of(self.tile.threads)
         rounds = -(-most // resident) * self.chunks(problem)
         waiting = rounds * latencies.MEMORY / (self.depth - 1)
         share = min(self.tile.share, self.tile.share_alone * warps / _WARPS_TO_HIDE)
-        return self._seconds(problem, target, share, waiting)
+        return self._seconds(problem, target, most, share, waiting)
 
     def least_seconds(self, problem: Contraction, target: Target) -> float:
         """How long it takes at least, however many slots and blocks an SM has."""
-        return self._seconds(problem, target, self.tile.share, 0.0)
+        most = self._most_needed(problem, target)
+        return self._seconds(problem, target, most, self.tile.share, 0.0)
 
     def pipeline(self, problem: Contraction, target: Target) -> list[str]:
         """The passes that do it."""
@@ -128,10 +135,18 @@ class Tiling(NamedTuple):
             "mark-unroll",
         ]
 
-    def _seconds(self, problem: Contraction, target: Target, share: float, waiting: float) -> float:
-        """The same, where multiply-adds get that share of the issue slots."""
+    def _most_needed(self, problem: Contraction, target: Target) -> int:
+        """The blocks with work that an SM does, if those are dealt out evenly."""
+        return -(-self.needed_blocks(problem) // target.sms)
+
+    def _seconds(
+        self, problem: Contraction, target: Target, most: int, share: float, waiting: float
+    ) -> float:
+        """
+        The same, where an SM does at most so many blocks, and multiply-adds get that share of the
+        issue slots.
+        """
         tile, chunks = self.tile, self.chunks(problem)
-        most = -(-self.blocks(problem) // target.sms)
         lanes = target.fp32_lanes * share
         clocks = tile.m * tile.n * self.bk * problem.sums / lanes + _CHUNK_CLOCKS
         busy = max(

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Which tiles of a product are needed, where some of its elements are not: of the scores of causal
+attention, those on the diagonal and below it. The blocks of other tiles have little to do
+(`step_bounds.py`).
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from xdsl.ir.affine import AffineDimExpr
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Role, range_of_value
+from tilewright.dialects.index import sum_of
+from tilewright.passes.tile.needed_where import needed_where
+
+
+class Diagonal(NamedTuple):
+    """Elements at row i and column j are needed where `m * i + n * j + constant >= 0`."""
+
+    m: int
+    n: int
+    constant: int
+
+
+def diagonals_of(
+    launch: tile.LaunchOp, reductions: Sequence[loop.ReduceOp]
+) -> tuple[Diagonal, ...]:
+    """
+    Where the results of any of `reductions` are needed, as far as that is said of a single axis of
+    rows and a single axis of columns.
+    """
+    needed = needed_where([result for op in reductions for result in op.results])
+    axes = [axis for axis in launch.bound_axes() if axis.role in (Role.M, Role.N)]
+    if needed is None or [axis.role for axis in axes] != [Role.M, Role.N]:
+        return ()
+    exprs, operands = needed
+    row, column = (axis.value for axis in axes)
+    ranges = [range_of_value(operand) for operand in operands]
+    found: list[Diagonal] = []
+    for value in (sum_of(expr, ranges) for expr in exprs):
+        dims = [atom for atom in value.terms if isinstance(atom, AffineDimExpr)]
+        factors = {operands[dim.position]: value.terms[dim] for dim in dims}
+        if len(dims) == len(value.terms) and factors.keys() <= {row, column}:
+            found.append(Diagonal(factors.get(row, 0), factors.get(column, 0), value.constant))
+    return tuple(found)
+
+
+@lru_cache  # asked for each way to do a product, of which many have the same tile
+def needed_tiles(
+    diagonals: tuple[Diagonal, ...], shape: tuple[int, int], of_tile: tuple[int, int]
+) -> int:
+    """How many tiles have an element that is needed: for each condition one, if not for all."""
+    (rows, columns), (m, n) = shape, of_tile
+    in_row = -(-columns // n)
+    found = 0
+    for first in range(0, rows, m):
+        low, high = 0, in_row - 1
+        for diagonal in diagonals:
+            low, high = _within(diagonal, first, of_tile, low, high)
+        found += max(0, high - low + 1)
+    return found
+
+
+def _within(
+    diagonal: Diagonal, first: int, of_tile: tuple[int, int], low: int, high: int
+) -> tuple[int, int]:
+    """Of the tiles from `low` to `high` of the rows from `first` on, those that are needed."""
+    (m, n), factor = of_tile, diagonal.n
+    most = diagonal.m * first + max(diagonal.m, 0) * (m - 1) + max(factor, 0) * (n - 1)
+    most += diagonal.constant  # of the first tile; of later ones by factor * n more each
+    if factor > 0:
+        return max(low, -(most // (factor * n))), high
+    if factor < 0:
+        return low, min(high, most // (-factor * n))
+    return (low, high) if most >= 0 else (0, -1)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Where values are needed: what holds wherever anybody makes use of them.
+
+    %0 = arith.mulf %sum, %scale
+    %1 = loop.predicate [%i - %j] : i1
+    %2 = arith.select %1, %0, %minus_infinity     %sum is needed where %i - %j is at least 0
+    loop.store %2, %out[%i, %j]
+
+A value is followed through what is computed of it, element by element, to the selections that may
+drop it. Nothing is known of where the rest is needed: what is stored, joined, or added to a mask of
+infinities, which makes NaN of an infinite value.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from tilewright.dialects import loop, scalar, tile
+from tilewright.dialects.axes import Access, canonical_access
+from tilewright.passes.substitution import conjunction
+
+_Condition = tuple[AffineMap, tuple[SSAValue, ...]]
+"""One canonical expression that is at least 0, so that equal conditions compare equal."""
+
+_DIALECTS = ("arith", "math", scalar.Scalar.name)
+"""Those whose ops compute an element from elements, and do nothing else."""
+
+
+def needed_where(values: Sequence[SSAValue]) -> Access | None:
+    """A condition that holds wherever any of `values` is needed; None if none is known."""
+    found = _Needs().of_any(values)
+    return conjunction((map.results, operands) for map, operands in found)
+
+
+class _Needs:
+    """Conditions of values, each found once."""
+
+    def __init__(self) -> None:
+        self.known: dict[SSAValue, list[_Condition]] = {}
+
+    def of_any(self, values: Sequence[SSAValue]) -> list[_Condition]:
+        return _common([self._of(value) for value in values])
+
+    def _of(self, value: SSAValue) -> list[_Condition]:
+        if value not in self.known:
+            uses = [self._of_use(use.operation, value) for use in value.uses]
+            self.known[value] = _common(uses)
+        return self.known[value]
+
+    def _of_use(self, op: Operation, value: SSAValue) -> list[_Condition]:
+        if isinstance(op, tile.CombineOp):  # parts of one sum are needed together
+            return [c for c in self.of_any(op.results) if not {*c[1]} & {*op.axes}]
+        if op.dialect_name() not in _DIALECTS:
+            return []
+        needs = self.of_any(op.results)
+        if not isinstance(op, arith.SelectOp) or value is op.cond or op.lhs is op.rhs:
+            return needs
+        return [*needs, *_holding(op.cond, value is op.lhs)]
+
+
+def _common(found: Sequence[list[_Condition]]) -> list[_Condition]:
+    """The conditions that are in all lists; none if there are no lists."""
+    first = found[0] if found else []
+    return [c for c in dict.fromkeys(first) if all(c in others for others in found)]
+
+
+def _holding(condition: SSAValue, truth: bool) -> list[_Condition]:
+    """What holds where a condition has that truth."""
+    match condition.owner:
+        case loop.PredicateOp() as op:
+            exprs = op.map.data.results
+            return _conditions(exprs if truth else _negated(exprs), op.indices)
+        case loop.LoadOp(where=where) if truth and where is not None:  # false beyond its mask
+            return _conditions(*where)
+        case arith.AndIOp() | arith.OrIOp() as op if isinstance(op, arith.AndIOp) is truth:
+            return [*_holding(op.lhs, truth), *_holding(op.rhs, truth)]
+        case arith.XOrIOp() as op if _is_true(op.rhs):
+            return _holding(op.lhs, not truth)
+        case _:
+            return []
+
+
+def _negated(exprs: Sequence[AffineExpr]) -> Sequence[AffineExpr]:
+    """What holds where not all of `exprs` are at least 0, if that is one condition."""
+    return [expr * -1 - 1 for expr in exprs] if len(exprs) == 1 else ()
+
+
+def _conditions(exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]) -> list[_Condition]:
+    canonical = (canonical_access([expr], operands) for expr in exprs)
+    return [(map, tuple(used)) for map, used in canonical]
+
+
+def _is_true(value: SSAValue) -> bool:
+    constant = value.owner
+    if not isinstance(constant, arith.ConstantOp):
+        return False
+    return isinstance(constant.value, IntegerAttr) and constant.value.value.data in (1, -1)
