@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What vector copies, asynchronous copies and rings cost, against numbers worked out by hand."""
+"""What copies, rings and bounded loops cost, against numbers worked out by hand."""
 
 from collections.abc import Callable
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.dialects import kernel
+from tilewright.dialects import kernel, loop
+from tilewright.passes.kernel.convert_tile_to_kernel import ConvertTileToKernelPass
 from tilewright.passes.kernel_cost import KernelCost, kernel_cost
+from tilewright.passes.lowering import context
 
 Parse = Callable[[str], ModuleOp]
 
@@ -111,3 +113,30 @@ def test_a_fused_multiply_add_does_two_flops(parse: Parse):
       %1 = math.fma %0, %0, %0 : f32
       loop.store %1, %out[%t] : memref<128xf32>"""
     assert cost(parse, body).flops == 2 * 128
+
+
+BOUNDED = """
+  loop.kernel @k(%x: memref<3xf32>) -> (%out: memref<4x4x32xf32>) {
+    tile.launch (%bm = block 4 m, %bn = block 4 n, %t = thread 32 n) {
+      %sum = loop.reduce %ko in 3 below [3 + %bm * 3 - %bn * 3] with add {
+        %0 = loop.load %x[%ko] : memref<3xf32>
+        loop.yield %0 : f32
+      } : f32
+      loop.store %sum, %out[%bm, %bn, %t] : memref<4x4x32xf32>
+    }
+  }"""
+
+
+def test_a_bounded_loop_counts_for_the_steps_that_are_below(parse: Parse):
+    """Of 4 by 4 blocks 10 do their steps; that is about what is counted."""
+    module = parse(BOUNDED)
+    (nest,) = module.ops
+    assert isinstance(nest, loop.KernelOp)
+    loads_and_stores = 4 * 32 * (10 * 3 + 16)
+    assert kernel_cost(nest).flops == pytest.approx(32 * 10 * 3, rel=0.08)
+    assert kernel_cost(nest).accessed_bytes == pytest.approx(loads_and_stores, rel=0.08)
+    before = kernel_cost(nest).accessed_bytes
+    ConvertTileToKernelPass().apply(context(), module)
+    (func,) = module.ops
+    assert isinstance(func, kernel.FuncOp)
+    assert kernel_cost(func).accessed_bytes == pytest.approx(before)

@@ -1,0 +1,238 @@
+// RUN: opt-tool %s -p 'blockify-launch{m=16 n=32}' --check=each | filecheck %s
+// RUN: opt-tool %s -p 'blockify-launch{m=128 n=128}' --check=each | filecheck %s --check-prefix=ONE
+// RUN: opt-tool %s -p 'split-matmul-k{factor=2 join=cluster},blockify-launch{m=16 n=32}' --check=each | filecheck %s --check-prefix=SPLIT
+
+// Contractions that a mask drops: blocks of which nobody needs the result do none of their chunks.
+// Those of a split contraction still join.
+// ONE-NOT: below
+
+// Attention's scores, of more columns than rows: the last block that a row of blocks needs is the
+// one with its last row.
+// CHECK-LABEL: @scores
+// CHECK: tile.launch (%h = block 2 batch, %bm = block 4 m, %bn = block 3 n, %tm = thread 16 m, %tn = thread 32 n) {
+// CHECK: loop.reduce %ko in 3 below [3 + %bm * 3 - %bn * 6] with add
+// CHECK: loop.predicate [%bm * 16 + %tm - %bn * 32 - %tn] : i1
+// CHECK: loop.store %{{.*}} where [49 - %bm * 16 - %tm, 69 - %bn * 32 - %tn]
+// ONE-LABEL: @scores
+// SPLIT-LABEL: @scores
+// SPLIT: loop.reduce %ko in 2 below [3 - %s * 2, 2 + %bm * 2 - %bn * 4] with add
+// SPLIT: tile.combine %{{.*}} across %s with add join(cluster)
+loop.kernel @scores(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: memref<2x50x70xf32>) {
+  tile.launch (%h = block 2 batch, %i = block 50 m, %j = block 70 n) {
+    %sum = loop.reduce %ko in 3 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %q[%h, %i, %ko * 16 + %ki] : memref<2x50x48xf32>
+        %1 = loop.load %k[%h, %j, %ko * 16 + %ki] : memref<2x70x48xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %scale = arith.constant 2.500000e-01 : f32
+    %3 = arith.mulf %sum, %scale : f32
+    %p = loop.predicate [%i - %j] : i1
+    %inf = arith.constant 0xff800000 : f32
+    %s = arith.select %p, %3, %inf : f32
+    loop.store %s, %out[%h, %i, %j] : memref<2x50x70xf32>
+  }
+}
+
+// The same, where a mask is what is dropped; several uses may agree.
+// CHECK-LABEL: @masked_fill
+// CHECK: loop.reduce %ko in 3 below [3 + %bm * 3 - %bn * 6] with add
+loop.kernel @masked_fill(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: memref<2x50x70xf32>) {
+  tile.launch (%h = block 2 batch, %i = block 50 m, %j = block 70 n) {
+    %sum = loop.reduce %ko in 3 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %q[%h, %i, %ko * 16 + %ki] : memref<2x50x48xf32>
+        %1 = loop.load %k[%h, %j, %ko * 16 + %ki] : memref<2x70x48xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %p = loop.predicate [%j - %i - 1] : i1
+    %inf = arith.constant 0xff800000 : f32
+    %3 = math.exp %sum : f32
+    %4 = arith.mulf %sum, %3 : f32
+    %s = arith.select %p, %inf, %4 : f32
+    loop.store %s, %out[%h, %i, %j] : memref<2x50x70xf32>
+  }
+}
+
+// A band: two conditions, one of them in a mask of another type of op.
+// CHECK-LABEL: @window
+// CHECK: loop.reduce %ko in 3 below [3 + %bm * 3 - %bn * 6, 9 + %bn * 6 - %bm * 3] with add
+loop.kernel @window(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>, %mask: memref<50x70xi1>) -> (%out: memref<2x50x70xf32>) {
+  tile.launch (%h = block 2 batch, %i = block 50 m, %j = block 70 n) {
+    %sum = loop.reduce %ko in 3 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %q[%h, %i, %ko * 16 + %ki] : memref<2x50x48xf32>
+        %1 = loop.load %k[%h, %j, %ko * 16 + %ki] : memref<2x70x48xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %p = loop.predicate [%i - %j] : i1
+    %w = loop.load %mask[%i, %j] where [4 + %j - %i] : memref<50x70xi1>
+    %b = arith.andi %p, %w : i1
+    %inf = arith.constant 0xff800000 : f32
+    %s = arith.select %b, %sum, %inf : f32
+    loop.store %s, %out[%h, %i, %j] : memref<2x50x70xf32>
+  }
+}
+
+// Neither of two: not beyond the diagonal, and not what a mask says.
+// CHECK-LABEL: @not_or
+// CHECK: loop.reduce %ko in 3 below [3 + %bm * 3 - %bn * 6] with add
+loop.kernel @not_or(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>, %mask: memref<50x70xi1>) -> (%out: memref<2x50x70xf32>) {
+  tile.launch (%h = block 2 batch, %i = block 50 m, %j = block 70 n) {
+    %sum = loop.reduce %ko in 3 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %q[%h, %i, %ko * 16 + %ki] : memref<2x50x48xf32>
+        %1 = loop.load %k[%h, %j, %ko * 16 + %ki] : memref<2x70x48xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %p = loop.predicate [%j - %i - 1] : i1
+    %w = loop.load %mask[%i, %j] : memref<50x70xi1>
+    %b = arith.ori %p, %w : i1
+    %true = arith.constant true
+    %n = arith.xori %b, %true : i1
+    %inf = arith.constant 0xff800000 : f32
+    %s = arith.select %n, %sum, %inf : f32
+    loop.store %s, %out[%h, %i, %j] : memref<2x50x70xf32>
+  }
+}
+
+// An infinite or NaN score counts where infinity is added.
+// CHECK-LABEL: @added
+// CHECK: loop.reduce %ko in 3 with add
+loop.kernel @added(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: memref<2x50x70xf32>) {
+  tile.launch (%h = block 2 batch, %i = block 50 m, %j = block 70 n) {
+    %sum = loop.reduce %ko in 3 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %q[%h, %i, %ko * 16 + %ki] : memref<2x50x48xf32>
+        %1 = loop.load %k[%h, %j, %ko * 16 + %ki] : memref<2x70x48xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %p = loop.predicate [%i - %j] : i1
+    %inf = arith.constant 0xff800000 : f32
+    %zero = arith.constant 0.000000e+00 : f32
+    %3 = arith.select %p, %zero, %inf : f32
+    %s = arith.addf %sum, %3 : f32
+    loop.store %s, %out[%h, %i, %j] : memref<2x50x70xf32>
+  }
+}
+
+// It is stored as it is too.
+// CHECK-LABEL: @stored
+// CHECK: loop.reduce %ko in 3 with add
+loop.kernel @stored(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: memref<2x50x70xf32>, %all: memref<2x50x70xf32>) {
+  tile.launch (%h = block 2 batch, %i = block 50 m, %j = block 70 n) {
+    %sum = loop.reduce %ko in 3 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %q[%h, %i, %ko * 16 + %ki] : memref<2x50x48xf32>
+        %1 = loop.load %k[%h, %j, %ko * 16 + %ki] : memref<2x70x48xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %p = loop.predicate [%i - %j] : i1
+    %inf = arith.constant 0xff800000 : f32
+    %s = arith.select %p, %sum, %inf : f32
+    loop.store %sum, %all[%h, %i, %j] : memref<2x50x70xf32>
+    loop.store %s, %out[%h, %i, %j] : memref<2x50x70xf32>
+  }
+}
+
+// Both branches use it.
+// CHECK-LABEL: @both
+// CHECK: loop.reduce %ko in 3 with add
+loop.kernel @both(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: memref<2x50x70xf32>) {
+  tile.launch (%h = block 2 batch, %i = block 50 m, %j = block 70 n) {
+    %sum = loop.reduce %ko in 3 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %q[%h, %i, %ko * 16 + %ki] : memref<2x50x48xf32>
+        %1 = loop.load %k[%h, %j, %ko * 16 + %ki] : memref<2x70x48xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %p = loop.predicate [%i - %j] : i1
+    %3 = arith.negf %sum : f32
+    %s = arith.select %p, %sum, %3 : f32
+    loop.store %s, %out[%h, %i, %j] : memref<2x50x70xf32>
+  }
+}
+
+// Nobody knows what the mask will be.
+// CHECK-LABEL: @by_data
+// CHECK: loop.reduce %ko in 3 with add
+loop.kernel @by_data(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>, %mask: memref<50x70xi1>) -> (%out: memref<2x50x70xf32>) {
+  tile.launch (%h = block 2 batch, %i = block 50 m, %j = block 70 n) {
+    %sum = loop.reduce %ko in 3 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %q[%h, %i, %ko * 16 + %ki] : memref<2x50x48xf32>
+        %1 = loop.load %k[%h, %j, %ko * 16 + %ki] : memref<2x70x48xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %p = loop.load %mask[%i, %j] : memref<50x70xi1>
+    %inf = arith.constant 0xff800000 : f32
+    %s = arith.select %p, %sum, %inf : f32
+    loop.store %s, %out[%h, %i, %j] : memref<2x50x70xf32>
+  }
+}
+
+// Where not both hold, either may: nothing is known.
+// CHECK-LABEL: @neither
+// CHECK: loop.reduce %ko in 3 with add
+loop.kernel @neither(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: memref<2x50x70xf32>) {
+  tile.launch (%h = block 2 batch, %i = block 50 m, %j = block 70 n) {
+    %sum = loop.reduce %ko in 3 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %q[%h, %i, %ko * 16 + %ki] : memref<2x50x48xf32>
+        %1 = loop.load %k[%h, %j, %ko * 16 + %ki] : memref<2x70x48xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %p = loop.predicate [%i - %j, 20 + %j - %i] : i1
+    %inf = arith.constant 0xff800000 : f32
+    %s = arith.select %p, %inf, %sum : f32
+    loop.store %s, %out[%h, %i, %j] : memref<2x50x70xf32>
+  }
+}
+
+// Every block has a row that needs it.
+// CHECK-LABEL: @everywhere
+// CHECK: loop.reduce %ko in 3 with add
+loop.kernel @everywhere(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: memref<2x50x70xf32>) {
+  tile.launch (%h = block 2 batch, %i = block 50 m, %j = block 70 n) {
+    %sum = loop.reduce %ko in 3 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %q[%h, %i, %ko * 16 + %ki] : memref<2x50x48xf32>
+        %1 = loop.load %k[%h, %j, %ko * 16 + %ki] : memref<2x70x48xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %p = loop.predicate [%i * 3 - %j + 65] : i1
+    %inf = arith.constant 0xff800000 : f32
+    %s = arith.select %p, %sum, %inf : f32
+    loop.store %s, %out[%h, %i, %j] : memref<2x50x70xf32>
+  }
+}
