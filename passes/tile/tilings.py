@@ -78,12 +78,13 @@ def _about(seconds: float) -> int:
 def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[float, ...]:
     """
     Of those that take about as long: no idle SM, few splits, three slots, chunks of 16, large
-    tiles.
+    tiles, and rather fewer chunks.
     """
     about = _about(tiling.seconds(problem, target))
     idle = max(0, target.sms - tiling.blocks(problem))
     unusual = abs(tiling.depth - 3) + abs(tiling.bk - 16) // 8
-    return about, idle, tiling.split, unusual, -tiling.tile.m * tiling.tile.n, -tiling.tile.n
+    area, columns = tiling.tile.m * tiling.tile.n, tiling.tile.n
+    return about, idle, tiling.split, unusual, -area, -columns, -tiling.bk
 
 
 def _combinations(problem: Contraction, tiles: Sequence[Tile]) -> Iterator[Tiling]:
