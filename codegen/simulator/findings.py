@@ -13,16 +13,18 @@ class SimulatorError(TilewrightError):
 
 
 class SimulationTooLarge(SimulatorError):
-    """The launch needs more thread-instructions than its budget; `needed` estimates how many."""
+    """
+    The launch needs more thread-instructions than its budget; `needed` estimates how many, where
+    blocks have ended that tell.
+    """
 
-    def __init__(self, kernel: str, budget: int, needed: int):
+    def __init__(self, kernel: str, budget: int, needed: int | None):
         self.budget = budget
         self.needed = needed
-        super().__init__(
-            f"simulating {kernel} takes about {needed:.2e} thread-instructions, "
-            f"more than the {budget:.2e} allowed",
-            remedy="use smaller sizes or a GPU",
-        )
+        takes = f"more than the {budget:.2e} thread-instructions allowed"
+        if needed is not None:
+            takes = f"about {needed:.2e} thread-instructions, more than the {budget:.2e} allowed"
+        super().__init__(f"simulating {kernel} takes {takes}", remedy="use smaller sizes or a GPU")
 
 
 class Kind(StrEnum):

@@ -163,11 +163,13 @@ class _Launch:
             try:
                 machine.run(budget)
             except OutOfBudget:
-                raise self._too_large(first, budget) from None
+                # blocks of a batch run side by side: how far each has come is not known
+                raise SimulationTooLarge(unit.kernel.name, budget, None) from None
             self._end_batch()
             done = min(first + geometry.blocks, chosen)
             if machine.executed / done * chosen > budget:
-                raise self._too_large(done, budget)
+                needed = machine.executed * chosen // done
+                raise SimulationTooLarge(unit.kernel.name, budget, needed)
         return Report(
             unit.findings.sorted(self.notes),
             machine.executed,
@@ -197,11 +199,6 @@ class _Launch:
                 copy.line,
                 f"block {name} ends with a bulk copy that nobody has waited for",
             )
-
-    def _too_large(self, blocks: int, budget: int) -> SimulationTooLarge:
-        total = len(self.unit.geometry.chosen)
-        needed = self.machine.executed * total // max(1, blocks)
-        return SimulationTooLarge(self.unit.kernel.name, budget, needed)
 
 
 def _check_shared(kernel: Kernel, dynamic: int) -> None:

@@ -43,7 +43,7 @@ class RowProblem(NamedTuple):
         return self.joins == 1 and self.written == 0
 
     def __str__(self) -> str:
-        kind = "columns" if self.are_columns else "rows"
+        kind = ("column" if self.are_columns else "row") + "s" * (self.rows > 1)
         return (
             f"{self.rows} {kind} of {self.length}; an element is {self.read} B to read and "
             f"{self.written} B to write; joined {self.joins} time{'s' * (self.joins > 1)}"

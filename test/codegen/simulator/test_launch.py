@@ -137,10 +137,12 @@ def test_instructions_are_counted_per_thread(run: Run):
 
 
 def test_a_launch_over_its_budget_is_refused(run: Run):
-    with pytest.raises(SimulationTooLarge, match=r"more than the 1\.00e\+05 allowed") as caught:
+    with pytest.raises(
+        SimulationTooLarge, match=r"more than the 1\.00e\+05 thread-instr"
+    ) as caught:
         run(_LOOP, _floats(32 * 8), 1_000_000, grid=8, budget=100_000)
     assert caught.value.budget == 100_000
-    assert caught.value.needed >= 100_000
+    assert caught.value.needed is None, "no block has ended, which could tell"
 
 
 def test_the_first_blocks_tell_that_the_launch_is_too_large(run: Run):
