@@ -38,6 +38,7 @@ class BlockValues:
         self.launch, self.site = launch, site
         self.position = {op: at for at, op in enumerate(ops_in(launch))}
         self._known: dict[SSAValue, Axes | None] = {}
+        self._held: dict[SSAValue, bool] = {}
         self._varies: dict[Operation, frozenset[BlockArgument]] = {}
 
     def axes_of(self, value: SSAValue) -> Axes | None:
@@ -75,12 +76,9 @@ class BlockValues:
         Whether threads hold `value` when they come to the site, and others could not compute it
         again by themselves: it is made of what threads or steps have joined.
         """
-        op = value.owner
-        if not isinstance(op, Operation) or op.parent is not self.launch.body.block:
-            return False
-        if self.is_inside(op) or self.is_fixed(op) or isinstance(value.type, MemRefType):
-            return False
-        return not _is_function(op) or any(map(self.is_held, op.operands))
+        if value not in self._held:
+            self._held[value] = self._find_held(value)
+        return self._held[value]
 
     def is_fixed(self, op: Operation) -> bool:
         """Whether the results of `op` are there before the loops inside, alike for all threads."""
@@ -106,6 +104,14 @@ class BlockValues:
             return self.position[op], axis.index
 
         return sorted(axes, key=key)
+
+    def _find_held(self, value: SSAValue) -> bool:
+        op = value.owner
+        if not isinstance(op, Operation) or op.parent is not self.launch.body.block:
+            return False
+        if self.is_inside(op) or self.is_fixed(op) or isinstance(value.type, MemRefType):
+            return False
+        return not _is_function(op) or any(map(self.is_held, op.operands))
 
     def _axes_of(self, value: SSAValue) -> Axes | None:
         op = value.owner

@@ -10,7 +10,7 @@ In the body of the launch a value is also read again where several loops compute
 the kernel is given, each thread what it computed before, or what others did.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import IndexType
@@ -81,19 +81,19 @@ class Reuse:
 
     def sources(self, value: SSAValue) -> list[loop.LoadOp]:
         """The loads that `value` is computed from, in order; not those that say where to load."""
-        found, pending = set[loop.LoadOp](), [value]
+        seen, pending = set[Operation](), [value]
         while pending:
             value = pending.pop()
             op = value.owner
-            if not isinstance(op, Operation) or self.values.is_fixed(op):
+            if not isinstance(op, Operation) or op in seen:
                 continue
-            if self.values.is_held(value):
+            if self.values.is_fixed(op) or self.values.is_held(value):
                 continue
-            if isinstance(op, loop.LoadOp):
-                found.add(op)
-            else:
+            seen.add(op)
+            if not isinstance(op, loop.LoadOp):
                 pending += op.operands
-        return sorted(found, key=self.values.position.__getitem__)
+        loads = [op for op in seen if isinstance(op, loop.LoadOp)]
+        return sorted(loads, key=self.values.position.__getitem__)
 
     def place(self, value: SSAValue) -> Place:
         """The slab of a value, and where it is there; equal values have one slab."""
@@ -140,8 +140,8 @@ class Reuse:
         is_data = not isinstance(value.type, IndexType)
         if not is_data or self.values.axes_of(value) is None or not self._is_read_in_steps(value):
             return False
-        given = (v.owner for op in self.values.ops_of(value) for v in op.operands)
-        return not any(map(_is_joined, given))
+        given = (v for op in self.values.ops_of(value) for v in op.operands)
+        return not _any_joined(given)
 
     def _loops(self, group: Sequence[SSAValue]) -> set[Operation]:
         owners = [value.owner for value in group]
@@ -175,10 +175,14 @@ def _is_long(axis: SSAValue) -> bool:
     return launch_of(axis) is None and (extent_of(axis) or 0) > LONGEST_CHUNK
 
 
-def _is_joined(op: Operation | Block) -> bool:
-    """Whether the block has computed it from many of its values."""
-    if isinstance(op, Block):
-        return False
-    if isinstance(op, loop.ReduceOp | tile.CombineOp):
-        return True
-    return any(_is_joined(operand.owner) for operand in op.operands)
+def _any_joined(values: Iterable[SSAValue]) -> bool:
+    """Whether the block has computed one of them from many of its values."""
+    seen, pending = set[Operation](), [*values]
+    while pending:
+        op = pending.pop().owner
+        if isinstance(op, loop.ReduceOp | tile.CombineOp):
+            return True
+        if isinstance(op, Operation) and op not in seen:
+            seen.add(op)
+            pending += op.operands
+    return False
