@@ -29,7 +29,7 @@ from xdsl.traits import MemoryAllocEffect, NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.axes import AxesOp
-from tilewright.dialects.types import memref_type
+from tilewright.dialects.types import memref_of, memref_type
 
 LOCAL = IntegerAttr(5, i64)
 """The memory space of what one thread owns, as NVPTX numbers it."""
@@ -57,7 +57,7 @@ class RegistersOp(IRDLOperation):
     assembly_format = "attr-dict `:` type($memref)"
 
     def __init__(self, element: Attribute, shape: Sequence[int]):
-        super().__init__(result_types=[MemRefType(element, shape, memory_space=LOCAL)])
+        super().__init__(result_types=[memref_of(element, tuple(shape), LOCAL)])
 
     def verify_(self) -> None:
         type = memref_type(self.memref)

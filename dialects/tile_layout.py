@@ -24,7 +24,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.index import linearize
-from tilewright.dialects.types import size_of
+from tilewright.dialects.types import memref_of, size_of
 
 T = TypeVar("T")
 
@@ -270,4 +270,4 @@ _DENSE = SlabLayoutAttr.get()
 
 def with_layout(type: MemRefType, layout: SlabLayoutAttr) -> MemRefType:
     """Memory of that type, laid out so."""
-    return MemRefType(type.element_type, type.get_shape(), layout, type.memory_space)
+    return memref_of(type.element_type, type.get_shape(), type.memory_space, layout)

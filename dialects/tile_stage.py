@@ -40,7 +40,7 @@ from tilewright.dialects.tile_launch import Axes, LaunchOp, MeetingOp, launch_of
 from tilewright.dialects.tile_layout import SlabLayoutAttr, layout_of
 from tilewright.dialects.tile_syntax import StageHeader
 from tilewright.dialects.tile_transport import RingAttr, Transport, TransportAttr
-from tilewright.dialects.types import memref_type
+from tilewright.dialects.types import memref_of, memref_type
 
 SHARED = IntegerAttr(3, i64)
 """The memory space of shared memory, as NVPTX numbers it."""
@@ -193,7 +193,7 @@ class StageOp(AxesOp):
 def _slab_type(
     element: Attribute, extents: Sequence[int], layout: MemRefLayoutAttr | NoneAttr | None
 ) -> MemRefType:
-    return MemRefType(element, extents, layout or NoneAttr(), SHARED)
+    return memref_of(element, tuple(extents), SHARED, layout or NoneAttr())
 
 
 def stages_of(launch: LaunchOp) -> list[StageOp]:

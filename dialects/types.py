@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shaped types of values, for ops whose constraints already say what they are."""
 
+from functools import lru_cache
 from typing import cast
 
-from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, TensorType
+from xdsl.dialects.builtin import (
+    FixedBitwidthType,
+    MemRefLayoutAttr,
+    MemRefType,
+    NoneAttr,
+    TensorType,
+)
 from xdsl.ir import Attribute, SSAValue
 
 
@@ -32,3 +39,14 @@ def element_of(value: SSAValue) -> Attribute:
 def size_of(type: Attribute) -> int:
     """Bytes of a scalar; an index is taken as 32 bits."""
     return type.size if isinstance(type, FixedBitwidthType) else 4
+
+
+@lru_cache(maxsize=1 << 12)  # planning compares many layouts and sizes of the same few slabs
+def memref_of(
+    element: Attribute,
+    shape: tuple[int, ...],
+    space: Attribute,
+    layout: MemRefLayoutAttr | NoneAttr = NoneAttr(),
+) -> MemRefType[Attribute]:
+    """The memref type of such parts, which xDSL checks one by one whenever it is made."""
+    return MemRefType(element, shape, layout, space)

@@ -43,22 +43,19 @@ def vector_width(
     if not widths or axis not in indices:
         return 1
     subscripts, layout = op.map.data.results, layout or layout_of(type)
-    starts = [
-        _start(layout.offset(subscripts, type), indices, axis),
-        _start(subscripts[layout.innermost(type)], indices, axis),
-    ]
-    return next((w for w in widths if _begin(starts, w) and _is_masked_as_one(op, axis, w)), 1)
+    # most axes do not step along the innermost one: what is cheap to ask is asked first
+    if (in_row := _start(subscripts[layout.innermost(type)], indices, axis)) is None:
+        return 1
+    if (start := _start(layout.offset(subscripts, type), indices, axis)) is None:
+        return 1
+    begin = (w for w in widths if _divides(in_row, w) and _divides(start, w))
+    return next((w for w in begin if _is_masked_as_one(op, axis, w)), 1)
 
 
 def _start(offset: AffineExpr, operands: Sequence[SSAValue], axis: SSAValue) -> Sum | None:
     """Where vectors along `axis` begin, if its steps are to neighbours."""
     found = _without(offset, operands, axis)
     return found[1] if found is not None and found[0] == 1 else None
-
-
-def _begin(starts: Sequence[Sum | None], width: int) -> bool:
-    """Whether vectors of that width can begin there."""
-    return all(start is not None and _divides(start, width) for start in starts)
 
 
 def _is_masked_as_one(op: loop.LoadOp | loop.StoreOp, axis: SSAValue, width: int) -> bool:

@@ -16,7 +16,6 @@ done with step k - 1, whose slot is the one that k - 1 + D goes to.
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.utils.exceptions import PassFailedException
@@ -32,7 +31,7 @@ from tilewright.dialects.kernel_ring import (
     RingWaitOp,
 )
 from tilewright.dialects.tile import Transport
-from tilewright.dialects.types import memref_type
+from tilewright.dialects.types import memref_of, memref_type
 from tilewright.passes.footprint import bytes_of
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.phase_comments import filled, slabs
@@ -152,7 +151,7 @@ class Pipeline:
     def _allocate(self, stage: tile.StageOp) -> SSAValue:
         slab = memref_type(stage.slab)
         layout = stage.layout.with_slots()
-        type = MemRefType(slab.element_type, [self.depth, *slab.get_shape()], layout, tile.SHARED)
+        type = memref_of(slab.element_type, (self.depth, *slab.get_shape()), tile.SHARED, layout)
         with self.emit.at(stage):
             return self.emit.value(kernel.SharedOp(type), stage.slab.name_hint)
 

@@ -17,7 +17,7 @@ from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport, layout_of
-from tilewright.dialects.types import memref_type, size_of
+from tilewright.dialects.types import memref_of, memref_type, size_of
 from tilewright.passes.block_joins import joined_axes
 from tilewright.passes.register_axes import RegisterAxes
 from tilewright.passes.thread_joins import ThreadJoin, join_across
@@ -83,7 +83,7 @@ def slab_bytes(slab: MemRefType, slots: int = 1) -> int:
     """The bytes of so many slots of a slab, padding included."""
     layout = layout_of(slab)
     if slots > 1:
-        slab = MemRefType(slab.element_type, [slots, *slab.get_shape()])
+        slab = memref_of(slab.element_type, (slots, *slab.get_shape()), slab.memory_space)
         layout = layout.with_slots()
     return layout.size(slab) * size_of(slab.element_type)
 

@@ -28,7 +28,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, Role, extent_of, range_of_value
 from tilewright.dialects.index import Range, linearize, simplify
 from tilewright.dialects.tile_launch import launch_of
-from tilewright.dialects.types import memref_type
+from tilewright.dialects.types import memref_of, memref_type
 from tilewright.passes.affine_values import values_at
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.substitution import Substitution
@@ -67,8 +67,8 @@ class Slab:
     @cached_property
     def type(self) -> MemRefType:
         """The slab, stored densely in its own order."""
-        extents = [prod(extents_of(coordinate)) for coordinate in self._coordinates]
-        return MemRefType(self.value.type, extents, memory_space=tile.SHARED)
+        extents = tuple(prod(extents_of(coordinate)) for coordinate in self._coordinates)
+        return memref_of(self.value.type, extents, tile.SHARED)
 
     @property
     def subscripts(self) -> Access:
