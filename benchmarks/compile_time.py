@@ -5,6 +5,7 @@ How long the compiler takes, and how much memory its plans need:
     python benchmarks/compile_time.py                       # suite84 and decoder layers, to Loop IR
     python benchmarks/compile_time.py --to cuda --json results.json
     python benchmarks/compile_time.py --only rmsnorm
+    python benchmarks/compile_time.py --to cuda --profile profile.txt    # passes and functions
 
 Seconds are CPU seconds of one process, without NVRTC; at CUDA level writing the text is part of
 them. What is imported on the way is imported before. Nothing is allocated: tensors are on the
@@ -17,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from compile_profile import profile
 from decoder_layers import MODELS, decoder_layers
 from measure import Measured, environment, lowered, measure
 from rich.console import Console
@@ -26,6 +28,7 @@ from torch import empty
 from torch.nn import Softmax
 
 import tilewright
+from tilewright.passes.lowering import level_named
 
 TOKENS = 512
 LAYERS = 28
@@ -102,9 +105,19 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", default="", metavar="TEXT", help="programs with TEXT in the name")
     parser.add_argument("--repeat", type=int, default=3, help="take the fastest of so many (3)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
+    parser.add_argument(
+        "--profile",
+        type=Path,
+        metavar="FILE",
+        help="write to FILE which passes and functions suite84 takes its time in, and no more",
+    )
     args = parser.parse_args(argv)
 
     lowered(tilewright.capture(Softmax(-1), empty(4, 8)), "cuda")  # import
+    if args.profile is not None:
+        captured = [tilewright.capture(c.function, *c.inputs()) for c in cases(args.only)]
+        args.profile.write_text(profile(captured, level_named(args.to)))
+        return
     given = args.only, args.to, args.repeat
     rows = {"suite84": [*suite(*given)], "layers": [*layers(*given)]}
     console = Console(width=100)

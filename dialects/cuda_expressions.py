@@ -26,7 +26,6 @@ from xdsl.ir import (
 from xdsl.irdl import (
     AnyAttr,
     AttrConstraint,
-    IRDLOperation,
     ParamAttrConstraint,
     VarConstraint,
     base,
@@ -50,6 +49,7 @@ from tilewright.dialects.cuda_types import (
     PointerType,
     VariableType,
 )
+from tilewright.dialects.form import FormedOp
 
 
 def elements_of(element: AttrConstraint) -> AttrConstraint:
@@ -65,14 +65,8 @@ def verify_indices(type: Attribute, given: int) -> None:
         raise VerifyException(f"{type} takes {expected} indices, got {given}")
 
 
-class ExpressionOp(IRDLOperation, ABC):
+class ExpressionOp(FormedOp, ABC):
     """A C++ expression: its one result is printed where it is used, which is at most once."""
-
-    FORM_DECIDES: ClassVar[bool] = True
-    """
-    Whether properties and types alone say if the op is well-formed: then one of those that are
-    alike stands for all (`verification`). A kernel has thousands of expressions, of few forms.
-    """
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 """Statements of CUDA IR that declare memory: of one thread, and of a block."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     FixedBitwidthType,
@@ -162,6 +163,7 @@ class PooledOp(StatementOp):
     """
 
     name = "cuda.pooled"
+    FORM_DECIDES: ClassVar[bool] = False  # it looks at where the pool is from
 
     pool = operand_def(base(PointerType))
     offset = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(0)))

@@ -50,10 +50,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_expressions import elements_of, verify_indices
 from tilewright.dialects.cuda_types import PointerType, VariableType
+from tilewright.dialects.form import FormedOp
 from tilewright.dialects.kernel_comment import TextOp
 
 
-class StatementOp(IRDLOperation, ABC):
+class StatementOp(FormedOp, ABC):
     """A C++ statement."""
 
     def writes(self) -> Iterator[SSAValue]:

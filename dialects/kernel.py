@@ -46,6 +46,7 @@ from tilewright.dialects.axes import (
     range_of_value,
     verify_affine,
 )
+from tilewright.dialects.form import FormedOp
 from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.kernel_barrier import BarrierOp, NamedBarrierOp, WarpBarrierOp
 from tilewright.dialects.kernel_comment import CommentOp
@@ -148,7 +149,7 @@ class ThreadIdOp(IdOp):
 
 
 @irdl_op_definition
-class IndexOp(RangedIndex, IRDLOperation):
+class IndexOp(RangedIndex, FormedOp):
     """
     A named index: an affine expression of others.
 

@@ -26,6 +26,7 @@ from tilewright.dialects.axes import (
     canonical_access,
     verify_subscripts,
 )
+from tilewright.dialects.form import FormedOp
 from tilewright.dialects.kernel_registers import LOCAL
 from tilewright.dialects.segments import segmented
 from tilewright.dialects.tile import SHARED
@@ -35,7 +36,7 @@ VECTOR_BYTES = (4, 8, 16)
 """What one instruction moves (PTX ISA, `ld`, `st` and `cp.async`)."""
 
 
-class CopyingOp(MaskedOp, ABC):
+class CopyingOp(FormedOp, MaskedOp, ABC):
     """
     Moves `width` elements that lie side by side: from the element at the subscripts on, along the
     axis that is innermost in memory on either side. Both addresses are multiples of what is moved.

@@ -29,6 +29,7 @@ from xdsl.traits import MemoryAllocEffect, NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.axes import AxesOp
+from tilewright.dialects.form import FormedOp
 from tilewright.dialects.types import memref_of, memref_type
 
 LOCAL = IntegerAttr(5, i64)
@@ -39,7 +40,7 @@ UNROLL = "unroll"
 
 
 @irdl_op_definition
-class RegistersOp(IRDLOperation):
+class RegistersOp(FormedOp):
     """
     An array that each thread holds in registers: the subscripts of every access are constants once
     the nests around it are unrolled. Its contents are undefined at first.
@@ -99,7 +100,7 @@ class UnrolledAxes(CustomDirective):
 
 
 @irdl_op_definition
-class UnrollOp(AxesOp):
+class UnrollOp(FormedOp, AxesOp):
     """
     Does its body for each step of its axes, unrolled. Every step is independent of the others, so
     that each may be done in any order.

@@ -19,7 +19,7 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.buffer_plan import slot_of
-from tilewright.dialects.cuda_expressions import ExpressionOp
+from tilewright.dialects.form import FormedOp
 from tilewright.dialects.parameter_layout import verify_layouts
 from tilewright.passes.changes import Changes
 
@@ -54,40 +54,48 @@ def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
     """Raise `InvalidOpError` unless `module` is well-formed where the rest of its parts is."""
     try:
         module.verify(verify_nested_ops=False)
+        known = set[Hashable]()
         for part in parts:
-            _verify_ops(part, set())
+            _verify_ops(part, known)
     except VerifyException as err:
         raise InvalidOpError(_culprit(module), " ".join(str(err).split())) from err
     for part in parts:
-        for function in (op for op in part.walk() if isinstance(op, FuncOp)):
+        for function in _functions(part):
             _verify_attributes(function)
         verify_dominance(part)
 
 
 def _verify_ops(op: Operation, known: set[Hashable]) -> None:
-    """As `op.verify()` does, what it contains first; of expressions once each form not `known`."""
+    """As `op.verify()` does, what it contains first; where that decides each form not `known`."""
     for block in (block for region in op.regions for block in region.blocks):
         if block.is_empty:
             block.verify()
         for inner in block.ops:
-            if not isinstance(inner, ExpressionOp) or not _form_decides(inner):
-                _verify_ops(inner, known)
-            elif (form := _form(inner)) not in known:
-                inner.verify()
-                known.add(form)
-    op.verify(verify_nested_ops=False)
+            _verify_ops(inner, known)
+    if not isinstance(op, FormedOp) or not _form_decides(op):
+        op.verify(verify_nested_ops=False)
+    elif (form := _form(op)) not in known:
+        op.verify(verify_nested_ops=False)
+        known.add(form)
 
 
-def _form_decides(op: ExpressionOp) -> bool:
+def _form_decides(op: FormedOp) -> bool:
     """Whether the op is well-formed if another of its form is: the last of a block ends it."""
     return op.FORM_DECIDES and op.next_op is not None
 
 
 def _form(op: Operation) -> Hashable:
-    """The op without its place, and without what its operands are."""
+    """The op without its place, without what its operands are and what its blocks do."""
     properties, attributes = tuple(op.properties.items()), tuple(op.attributes.items())
-    parts = len(op.regions), len(op.successors)
-    return type(op), op.operand_types, op.result_types, properties, attributes, parts
+    blocks = tuple(tuple(block.arg_types for block in region.blocks) for region in op.regions)
+    types = op.operand_types, op.result_types
+    return type(op), types, properties, attributes, blocks, len(op.successors)
+
+
+def _functions(part: Operation) -> Iterable[FuncOp]:
+    """Those of a module, or the one that `part` is."""
+    ops = part.ops if isinstance(part, ModuleOp) else (part,)
+    return (op for op in ops if isinstance(op, FuncOp))
 
 
 def _verify_attributes(function: FuncOp) -> None:

@@ -34,3 +34,14 @@ def test_many_layers_are_compared_with_one():
 
     assert ratios([measured(1, 0.5), measured(28, 0.75)]) == {"qwen": 1.5}
     assert ratios([measured(1, 0.5)]) == {}
+
+
+def test_a_profile_tells_passes_and_functions_without_folders_of_the_machine(tmp_path: Path):
+    file = tmp_path / "profile.txt"
+    compile_time.main(["--only", "rmsnorm", "--to", "tile", "--profile", str(file)])
+    passes, functions = file.read_text().split("\n\n")
+    assert "(verification)" in passes
+    assert "  plan-schedules" in passes
+    assert "xdsl/" in functions
+    assert str(Path(compile_time.__file__).parent.parent) not in functions
+    assert str(Path.home()) not in functions

@@ -8,12 +8,12 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1, i32, i64
 from xdsl.dialects.cf import Cf
 from xdsl.dialects.func import Func
 from xdsl.dialects.test import Test
-from xdsl.ir import Operation, Region
+from xdsl.ir import Block, Operation, Region
 from xdsl.parser import Parser
 
 from tilewright.dialects.cuda_expressions import BuiltinOp, CastOp, LiteralOp
 from tilewright.dialects.cuda_operators import BinaryOp
-from tilewright.dialects.cuda_statements import LetOp
+from tilewright.dialects.cuda_statements import ForOp, LetOp
 from tilewright.dialects.cuda_types import BinaryOperator, Builtin
 from tilewright.passes.verification import InvalidOpError, verify_dominance, verify_module
 
@@ -170,3 +170,12 @@ def test_of_expressions_alike_the_one_whose_uses_are_wrong_is_found():
     let, use = LetOp(first.result, "t"), CastOp(second.result, i64)
     with pytest.raises(InvalidOpError, match=r"name it with cuda.let first"):
         verify_module(ModuleOp([first, let, second, use, LiteralOp(IntegerAttr(1, i32))]))
+
+
+def test_of_loops_alike_the_one_whose_counter_is_wrong_is_found():
+    low = LiteralOp(IntegerAttr(0, i32))
+    bodies = [Region(Block(arg_types=[type])) for type in (i32, i32, i64, i32)]
+    loops = [ForOp(low.result, low.result, 1, body) for body in bodies]
+    with pytest.raises(InvalidOpError, match="one counter of the bounds' type") as caught:
+        verify_module(ModuleOp([low, *loops]))
+    assert caught.value.op is loops[2]

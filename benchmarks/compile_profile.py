@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Where the compiler spends its time: by pass, and by function.
+
+Seconds of passes are CPU seconds of a run of their own, as profiling makes small functions look
+slower than they are. How often functions are called does not depend on the machine.
+"""
+
+import cProfile
+import os
+import site
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from time import process_time
+from types import CodeType
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tilewright.frontend.capture import Captured
+from tilewright.passes.levels import Level
+from tilewright.passes.lowering import context, lower
+from tilewright.passes.manager import PassManager
+
+MOST_FUNCTIONS = 40
+"""Lines of the table of functions."""
+
+VERIFICATION = "(verification)"
+
+
+class PassClock(PassManager):
+    """Adds up the CPU seconds of each pass; verification is told apart."""
+
+    def __init__(self, seconds: defaultdict[str, float]):
+        super().__init__(context(), verify_each=False)
+        self._seconds = seconds
+        self._last = process_time()
+
+    def verify(self, module: ModuleOp, made_by: str) -> None:
+        self._lap(made_by)
+        super().verify(module, made_by)
+        self._lap(VERIFICATION)
+
+    def finished(self, step: ModulePass, module: ModuleOp, seconds: float) -> None:
+        self._lap(step.name)
+
+    def _lap(self, what: str) -> None:
+        """All CPU seconds since the last call were spent on `what`; nothing before any pass."""
+        now = process_time()
+        if what:
+            self._seconds[what] += now - self._last
+        self._last = now
+
+
+def profile(programs: Sequence[Captured], level: Level) -> str:
+    """The tables of passes and of functions for lowering `programs`."""
+    seconds = defaultdict[str, float](float)
+    for program in programs:
+        lower(program.module, level, PassClock(seconds))
+    profiler = cProfile.Profile()
+    with profiler:
+        for program in programs:
+            lower(program.module, level)
+    return "\n".join([*_of_passes(seconds), "", *_of_functions(profiler), ""])
+
+
+def _of_passes(seconds: defaultdict[str, float]) -> Iterable[str]:
+    total = sum(seconds.values())
+    yield f"{'CPU s':>8} {'share':>6}  pass"
+    for name, spent in sorted(seconds.items(), key=lambda named: (-named[1], named[0])):
+        yield f"{spent:8.3f} {spent / total:6.1%}  {name}"
+    yield f"{total:8.3f} {1:6.1%}  all"
+
+
+class Calls(NamedTuple):
+    """Of functions of one name, and all that is generated in one place."""
+
+    calls: int = 0
+    own_s: float = 0.0
+    all_s: float = 0.0
+    """With what they call."""
+
+    def also(self, calls: int, own_s: float, all_s: float) -> "Calls":
+        """With those of another function."""
+        return Calls(self.calls + calls, self.own_s + own_s, self.all_s + all_s)
+
+
+def _of_functions(profiler: cProfile.Profile) -> Iterable[str]:
+    """Those that take longest themselves; shares are of the time under the profiler."""
+    found = defaultdict[str, Calls](Calls)
+    for entry in profiler.getstats():
+        name = _name(entry.code)
+        found[name] = found[name].also(entry.callcount, entry.inlinetime, entry.totaltime)
+    total = sum(calls.own_s for calls in found.values())
+    yield f"{'calls':>10} {'own':>6} {'in all':>7}  function"
+    heaviest = sorted(found.items(), key=lambda named: (-named[1].own_s, named[0]))
+    for name, (calls, own, within) in heaviest[:MOST_FUNCTIONS]:
+        yield f"{calls:10} {own / total:6.1%} {within / total:7.1%}  {name}"
+    yield f"{sum(calls.calls for calls in found.values()):10} {1:6.1%} {'':7}  all"
+
+
+def _name(code: CodeType | str) -> str:
+    """The function behind its file, less the folder that packages or this repository are in."""
+    if isinstance(code, str):
+        return code
+    path, root = Path(code.co_filename), Path(__file__).parent.parent
+    for folder in (*map(Path, site.getsitepackages()), root, Path(os.__file__).parent):
+        if path.is_relative_to(folder):
+            path = path.relative_to(folder)
+            break
+    return f"{path.as_posix()}: {code.co_qualname}"

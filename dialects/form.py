@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Ops of which one stands for all that are alike, when they are verified.
+
+Kernels consist of thousands of ops of few forms: the same kind, types and properties.
+"""
+
+from abc import ABC
+from typing import ClassVar
+
+from xdsl.irdl import IRDLOperation
+
+
+class FormedOp(IRDLOperation, ABC):
+    """An op that its form verifies, unless it says otherwise."""
+
+    FORM_DECIDES: ClassVar[bool] = True
+    """
+    Whether properties and types alone, with those of what its blocks are given, say if the op is
+    well-formed: then one of those that are alike stands for all (`verification`).
+    """
