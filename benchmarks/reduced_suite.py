@@ -18,8 +18,18 @@ from tilewright.frontend.capture import Captured
 # What becomes of a size: rows of 16 bytes still, chunks of 32 for every split of the planner and a
 # part of one, tiles that overrun.
 SIZES = {32: 32, 64: 32, 128: 72, 256: 40, 512: 136, 2048: 520, 3584: 776, 5632: 1032, 18944: 1160}
-FEWER_HEADS = (4, 2, 1)
-"""By so many; with too few of them it pays to write the scores' softmax to memory, or not to."""
+
+
+class Way(NamedTuple):
+    """How attention is reduced: what is not given is as for the other cases."""
+
+    fewer_heads: int = 4
+    tokens: int | None = None
+    features: int | None = None
+
+
+WAYS = (Way(), Way(2), Way(1), Way(features=136), Way(1, tokens=264, features=128))
+"""Whether it pays to write the scores' softmax, or what a row needs of it, depends on the sizes."""
 
 
 class Scheduled(NamedTuple):
@@ -31,8 +41,9 @@ class Scheduled(NamedTuple):
 
 def by_full_schedules(case: Case, target: str) -> Scheduled:
     """The reduced case, scheduled as the full one is."""
-    full = _schedules(api.lower(captured(case, "meta"), "tile", target))
-    program, nests = _alike(case, len(full), target)
+    of_full_size = api.lower(captured(case, "meta"), "tile", target)
+    full = _schedules(of_full_size)
+    program, nests = _alike(case, _names(of_full_size), target)
     for kernel, schedule in zip(_kernels(nests), full, strict=True):
         kernel.plan = StringAttr(schedule)
     scheduled = api.lower(nests, "tile", target)
@@ -45,34 +56,39 @@ def captured(case: Case, device: str) -> Captured:
     return api.capture(case.function, *case.inputs(device))
 
 
-def reduced(case: Case, fewer: int = 4) -> Case:
+def reduced(case: Case, way: Way = WAYS[0]) -> Case:
     """The case with fewer tokens, heads and features."""
-    shapes = tuple(tuple(_sizes(shape, fewer)) for shape in case.shapes)
+    tokens = way.tokens or SIZES[case.tokens]
+    shapes = tuple(tuple(_sizes(shape, case.tokens, tokens, way)) for shape in case.shapes)
     expression = re.sub(
         r"\((\d{4}),\)", lambda found: f"({SIZES[int(found[1])]},)", case.expression
     )
-    return replace(case, shapes=shapes, expression=expression, tokens=SIZES[case.tokens])
+    return replace(case, shapes=shapes, expression=expression, tokens=tokens)
 
 
-def _sizes(shape: tuple[int, ...], fewer: int) -> list[int]:
-    batch, *sizes = shape
-    if len(shape) == 4:  # batch, heads, tokens, features
-        heads, *sizes = sizes
-        return [batch, heads // fewer, *(SIZES[size] for size in sizes)]
-    return [SIZES.get(size, size) for size in shape]
+def _sizes(shape: tuple[int, ...], full: int, tokens: int, way: Way) -> list[int]:
+    if len(shape) == 4:
+        batch, heads, _, features = shape
+        return [batch, heads // way.fewer_heads, tokens, way.features or SIZES[features]]
+    return [tokens if size == full else SIZES.get(size, size) for size in shape]
 
 
-def _alike(case: Case, number: int, target: str) -> Scheduled:
-    """The reduced case, and its Loop IR with as many kernels as at full size."""
-    programs = (captured(reduced(case, fewer), "cpu") for fewer in FEWER_HEADS)
-    if case.op == "silu_mul_matmul" and number == 2:
+def _alike(case: Case, names: list[str], target: str) -> Scheduled:
+    """The reduced case, and its Loop IR with the kernels that there are at full size."""
+    programs = (captured(reduced(case, way), "cpu") for way in WAYS)
+    if case.op == "silu_mul_matmul" and len(names) == 2:
         # Where many tiles share rows it pays to compute them once; here they are asked for.
         programs = iter([captured(_with_product(reduced(case)), "cpu")])
     for program in programs:
         nests = api.lower(program, "loop", target)
-        if len(_kernels(nests)) == number:
+        if _names(nests) == names:
             return Scheduled(program, nests)
-    raise AssertionError(f"no reduced {case.name} has {number} kernels")
+    raise AssertionError(f"no reduced {case.name} has the kernels {', '.join(names)}")
+
+
+def _names(module: ModuleOp) -> list[str]:
+    """What the kernels do, in their order."""
+    return [kernel.sym_name.data for kernel in _kernels(module)]
 
 
 def _schedules(module: ModuleOp) -> list[str]:

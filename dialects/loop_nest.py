@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import (
     AtLeast,
     RangeOf,
@@ -46,6 +47,7 @@ from tilewright.dialects.axes import (
     canonical_access,
     verify_affine,
 )
+from tilewright.dialects.index import simplify
 from tilewright.dialects.loop_syntax import ForAxes, ReduceAxis
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
 from tilewright.dialects.segments import segmented
@@ -178,6 +180,19 @@ class ReduceOp(AxesOp):
     @below.setter
     def below(self, bound: Access | None) -> None:
         self.bound, self.operands = _optional_bound(bound)
+
+    @property
+    def partial_below(self) -> Access | None:
+        """
+        What is left of `below` once a step is done. A bound that is a multiple of the extent lets
+        all steps be done or none.
+        """
+        if self.bound is None:
+            return None
+        extent = self.extent.value.data
+        none = AffineExpr.constant(0)
+        exprs = [e for e in self.bound.data.results if simplify(e % extent) != none]
+        return (exprs, self.bound_operands) if exprs else None
 
     @property
     def is_unrolled(self) -> bool:

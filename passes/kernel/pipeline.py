@@ -78,7 +78,7 @@ class Pipeline:
             first = "step" if self.lookahead == 1 else f"{self.lookahead} steps"
             self._comment(f"stage the first {first}: {filled(self.stages)}")
         for step in range(self.lookahead):
-            self._begin_fill(self.emit.constant(step))
+            self._begin_fill(self.emit.constant(step), self.op.below)
             self._end_fill()
 
     def before_step(self, index: SSAValue) -> None:
@@ -86,12 +86,12 @@ class Pipeline:
         count = self._count(index)
         self._comment(f"stage step {self._filled_at(index)}: {slabs(self.stages)}")
         if not self.lookahead:
-            self._begin_fill(index)
+            self._begin_fill(index, self.op.partial_below)
             self._end_fill()
         self.emit.op(RingWaitOp(self.ring, count, max(self.lookahead - 1, 0)))
         if self.lookahead:
             later = kernel.IndexOp(([_D0 + self.lookahead], [index]))
-            self._begin_fill(self.emit.value(later, "next"))
+            self._begin_fill(self.emit.value(later, "next"), self.op.partial_below)
         slot = self._slot(count)
         for stage, slab in self.slabs.items():
             self.values.set_slot(stage.slab, slab, slot)
@@ -112,12 +112,15 @@ class Pipeline:
         axis = index.name_hint or "after this"
         return f"{axis} + {self.lookahead}" if self.lookahead else axis
 
-    def _begin_fill(self, index: SSAValue) -> None:
-        """Copies are begun, and what threads load is loaded; if there is such a step."""
+    def _begin_fill(self, index: SSAValue, below: Access | None) -> None:
+        """
+        Copies are begun, and what threads load is loaded; if there is such a step, also `below`
+        the bounds.
+        """
         count = self._count(index)
-        self.filled = index, self._slot(count)
+        self.filled = index, self._slot(count), self._is_step(index, below)
         self.ahead = {stage: self.staging.room_ahead(stage) for stage in self.by_threads}
-        with self.emit.guarded(self._is_step(index)), self.values.scope():
+        with self.emit.guarded(self.filled[2]), self.values.scope():
             self.values.set(self.op.axis, index)
             self.emit.op(RingAcquireOp(self.ring, count))
             for stage, slab in self.slabs.items():
@@ -141,8 +144,8 @@ class Pipeline:
         """What threads loaded is stored."""
         if not self.by_threads:
             return
-        index, slot = self.filled
-        with self.emit.guarded(self._is_step(index)), self.values.scope():
+        index, slot, is_step = self.filled
+        with self.emit.guarded(is_step), self.values.scope():
             self.values.set(self.op.axis, index)
             for stage in self.by_threads:
                 with self.emit.at(stage):
@@ -155,12 +158,11 @@ class Pipeline:
         with self.emit.at(stage):
             return self.emit.value(kernel.SharedOp(type), stage.slab.name_hint)
 
-    def _is_step(self, index: SSAValue) -> Access:
+    def _is_step(self, index: SSAValue, below: Access | None) -> Access:
         """Whether the loop has a step `index`."""
         limits, operands = [AffineExpr.constant(self.op.axis_extents()[0])], list[SSAValue]()
-        if self.op.bound is not None:
-            bounds = self.values.substitution(self.op.bound_operands)
-            found, operands = bounds.access(self.op.bound.data.results, self.op.bound_operands)
+        if below is not None:
+            found, operands = self.values.substitution(below[1]).access(*below)
             limits += found
         step = AffineExpr.dimension(len(operands))
         return [limit - 1 - step for limit in limits], [*operands, index]

@@ -12,7 +12,7 @@ from torch import Tensor
 
 import tilewright
 
-from .scheduled import simulate
+from .scheduled import run, simulate
 
 SYNC = "double-buffer{depth=2},pipeline-k-outer{lookahead=1}"
 CP_ASYNC = "double-buffer{depth=3},async-copy,pipeline-k-outer{lookahead=2}"
@@ -45,3 +45,14 @@ def test_blocks_beyond_the_diagonal_do_nothing(split: str, ring: str, rows: int,
     expected = scores(q.double(), k.double())
     assert expected.isnan().any() == (rows > columns)
     torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-5, equal_nan=True)
+
+
+def test_a_block_that_does_a_step_does_all():
+    """In the loop the bound is not asked again; ahead of it, it is."""
+    module = tilewright.lower(
+        tilewright.capture(scores, torch.randn(64, 64), torch.randn(64, 64)), "loop", "sm_90a"
+    )
+    run(module, SCHEDULE.format(split="", ring=CP_ASYNC))
+    ahead, loop = str(tilewright.lower(module, "kernel")).split("scf.for", 1)
+    assert re.search(r"loop.predicate \[.*%bm.*\]", ahead)
+    assert "loop.predicate [7 - %next]" in loop
