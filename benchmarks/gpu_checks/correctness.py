@@ -8,15 +8,12 @@ the first case of every operator, and what calls do besides computing (`behaviou
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome, Verdict, missing, right, wrong
+from gpu_checks.places import ROOT, SUITE
 from tilewright.tools.suite import read_cases
-
-_ROOT = Path(__file__).parents[2]
-_SUITE = _ROOT / "benchmarks" / "suite84.json"
 
 
 def items(device: Device) -> list[str]:
@@ -78,7 +75,7 @@ def _suite(device: Device, name: str) -> Outcome:
     from tilewright.arrays import array_of
     from tilewright.codegen.host_function import plan_of
 
-    case = next(case for case in read_cases(_SUITE) if case.name == name)
+    case = next(case for case in read_cases(SUITE) if case.name == name)
     captured, scheduled = by_full_schedules(case, device.target)
     plan = plan_of(api.lower(scheduled, "cuda", device.target))
     inputs = [array_of(input.tensor) for input in captured.inputs]
@@ -96,7 +93,7 @@ def _ops(device: Device, name: str) -> Outcome:
 
     if find_spec("pytest") is None:
         return missing("the operators' cases need pytest")
-    sys.path.insert(0, str(_ROOT / "test"))
+    sys.path.insert(0, str(ROOT / "test"))
     from importlib import import_module
 
     programs: Any = import_module("decompose.programs")
@@ -127,7 +124,7 @@ def _samples(device: Device) -> list[str]:
 
 
 def _cases(device: Device) -> list[str]:
-    return [case.name for case in read_cases(_SUITE)]
+    return [case.name for case in read_cases(SUITE)]
 
 
 _KINDS: Mapping[str, tuple[Callable[[Device], list[str]], Callable[[Device, str], Outcome]]] = {

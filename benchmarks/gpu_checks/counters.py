@@ -9,13 +9,12 @@ Reference: Nsight Compute CLI, `--csv --page raw`; Kernel Profiling Guide, "Metr
 """
 
 import csv
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpu_checks.device import Device
-from gpu_checks.launched import LAUNCHED, SAMPLE, prepared
+from gpu_checks.launched import LAUNCHED, SAMPLE, launcher, prepared
 from gpu_checks.outcome import Outcome, missing, right, wrong
 from gpu_checks.tool import find_tool, last_line, output_of
 
@@ -104,11 +103,6 @@ def options(kernels: Sequence[str], metrics: Sequence[str]) -> list[str]:
         *("--clock-control", "none", "--target-processes", "all"),
         *("--kernel-name-base", "function", "--kernel-name", f"regex:^({'|'.join(kernels)})$"),
     ]
-
-
-def launcher(device: Device, names: Sequence[str]) -> list[str]:
-    """The command that launches programs."""
-    return [sys.executable, sys.argv[0], "--device", device.name, "--launch", *names]
 
 
 def no_profile(text: str) -> Outcome | None:

@@ -3,14 +3,13 @@
 
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome, missing, right, wrong
+from gpu_checks.places import ROOT
 from gpu_checks.tool import last_line, output_of
 
-_ROOT = Path(__file__).parents[2]
-_TESTS = _ROOT / "test" / "codegen" / "runtime" / "test_drivers.py"
+_TESTS = ROOT / "test" / "codegen" / "runtime" / "test_drivers.py"
 
 
 def items(device: Device) -> list[str]:
@@ -25,7 +24,7 @@ def check(device: Device, item: str) -> Outcome:
     if item == "pycuda" and find_spec("pycuda") is None:
         return missing("pycuda is not installed; libcuda does without")
     # Without the other tests' preparations, which need more than is installed.
-    options = ["-q", "-p", "no:cacheprovider", "--noconftest", "--rootdir", str(_ROOT)]
+    options = ["-q", "-p", "no:cacheprovider", "--noconftest", "--rootdir", str(ROOT)]
     options += ["-W", "default"]  # what other packages deprecate is no matter here
     code, text = output_of([sys.executable, "-m", "pytest", *options, "-k", item, str(_TESTS)])
     failures = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]

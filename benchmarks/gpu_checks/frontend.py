@@ -2,14 +2,14 @@
 """The stage `frontend`: this PyTorch's export of some programs, down to machine code."""
 
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome, missing, right
+from gpu_checks.places import ROOT
 from tilewright.tools.toolkit import use_cuda_home
 
-_EXAMPLES = Path(__file__).parents[2] / "examples"
+_EXAMPLES = ROOT / "examples"
 _EXPRESSIONS = {
     "expression.norm": "torch.nn.RMSNorm(2048)(torch.randn(1, 32, 2048))",
     "expression.attention": "F.scaled_dot_product_attention(*[torch.randn(1, 4, 64, 64)] * 3)",

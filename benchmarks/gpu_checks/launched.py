@@ -5,10 +5,12 @@ A few programs that run under NVIDIA's tools, each launch once: `gpu_check.py --
 Two kernels have a bug, so that a tool that finds nothing is known to look.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpu_checks.device import Device
+from gpu_checks.places import SCRIPT
 
 SAMPLE = (
     "pointwise",
@@ -32,6 +34,11 @@ PLANTED: Mapping[str, str] = {
     "planted.race": f"{_HEAD} __shared__ float s[64]; s[threadIdx.x] = x[threadIdx.x]; "
     "y[threadIdx.x] = s[63 - threadIdx.x]; }",
 }
+
+
+def launcher(device: Device, names: Sequence[str]) -> list[str]:
+    """The command that launches programs."""
+    return [sys.executable, str(SCRIPT), "--device", device.name, "--launch", *names]
 
 
 class Prepared(NamedTuple):

@@ -10,6 +10,7 @@ from time import monotonic
 
 from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome, Verdict, outcome_of, wrong
+from gpu_checks.places import SCRIPT
 from gpu_checks.record import Record
 from gpu_checks.stage import Stage
 from tilewright.tools.bench.supervisor import Worker, WorkerLost
@@ -97,4 +98,4 @@ def _next(todo: SimpleQueue[str]) -> str | None:
 
 
 def _command(stage: Stage) -> list[str]:
-    return [sys.executable, sys.argv[0], "--work", stage.name]
+    return [sys.executable, str(SCRIPT), "--work", stage.name]

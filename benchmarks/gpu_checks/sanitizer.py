@@ -10,9 +10,8 @@ Reference: Compute Sanitizer, "Command Line Options".
 import re
 from collections.abc import Sequence
 
-from gpu_checks.counters import launcher
 from gpu_checks.device import Device
-from gpu_checks.launched import LAUNCHED, PLANTED, SAMPLE
+from gpu_checks.launched import LAUNCHED, PLANTED, SAMPLE, launcher
 from gpu_checks.outcome import Outcome, missing, right, wrong
 from gpu_checks.tool import find_tool, last_line, output_of
 

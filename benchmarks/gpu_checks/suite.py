@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from gpu_checks.outcome import Outcome, right, wrong
+from gpu_checks.places import SUITE
 from tilewright.tools.bench.summary import AGAINST
 from tilewright.tools.suite import read_cases
 
 NAME = "suite"
-SUITE = Path(__file__).parents[1] / "suite84.json"
+FILE = "suite84.json"
+"""What `bench` writes, and goes on with."""
 _LAST_CASE_S = 45.0
 """A case that has begun may take so long."""
 _CASE_LIMIT_S = 60.0
@@ -31,7 +33,7 @@ class Raced(NamedTuple):
 
 def race(out: Path, backends: str, seconds: float, retry: bool) -> Raced:
     """Measure cases for some time; what `suite84.json` in `out` has is not measured again."""
-    results = out / "suite84.json"
+    results = out / FILE
     stop = seconds - _LAST_CASE_S
     if stop > 0 and (retry or outcomes(results).left):
         with (out / "suite84.txt").open("w") as table:

@@ -10,10 +10,10 @@ from time import monotonic
 from types import SimpleNamespace
 from typing import Any
 
-import gpu_check
 import numpy as np
 import pytest
 from gpu_checks import bitwise, counters, sanitizer, suite
+from gpu_checks.command import main
 from gpu_checks.device import Device
 from gpu_checks.launched import launch
 from gpu_checks.outcome import Outcome, Verdict, missing, right
@@ -24,6 +24,7 @@ from gpu_checks.stage import STAGES, Stage, stage_named
 from gpu_checks.worker import serve
 
 from tilewright.codegen import nvrtc
+from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.runtime.driver import DriverError
 from tilewright.errors import UsageError
 from tilewright.tools import cli
@@ -282,7 +283,7 @@ def test_the_race(tmp_path: Path):
     assert done["sdpa.qwen.s32"].verdict is Verdict.WRONG
 
 
-@pytest.mark.skipif(gpu_check.present_gpu() is not None, reason="there is a GPU")
+@pytest.mark.skipif(present_gpu() is not None, reason="there is a GPU")
 def test_the_race_is_one_that_bench_knows(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     command = suite.command(tmp_path / "suite84.json", "eager,compile", 100, retry=True)
     assert command[:4] == [sys.executable, "-m", "tilewright.tools.cli", "bench"]
@@ -329,22 +330,21 @@ def test_a_check_on_the_simulator(name: str, item: str):
     assert outcome.verdict is Verdict.RIGHT, outcome.says
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any):
-    monkeypatch.setattr(sys, "argv", [gpu_check.__file__])
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     options = ["--device", "simulator", "--stages", "environment", "--only", "xdsl"]
-    assert gpu_check.main([*options, "--out", str(tmp_path / "one")]) == 0
+    assert main([*options, "--out", str(tmp_path / "one")]) == 0
     written = json.loads((tmp_path / "one" / "check.json").read_text())
     assert written["checks"]["environment"]["xdsl"]["verdict"] == "right"
     assert "xdsl" in (tmp_path / "one" / "check.txt").read_text()
     assert "environment xdsl: right" in capsys.readouterr().out
     resumed = ["--out", str(tmp_path / "two"), "--resume", str(tmp_path / "one")]
-    assert gpu_check.main([*options, *resumed]) == 0
+    assert main([*options, *resumed]) == 0
     assert "environment xdsl: right" not in capsys.readouterr().out
 
 
-@pytest.mark.skipif(gpu_check.present_gpu() is not None, reason="there is a GPU")
+@pytest.mark.skipif(present_gpu() is not None, reason="there is a GPU")
 def test_without_a_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert gpu_check.main(["--stages", "bitwise,suite", "--out", str(tmp_path)]) == 3
+    assert main(["--stages", "bitwise,suite", "--out", str(tmp_path)]) == 3
     assert "there is no GPU" in capsys.readouterr().out
 
 
@@ -362,7 +362,7 @@ def test_mistakes(
     out = tmp_path / "out"
     options = ["--device", "simulator", "--stages", "environment", "--out", str(out)]
     try:
-        code = gpu_check.main([*options, *argv])
+        code = main([*options, *argv])
     except SystemExit as err:
         code = err.code
     assert code == 2

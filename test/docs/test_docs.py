@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import gpu_check
 import pytest
 from documents import ROOT, Block, Command, blocks, commands, pages
 from example_package import install
+from gpu_checks.options import parser as gpu_check_parser
 from run_lines import COMMANDS, call
 
 from tilewright.codegen.simulator import Kind
@@ -100,7 +100,7 @@ def test_other_commands_are_few(block: Block):
     for line in block.text.splitlines():
         program, *words = shlex.split(line)
         if words and words[0] == "benchmarks/gpu_check.py":
-            assert gpu_check.parser().parse_args(words[1:])
+            assert gpu_check_parser().parse_args(words[1:])
         elif program == "tilewright":
             assert cli.parser().parse_args(words)
         else:

@@ -6,6 +6,7 @@ import re
 
 from tilewright.tools.options.backends import add_backends
 from tilewright.tools.options.command import AddParser, command
+from tilewright.tools.options.numbers import seconds
 
 _EPILOG = """\
 Every case is computed by Tilewright and by PyTorch, eager and compiled, each as a CUDA graph. First
@@ -46,13 +47,13 @@ def add(add_parser: AddParser) -> None:
     parser.add_argument("--plot", metavar="FILE", help="draw a bar chart: .png, .svg or .pdf")
     parser.add_argument(
         "--limit",
-        type=_seconds,
+        type=seconds,
         metavar="SECONDS",
         help="what compiles or runs for longer is killed; default: 180",
     )
     parser.add_argument(
         "--stop-after",
-        type=_seconds,
+        type=seconds,
         metavar="SECONDS",
         help="begin no case after so long; the same command goes on from there",
     )
@@ -66,13 +67,3 @@ def _regex(text: str) -> re.Pattern[str]:
         return re.compile(text)
     except re.error as err:
         raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {err}") from err
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds")
-    return value

@@ -5,6 +5,7 @@ import argparse
 
 from tilewright.tools.options.backends import add_backends
 from tilewright.tools.options.command import AddParser, command
+from tilewright.tools.options.numbers import positive
 from tilewright.tools.options.program import EXPRESSION, add_program
 
 
@@ -21,7 +22,7 @@ def add(add_parser: AddParser) -> None:
     )
     parser.add_argument(
         "--blocks",
-        type=_blocks,
+        type=positive("positive number of blocks"),
         metavar="N",
         help="simulate at most about N blocks of each kernel, spread over its grid",
     )
@@ -62,12 +63,6 @@ def add(add_parser: AddParser) -> None:
         action="store_true",
         help="then print what Nsight Compute (ncu) counts in each kernel, where it is installed",
     )
-
-
-def _blocks(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"'{text}' is no positive number of blocks")
-    return int(text)
 
 
 def _seed(text: str) -> int:

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command: it goes through the stages, or is a worker or a launch of them."""
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+
+from gpu_checks import suite, worker
+from gpu_checks.device import Device
+from gpu_checks.launched import launch
+from gpu_checks.options import parser
+from gpu_checks.outcome import Verdict, missing
+from gpu_checks.places import RESULTS
+from gpu_checks.record import Record, state
+from gpu_checks.run import Runner
+from gpu_checks.stage import STAGES, stage_named
+from gpu_checks.tables import print_record
+from tilewright.codegen.gpu import present_gpu
+from tilewright.errors import TilewrightError, UsageError
+
+FILE = "check.json"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit code for the arguments `argv`, by default those of the process."""
+    args = parser().parse_args(argv)
+    device = Device(args.device)
+    try:
+        if args.work is not None:
+            return worker.main(stage_named(args.work), device)
+        if args.launch is not None:
+            return launch(device, args.launch)
+        return _check(device, args)
+    except TilewrightError as err:
+        print(f"error: {err}", file=sys.stderr)
+        return 2 if args.work is None and args.launch is None else 1
+
+
+def _check(device: Device, args: argparse.Namespace) -> int:
+    deadline = monotonic() + args.seconds
+    gpu = present_gpu() if device.is_gpu else None
+    name = gpu.name if gpu else device.name
+    if args.only and not _has_checks(device, args.stages, args.only):
+        raise UsageError(f"no check of these stages has '{args.only}' in its name")
+    out = args.out or RESULTS / _file_name(name)
+    out.mkdir(parents=True, exist_ok=True)
+    record = Record(out / FILE, {"device": device.name, "gpu": name, "sources": state()})
+    record.take((args.resume or out) / FILE)
+    runner = Runner(device, record, deadline, args.jobs, _tell, args.only, args.retry)
+    left = Counter[str]()
+    for stage in STAGES:
+        if stage.name not in args.stages:
+            continue
+        if device.is_gpu and gpu is None and stage.needs_gpu:
+            record.add(stage.name, "*", missing("there is no GPU"))
+            continue
+        left[stage.name] = runner.run(stage)
+    if suite.NAME in args.stages and gpu is not None:
+        left[suite.NAME] = _race(record, out, args, runner.left_s)
+    print_record(record, +left, out)
+    if any(outcome.verdict is Verdict.WRONG for _, _, outcome in record):
+        return 1
+    return 3 if +left or (device.is_gpu and gpu is None) else 0
+
+
+def _has_checks(device: Device, stages: Sequence[str], only: str) -> bool:
+    """Whether any of the stages, but the race, has a check with this in its name."""
+    asked = (stage for stage in STAGES if stage.name in stages)
+    return any(only in item for stage in asked for item in stage.items(device))
+
+
+def _tell(line: str) -> None:
+    print(line, flush=True)
+
+
+def _race(record: Record, out: Path, args: argparse.Namespace, seconds: float) -> int:
+    """The race; how many cases are left."""
+    if args.resume is not None:
+        before = args.resume / suite.FILE
+        if before.exists() and not (out / before.name).exists():
+            (out / before.name).write_bytes(before.read_bytes())
+    raced = suite.race(out, args.backends, seconds, args.retry)
+    for case, outcome in raced.done.items():
+        record.add(suite.NAME, case, outcome)
+    return raced.left
+
+
+def _file_name(gpu: str) -> str:
+    """`NVIDIA H100 80GB HBM3` as `nvidia-h100-80gb-hbm3`."""
+    return re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-")

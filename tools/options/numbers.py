@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers as options have them."""
+
+import argparse
+from collections.abc import Callable
+
+
+def seconds(text: str) -> float:
+    """A time that is over some day."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds")
+    return value
+
+
+def positive(what: str) -> Callable[[str], int]:
+    """One or more of something; `what` is what a mistake is not."""
+
+    def number(text: str) -> int:
+        if not text.isdecimal() or not int(text):
+            raise argparse.ArgumentTypeError(f"'{text}' is no {what}")
+        return int(text)
+
+    return number
