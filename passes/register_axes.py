@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.tile_axes import Level
+from tilewright.passes.effects import is_pure
 
 
 class Run(NamedTuple):
@@ -89,4 +89,4 @@ def _is_alone(op: Operation) -> bool:
 def _may_move_ahead(op: Operation, run: Sequence[Operation]) -> bool:
     if isinstance(op, loop.LoadOp):
         return not any(isinstance(other, loop.StoreOp) for other in run)
-    return is_side_effect_free(op)
+    return is_pure(op)

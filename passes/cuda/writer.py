@@ -4,19 +4,16 @@ Appending CUDA IR: statements at the end of the open block, and expressions, whi
 with the statement that uses them.
 """
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import lru_cache
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import (
-    UNKNOWN_LOC,
     AnyFloat,
     FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
-    LocationAttr,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
@@ -38,27 +35,25 @@ from tilewright.dialects.cuda_operators import (
 )
 from tilewright.dialects.cuda_statements import LetOp, StatementOp
 from tilewright.dialects.cuda_types import STORED, VariableType
-from tilewright.dialects.origin import named
 from tilewright.errors import UnsupportedError
-from tilewright.passes.titles import title
+from tilewright.passes.appending import Appending
 
 MAX_INLINE = 60
 """Columns beyond which an expression is given a name."""
 
 
-class Writer:
+class Writer(Appending):
     """Adds to the block that is open, and knows what each value of the source has become."""
 
     def __init__(self, block: Block, kernel: str, index_type: IntegerType):
-        self.block, self.kernel, self.index_type = block, kernel, index_type
+        super().__init__(block)
+        self.kernel, self.index_type = kernel, index_type
         self.values: dict[SSAValue, SSAValue] = {}
         """Names, variables, and expressions that are still to be used, by source value."""
         self.indices: dict[SSAValue, SSAValue] = {}
         """Source integers by the index of another width that is cast wherever they are used."""
         self.constants: dict[SSAValue, IntegerAttr | FloatAttr] = {}
         """Source values that are written as literals wherever they are used."""
-        self.location: LocationAttr = UNKNOWN_LOC
-        """What is being converted."""
 
     def type(self, type: Attribute) -> Attribute:
         """The C++ type of a value."""
@@ -139,20 +134,6 @@ class Writer:
                 break
             fitted[longest] = self.let(fitted[longest], hints[longest])
         return fitted
-
-    @contextmanager
-    def at(self, source: Operation) -> Generator[None]:
-        """What is appended meanwhile is what `source` becomes."""
-        outer, self.location = self.location, named(title(source), source.location)
-        yield
-        self.location = outer
-
-    @contextmanager
-    def inside(self, block: Block) -> Generator[None]:
-        """Append to `block` meanwhile."""
-        outer, self.block = self.block, block
-        yield
-        self.block = outer
 
 
 @lru_cache(maxsize=1 << 10)  # strides, extents and the like are written again and again

@@ -6,11 +6,9 @@ from contextlib import contextmanager
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
-    UNKNOWN_LOC,
     AffineMapAttr,
     IndexType,
     IntegerAttr,
-    LocationAttr,
     UnitAttr,
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -19,23 +17,20 @@ from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import Access, optional_mask
 from tilewright.dialects.kernel_registers import UNROLL
 from tilewright.dialects.monoid import Monoid, MonoidAttr
-from tilewright.dialects.origin import named
+from tilewright.passes.appending import Appending
 from tilewright.passes.kernel.joins import joined
-from tilewright.passes.titles import title
 
 _INDEX = IndexType()
 
 
-class Emitter:
-    """Adds ops at the end of the body that is open."""
+class Emitter(Appending):
+    """Adds ops at the end of the body that is open; knows the loops around it."""
 
     def __init__(self, block: Block):
-        self.block = block
+        super().__init__(block)
         self.loops: list[tuple[SSAValue, int]] = []
         """The loops that are open, outermost first: their indices, and how many steps they take."""
         self._outermost: Operation | None = None
-        self.location: LocationAttr = UNKNOWN_LOC
-        """Where what is appended comes from."""
 
     def op(self, op: Operation) -> Operation:
         """Append `op`."""
@@ -134,20 +129,6 @@ class Emitter:
         for op in tuple(ahead.ops):
             op.detach()
             block.insert_op_before(op, self._outermost)
-
-    @contextmanager
-    def at(self, source: Operation) -> Generator[None]:
-        """What is appended in the block is what `source` becomes."""
-        outer, self.location = self.location, named(title(source), source.location)
-        yield
-        self.location = outer
-
-    @contextmanager
-    def inside(self, block: Block) -> Generator[None]:
-        """What is appended in the block goes into that one."""
-        outer, self.block = self.block, block
-        yield
-        self.block = outer
 
     @contextmanager
     def guarded(self, where: Access) -> Generator[None]:

@@ -18,7 +18,6 @@ from math import prod
 
 from xdsl.dialects import arith
 from xdsl.ir import Operation, OpResult, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
@@ -29,6 +28,7 @@ from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.dialects.tile_launch import launch_of
 from tilewright.dialects.tile_stage import varies_along
 from tilewright.passes.chunks import chunk_of
+from tilewright.passes.effects import is_pure
 from tilewright.passes.loop.naming import without_number
 
 _MAX_NAMES = 4
@@ -148,7 +148,7 @@ def _computing(op: Operation) -> list[Operation]:
 
 def _is_arithmetic(op: Operation) -> bool:
     is_access = isinstance(op, loop.LoadOp | loop.StoreOp) or bool(op.regions)
-    return not is_access and not _says_nothing(op) and is_side_effect_free(op)
+    return not is_access and not _says_nothing(op) and is_pure(op)
 
 
 def _joined(op: Operation) -> str:

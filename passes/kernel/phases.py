@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.traits import RecursiveMemoryEffect, is_side_effect_free
+from xdsl.traits import RecursiveMemoryEffect
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.argument_facts import inputs_in_place
@@ -29,6 +29,7 @@ from tilewright.dialects.kernel_ring import FillOp, RingType
 from tilewright.dialects.kernel_shared import share_bytes
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_type
+from tilewright.passes.effects import is_pure
 
 _BARRIERS = (kernel.BarrierOp, kernel.ClusterBarrierOp, kernel.ArriveOp)
 """Nobody but them touches the counters of blocks."""
@@ -208,7 +209,7 @@ def _accesses(op: Operation) -> Iterator[Access]:
             sides = [Access(op.source, False), Access(op.target, True)]
         case _ if isinstance(op, _TOUCHES_NO_MEMORY) or op.has_trait(RecursiveMemoryEffect):
             return
-        case _ if is_side_effect_free(op):
+        case _ if is_pure(op):
             return
         case _:
             yield Access(None, True)

@@ -118,13 +118,14 @@ class Pipeline:
         the bounds.
         """
         count = self._count(index)
-        self.filled = index, self._slot(count), self._is_step(index, below)
+        slot, is_step = self._slot(count), self._is_step(index, below)
+        self.filled = index, slot, is_step
         self.ahead = {stage: self.staging.room_ahead(stage) for stage in self.by_threads}
-        with self.emit.guarded(self.filled[2]), self.values.scope():
+        with self.emit.guarded(is_step), self.values.scope():
             self.values.set(self.op.axis, index)
             self.emit.op(RingAcquireOp(self.ring, count))
             for stage, slab in self.slabs.items():
-                self._begin_stage(stage, Slot(slab, self.filled[1]), count)
+                self._begin_stage(stage, Slot(slab, slot), count)
         self.emit.op(RingCommitOp(self.ring, count))
 
     def _begin_stage(self, stage: tile.StageOp, slot: Slot, count: SSAValue) -> None:

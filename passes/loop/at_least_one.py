@@ -24,10 +24,10 @@ from typing import NamedTuple
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from tilewright.dialects import loop
 from tilewright.dialects.monoid import Monoid
+from tilewright.passes.effects import is_pure
 
 _UNKNOWN = -inf
 
@@ -113,7 +113,7 @@ def _are_same(value: SSAValue, other: SSAValue, axes: tuple[SSAValue, SSAValue])
 
 def _compute_alike(op: Operation, twin: Operation) -> bool:
     """Whether both compute the same value of operands that are the same."""
-    if op.regions or len(op.results) != 1 or not is_side_effect_free(op):
+    if op.regions or len(op.results) != 1 or not is_pure(op):
         return False
     differs = op.name != twin.name or op.result_types != twin.result_types
     return not differs and (op.properties, op.attributes) == (twin.properties, twin.attributes)

@@ -31,10 +31,11 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.traits import IsTerminator, is_side_effect_free
+from xdsl.traits import IsTerminator
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.nested_ops import ops_in
+from tilewright.passes.effects import is_pure
 from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.trace import Rule, rewriting, skipped
 
@@ -71,7 +72,7 @@ def _hoist_from(nest: loop.AnyLoop) -> None:
 
 def _varies(op: Operation, body: Block) -> bool:
     """Whether `op` in `body` computes something else in each step, or does more than compute."""
-    if op.has_trait(IsTerminator) or isinstance(op, loop.PrefixOp) or not is_side_effect_free(op):
+    if op.has_trait(IsTerminator) or isinstance(op, loop.PrefixOp) or not is_pure(op):
         return True
     return any(_stays(value, body) for value in _used(op))
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from tilewright.dialects import loop
 from tilewright.dialects.nested_ops import ops_in
+from tilewright.passes.effects import is_pure
 from tilewright.passes.loop.nest import steps_of
 from tilewright.passes.loop.op_runs import varying
 
@@ -40,7 +40,7 @@ def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[P
     for op in times:
         if len(op.results) != 1 or isinstance(op, loop.LoadOp | arith.ConstantOp):
             continue
-        if not isinstance(op, loop.ReduceOp) and not is_side_effect_free(op):
+        if not isinstance(op, loop.ReduceOp) and not is_pure(op):
             continue
         around = list(_axes_around(op))
         axes = [axis for axis in around if axis in varies[op]]

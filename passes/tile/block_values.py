@@ -84,7 +84,9 @@ class BlockValues:
         """Whether the results of `op` are there before the loops inside, alike for all threads."""
         if self.is_inside(op):
             return False
-        return all(self._level(axis) is Level.BLOCK for axis in tile.varies_along(op, self._varies))
+        return all(
+            tile.level_of(axis) is Level.BLOCK for axis in tile.varies_along(op, self._varies)
+        )
 
     def around(self, op: Operation) -> Operation:
         """The op of the site itself that `op` is, or is inside of."""
@@ -134,7 +136,7 @@ class BlockValues:
 
     def _axes_of_held(self, op: Operation) -> Axes:
         varying = tile.varies_along(op, self._varies)
-        within = [axis for axis in varying if self._level(axis) is not Level.BLOCK]
+        within = [axis for axis in varying if tile.level_of(axis) is not Level.BLOCK]
         return frozenset(axis for axis in within if extent_of(axis) != 1)
 
     def _axes_of_argument(self, value: BlockArgument) -> Axes | None:
@@ -145,7 +147,7 @@ class BlockValues:
         if not isinstance(op, AxesOp) or isinstance(op, tile.StageOp) or extent == 0:
             return None
         if isinstance(op, tile.LaunchOp):
-            is_within = self._level(value) is not Level.BLOCK
+            is_within = tile.level_of(value) is not Level.BLOCK
             return frozenset({value} if is_within and extent != 1 else ())
         if not self.is_inside(op):
             return frozenset()
@@ -159,9 +161,6 @@ class BlockValues:
             return isinstance(op, AxesOp) and not isinstance(op, tile.StageOp)
         outer = op.parent_op()
         return outer is not None and outer is not self.launch and self.is_inside(outer)
-
-    def _level(self, axis: BlockArgument) -> Level:
-        return self.launch.axes.data[axis.index].level.data
 
 
 def _is_function(op: Operation) -> bool:

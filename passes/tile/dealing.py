@@ -158,7 +158,6 @@ class Dealing:
         cloned = self.substitution.clone(op)
         assert isinstance(cloned, loop.StoreOp)
         store = stored_where(cloned, ([AffineExpr.dimension(0) * -1], [self.thread]))
-        store.location = op.location
         cloned.erase()
         return store
 

@@ -19,15 +19,13 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
-from tilewright.dialects import loop, scalar, tile
+from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, canonical_access
+from tilewright.passes.instruction_costs import is_computation
 from tilewright.passes.substitution import conjunction
 
 _Condition = tuple[AffineMap, tuple[SSAValue, ...]]
 """One canonical expression that is at least 0, so that equal conditions compare equal."""
-
-_DIALECTS = ("arith", "math", scalar.Scalar.name)
-"""Those whose ops compute an element from elements, and do nothing else."""
 
 
 def needed_where(values: Sequence[SSAValue]) -> Access | None:
@@ -54,7 +52,7 @@ class _Needs:
     def _of_use(self, op: Operation, value: SSAValue) -> list[_Condition]:
         if isinstance(op, tile.CombineOp):  # parts of one sum are needed together
             return [c for c in self.of_any(op.results) if not {*c[1]} & {*op.axes}]
-        if op.dialect_name() not in _DIALECTS:
+        if not is_computation(op):
             return []
         needs = self.of_any(op.results)
         if not isinstance(op, arith.SelectOp) or value is op.cond or op.lhs is op.rhs:

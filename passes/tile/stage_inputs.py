@@ -46,13 +46,13 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
-from xdsl.traits import is_side_effect_free
 from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.types import memref_type
+from tilewright.passes.effects import is_pure
 from tilewright.passes.tile.operands import Kind, Operand, operands_of
 from tilewright.passes.tile.reuse import is_unchunked
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
@@ -230,7 +230,7 @@ def _owner(value: SSAValue) -> Operation:
 
 
 def _erase_unused(op: Operation, rewriter: PatternRewriter) -> None:
-    if any(result.uses for result in op.results) or not is_side_effect_free(op):
+    if any(result.uses for result in op.results) or not is_pure(op):
         return
     operands = dict.fromkeys(op.operands)
     rewriter.erase(op)

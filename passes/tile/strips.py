@@ -16,6 +16,7 @@ from tilewright.dialects.target import L2_BYTES, Target
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.instruction_costs import instructions, is_computation
 from tilewright.passes.tile import latencies
+from tilewright.passes.tile.about_as_long import about_as_long
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.row_model import ACCESS, BESIDE, ISSUED
 from tilewright.passes.tile.row_sharings import USUAL_THREADS
@@ -132,7 +133,7 @@ def _preference(choice: Strips, problem: ElementProblem, target: Target) -> tupl
     Of those within 2 % of each other: blocks near the usual size, no idle SM, few strips, wide
     accesses.
     """
-    about = round(log(choice.seconds(problem, target)) / 0.02)
+    about = about_as_long(choice.seconds(problem, target), within=0.02)
     idle = max(0, target.sms - choice.blocks(problem))
     unusual = abs(log(choice.threads / USUAL_THREADS, 2))
     return about, unusual, idle, choice.items, -choice.vector

@@ -11,10 +11,11 @@ depths is weighed.
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
-from math import log
 
 from tilewright.dialects.target import Target
+from tilewright.passes.tile.about_as_long import about_as_long
 from tilewright.passes.tile.contraction import Contraction
+from tilewright.passes.tile.double_buffer import MOST_SLOTS
 from tilewright.passes.tile.tiles import SMALLEST, Tile, tiles_for
 from tilewright.passes.tile.tiling_model import Tiling
 
@@ -24,7 +25,7 @@ CHUNKS = (8, 16, 32)
 SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 """Blocks that share the steps of K."""
 
-DEPTHS = (2, 3, 4, 5)
+DEPTHS = tuple(range(2, MOST_SLOTS + 1))
 """Slots of a ring."""
 
 SHORTEST_SPLIT = 128
@@ -72,7 +73,7 @@ def _fastest(shallow: Sequence[Tiling], problem: Contraction, target: Target) ->
 
 def _about(seconds: float) -> int:
     """The same for what is within 2 % of each other."""
-    return round(log(seconds) / 0.02)
+    return about_as_long(seconds, within=0.02)
 
 
 def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[float, ...]:
