@@ -10,11 +10,7 @@ from functools import lru_cache
 
 from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp, MaxSIOp, MinSIOp
-from xdsl.dialects.builtin import (
-    AffineMapAttr,
-    IndexType,
-    IntegerAttr,
-)
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, BlockArgument, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.ir.affine import (
@@ -24,12 +20,7 @@ from xdsl.ir.affine import (
     AffineExpr,
     AffineMap,
 )
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_attr_definition,
-    opt_prop_def,
-    var_operand_def,
-)
+from xdsl.irdl import IRDLOperation, irdl_attr_definition, opt_prop_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 

@@ -125,7 +125,7 @@ class BuiltinOp(ExpressionOp):
     """
 
     name = "cuda.builtin"
-    FORM_DECIDES: ClassVar = False
+    FORM_DECIDES: ClassVar[bool] = False  # it looks at what uses it
 
     variable = prop_def(BuiltinAttr)
     result = result_def(eq(i32) | eq(i64))

@@ -32,7 +32,6 @@ from xdsl.ir import (
 )
 from xdsl.irdl import (
     AtLeast,
-    AttrSizedOperandSegments,
     IRDLOperation,
     base,
     eq,
@@ -223,7 +222,6 @@ class TmaCopyOp(IRDLOperation):
     ring = operand_def(base(RingType))
     count = operand_def(IndexType())
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     custom_directives = (Subscripts,)
     assembly_format = (

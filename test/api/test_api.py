@@ -6,13 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from needs import needs_nvrtc
 from torch import nn
 
 import tilewright
-from tilewright.codegen import nvrtc
 from tilewright.errors import TilewrightError, UsageError
-
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 
 def affine(x: torch.Tensor, scale: float, *, shift: torch.Tensor) -> dict[str, Any]:

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
+from needs import needs_nvrtc
 from torch import nn
 from torch.utils import _pytree as pytree
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 import tilewright
-from tilewright.codegen import nvrtc
 from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.interpreters.check import check_pass
@@ -24,8 +24,6 @@ from tilewright.passes.levels import Level
 from tilewright.passes.lowering import context, lower
 from tilewright.passes.manager import PassManager
 from tilewright.tools.cli import main
-
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 INTERPRETED = ["torch", "tensor", "loop", "tile", "kernel"]
 

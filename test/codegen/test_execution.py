@@ -6,11 +6,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from needs import needs_nvrtc
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
-from tilewright.codegen import nvrtc
 from tilewright.codegen.execution import backend_for
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import ArrayType, Launch
@@ -18,8 +18,6 @@ from tilewright.codegen.simulator import SimulationTooLarge
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.passes.lowering import context
-
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 FLOAT = np.dtype(np.float32)
 

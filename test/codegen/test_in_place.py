@@ -3,10 +3,10 @@
 
 import numpy as np
 import pytest
+from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
-from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.plan_graph import graph_of
@@ -17,8 +17,6 @@ from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import InterpreterError
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import context, lower
-
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 # Three buffers would be alive at the same time, were %c not in the place of %a.
 CHAIN = """

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
+from needs import needs_nvrtc
 from xdsl.parser import Parser
 
-from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.loading import aligned_bytes, is_aligned, loaded_array
 from tilewright.codegen.simulator_backend import SimulatorBackend
@@ -80,7 +80,7 @@ def test_a_plan_says_what_kernels_need() -> None:
     assert plan.alignments == (4, 64, 1)
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@needs_nvrtc
 def test_kernels_run_on_what_lies_crookedly() -> None:
     plan = plan_of(lower(Parser(context(), PROGRAM).parse_module(), Level.CUDA))
     given = [off_by(4), off_by(20), off_by(4)]

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen import nvrtc
@@ -14,7 +14,7 @@ from tilewright.passes.trace import Rule, listening
 
 Parse = Callable[[str], ModuleOp]
 
-pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+pytestmark = needs_nvrtc
 
 
 def outer_product(min_blocks: int, size: int) -> str:

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from elementwise import DTYPES, Elementwise
 from kernel_ir import compile_clean, source_of
+from needs import needs_nvrtc
 from numpy.typing import NDArray
 from scalar_cases import CASTS, CHOICES, COPIES, INDEX_CASTS, MOVES
 from xdsl.dialects.builtin import bf16
 
-from tilewright.codegen import nvrtc
 from tilewright.codegen.simulator import simulate
 
-pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+pytestmark = needs_nvrtc
 
 Array = NDArray[Any]
 Expected = Callable[[Array], Array]

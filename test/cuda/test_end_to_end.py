@@ -7,17 +7,15 @@ from math import erf
 import numpy as np
 import pytest
 from kernel_ir import compile_clean, converted, source_of
+from needs import needs_nvrtc
 from numpy.typing import NDArray
 
-from tilewright.codegen import nvrtc
 from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.simulator.simulator import simulate
 
 Array = NDArray[np.generic]
 
 TARGETS = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120")
-
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 
 def run(text: str, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:

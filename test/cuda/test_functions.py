@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 from elementwise import DTYPES, Elementwise
+from needs import needs_nvrtc
 from numpy.typing import NDArray
 from scalar_cases import ARITIES, FLOATS, FUNCTIONS
 
-from tilewright.codegen import nvrtc
-
-pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+pytestmark = needs_nvrtc
 
 Array = NDArray[Any]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from elementwise import DTYPES, Elementwise
+from needs import needs_nvrtc
 from numpy.typing import NDArray
 from scalar_cases import (
     ARITHMETIC,
@@ -22,9 +23,7 @@ from scalar_cases import (
     PREDICATES,
 )
 
-from tilewright.codegen import nvrtc
-
-pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+pytestmark = needs_nvrtc
 
 Array = NDArray[Any]
 Binary = Callable[[int, int], int]

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from kernel_ir import compile_clean, converted
+from needs import needs_nvrtc
 from numpy.typing import NDArray
 from xdsl.parser import Parser
 
-from tilewright.codegen import nvrtc
 from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.simulator import Kind
 from tilewright.codegen.simulator.simulator import Report, simulate
@@ -22,7 +22,7 @@ from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import parse_pipeline
 from tilewright.passes.pipelines import available_passes
 
-pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+pytestmark = needs_nvrtc
 
 Array = NDArray[np.generic]
 

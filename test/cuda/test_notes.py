@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from needs import needs_nvrtc
 from xdsl.dialects.builtin import (
     ArrayAttr,
     FileLineColLoc,
@@ -19,7 +20,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation
 
 from tilewright.api import lower
-from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.printer import cuda_text
 from tilewright.codegen.simulator_backend import SimulatorBackend
@@ -84,7 +84,7 @@ kernel.func grid 1 block 64 @reverse(%x: memref<64xf32>) -> (%out: memref<64xf32
 """
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@needs_nvrtc
 def test_findings_say_what_their_line_comes_from(parse: Parse):
     plan = plan_of(lower(with_main(parse(RACE)), "cuda"))
     execution = SimulatorBackend("sm_90a").run(plan, random_inputs(plan.inputs, 0))
@@ -131,7 +131,7 @@ STAGE = "kernel.copy %hs of loop.load %hs"
 COMBINE = "loop.load %partial of tile.combine %max across %t, %i, %v"
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@needs_nvrtc
 @pytest.mark.parametrize(
     ("name", "dropped", "line", "note"),
     [

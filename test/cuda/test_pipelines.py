@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from kernel_ir import compile_clean, converted
+from needs import needs_nvrtc
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
@@ -28,7 +29,7 @@ NEW_FILES = {"bmm_tma", "boxes", "layouts"}
 OLD_TARGETS = ("sm_80", "sm_86", "sm_89")
 NEW_TARGETS = ("sm_90a", "sm_100a", "sm_120")
 
-pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+pytestmark = needs_nvrtc
 
 
 @cache

@@ -6,6 +6,7 @@ from functools import cache
 import pytest
 from elementwise import Elementwise
 from kernel_ir import compile_clean
+from needs import needs_nvrtc
 from scalar_cases import EVERY_CASE
 
 from tilewright.codegen import nvrtc
@@ -19,7 +20,7 @@ def everything() -> str:
     return Elementwise(EVERY_CASE, 128).source
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@needs_nvrtc
 @pytest.mark.parametrize("target", TARGETS)
 def test_everything_compiles(target: str):
     ptx = compile_clean(everything(), target)
@@ -27,7 +28,7 @@ def test_everything_compiles(target: str):
     assert ptx.count(".visible .entry") == everything().count("__global__")
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@needs_nvrtc
 @pytest.mark.parametrize("target", TARGETS)
 def test_everything_assembles(target: str):
     """PTX that the prelude writes itself is first read by the assembler."""

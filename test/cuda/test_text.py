@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_ir import compile_clean, converted, source_of
+from needs import needs_nvrtc
 from xdsl.context import Context
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
@@ -28,7 +29,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.parser import Parser
 
-from tilewright.codegen import nvrtc
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.literals import literal
 from tilewright.codegen.names import ScopedNames
@@ -53,8 +53,6 @@ from tilewright.dialects.cuda_operators import (
 from tilewright.dialects.cuda_types import BinaryOperator, Comparison
 from tilewright.errors import TilewrightError
 from tilewright.passes.lowering import context
-
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 
 @pytest.mark.parametrize(

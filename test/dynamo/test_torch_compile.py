@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 import torch
+from needs import needs_nvrtc
 from torch import nn
 
 from tilewright.codegen import nvrtc
@@ -19,8 +20,6 @@ from tilewright.torch_compile import backend
 
 from .modules import CASES
 from .test_dynamo import check
-
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 
 def compiled(function: Any, **options: Any) -> Any:

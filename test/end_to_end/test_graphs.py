@@ -5,14 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import pytest
 from dangling_uses import assert_no_dangling_uses
 from hypothesis import HealthCheck, Phase, given, settings
+from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import api
 from tilewright.arrays import array_of, tensor_of
-from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.interpreters import interpret
@@ -67,7 +66,7 @@ def test_captured_graphs(graph: Graph):
     check_module(graph, captured.module, [input.tensor for input in captured.inputs])
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@needs_nvrtc
 @given(graphs(5, 12))
 @settings(max_examples=25, suppress_health_check=_SLOW, phases=_PHASES)
 def test_simulated_graphs(graph: Graph):

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 import torch
+from needs import needs_nvrtc
 from torch import Tensor
 
 import tilewright
-from tilewright.codegen import nvrtc
 from tilewright.codegen.launch_plan import Plan
 
-pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+pytestmark = needs_nvrtc
 
 W = torch.randn(33, 33, generator=torch.Generator().manual_seed(0)) / 6
 

@@ -5,20 +5,20 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from needs import needs_nvrtc
 from reduced_suite import SIZES, by_full_schedules, captured, reduced
 from suite84 import cases
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import api
 from tilewright.arrays import array_of
-from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.frontend.capture import Captured
 from tilewright.tools.comparison import compare
 from tilewright.tools.program import captured_program
 
-pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+pytestmark = needs_nvrtc
 
 CASES = {case.name: case for case in cases()}
 TARGETS = ("sm_80", "sm_90a", "sm_120")

@@ -8,13 +8,13 @@ import socket
 from typing import Any
 
 import pytest
+from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
 
 from tilewright import api, interpreters
 from tilewright.arrays import array_of
-from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import loop
@@ -105,7 +105,7 @@ def test_a_model_is_right_and_its_layers_one_function(family: Family):
     assert len(launches(layer)) <= 10, launches(layer)
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@needs_nvrtc
 @pytest.mark.parametrize("family", SOME, ids=str)
 def test_a_layer_on_the_simulator(family: Family):
     captured = captured_layers(family, 1)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 import torch
+from needs import needs_nvrtc
 from xdsl.dialects.func import CallOp
 
 import tilewright
-from tilewright.codegen import nvrtc
 
 FILE = Path(__file__).parents[2] / "examples" / "next_token" / "next_token.py"
 TEXTS = [torch.tensor([3, 14, 15, 9, 2, 6]), torch.tensor([0, 23, 23, 0, 1, 1])]
@@ -63,7 +63,7 @@ def test_every_level_gives_the_tokens(level: str, model: torch.nn.Module):
         assert tokens.tolist() == model(text).tolist()
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@needs_nvrtc
 def test_the_kernels_give_the_tokens(model: torch.nn.Module):
     program = tilewright.compile(model, TEXTS[0], device="sim")
     assert program(TEXTS[1]).tolist() == model(TEXTS[1]).tolist()

@@ -9,13 +9,13 @@ from typing import TypeGuard
 
 import numpy as np
 import pytest
+from needs import needs_nvrtc
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Operation
 
 from tilewright.api import lower
-from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Fill, Plan
 from tilewright.codegen.plan_text import plan_text
@@ -28,7 +28,7 @@ from tilewright.errors import UsageError
 from tilewright.interpreters import interpret
 from tilewright.tools.program import with_main
 
-pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+pytestmark = needs_nvrtc
 
 Parse = Callable[[str], ModuleOp]
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.api import lower
 from tilewright.arrays import array_of
-from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.report import report_of
 from tilewright.codegen.report.instruction import Category
@@ -20,8 +20,6 @@ from tilewright.interpreters.kernels import interpret_kernel
 from tilewright.tools.program import with_main
 
 from .kernels.references import FOLDER, REFERENCES
-
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 Parse = Callable[[str], ModuleOp]
 

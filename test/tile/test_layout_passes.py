@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.api import lower
-from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.poison import Array
 from tilewright.codegen.simulator_backend import SimulatorBackend
@@ -178,7 +178,7 @@ SIMULATED = [
 ]
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@needs_nvrtc
 @pytest.mark.parametrize(("type", "layout", "k"), SIMULATED)
 def test_simulated(parse: Parse, type: str, layout: str, k: int):
     module = applied(scheduled(parse, type, layout, k), "pipeline-k-outer,mark-unroll")
@@ -196,7 +196,7 @@ BOXES = (
 )
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@needs_nvrtc
 @pytest.mark.parametrize("first", [0, 1])
 def test_piles_of_rows_are_copied_as_boxes(parse: Parse, first: int):
     """Whether the rows of a block begin with one of the first pile or not."""

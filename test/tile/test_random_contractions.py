@@ -11,10 +11,10 @@ import torch
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
+from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter
 
-from tilewright.codegen import nvrtc
 from tilewright.dialects import tile
 from tilewright.dialects.target import TARGETS
 from tilewright.interpreters.check import check_pass
@@ -75,8 +75,6 @@ def test_choices(case: str, sizes: Sizes, target: str, data: DataObject):
 def test_many_choices(every_case: None, case: str, sizes: Sizes, target: str, data: DataObject):
     check(case, sizes, target, data)
 
-
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 # How the chunks of 33x65 @ 65x17 are shared: 9 of 8 steps, 5 of 16, 3 of 32.
 SPLITS = {

@@ -10,10 +10,10 @@ import torch
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
+from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter
 
-from tilewright.codegen import nvrtc
 from tilewright.dialects import tile
 from tilewright.dialects.tile_axes import Level
 from tilewright.frontend.expression import Expression, parse_expression
@@ -121,8 +121,6 @@ def test_others(text: str, sizes: Sizes, data: DataObject):
 def test_many_others(every_case: None, text: str, sizes: Sizes, data: DataObject):
     check(parse_expression(text.format(**sizes._asdict()), fake=True), data)
 
-
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 TILE = (
     "chunk-matmul-k{bk=8},blockify-launch{m=32 n=32},stage-inputs,register-tile{fm=4 fn=4},"

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
+from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, PassFailedException, VerifyException
 
 from tilewright.api import lower
-from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.errors import TilewrightError
@@ -34,8 +34,6 @@ from .schedules.contractions import contraction
 from .schedules.drawing import Draw, Drawn
 from .schedules.elements import Array
 from .schedules.rows import rows
-
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 TARGET = "sm_90a"
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.api import lower
 from tilewright.arrays import array_of
-from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import kernel, tile
@@ -152,7 +152,7 @@ SIMULATED = {
 }
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+@needs_nvrtc
 @pytest.mark.parametrize("case", SIMULATED)
 def test_the_simulator_counts_what_is_foretold(parse: Parse, case: str):
     a, b, row, column = SIMULATED[case]

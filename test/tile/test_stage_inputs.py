@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.api import lower
-from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.poison import Array
 from tilewright.codegen.simulator_backend import SimulatorBackend
@@ -25,7 +25,6 @@ from tilewright.tools.program import with_main
 
 Parse = Callable[[str], ModuleOp]
 
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 # 33x21 times 21x17, in tiles of 8x8 and chunks of 4: nothing divides.
 _PRODUCT = """

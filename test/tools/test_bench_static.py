@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needs import needs_nvrtc
 from xdsl.utils.exceptions import PassFailedException
 
-from tilewright.codegen import nvrtc
 from tilewright.tools import cli, static_bench
 
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+from .conftest import Tilewright
 
 
 def case(op: str, expression: str, *shapes: tuple[int, ...]) -> dict[str, Any]:
@@ -154,17 +154,13 @@ def test_where_no_fault_of_the_suite_is_to_blame_the_exit_code_is_1(
     ],
 )
 def test_mistakes_in_a_suite(
-    change: dict[str, Any] | None,
-    complaint: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    change: dict[str, Any] | None, complaint: str, tmp_path: Path, tilewright: Tilewright
 ) -> None:
     path = tmp_path / "suite.json"
     entries = [] if change is None else [{**CASES[0], **change}]
     path.write_text(json.dumps(entries if change is None else {"cases": entries}))
-    assert cli.main(["bench", "--static", str(path)]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
+    code, out, err = tilewright("bench", "--static", str(path))
+    assert (code, out) == (2, "")
     assert err.startswith("error: ")
     assert complaint in err
     assert "Traceback" not in err
@@ -184,11 +180,8 @@ def test_mistakes_in_a_suite(
         (["--json", "no/such/folder.json"], "there is no folder 'no/such'"),
     ],
 )
-def test_mistakes(
-    argv: list[str], complaint: str, suite: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mistakes(argv: list[str], complaint: str, suite: str, tilewright: Tilewright) -> None:
     given = argv if argv[0].endswith(".json") else [suite, *argv]
-    assert cli.main(["bench", "--static", *given]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
+    code, out, err = tilewright("bench", "--static", *given)
+    assert (code, out) == (2, "")
     assert complaint in err

@@ -5,22 +5,21 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from needs import needs_nvrtc
 from safetensors import numpy as safetensors
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import present_gpu
 from tilewright.passes.levels import LEVELS
-from tilewright.tools import cli, compile_command, opt_tool, run_command
+from tilewright.tools import compile_command, opt_tool, run_command
 from tilewright.tools.options import compile as compile_options
 
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+from .conftest import Result, Tilewright
 
 MATMUL = "torch.relu(torch.matmul(torch.randn(9,12) + torch.randn(12), torch.randn(12,5)))"
 SOFTMAX = "x=torch.randn(5,33); F.softmax(x, -1)"
@@ -42,33 +41,6 @@ loop.kernel @add(%x: memref<5x7xf32>, %y: memref<7xf32>) -> (%out: memref<5x7xf3
   }
 }
 """
-
-
-@dataclass
-class Result:
-    """How a command ended, and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def tilewright(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Result]:
-    """Run the command in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*argv: str) -> Result:
-        code = cli.main(argv)
-        out, err = capsys.readouterr()
-        return Result(code, out, err)
-
-    return run
-
-
-Tilewright = Callable[..., Result]
 
 
 def save(tensors: dict[str, np.ndarray[Any, Any]], name: str) -> None:

@@ -9,6 +9,8 @@ from tilewright.passes.pipeline_string import parse_spec_list
 from tilewright.passes.pipelines import TO_TILE
 from tilewright.tools import cli
 
+from .conftest import Tilewright
+
 MATMUL = "torch.randn(70, 333) @ torch.randn(333, 50)"
 RMS_NORM = "F.rms_norm(torch.randn(32, 2048), (2048,), torch.randn(2048))"
 POINTWISE = "F.silu(torch.randn(100, 37)) * 2"
@@ -115,9 +117,8 @@ def test_a_target_without_tma_says_so(capsys: pytest.CaptureFixture[str]) -> Non
         (["-c", RMS_NORM, "--target", "sm_1"], "unknown target 'sm_1'"),
     ],
 )
-def test_mistakes(capsys: pytest.CaptureFixture[str], argv: list[str], complaint: str) -> None:
-    assert cli.main(["explain", *argv]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
+def test_mistakes(tilewright: Tilewright, argv: list[str], complaint: str) -> None:
+    code, out, err = tilewright("explain", *argv)
+    assert (code, out) == (2, "")
     assert re.match("(<-c>:1:12: )?error: ", err)
     assert complaint in err

@@ -6,12 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from needs import needs_nvrtc
 
-from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import present_gpu
 from tilewright.tools.cli import main
 
-pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+pytestmark = needs_nvrtc
 
 PROGRAMS = {
     # a matrix product by tensor maps, an intermediate buffer, two results

@@ -1,35 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """`tilewright compile --plan FILE`."""
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tilewright.tools import cli
+from .conftest import Tilewright
 
 # A product, and a softmax of it: two kernels, with a buffer between them.
 PROGRAM = ("-c", "torch.softmax(torch.randn(8, 300) @ torch.randn(300, 40), -1)")
 
-Compile = Callable[..., tuple[int, str, str]]
-
 
 @pytest.fixture
-def compile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Compile:
-    """Run the command in an empty folder: its exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*argv: str) -> tuple[int, str, str]:
-        code = cli.main(["compile", *argv])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
+def compile(tilewright: Tilewright) -> Tilewright:
+    """The command that compiles."""
+    return partial(tilewright, "compile")
 
 
-def test_the_plan_in_the_place_of_the_ir(compile: Compile) -> None:
+def test_the_plan_in_the_place_of_the_ir(compile: Tilewright) -> None:
     code, out, err = compile(*PROGRAM, "--plan", "-")
     assert (code, err) == (0, "")
     assert out.startswith("launches ")
@@ -40,7 +29,7 @@ def test_the_plan_in_the_place_of_the_ir(compile: Compile) -> None:
 @pytest.mark.parametrize(
     ("name", "start"), [("p.txt", "launches "), ("p.md", "```mermaid\n"), ("p.dot", "digraph ")]
 )
-def test_the_plan_beside_the_ir(name: str, start: str, compile: Compile) -> None:
+def test_the_plan_beside_the_ir(name: str, start: str, compile: Tilewright) -> None:
     _, alone, _ = compile(*PROGRAM, "--ir", "tile")
     code, out, err = compile(*PROGRAM, "--ir", "tile", "--plan", name)
     assert (code, out, err) == (0, alone, "")
@@ -50,18 +39,18 @@ def test_the_plan_beside_the_ir(name: str, start: str, compile: Compile) -> None
     assert Path(name).read_text() == text
 
 
-def test_both_to_files(compile: Compile) -> None:
+def test_both_to_files(compile: Tilewright) -> None:
     assert compile(*PROGRAM, "--plan", "p.txt", "-o", "x.cu") == (0, "", "")
     assert "__global__" in Path("x.cu").read_text()
     assert compile(*PROGRAM, "--plan", "-")[1] == Path("p.txt").read_text()
 
 
-def test_a_file_of_ir(compile: Compile) -> None:
+def test_a_file_of_ir(compile: Tilewright) -> None:
     compile(*PROGRAM, "--ir", "loop", "-o", "x.mlir")
     assert compile("x.mlir", "--plan", "-") == compile(*PROGRAM, "--plan", "-")
 
 
-def test_names_that_are_none(compile: Compile) -> None:
+def test_names_that_are_none(compile: Tilewright) -> None:
     code, out, err = compile(*PROGRAM, "--plan", "plan.svg")
     assert (code, out) == (2, "")
     assert err == (

@@ -2,15 +2,12 @@
 """`--schedule`, and plans in files: kernels are done so, and what comes to nothing is told."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from needs import needs_nvrtc
 
-from tilewright.codegen import nvrtc
-from tilewright.tools import cli
-
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+from .conftest import Tilewright
 
 TWO = "torch.relu(torch.randn(9, 12) @ torch.randn(12, 40)).softmax(-1)"
 """Two kernels: relu_matmul and softmax."""
@@ -29,19 +26,11 @@ loop.kernel @rows(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
 } plan "PLAN"
 """
 
-Tilewright = Callable[..., tuple[int, str, str]]
-
 
 @pytest.fixture
-def tilewright(capsys: pytest.CaptureFixture[str]) -> Tilewright:
-    """The exit code, what is printed, and what is said on stderr."""
-
-    def run(*argv: str) -> tuple[int, str, str]:
-        code = cli.main([*argv, "--target", "sm_90a"])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
+def tilewright(tilewright: Tilewright) -> Tilewright:
+    """The command, for one target."""
+    return lambda *argv: tilewright(*argv, "--target", "sm_90a")
 
 
 def test_a_kernel_is_named_and_the_others_are_planned(tilewright: Tilewright) -> None:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from needs import needs_nvrtc
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.nvrtc import CompiledCubin, CudaCompileError
 from tilewright.codegen.runtime.cubin_cache import CubinCache, default_folder
 
-pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+pytestmark = needs_nvrtc
 
 SOURCE = 'extern "C" __global__ void f(float *x) { *x = 1; }'
 Compilations = list[tuple[str, str]]

@@ -9,15 +9,13 @@ import re
 from pathlib import Path
 
 import pytest
+from needs import needs_nvrtc
 
-from tilewright.codegen import nvrtc
 from tilewright.codegen.simulator.mutation import Mutant, load_case, run_case
 from tilewright.errors import UsageError
 from tilewright.tools.cli import main
 from tilewright.tools.planted import load_kernel, mutants, planted, run_mutant
 from tilewright.tools.simcheck import check_by_rule
-
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 KERNELS = Path(__file__).parent / "kernels"
 BY_RULE = sorted((Path(__file__).parent / "tile").glob("*.mlir"))

@@ -11,10 +11,12 @@ import pytest
 from faked_supervisor import ENVIRONMENT, Faked, case
 
 from tilewright.codegen.benchmark.verdict import SAME
-from tilewright.tools import bench_command, cli
+from tilewright.tools import bench_command
 from tilewright.tools.bench.row import failed, head
 from tilewright.tools.bench.summary import Tally, losses_first, tally
 from tilewright.tools.suite import Case
+
+from ..conftest import Tilewright
 
 CASES = [case(name) for name in ("fast", "even", "slow", "wrong")]
 Run = Callable[..., int]
@@ -189,14 +191,13 @@ def test_mistakes(
     complaint: str,
     suite: str,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tilewright: Tilewright,
 ) -> None:
     monkeypatch.setattr("tilewright.tools.bench.gpu.why_no_gpu", lambda: "a test")
-    assert cli.main(["bench", suite, *argv]) == code
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert complaint in err
-    assert "Traceback" not in err
+    result = tilewright("bench", suite, *argv)
+    assert (result.code, result.out) == (code, "")
+    assert complaint in result.err
+    assert "Traceback" not in result.err
 
 
 @pytest.mark.parametrize(

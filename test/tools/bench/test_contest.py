@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import torch
+from needs import needs_nvrtc
 from scripted_device import ScriptedDevice
 
-from tilewright.codegen import nvrtc
 from tilewright.codegen.benchmark.protocol import Protocol
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.frontend.expression import parse_expression
@@ -19,7 +19,6 @@ from tilewright.tools.bench.contestants import Bind, Prepare, eager, ours
 from tilewright.tools.bench.row import Row, measured
 from tilewright.tools.bench.workload import Inputs, Workload, workload_of_expression
 
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 ONE_ROUND = Protocol(warm_up_us=0, least_rounds=1, most_rounds=1)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from needs import needs_nvrtc
 from scripted_device import ScriptedDevice
 
-from tilewright.codegen import nvrtc
 from tilewright.codegen.benchmark.protocol import Protocol
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.tools import cli, run_command
@@ -18,7 +18,8 @@ from tilewright.tools.bench.contest import Contest
 from tilewright.tools.bench.contestants import BACKENDS, Prepare, ours
 from tilewright.tools.options import backends
 
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+from ..conftest import Tilewright
+
 RELU = ["-c", "torch.relu(torch.randn(4, 16))"]
 NCU = """\
 #!{python}
@@ -81,12 +82,12 @@ def test_what_cannot_be_timed(
     code: int,
     complaint: str,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tilewright: Tilewright,
 ) -> None:
     monkeypatch.setattr("tilewright.tools.bench.gpu.why_no_gpu", lambda: "a test")
-    assert cli.main(["run", *argv]) == code
-    out, err = capsys.readouterr()
-    assert (out, complaint in err) == ("", True)
+    result = tilewright("run", *argv)
+    assert (result.code, result.out) == (code, "")
+    assert complaint in result.err
 
 
 def profiler(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int) -> Path:

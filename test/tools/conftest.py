@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line, as tests of it call it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tilewright.tools import cli
+
+
+class Result(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+Tilewright = Callable[..., Result]
+
+
+@pytest.fixture
+def tilewright(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Tilewright:
+    """Run the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*argv: str) -> Result:
+        code = cli.main(argv)
+        return Result(code, *capsys.readouterr())
+
+    return run
