@@ -55,6 +55,11 @@ def parse_spec_list(text: str) -> tuple[ArgSpec, ...]:
         raise UsageError(f"the pipeline ends too early: '{text}'") from err
 
 
+def parameters_by_pass(text: str) -> dict[str, dict[str, ParameterListType]]:
+    """The options of each pass that `text` spells; of one that comes again those of the last."""
+    return {spec.name: spec.parameters for spec in parse_spec_list(text)}
+
+
 def configure(kind: type[Configured], spec: ArgSpec, what: str) -> Configured:
     """`kind` with the options of `spec`; `what` (pass, target) says in errors what it is."""
     hints = _type_hints(kind)

@@ -30,12 +30,17 @@ class Rule(NamedTuple):
     def __str__(self) -> str:
         return f"{self.stage}:{self.number:03d}_{self.name}"
 
+    @property
+    def pass_name(self) -> str:
+        """The pass that does it: `stage-inputs`."""
+        return self.name.replace("_", "-")
+
 
 Seen = TypeVar("Seen")
 
 
 class Listener(Protocol[Seen]):
-    """Hears what passes do."""
+    """Hears what passes do; who derives from it ignores what it says nothing of."""
 
     def look(self, scope: Operation) -> Seen:
         """What to keep of a function, kernel or module that may change: its text, its cost."""

@@ -5,6 +5,7 @@ import argparse
 import platform
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -17,9 +18,8 @@ from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.report.disassemble import find_nvdisasm
 from tilewright.codegen.runtime.cubin_cache import default_folder
 from tilewright.codegen.runtime.gpu_backend import why_no_gpu
-from tilewright.tools.bench.profile import find_ncu
 from tilewright.tools.terminal import console, show, table
-from tilewright.tools.toolkit import use_cuda_home
+from tilewright.tools.toolkit import find_tool, use_cuda_home
 
 
 class Part(NamedTuple):
@@ -107,7 +107,7 @@ PARTS = (
     Part("nvdisasm", _nvdisasm, "machine code as text", _CUDA),
     Part("GPU", _gpu, "running at speed", "the simulator runs without"),
     Part("pycuda", _package("pycuda"), "running on a GPU", f"{_GPU}; runs without"),
-    Part("ncu", find_ncu, "run --profile", "part of the CUDA toolkit"),
+    Part("ncu", partial(find_tool, "ncu"), "run --profile", "part of the CUDA toolkit"),
     Part("matplotlib", _package("matplotlib"), "bench --plot", "pip install 'tilewright\\[plot]'"),
     Part("cache", lambda: str(default_folder()), "machine code of kernels", ""),
     Part(

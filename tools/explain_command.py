@@ -21,13 +21,13 @@ from tilewright.codegen.gpu import target_for
 from tilewright.dialects import loop
 from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.ledger import cost, ledger
+from tilewright.passes.ledger import ledger
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.pipeline_string import parse_spec_list, without_quotes
 from tilewright.passes.tile.plan_schedules import RULE as PLANNING
 from tilewright.passes.tile.planner import Choice, Weighed, launched, weighed
-from tilewright.passes.trace import Rule, listening
+from tilewright.passes.trace import Listener, Rule, listening
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.model_source import module_of
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
@@ -53,11 +53,11 @@ class Step(NamedTuple):
     @property
     def name(self) -> str:
         """The pass."""
-        return self.rule.name.replace("_", "-")
+        return self.rule.pass_name
 
 
 @dataclass
-class Steps:
+class Steps(Listener[Snapshot]):
     """Listens to the passes that schedule: what each did at each kernel."""
 
     target: Target
@@ -67,7 +67,7 @@ class Steps:
 
     def look(self, scope: Operation) -> Snapshot:
         """Keep the text as well: what changes no cost is a step all the same."""
-        return Snapshot(str(scope), cost(scope))
+        return Snapshot.of(scope)
 
     def rewrote(self, rule: Rule, site: str, before: Snapshot, after: Snapshot) -> None:
         """Note what it cost and saved."""
@@ -78,9 +78,6 @@ class Steps:
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
         """Note why not."""
         self.by_kernel[site].append(Step(rule, reason, False))
-
-    def decided(self, rule: Rule, site: str, reason: str) -> None:
-        """Is part of the rewrite that follows."""
 
 
 class Weighing(NamedTuple):

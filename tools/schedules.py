@@ -20,7 +20,7 @@ from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import did_you_mean, parse_spec_list, without_quotes
 from tilewright.passes.pipelines import TO_TILE
 from tilewright.passes.tile.scheduling_pass import LEFT_OUT
-from tilewright.passes.trace import Rule, listening
+from tilewright.passes.trace import Listener, Rule, listening
 from tilewright.tools.idle_steps import planned_and_idle, planned_kernels
 
 _NAMED = re.compile(r"\s*([\w.$-]+)\s*=(.*)", re.DOTALL)
@@ -101,7 +101,7 @@ def _never_its_turn(step: ArgSpec, kernel: loop.KernelOp) -> str:
     return "to-tile does each pass once (opt-tool -p apply-schedule does it again)"
 
 
-class _Reasons:
+class _Reasons(Listener[None]):
     """Hears why passes leave kernels alone."""
 
     def __init__(self) -> None:
@@ -110,12 +110,6 @@ class _Reasons:
     def look(self, scope: Operation) -> None:
         """Nothing of a change is kept."""
 
-    def rewrote(self, rule: Rule, site: str, before: None, after: None) -> None:
-        """Is no reason."""
-
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
         """Keep it."""
-        self.found[site, rule.name.replace("_", "-")] = reason
-
-    def decided(self, rule: Rule, site: str, reason: str) -> None:
-        """Is no reason."""
+        self.found[site, rule.pass_name] = reason

@@ -16,7 +16,7 @@ from tilewright.codegen.report.instruction import Category
 from tilewright.codegen.report.shortcomings import Tile, shortcomings, wide_share
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.pipeline_string import parse_spec_list
+from tilewright.passes.pipeline_string import parameters_by_pass
 from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.suite import Case
@@ -147,7 +147,7 @@ def _row(case: Case, kernel: KernelEvidence) -> Row:
 
 def _tile(schedule: str) -> Tile | None:
     """What a block owns of a contraction; None for what is none."""
-    options = {spec.name: spec.parameters for spec in parse_spec_list(schedule)}
+    options = parameters_by_pass(schedule)
     match options.get("blockify-launch"):
         case {"m": (int(m),), "n": (int(n),)}:
             return Tile(m, n, "computed" in options.get("stage-inputs", {}))

@@ -16,14 +16,14 @@ Prints what passes do: every rewrite as a diff with its cost, every refusal as a
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, TextIO
+from typing import NamedTuple, Self, TextIO
 
 from xdsl.ir import Operation
 
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.ledger import Cost, cost, ledger
-from tilewright.passes.trace import Rule
+from tilewright.passes.trace import Listener, Rule
 from tilewright.tools.minimal_diff import minimal_diff
 
 
@@ -43,17 +43,11 @@ class _Remarks:
             print(self.paint(line), file=self.stream)
 
 
-class RemarkPrinter(_Remarks):
+class RemarkPrinter(_Remarks, Listener[None]):
     """Prints why passes left something alone, and nothing else: `-v`, `opt-tool --remarks`."""
 
     def look(self, scope: Operation) -> None:
         """Keep nothing."""
-
-    def rewrote(self, rule: Rule, site: str, before: None, after: None) -> None:
-        """Say nothing."""
-
-    def decided(self, rule: Rule, site: str, reason: str) -> None:
-        """Say nothing."""
 
 
 class Snapshot(NamedTuple):
@@ -61,6 +55,11 @@ class Snapshot(NamedTuple):
 
     text: str
     cost: Cost
+
+    @classmethod
+    def of(cls, scope: Operation) -> Self:
+        """What it is now."""
+        return cls(str(scope), cost(scope))
 
 
 class TracePrinter(_Remarks):
@@ -74,7 +73,7 @@ class TracePrinter(_Remarks):
 
     def look(self, scope: Operation) -> Snapshot:
         """Keep the text, and what it costs."""
-        return Snapshot(str(scope), cost(scope))
+        return Snapshot.of(scope)
 
     def decided(self, rule: Rule, site: str, reason: str) -> None:
         """Print what was weighed, before the rewrite."""

@@ -10,13 +10,13 @@ Reference: Nsight Compute CLI, `--csv --page raw`; Kernel Profiling Guide, "Metr
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpu_checks.device import Device
 from gpu_checks.launched import LAUNCHED, SAMPLE, launcher, prepared
 from gpu_checks.outcome import Outcome, missing, right, wrong
-from gpu_checks.tool import find_tool, last_line, output_of
+from gpu_checks.tool import last_line, output_of
+from tilewright.tools.toolkit import find_tool
 
 
 class Metric(NamedTuple):
@@ -80,7 +80,7 @@ def check(device: Device, item: str) -> Outcome:
     return judged([(run.launch.kernel, metrics, run.counters) for metrics, run in pairs])
 
 
-def _profile(path: Path, kernels: Sequence[str], command: Sequence[str]) -> str:
+def _profile(path: str, kernels: Sequence[str], command: Sequence[str]) -> str:
     """What ncu says; where it does not know a metric, it is asked again without."""
     asked = [*(metric.name for metric in METRICS), *TOLD]
     _, text = output_of([path, *options(kernels, asked), *command])

@@ -6,10 +6,10 @@ from typing import Any
 
 from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome, missing, right, wrong
-from gpu_checks.tool import find_tool, last_line, output_of, version_in
+from gpu_checks.tool import last_line, output_of, version_in
 from tilewright.codegen import nvrtc
 from tilewright.tools.doctor import PARTS, Part
-from tilewright.tools.toolkit import use_cuda_home
+from tilewright.tools.toolkit import find_tool, use_cuda_home
 
 _NEEDED = {"tilewright", "Python", "xdsl", "numpy", "torch", "NVRTC"}
 _NEEDED_ON_GPU = {"GPU"}

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from gpu_checks.device import Device
 from gpu_checks.launched import LAUNCHED, PLANTED, SAMPLE, launcher
 from gpu_checks.outcome import Outcome, missing, right, wrong
-from gpu_checks.tool import find_tool, last_line, output_of
+from gpu_checks.tool import last_line, output_of
+from tilewright.tools.toolkit import find_tool
 
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 _FINDERS = {"planted.bounds": "memcheck", "planted.race": "racecheck"}

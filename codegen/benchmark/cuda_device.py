@@ -26,17 +26,16 @@ _LEAST_FLUSHED = 256 * 2**20
 
 
 class CudaDevice:
-    """A GPU of PyTorch's: by default its current one. `target` is what is compiled for it."""
+    """PyTorch's current GPU. `target` is what is compiled for it."""
 
-    def __init__(self, target: Target, ordinal: int | None = None):
+    def __init__(self, target: Target):
         import torch
 
-        self.ordinal = torch.cuda.current_device() if ordinal is None else ordinal
-        self.torch_device = f"cuda:{self.ordinal}"
-        self.name: str = torch.cuda.get_device_name(self.ordinal)
-        lib = libcuda()
-        self.l2_bytes = device_attribute(lib, self.ordinal, _L2_BYTES)
-        self.peaks = peaks(lib, self.ordinal, target)
+        ordinal, lib = torch.cuda.current_device(), libcuda()
+        self.torch_device = f"cuda:{ordinal}"
+        self.name: str = torch.cuda.get_device_name(ordinal)
+        self.l2_bytes = device_attribute(lib, ordinal, _L2_BYTES)
+        self.peaks = peaks(lib, ordinal, target)
         size = max(_LEAST_FLUSHED, 2 * self.l2_bytes)
         self._flushed = torch.empty(size, dtype=torch.uint8, device=self.torch_device)
 

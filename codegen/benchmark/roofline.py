@@ -28,6 +28,10 @@ class Work(NamedTuple):
     bytes: int
     """All that has to be read, once, and the results."""
 
+    def rates(self, us: float) -> tuple[float, float]:
+        """TFLOP/s and TB/s of what needs so many microseconds."""
+        return self.flops / us * 1e-6, self.bytes / us * 1e-6
+
 
 class Peaks(NamedTuple):
     """What a GPU does in a second."""

@@ -34,6 +34,11 @@ class Result(NamedTuple):
             return f"{self.timing.us:.2f} us is not possible: {self.least_us:.2f} us is the least"
         return ""
 
+    @property
+    def counted(self) -> Timing | None:
+        """Its time, if that says something."""
+        return None if self.why_not else self.timing
+
 
 class Verdict(NamedTuple):
     """Ours against another."""
@@ -51,18 +56,17 @@ class Verdict(NamedTuple):
 
 def verdict(ours: Result, other: Result) -> Verdict:
     """Whether ours is faster than the other, and by how much."""
-    for name, result in (("ours", ours), ("the other", other)):
-        if reason := result.why_not:
-            return Verdict(None, f"{name}: {reason}")
-    assert ours.timing is not None
-    assert other.timing is not None
-    noise = max(ours.timing.aa_us, other.timing.aa_us)
-    if abs(ours.timing.us - other.timing.us) <= noise:
+    mine, its = ours.counted, other.counted
+    if mine is None:
+        return Verdict(None, f"ours: {ours.why_not}")
+    if its is None:
+        return Verdict(None, f"the other: {other.why_not}")
+    if abs(mine.us - its.us) <= max(mine.aa_us, its.aa_us):
         return Verdict(None, SAME)
-    return Verdict(other.timing.us / ours.timing.us)
+    return Verdict(its.us / mine.us)
 
 
 def best(results: dict[str, Result]) -> str | None:
     """The name of the fastest of those whose time says something; None if there is none."""
-    valid = {n: r.timing.us for n, r in results.items() if not r.why_not and r.timing}
+    valid = {name: time.us for name, r in results.items() if (time := r.counted) is not None}
     return min(valid, key=lambda name: valid[name], default=None)

@@ -12,16 +12,10 @@ Blocks that share a row, or the steps of a product, count as they are in the sch
 join takes time, so that more of them are no more parallelism.
 """
 
-from collections.abc import Mapping
-
-from xdsl.utils.arg_spec import ParameterListType
-
 from tilewright.codegen.launch_plan import Launch
-from tilewright.passes.pipeline_string import parse_spec_list
+from tilewright.passes.pipeline_string import parameters_by_pass
 
 _OUTPUTS, _COLUMNS, _ELEMENTS = 16 * 16, 8, 128
-
-Options = Mapping[str, ParameterListType]
 
 
 def most_blocks(launch: Launch) -> int:
@@ -31,27 +25,15 @@ def most_blocks(launch: Launch) -> int:
 
 def _parts(schedule: str) -> int:
     """Into how many blocks the work of a block could be taken apart."""
-    tile = _options(schedule, "blockify-launch")
-    match tile:
-        case {"m": (int(m),), "n": (int(n),)}:
+    options = parameters_by_pass(schedule)
+    match options.get("blockify-launch"), options.get("cooperative-reduce"):
+        case {"m": (int(m),), "n": (int(n),)}, _:
             return m * n // _OUTPUTS
-        case _:
-            pass
-    match _options(schedule, "cooperative-reduce"):
-        case {"rows": (int(columns),), "columns": (True,)}:
+        case _, {"rows": (int(columns),), "columns": (True,)}:
             return columns // _COLUMNS
-        case {"rows": (int(rows),)}:
+        case _, {"rows": (int(rows),)}:
             return rows
-        case _:
-            pass
-    match tile:
-        case {"n": (int(elements),)}:
+        case {"n": (int(elements),)}, _:
             return elements // _ELEMENTS
         case _:
             return 1
-
-
-def _options(schedule: str, name: str) -> Options:
-    """The options of a step of the schedule; none if it has no such step."""
-    found = [spec.parameters for spec in parse_spec_list(schedule) if spec.name == name]
-    return found[0] if found else {}

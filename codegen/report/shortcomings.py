@@ -55,13 +55,12 @@ def wide_share(kernel: KernelEvidence) -> float | None:
     Of the bytes that the instructions of a block move to and from global memory, each of them done
     once, those that go 16 or more at a time: what the tensor memory accelerator copies does.
     """
-    accesses = kernel.mix.accesses.items()
-    bits = [(bits, n) for (category, bits), n in accesses if category in GLOBAL]
-    every = kernel.launch.block * sum(n * each // 8 for each, n in bits) + kernel.copied_bytes
+    threads, accesses = kernel.launch.block, kernel.mix.accesses.items()
+    every = threads * kernel.mix.bytes(*GLOBAL) + kernel.copied_bytes
     if not every:
         return None
-    narrow = kernel.launch.block * sum(n * each // 8 for each, n in bits if each < 128)
-    return 1 - narrow / every
+    narrow = sum(n * bits // 8 for (kind, bits), n in accesses if kind in GLOBAL and bits < 128)
+    return 1 - threads * narrow / every
 
 
 def shortcomings(kernel: KernelEvidence, tile: Tile | None) -> Iterator[str]:

@@ -86,18 +86,17 @@ class Loader:
             return tensor
         if not self._is_kept or tensor.is_inference():
             return self._copied(tensor)
-        kept = self._kept
-        is_fresh = kept is not None and kept.key == _key(tensor)
+        kept, key = self._kept, _key(tensor)
+        if kept is not None and kept.key == key:
+            if is_capturing:
+                self._captured.append(kept)
+            return kept.copy
+        copy = self._copied(tensor)
         if is_capturing:
-            # What is captured is not done yet: such a copy is no other call's.
-            if kept is None or not is_fresh:
-                return self._copied(tensor)
-            self._captured.append(kept)
-        elif kept is None or not is_fresh:
-            kept = _Kept(_key(tensor), tensor.detach(), self._copied(tensor))
-            self._finish()
-            self._kept = kept
-        return kept.copy
+            return copy  # which is not done yet: it is no other call's
+        self._finish()
+        self._kept = _Kept(key, tensor.detach(), copy)
+        return copy
 
     def _finish(self) -> None:
         """Wait for the copy, and for who reads the one before: calls on all streams share it."""

@@ -157,9 +157,11 @@ class SharedMemory:
         Bulk copies of one instruction. They are looked at together where they fill different
         blocks, or else one after the other, for they may meet.
         """
+        if not copies:
+            return
         blocks = {int(copy.touch.offsets[0]) // self.layout.size for copy in copies}
         groups = [copies] if len(blocks) == len(copies) else [[copy] for copy in copies]
-        for group in (group for group in groups if group):
+        for group in groups:
             touch = Touch.joined([copy.touch for copy in group])
             if self._meets_copies(touch):
                 self._check_in_flight(touch)

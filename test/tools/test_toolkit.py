@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where NVRTC is looked for."""
+"""Where NVRTC, and the programs of the toolkit, are looked for."""
 
 from pathlib import Path
 
 import pytest
 
 from tilewright.codegen import nvrtc
-from tilewright.tools.toolkit import use_cuda_home
+from tilewright.tools.toolkit import find_tool, use_cuda_home
 
 
 def test_cuda_home_is_looked_at_last(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -23,3 +23,17 @@ def test_without_cuda_home_nothing_is_added(monkeypatch: pytest.MonkeyPatch) -> 
     before = list(nvrtc._folders())  # pyright: ignore[reportPrivateUsage]
     use_cuda_home()
     assert list(nvrtc._folders()) == before  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize("folder", ["bin", "compute-sanitizer"])
+def test_programs_of_the_toolkit_are_found(
+    folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ncu = tmp_path / folder / "ncu"
+    ncu.parent.mkdir()
+    ncu.write_text("#!/bin/sh\n")
+    ncu.chmod(0o755)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    assert find_tool("ncu") == str(ncu)
+    assert find_tool("no-such-tool") is None

@@ -67,11 +67,11 @@ class Contest:
         device, after telling whose turn it was.
         """
         forget_compiled()
-        work, inputs = work_of(workload.captured), workload.arrays()
+        work = work_of(workload.captured)
         copies, needs_flush = rotation(work.bytes, workload.bytes, self.device.l2_bytes)
         given = [workload.copy(self.device.torch_device) for _ in range(copies)]
         tell("comparing")
-        judge = _Judge(workload, inputs)
+        judge = _Judge(workload)
         problems = dict(left_out or {})
         recordings: dict[str, list[Recording]] = {}
         for name, prepare in self.contestants.items():
@@ -170,10 +170,11 @@ def _losing_device(name: str) -> Generator[None]:
 class _Judge:
     """Compares results, by the rules of `tilewright run`; what they should be is computed once."""
 
-    def __init__(self, workload: Workload, inputs: Sequence[Any]):
+    def __init__(self, workload: Workload):
         program = captured_program(workload.captured)
         assert program.exact is not None
-        self._inputs = inputs
+        assert program.inputs is not None
+        self._inputs = program.inputs
         self._program: Program = replace(
             program,
             exact=_once(program.exact),

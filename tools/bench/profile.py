@@ -8,33 +8,24 @@ Reference: Nsight Compute CLI, "Command Line Options".
 """
 
 import argparse
-import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from shutil import which
 from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
 from tilewright.errors import TilewrightError
+from tilewright.tools.toolkit import find_tool
 
 _SECTIONS = (
     *("SpeedOfLight", "ComputeWorkloadAnalysis", "MemoryWorkloadAnalysis"),
     *("LaunchStats", "Occupancy"),
 )
-_TOOLKITS = ("/usr/local/cuda",)
 _LIMIT_S = 600
 _NO_PROFILER = "note: no profile: Nsight Compute (ncu) is neither on the PATH nor in CUDA_HOME"
-
-
-def find_ncu() -> str | None:
-    """Nsight Compute, on the PATH or in the toolkit."""
-    folders = [os.environ.get("CUDA_HOME", ""), *_TOOLKITS]
-    places = [str(Path(folder, "bin")) for folder in folders if folder]
-    return which("ncu") or which("ncu", path=os.pathsep.join(places))
 
 
 def print_profile(args: argparse.Namespace, kernels: Iterable[str], out: Console) -> None:
@@ -43,7 +34,7 @@ def print_profile(args: argparse.Namespace, kernels: Iterable[str], out: Console
 
     Raises `TilewrightError` where the profiler fails.
     """
-    if (ncu := find_ncu()) is None:
+    if (ncu := find_tool("ncu")) is None:
         print(_NO_PROFILER, file=sys.stderr)
         return
     with TemporaryDirectory() as folder:

@@ -37,6 +37,7 @@ def measured(outcome: Outcome) -> Row:
     compiled = _joined(peers) if mode is None else peers[mode]
     floor = outcome.peaks.floor_us(outcome.work)
     us = _us(ours)
+    tflops, tbytes = (None, None) if us is None else outcome.work.rates(us)
     to_eager, to_compiled = verdict(ours, eager), verdict(ours, compiled)
     return {
         "us": us,
@@ -46,8 +47,8 @@ def measured(outcome: Outcome) -> Row:
         "vs_compile": to_compiled.ratio,
         "roofline": None if us is None else floor / us,
         "floor_us": floor,
-        "tflops": None if us is None else outcome.work.flops / us * 1e-6,
-        "tbytes": None if us is None else outcome.work.bytes / us * 1e-6,
+        "tflops": tflops,
+        "tbytes": tbytes,
         "compile_mode": mode,
         "why": {"vs_eager": to_eager.reason, "vs_compile": to_compiled.reason},
         "problem": ours.why_not,
@@ -68,7 +69,7 @@ _EMPTY: Row = {
 
 def _us(result: Result) -> float | None:
     """A time that counts."""
-    return None if result.why_not or result.timing is None else result.timing.us
+    return None if result.counted is None else result.counted.us
 
 
 def _joined(peers: Mapping[str, Result]) -> Result:

@@ -40,10 +40,9 @@ def print_outcome(outcome: Outcome, out: Console) -> None:
     for name, result in outcome.results.items():
         found = verdict(ours, result)
         cells = ["-"] * 6
-        if result.timing is not None and not result.why_not:
-            us, quartiles, aa, _ = result.timing
-            rates = (outcome.work.flops / us * 1e-6, outcome.work.bytes / us * 1e-6)
-            figures = [f"{value:.2f}" for value in (us, quartiles, aa, *rates)]
+        if result.counted is not None:
+            us, quartiles, aa, _ = result.counted
+            figures = [f"{value:.2f}" for value in (us, quartiles, aa, *outcome.work.rates(us))]
             cells = [*figures, f"{100 * floor / us:.0f} %"]
         ratio = "" if name == OURS else _verdict(found)
         shown.add_row(name, *cells[:3], ratio, *cells[3:], result.why_not)

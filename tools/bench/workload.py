@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tilewright.arrays import array_of
 from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import Expression
@@ -94,19 +93,15 @@ class Workload:
         args, kwargs = pytree.tree_unflatten(list(inputs.leaves), self._structure)
         return inputs.named, args, kwargs
 
-    def arrays(self) -> list[Any]:
-        """The inputs as they were captured, as arrays."""
-        return [array_of(input.tensor) for input in self.captured.inputs]
-
 
 def _named(module: Any) -> dict[str, Any]:
     return dict(module.named_parameters()) | dict(module.named_buffers())
 
 
-def workload_of_case(case: Case, seed: int = 0) -> Workload:
-    """A case of a suite, with inputs of a seed."""
+def workload_of_case(case: Case) -> Workload:
+    """A case of a suite, with inputs that are always the same."""
     try:
-        return Workload(case.function, case.inputs("cpu", seed))
+        return Workload(case.function, case.inputs("cpu"))
     except UsageError as err:
         raise UsageError(f"case '{case.name}': {err}") from err
 
