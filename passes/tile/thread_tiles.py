@@ -9,7 +9,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.tile_axes import Axis
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
-from tilewright.passes.tile.rows import stride, vector_along
+from tilewright.passes.tile.rows import row_length, stride, vector_along
 
 FACTORS = (8, 4, 16, 2, 1)
 """Rows or columns that a thread may have of a contraction."""
@@ -18,7 +18,7 @@ WIDTHS = (4, 2, 1)
 """Elements of 4 bytes that one access moves, the most first."""
 
 _FEWEST_THREADS, _MOST_THREADS = 128, 256
-"""What a block is left at first guess."""
+"""What a block is left at first guess; the most also where threads go along a row in steps."""
 
 
 def last_axis(launch: tile.LaunchOp) -> list[Axis]:
@@ -36,7 +36,9 @@ def widest(launch: tile.LaunchOp) -> int:
     """How many neighbours all accesses along the last axis move, leaving enough threads."""
     (axis,) = last_axis(launch)
     vector = vector_along(launch, axis.value, axis.extent)
-    while vector > 1 and launch.num_threads < vector * _FEWEST_THREADS:
+    goes_in_steps = axis.role is Role.K and row_length(launch) > 0
+    left = _MOST_THREADS if goes_in_steps else _FEWEST_THREADS
+    while vector > 1 and launch.num_threads < vector * left:
         vector //= 2
     return vector
 

@@ -49,7 +49,8 @@ loop.kernel @rows(%x: memref<5x1000xf32>) -> (%out: memref<5x1000xf32>, %sums: m
   }
 }
 
-// In steps: a thread has eight elements of each.
+// In steps: a thread has eight elements of each. The guess leaves a block its 256 threads, since each
+// has several elements by its steps.
 // CHECK:      loop.kernel @steps(%x: memref<3x700xf16>) -> (%out: memref<3xf32>) {
 // CHECK-NEXT:   tile.launch (%rb = block 3 row, %t = thread 32 k, %i = register 2 k, %v = register 4 k) {
 // CHECK-NEXT:     %most = loop.reduce %k in 3 with max {
@@ -61,6 +62,8 @@ loop.kernel @rows(%x: memref<5x1000xf32>) -> (%out: memref<5x1000xf32>, %sums: m
 // CHECK-NEXT:     loop.store %all, %out[%rb] where [0 - %i * 128 - %t * 4 - %v] : memref<3xf32>
 // CHECK-NEXT:   }
 // CHECK-NEXT: } schedule "register-tile{vector=4 items=2 min_blocks=0}"
+// GUESS: tile.launch (%rb = block 3 row, %t = thread 256 k) {
+// GUESS: } schedule "register-tile{vector=1 items=1 min_blocks=0}"
 loop.kernel @steps(%x: memref<3x700xf16>) -> (%out: memref<3xf32>) {
   tile.launch (%rb = block 3 row, %t = thread 256 k) {
     %most = loop.reduce %k in 3 with max {
