@@ -130,7 +130,7 @@ class RegisterTilePass(SchedulingPass):
                 yield replace(self, vm=vm, vn=vn, fk=fk, min_blocks=min_blocks)
 
     def _lines(self, launch: tile.LaunchOp) -> Iterator[Self]:
-        """At first as many neighbours as all accesses along them move, if threads enough are left."""
+        """First as many neighbours as all accesses along them move, if threads enough are left."""
         bare = type(self)(self.target, min_blocks=0)
         vectors = _given_or(self.vector, (widest(launch), 4, 2, 1, 8))
         for vector, items in product(dict.fromkeys(vectors), _given_or(self.items, (1, 2, 4, 8))):
