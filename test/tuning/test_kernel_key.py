@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Digests of kernels: the same for the same computation, in any process; else different."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects import loop
+from tilewright.tuning.kernel_key import digest, key_of, note_of
+from tilewright.tuning.key import SEMANTICS, Key
+
+Parse = Callable[[str], ModuleOp]
+
+KERNEL = """\
+loop.kernel @mm(%x: memref<70x64xf32>, %w: memref<64x48xf32>) -> (%out: memref<70x48xf32>) {
+  loop.for %i in 70, %j in 48 {
+    %sum = loop.reduce %k in 64 with add {
+      %0 = loop.load %x[%i, %k] : memref<70x64xf32>
+      %1 = loop.load %w[%k, %j] : memref<64x48xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    %3 = arith.constant 1.500000e+00 : f32
+    %4 = arith.addf %sum, %3 : f32
+    loop.store %4, %out[%i, %j] : memref<70x48xf32>
+  }
+}
+"""
+
+DIGEST = "8bbb6c79200d86e1bcd8cee51fd34dd2"
+"""Written down: another one would leave all that was ever measured unused."""
+
+
+def kernel_of(text: str, parse: Parse) -> loop.KernelOp:
+    """The only kernel of a text."""
+    (kernel,) = (op for op in parse(text).ops if isinstance(op, loop.KernelOp))
+    return kernel
+
+
+def replaced(*pairs: tuple[str, str]) -> str:
+    """The kernel's text with changes, all of which are in it."""
+    text = KERNEL
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def test_the_digest_is_what_it_always_was(parse: Parse) -> None:
+    assert digest(kernel_of(KERNEL, parse)) == DIGEST
+
+
+SAME = {
+    "names of values": [("%x", "%a"), ("%w", "%b"), ("%sum", "%s"), ("%i", "%row")],
+    "name of the kernel": [("@mm", "@product")],
+    "a plan": [("  }\n}\n", '  }\n} plan "tileify"\n')],
+    "locations": [("memref<70x48xf32>\n  }", 'memref<70x48xf32> loc("model.py":7:0)\n  }')],
+}
+
+
+@pytest.mark.parametrize("changes", SAME.values(), ids=SAME)
+def test_names_plans_and_places_do_not_matter(changes: list[tuple[str, str]], parse: Parse) -> None:
+    assert digest(kernel_of(replaced(*changes), parse)) == DIGEST
+
+
+OTHER = {
+    "shape": [("70", "71")],
+    "dtype": [("f32", "f64")],
+    "op": [("arith.mulf", "arith.divf")],
+    "operands": [("mulf %0, %1", "mulf %1, %0")],
+    "constant": [("1.500000e+00", "1.50000012")],
+    "index map": [("%x[%i, %k]", "%x[69 - %i, %k]")],
+    "mask": [("%x[%i, %k]", "%x[%i, %k] where [%i - %k]")],
+    "monoid": [("with add", "with max")],
+    "role": [("%i in 70", "%i in 70 m")],
+    "order of arguments": [
+        (
+            "%x: memref<70x64xf32>, %w: memref<64x48xf32>",
+            "%w: memref<64x48xf32>, %x: memref<70x64xf32>",
+        )
+    ],
+    "alignment": [("%x: memref<70x64xf32>,", "%x: memref<70x64xf32> {plan.align = 16 : i64},")],
+    "a schedule": [("  }\n}\n", '  }\n} schedule "tileify"\n')],
+    "an input without a name": [("%x", "%7")],
+    "fast math": [("arith.mulf %0, %1", "arith.mulf %0, %1 fastmath<contract>")],
+}
+
+
+@pytest.mark.parametrize("changes", OTHER.values(), ids=OTHER)
+def test_all_else_does(changes: list[tuple[str, str]], parse: Parse) -> None:
+    assert digest(kernel_of(replaced(*changes), parse)) != DIGEST
+
+
+def test_inputs_of_the_same_name_are_told_from_others(parse: Parse) -> None:
+    kernel = kernel_of(KERNEL, parse)
+    for value in kernel.inputs:
+        value.name_hint = "matmul"
+    assert digest(kernel) != DIGEST
+
+
+def test_inputs_that_change_places_are_others(parse: Parse) -> None:
+    square = KERNEL.replace("70", "64").replace("48", "64")
+    turned = square.replace("%x[%i, %k]", "%w[%i, %k]").replace("%w[%k, %j]", "%x[%k, %j]")
+    assert digest(kernel_of(square, parse)) != digest(kernel_of(turned, parse))
+
+
+@pytest.mark.parametrize("seed", ["0", "1"])
+def test_every_process_finds_the_same(seed: str) -> None:
+    code = (
+        "import sys; from xdsl.parser import Parser;"
+        "from tilewright.passes.lowering import context;"
+        "from tilewright.tuning.kernel_key import digest;"
+        "print(digest(Parser(context(), sys.stdin.read()).parse_module().body.block.first_op))"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(
+        command, input=KERNEL, env=environment, capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == DIGEST
+
+
+def test_the_parts_of_a_key(parse: Parse) -> None:
+    kernel = kernel_of(KERNEL, parse)
+    model = key_of(kernel, "sm_90a", "model")
+    assert model == Key(DIGEST, "f32", "sm_90a", "sm_90a", "model", SEMANTICS, "")
+    measured = key_of(kernel, "sm_90a", "gpu", "NVIDIA H100 80GB HBM3", "13.0")
+    assert (measured.device, measured.nvrtc) == ("NVIDIA H100 80GB HBM3", "13.0")
+
+
+def test_a_note_says_what_the_kernel_is(parse: Parse) -> None:
+    note = note_of(kernel_of(KERNEL.replace("  }\n}\n", '  }\n} plan "tileify"\n'), parse), "x @ w")
+    assert note.about == "mm(70x64xf32, 64x48xf32) -> 70x48xf32"
+    assert (note.kernel, note.name, note.inputs, note.origin) == (DIGEST, "mm", ("x", "w"), "x @ w")
+    assert not re.search("plan", note.ir)
+    assert digest(kernel_of(note.ir, parse)) == DIGEST

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schedules are kept without the names of a kernel's inputs, and come back with another's."""
+
+from dataclasses import fields
+from typing import get_type_hints
+
+import pytest
+
+from tilewright.passes import get_all_passes
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.tuning.operand_names import OPERANDS, SLABS, from_canonical, to_canonical
+
+OWN = "stage-inputs{raw=w,x-1 computed=x none=bias},pad-smem{pad=4 slabs=xs,xs-1,ws},mark-unroll"
+KEPT = (
+    "stage-inputs{raw=arg1,arg0-1 computed=arg0 none=arg2},"
+    "pad-smem{pad=4 slabs=arg0s,arg0s-1,arg1s},mark-unroll"
+)
+
+
+def test_names_go_and_come_back() -> None:
+    assert to_canonical(OWN, ["x", "w", "bias"]) == KEPT
+    assert from_canonical(KEPT, ["x", "w", "bias"]) == OWN
+    other = from_canonical(KEPT, ["q", "k", "v"])
+    assert other.startswith(
+        "stage-inputs{raw=k,q-1 computed=q none=v},pad-smem{pad=4 slabs=qs,qs-1"
+    )
+
+
+def test_names_may_be_each_others_slabs() -> None:
+    schedule = "stage-inputs{raw=x,xs},tma-copy{slabs=xs,xss}"
+    kept = to_canonical(schedule, ["xs", "x"])
+    assert kept == "stage-inputs{raw=arg1,arg0},tma-copy{slabs=arg1s,arg0s}"
+    assert from_canonical(kept, ["xs", "x"]) == schedule
+
+
+def test_inputs_of_one_name_share_it() -> None:
+    schedule = "stage-inputs{raw=matmul,matmul-1},pad-smem{pad=4 slabs=matmuls-1}"
+    kept = to_canonical(schedule, ["b", "matmul", "matmul"])
+    assert kept == "stage-inputs{raw=arg1,arg1-1},pad-smem{pad=4 slabs=arg1s-1}"
+    assert from_canonical(kept, ["y", "mm", "mm"]).endswith("slabs=mms-1}")
+
+
+def test_inputs_without_names_are_called_so_by_schedules_too() -> None:
+    schedule = "stage-inputs{raw=arg0,x},pad-smem{pad=4 slabs=slab,xs}"
+    kept = to_canonical(schedule, ["", "x"])
+    assert kept == "stage-inputs{raw=arg0,arg1},pad-smem{pad=4 slabs=slab,arg1s}"
+    assert from_canonical(kept, ["", "x"]) == schedule
+
+
+@pytest.mark.parametrize(
+    "schedule", ["tileify", "stage-inputs{raw=unknown}", "a{raw=4 slabs=true}"]
+)
+def test_what_is_no_name_stays(schedule: str) -> None:
+    assert to_canonical(schedule, ["x"]) == schedule
+
+
+def test_all_options_that_are_names_are_known() -> None:
+    kinds = [load() for load in get_all_passes().values()]
+    passes = [kind for kind in kinds if issubclass(kind, SchedulingPass)]
+    names = {
+        field.name
+        for kind in passes
+        for field in fields(kind)
+        if "str, ..." in str(get_type_hints(kind)[field.name])
+    }
+    assert names == OPERANDS | SLABS

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a database knows of one kernel on one device, with schedules as that kernel names things."""
+
+from tilewright.dialects import loop
+from tilewright.tuning.database import Database
+from tilewright.tuning.kernel_key import input_names, note_of
+from tilewright.tuning.key import Key, Record
+from tilewright.tuning.measurement import Measurement
+from tilewright.tuning.operand_names import from_canonical, to_canonical
+
+
+class KernelRecords:
+    """
+    Keeps the measurements of `kernel`, a nest of Loop IR, under `key` (`kernel_key.key_of`).
+
+    `origin` is the expression that the kernel is part of, as `-c` takes it, if there is one.
+    """
+
+    def __init__(self, database: Database, kernel: loop.KernelOp, key: Key, origin: str = ""):
+        self.key = key
+        self._database = database
+        self._names = input_names(kernel)
+        database.describe(note_of(kernel, origin))
+
+    def add(self, measurement: Measurement) -> None:
+        """Keep what was just measured; once this returns it is kept."""
+        schedule = to_canonical(measurement.schedule, self._names)
+        self._database.add(self.key, measurement._replace(schedule=schedule))
+
+    def measurements(self) -> list[Measurement]:
+        """All that is known: the fastest first, failures last. Who resumes begins with these."""
+        return [self._named(record) for record in self._database.measurements(self.key)]
+
+    def best(self) -> Measurement | None:
+        """The fastest that is known; None where nothing has a time."""
+        record = self._database.best(self.key)
+        return None if record is None else self._named(record)
+
+    def _named(self, record: Record) -> Measurement:
+        schedule = from_canonical(record.measurement.schedule, self._names)
+        return record.measurement._replace(schedule=schedule)

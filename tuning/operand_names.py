@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Schedules with other names of the kernel's inputs.
+
+    stage-inputs{raw=t2 computed=x},pad-smem{pad=4 slabs=t2s}      of %x and %t2
+
+is kept, for all kernels that are equal but for names, as
+
+    stage-inputs{raw=arg1 computed=arg0},pad-smem{pad=4 slabs=arg1s}
+
+Operands are called as the inputs that they are loaded from, and slabs are that with an `s`; a
+second one of the same name has a `-1` behind it. What is no such name stays as it is.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from xdsl.utils.arg_spec import ArgSpec, ParameterListType
+
+from tilewright.passes.pipeline_string import parse_spec_list, without_quotes
+from tilewright.tuning.key import CANONICAL
+
+OPERANDS = frozenset({"raw", "computed", "none", "transposed"})
+"""Options that name operands, of `stage-inputs`."""
+
+SLABS = frozenset({"slabs"})
+"""Options that name slabs."""
+
+_NUMBERED = re.compile(r"(.+?)(-\d+)?")
+
+
+def canonical_names(names: Sequence[str]) -> list[str]:
+    """`arg0`, `arg1`, ...; those with the same name are called as the first of them."""
+    return [f"{CANONICAL}{names.index(name) if name else at}" for at, name in enumerate(names)]
+
+
+def to_canonical(schedule: str, names: Sequence[str]) -> str:
+    """The schedule of a kernel whose inputs have these names, as it is kept."""
+    return _renamed(schedule, dict(zip(names, canonical_names(names), strict=True)))
+
+
+def from_canonical(schedule: str, names: Sequence[str]) -> str:
+    """What is kept, for a kernel whose inputs have these names."""
+    return _renamed(schedule, dict(zip(canonical_names(names), names, strict=True)))
+
+
+def _renamed(schedule: str, names: Mapping[str, str]) -> str:
+    """Inputs without a name are called `arg0` by schedules too: nothing is said of them."""
+    operands = {old: new for old, new in names.items() if old and new}
+    slabs = {f"{old}s": f"{new}s" for old, new in operands.items()}
+    tables = {**dict.fromkeys(OPERANDS, operands), **dict.fromkeys(SLABS, slabs)}
+    specs = [_with_names(spec, tables) for spec in parse_spec_list(schedule)]
+    return without_quotes(",".join(map(str, specs)))
+
+
+def _with_names(spec: ArgSpec, tables: Mapping[str, Mapping[str, str]]) -> ArgSpec:
+    parameters: dict[str, ParameterListType] = {
+        option: tuple(_name(value, tables[option]) for value in values)
+        if option in tables
+        else values
+        for option, values in spec.parameters.items()
+    }
+    return ArgSpec(spec.name, parameters)
+
+
+def _name(value: str | int | bool | float, names: Mapping[str, str]) -> str | int | bool | float:
+    if not isinstance(value, str):
+        return value
+    if value in names:
+        return names[value]
+    numbered = _NUMBERED.fullmatch(value)
+    if numbered is None or numbered[1] not in names:
+        return value
+    return names[numbered[1]] + (numbered[2] or "")
