@@ -2,12 +2,14 @@
 """A host function for a kernel that has none: it launches it once, on buffers of its own."""
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import FunctionType
+from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Block, Region
 
+from tilewright.dialects.kernel import FuncOp
 from tilewright.dialects.kernel_like import KernelLikeOp
-from tilewright.dialects.loop import LaunchOp
+from tilewright.dialects.loop import KernelOp, LaunchOp
 from tilewright.dialects.types import memref_type
+from tilewright.errors import UsageError
 
 
 def launching(kernel: KernelLikeOp, name: str) -> tuple[func.FuncOp, LaunchOp]:
@@ -24,3 +26,16 @@ def launching(kernel: KernelLikeOp, name: str) -> tuple[func.FuncOp, LaunchOp]:
     body.add_ops([*allocs, launch, func.ReturnOp(*results)])
     signature = FunctionType.from_lists(body.arg_types, [result.type for result in results])
     return func.FuncOp(name, signature, Region(body), "public"), launch
+
+
+def with_main(module: ModuleOp) -> ModuleOp:
+    """`module`, or if all it has is a kernel a copy with an `@main` that launches it."""
+    ops = list(module.ops)
+    if any(isinstance(op, func.FuncOp) and op.sym_name.data == "main" for op in ops):
+        return module
+    if len(ops) != 1 or not isinstance(ops[0], KernelOp | FuncOp):
+        raise UsageError("the file has no function @main to run")
+    extended = module.clone()
+    kernel = next(op for op in extended.ops if isinstance(op, KernelOp | FuncOp))
+    extended.body.block.insert_op_before(launching(kernel, "main")[0], kernel)
+    return extended

@@ -8,13 +8,15 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.host_program import Expected, host_program, saved_data
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.poison import Array
+from tilewright.codegen.random_inputs import random_inputs
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.codegen.target_limits import check_launches
 from tilewright.errors import TilewrightError, UsageError
-from tilewright.tools.comparison import compare
+from tilewright.interpreters.comparison import compare
+from tilewright.interpreters.program import Program
 from tilewright.tools.mlir_source import read_module, write_text
 from tilewright.tools.model_source import captured, is_ir
-from tilewright.tools.program import Program, captured_program, module_program, random_inputs
+from tilewright.tools.program import captured_program, module_program
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 
 

@@ -26,6 +26,7 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.mutations import Mutation, mutations, planted_texts
 from tilewright.codegen.nvrtc import DEFAULT_TARGET
+from tilewright.codegen.random_inputs import random_inputs
 from tilewright.codegen.simulator.findings import SimulationTooLarge
 from tilewright.codegen.simulator.mutation import ENDLESS, WRONG
 from tilewright.codegen.simulator_backend import SimulatorBackend
@@ -33,11 +34,11 @@ from tilewright.dialects.kernel import FuncOp
 from tilewright.errors import UnsupportedError
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import InterpreterError
+from tilewright.passes.launching import with_main
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.tools.equivalent import Equivalent, Place, read_equivalent
 from tilewright.tools.mlir_source import read_module
-from tilewright.tools.program import random_inputs, with_main
 
 Array = NDArray[Any]
 Found = frozenset[str]

@@ -15,10 +15,13 @@ from tilewright.codegen.gpu import target_for
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.outcome import Execution
 from tilewright.codegen.poison import Array
+from tilewright.codegen.random_inputs import random_inputs
 from tilewright.codegen.report import StaticReport, report_of
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects.target import target
 from tilewright.errors import UsageError
+from tilewright.interpreters.comparison import Comparison, compare, uncompared
+from tilewright.interpreters.program import Program
 from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import context, lower
 from tilewright.tools.bench.gpu import gpu_contest, need_gpu
@@ -27,18 +30,11 @@ from tilewright.tools.bench.row import measured
 from tilewright.tools.bench.table import print_outcome
 from tilewright.tools.bench.workload import workload_of_expression
 from tilewright.tools.checks import checking_manager
-from tilewright.tools.comparison import Comparison, compare, uncompared
 from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import read_module
 from tilewright.tools.model_source import captured, is_ir, model_of
 from tilewright.tools.options.backends import BACKENDS
-from tilewright.tools.program import (
-    Program,
-    captured_program,
-    module_program,
-    random_inputs,
-    stored_inputs,
-)
+from tilewright.tools.program import captured_program, module_program, stored_inputs
 from tilewright.tools.report import Report, print_report, write_json, write_json_error
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.terminal import console

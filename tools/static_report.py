@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.codegen.report import KernelEvidence, StaticReport, as_json, report_of
 from tilewright.codegen.report.instruction import Category
 from tilewright.dialects.target import target
+from tilewright.passes.launching import with_main
 from tilewright.passes.levels import Level, level_of
 from tilewright.tools.mlir_source import write_text
-from tilewright.tools.program import with_main
 from tilewright.tools.terminal import console, show, table
 
 _COLUMNS = ("grid", "block", "registers", "spills", "shared", "warps", "FFMA", "bytes", "estimate")

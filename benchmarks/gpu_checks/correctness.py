@@ -56,7 +56,7 @@ def _varied(tensor: Any, number: int) -> Any:
 
 def compared(captured: Any, inputs: Sequence[Any], results: Sequence[Any]) -> Outcome:
     """The largest error, and what is allowed."""
-    from tilewright.tools.comparison import compare
+    from tilewright.interpreters.comparison import compare
     from tilewright.tools.program import captured_program
 
     found = compare(captured_program(captured), inputs, results)

@@ -22,12 +22,13 @@ from xdsl.ir import Operation
 from tilewright.api import lower
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.printer import cuda_text
+from tilewright.codegen.random_inputs import random_inputs
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import kernel
 from tilewright.dialects.origin import named, story
+from tilewright.passes.launching import with_main
 from tilewright.passes.titles import title
 from tilewright.tools.mlir_source import read_module
-from tilewright.tools.program import random_inputs, with_main
 
 Parse = Callable[[str], ModuleOp]
 

@@ -16,11 +16,11 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.interpreters import interpret
 from tilewright.interpreters.check import check_pass
+from tilewright.interpreters.comparison import compare
+from tilewright.interpreters.program import Program, disturbed_inputs
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import context, lower
 from tilewright.passes.manager import PassManager
-from tilewright.tools.comparison import compare
-from tilewright.tools.program import Program, disturbed_inputs
 
 from .graphs import Graph, graphs
 

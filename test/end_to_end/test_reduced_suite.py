@@ -15,7 +15,7 @@ from tilewright.arrays import array_of
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.frontend.capture import Captured
-from tilewright.tools.comparison import compare
+from tilewright.interpreters.comparison import compare
 from tilewright.tools.program import captured_program
 
 pytestmark = needs_nvrtc

@@ -20,10 +20,10 @@ from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import loop
 from tilewright.frontend.capture import Captured
 from tilewright.interpreters.check import check_pass
+from tilewright.interpreters.comparison import compare
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import context, lower
 from tilewright.passes.manager import PassManager
-from tilewright.tools.comparison import compare
 from tilewright.tools.program import captured_program
 
 from .transformer_models import FAMILIES, Family, tokens

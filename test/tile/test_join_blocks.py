@@ -26,7 +26,7 @@ from tilewright.dialects.buffer_plan import set_offset
 from tilewright.dialects.kernel_shared import share_bytes
 from tilewright.errors import UsageError
 from tilewright.interpreters import interpret
-from tilewright.tools.program import with_main
+from tilewright.passes.launching import with_main
 
 pytestmark = needs_nvrtc
 

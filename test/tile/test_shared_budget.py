@@ -10,12 +10,12 @@ from tilewright.api import lower
 from tilewright.codegen.host_function import plan_of
 from tilewright.dialects import kernel, tile
 from tilewright.passes.kernel_cost import kernel_cost
+from tilewright.passes.launching import with_main
 from tilewright.passes.lowering import context
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import parse_pipeline
 from tilewright.passes.pipelines import available_passes
 from tilewright.passes.tile.shared_budget import shared_bytes, shared_bytes_at_once
-from tilewright.tools.program import with_main
 
 from .kernels.references import FOLDER
 

@@ -19,11 +19,12 @@ from tilewright.codegen.benchmark.rotation import rotation
 from tilewright.codegen.benchmark.timing import timing
 from tilewright.codegen.benchmark.verdict import Result
 from tilewright.errors import TilewrightError
+from tilewright.interpreters.comparison import compare
+from tilewright.interpreters.program import Program
 from tilewright.tools.bench.contestants import OURS, Prepare, forget_compiled
 from tilewright.tools.bench.work import work_of
 from tilewright.tools.bench.workload import Inputs, Workload
-from tilewright.tools.comparison import compare
-from tilewright.tools.program import Program, captured_program
+from tilewright.tools.program import captured_program
 
 RECORDINGS = 2
 """Of each contestant: how far two of the same are apart is the noise."""

@@ -38,9 +38,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arrays import ROUNDOFF
 from tilewright.errors import UsageError
-from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import TooLargeError
-from tilewright.tools.program import Program
+from tilewright.interpreters.host import interpret
+from tilewright.interpreters.program import Program
 
 Array = NDArray[Any]
 

@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from tilewright.arrays import ROUNDOFF
+from tilewright.interpreters.comparison import Comparison, compare
+from tilewright.interpreters.program import Function, Program, disturbed_inputs
 from tilewright.passes.lowering import context
-from tilewright.tools.comparison import Comparison, compare
-from tilewright.tools.program import Function, Program, disturbed_inputs
 
 Array = NDArray[Any]
 
