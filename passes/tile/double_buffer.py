@@ -29,7 +29,7 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.shared_budget import over_room, slab_bytes
 from tilewright.passes.trace import Rule
 
-MOST_SLOTS = 5
+DEPTHS = range(2, 6)
 """More slots hide no more latency, and take shared memory from other blocks."""
 
 
@@ -41,7 +41,7 @@ class DoubleBufferPass(SchedulingPass):
     RULE: ClassVar[Rule] = Rule("t", 10, "double_buffer")
 
     depth: int | None = None
-    """Slots of each slab, at least 2."""
+    """Slots of each slab, 2 to 5."""
 
     def legal(self, launch: tile.LaunchOp) -> str | None:
         in_loops = [stage for stage in tile.stages_of(launch) if stage.loop is not None]
@@ -52,13 +52,13 @@ class DoubleBufferPass(SchedulingPass):
         return None
 
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        depths = [type(self)(self.target, depth) for depth in range(2, MOST_SLOTS + 1)]
+        depths = [type(self)(self.target, depth) for depth in DEPTHS]
         return [choice for choice in depths if choice.impossible(launch) is None]
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
         assert self.depth is not None
-        if self.depth < 2:
-            return f"a ring has two slots or more, not {self.depth}"
+        if self.depth not in DEPTHS:
+            return f"a ring has {DEPTHS[0]} to {DEPTHS[-1]} slots, not {self.depth}"
         in_loops = [stage for stage in tile.stages_of(launch) if stage.loop is not None]
         slots = {s: slab_bytes(memref_type(s.slab), self.depth) for s in in_loops}
         if (reason := over_room(launch, slots, self.target)) is None:

@@ -15,7 +15,7 @@ from itertools import product
 from tilewright.dialects.target import Target
 from tilewright.passes.tile.about_as_long import about_as_long
 from tilewright.passes.tile.contraction import Contraction
-from tilewright.passes.tile.double_buffer import MOST_SLOTS
+from tilewright.passes.tile.double_buffer import DEPTHS
 from tilewright.passes.tile.tiles import SMALLEST, Tile, tiles_for
 from tilewright.passes.tile.tiling_model import Tiling
 
@@ -24,9 +24,6 @@ CHUNKS = (8, 16, 32)
 
 SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 """Blocks that share the steps of K."""
-
-DEPTHS = tuple(range(2, MOST_SLOTS + 1))
-"""Slots of a ring."""
 
 SHORTEST_SPLIT = 128
 """Steps of K that a block has at least, if K is split: joining takes as long as a few of them."""
