@@ -94,6 +94,8 @@ class StageInputsPass(SchedulingPass):
         with operands_of(launch) as operands:
             taken = shared_bytes(launch)
             kinds = [k for k in _combinations(operands) if self._too_much(k, taken) is None]
+            if not kinds:
+                return []
             best = {operand.name: kind for operand, kind in kinds[0]}
             turned = [self._with(kinds[0], name) for name in _matrices(operands, best)]
         return [*map(self._with, kinds), *turned][:_MOST_CHOICES]
@@ -167,6 +169,11 @@ class StageInputsPass(SchedulingPass):
         needed = sum(slab_bytes(slab.type) for slab in slabs)
         if needed + taken <= room:
             return None
+        if taken > room:
+            return (
+                f"{taken} bytes of shared memory are taken by others already, and a block of "
+                f"{self.target} has {room}"
+            )
         beside = f" beside {taken} of others" if taken else ""
         return (
             f"its slabs take {needed} bytes of shared memory{beside}, and a block of {self.target} "

@@ -8,6 +8,7 @@
 // CHECK: --- t:007_stage_inputs skipped at alike: s: only loaded, which the cache does as well, or too long to be kept
 // CHECK: --- t:007_stage_inputs skipped at long: x: only loaded, which the cache does as well, or too long to be kept
 // CHECK: --- t:007_stage_inputs skipped at running: a block reads nothing more than once
+// CHECK: --- t:007_stage_inputs skipped at full: 262144 bytes of shared memory are taken by others already, and a block of sm_90a has 232448
 
 // All of K at once would not fit on a chip.
 loop.kernel @whole(%a: memref<32x999xf32>, %b: memref<999x32xf32>) -> (%out: memref<32x32xf32>) {
@@ -97,5 +98,22 @@ loop.kernel @running(%x: memref<64x40xf32>) -> (%out: memref<64x40xf32>) {
       %1 = loop.prefix %0 with add : f32
       loop.store %1, %out[%b * 32 + %t, %k] : memref<64x40xf32>
     }
+  }
+}
+
+// What a block leaves for the others of its cluster is more than there is.
+loop.kernel @full(%a: memref<256x64xf32>, %b: memref<64x256xf32>) -> (%out: memref<256x256xf32>) {
+  tile.launch (%s = block 2 split, %tm = thread 256 m, %tn = thread 256 n) {
+    %p = loop.reduce %ko in 2 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %x = loop.load %a[%tm, %s * 32 + %ko * 16 + %ki] : memref<256x64xf32>
+        %y = loop.load %b[%s * 32 + %ko * 16 + %ki, %tn] : memref<64x256xf32>
+        %xy = arith.mulf %x, %y : f32
+        loop.yield %xy : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %sum = tile.combine %p across %s with add join(cluster) : f32
+    loop.store %sum, %out[%tm, %tn] : memref<256x256xf32>
   }
 }
