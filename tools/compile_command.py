@@ -28,6 +28,7 @@ from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
 def run(args: argparse.Namespace) -> int:
     """Print or write what the arguments ask for."""
     target, level = target_for(args.target), Level(args.ir)
+    _check_stdout(args)
     if args.plan is not None:
         form_of(args.plan)
     wants_report = args.report or args.json is not None
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     if args.schedule and level in (Level.TORCH, Level.TENSOR):
         says = f"--schedule is of kernels, and there are none at level {level}"
         raise UsageError(says, remedy="take loop or a level below")
-    with _listening(args.verbosity, target, args.color):
+    with _listening(args, target):
         module = with_schedules(module_of(args), args.schedule, target)
         lowered = lower(module, level, target=target)
         if level is Level.CUDA:
@@ -59,6 +60,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _check_stdout(args: argparse.Namespace) -> None:
+    """Raise if something else would stand before or after the JSON."""
+    for option, path in (("-o", args.output), ("--plan", args.plan)):
+        if args.json == path == "-":
+            raise UsageError(f"--json - has stdout for itself: {option} takes a file then")
+
+
 def _write_host(args: argparse.Namespace, target: str, level: Level) -> None:
     if level is not Level.CUDA or args.report or args.plan or args.json or args.verbosity:
         raise UsageError("--host goes with -o and --target alone")
@@ -75,11 +83,13 @@ def _report(module: ModuleOp, target: str, args: argparse.Namespace) -> None:
     write_report(static_report_of(module, target), args.json, args.color, args.report)
 
 
-def _listening(verbosity: int, target: str, color: str) -> AbstractContextManager[None]:
-    if verbosity == 0:
+def _listening(args: argparse.Namespace, target: str) -> AbstractContextManager[None]:
+    """Remarks go to stderr; so do rewrites, but for where stdout is free for them."""
+    if args.verbosity == 0:
         return nullcontext()
-    stream = sys.stdout if verbosity > 1 else sys.stderr
-    paint = colored_diff if is_colored(color, stream) else str
-    if verbosity > 1:
+    is_trace = args.verbosity > 1
+    stream = sys.stdout if is_trace and args.json != "-" else sys.stderr
+    paint = colored_diff if is_colored(args.color, stream) else str
+    if is_trace:
         return listening(TracePrinter(stream, target, paint))
     return listening(RemarkPrinter(stream, paint))

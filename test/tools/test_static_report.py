@@ -46,6 +46,23 @@ def test_json_on_stdout_moves_the_text_to_stderr(capsys: pytest.CaptureFixture[s
     assert err.startswith("target sm_90a")
 
 
+def test_json_on_stdout_moves_the_trace_to_stderr(capsys: pytest.CaptureFixture[str]):
+    assert main(["compile", *PROGRAM, "-vv", "--json", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["target"] == "sm_90a"
+    assert ">>> t:001_tileify" in err
+
+
+@pytest.mark.parametrize("other", ["-o", "--plan"])
+def test_stdout_is_for_one_thing_beside_json(
+    capsys: pytest.CaptureFixture[str], other: str
+) -> None:
+    assert main(["compile", *PROGRAM, "--json", "-", other, "-"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == f"error: --json - has stdout for itself: {other} takes a file then\n"
+
+
 def test_the_cuda_text_goes_to_its_file_all_the_same(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ):

@@ -32,7 +32,9 @@ def add(add_parser: AddParser) -> None:
         help="print what the machine code tells of each kernel, in the place of the IR",
     )
     parser.add_argument(
-        "--json", metavar="FILE", help="write that report to a file as JSON, - for stdout"
+        "--json",
+        metavar="FILE",
+        help="write that report to a file as JSON; - is stdout, and text goes to stderr",
     )
     parser.add_argument(
         "-v",
