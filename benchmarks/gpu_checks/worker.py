@@ -14,7 +14,7 @@ from time import monotonic
 from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome, wrong
 from gpu_checks.stage import Stage
-from tilewright.tools.bench.worker import Send, own_stdout, sender
+from tilewright.codegen.benchmark.isolated import Send, own_stdout, sender
 from tilewright.tools.diagnostics import explain
 
 

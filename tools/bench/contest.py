@@ -14,6 +14,7 @@ from typing import Any
 from tilewright.arrays import array_of
 from tilewright.codegen.benchmark.device import Device, Recording
 from tilewright.codegen.benchmark.protocol import Protocol, Samples
+from tilewright.codegen.benchmark.recorded import changed, different, write_anew
 from tilewright.codegen.benchmark.roofline import Peaks, Work
 from tilewright.codegen.benchmark.rotation import rotation
 from tilewright.codegen.benchmark.timing import timing
@@ -88,7 +89,7 @@ class Contest:
         tell("timing")
         samples = self._timed(recordings, needs_flush)
         for name, found in recordings.items():
-            if name not in problems and (problem := _changed(judge, found)):
+            if name not in problems and (problem := changed(found, judge.problem)):
                 problems[name] = problem
         results = {
             name: Result(
@@ -144,11 +145,9 @@ class Contest:
         kept = {t.untyped_storage().data_ptr() for inputs in given for t in inputs.values}
         for recording in recordings:
             with _losing_device(name):
-                for outputs in recording.outputs:
-                    _overwrite(outputs, kept)
-                recording.replay()
+                write_anew(recording, kept)
                 self.device.wait()
-            for outputs in _different(recording.outputs):
+            for outputs in different(recording.outputs):
                 if problem := judge.problem(outputs):
                     return f"wrong: {problem}"
         return ""
@@ -200,35 +199,6 @@ def _once(function: Callable[..., Any]) -> Callable[..., Any]:
         return results[numbers]
 
     return kept
-
-
-def _overwrite(outputs: Iterable[Any], kept: set[int]) -> None:
-    """Write NaN, or -1, over the memory of tensors, unless it is that of inputs."""
-    import torch
-
-    for output in outputs:
-        storage = output.untyped_storage()
-        if storage.data_ptr() not in kept:
-            torch.empty(0, dtype=torch.uint8, device=output.device).set_(storage).fill_(0xFF)
-
-
-def _different(results: Sequence[list[Any]]) -> list[list[Any]]:
-    """The first results, and all that are not equal to them to the bit."""
-    import torch
-
-    first, *rest = results
-    return [first, *(r for r in rest if not all(map(torch.equal, first, r)))]
-
-
-def _changed(judge: _Judge, recordings: Iterable[Recording]) -> str:
-    """What is wrong with the results of the last replay; empty if nothing is."""
-    for recording in recordings:
-        for outputs in _different(recording.outputs)[1:]:
-            if problem := judge.problem(outputs):
-                return f"wrong after many runs: {problem}"
-        if problem := judge.problem(recording.outputs[0]):
-            return f"wrong after many runs: {problem}"
-    return ""
 
 
 def _one_line(error: Exception) -> str:

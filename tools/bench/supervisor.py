@@ -7,24 +7,15 @@ waits forever cannot be ended otherwise. The next case gets a new one. If it was
 someone else than ours, the case is measured again without them.
 """
 
-import json
-import os
-import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from queue import Empty, Queue
-from tempfile import TemporaryFile
-from threading import Thread
-from typing import IO, Any
 
+from tilewright.codegen.benchmark.isolated import Reply, Worker, WorkerLost
 from tilewright.errors import TilewrightError
 from tilewright.tools.bench.contestants import BACKENDS
 from tilewright.tools.bench.row import Row, failed
 from tilewright.tools.suite import Case
-
-Reply = dict[str, Any]
 
 _START_S = 120.0
 """Seconds that a process may take to load PyTorch and find the GPU."""
@@ -35,67 +26,6 @@ def worker_command(backends: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "tilewright.tools.bench.worker", "--backends", ",".join(backends)]
 
 
-class WorkerLost(Exception):
-    """A worker has died or was killed; the text says why."""
-
-
-class Worker:
-    """A process that measures."""
-
-    def __init__(self, command: Sequence[str]):
-        self._errors: IO[str] = TemporaryFile("w+")
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            text=True,
-            process_group=0,  # so that compilers that it has started can be killed with it
-        )
-        self._replies: Queue[str] = Queue()
-        Thread(target=self._read, daemon=True).start()
-
-    def send(self, request: dict[str, Any]) -> None:
-        """Ask for something; a worker that is dead is found out when it is to answer."""
-        assert self._process.stdin is not None
-        try:
-            print(json.dumps(request), file=self._process.stdin, flush=True)
-        except BrokenPipeError:
-            return
-
-    def reply(self, seconds: float) -> Reply:
-        """What it says next. Raises `WorkerLost` if it dies, or is silent for so long."""
-        try:
-            line = self._replies.get(timeout=seconds)
-        except Empty:
-            self.kill()
-            raise WorkerLost(f"killed: no sign of life for {seconds:g} s") from None
-        if not line:
-            code = self._process.wait()
-            self.kill()
-            raise WorkerLost(f"the process ended with code {code}: {self._last_error()}")
-        return json.loads(line)
-
-    def kill(self) -> None:
-        """End the process and all that it has started."""
-        try:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # they have ended by themselves
-        self._process.wait()
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._replies.put(line)
-        self._replies.put("")
-
-    def _last_error(self) -> str:
-        self._errors.seek(0)
-        lines = self._errors.read().strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
-
-
 @dataclass
 class Supervisor:
     """Has cases measured, by one worker after another."""
@@ -103,7 +33,7 @@ class Supervisor:
     command: Sequence[str]
     limit_s: float
     """Seconds between two signs of life, which every phase of a contest is."""
-    environment: Reply = field(default_factory=dict[str, Any])
+    environment: Reply = field(default_factory=Reply)
     """What the worker says of where it is, once it has started."""
     _worker: Worker | None = None
 

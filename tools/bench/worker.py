@@ -13,20 +13,18 @@ What kernels and compilers print goes to the standard error.
 
 import argparse
 import json
-import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, TextIO
+from typing import Any
 
+from tilewright.codegen.benchmark.isolated import Send, own_stdout, sender
 from tilewright.errors import TilewrightError
 from tilewright.tools.bench.contest import Contest, DeviceLostError
 from tilewright.tools.bench.row import Row, failed, head, measured
 from tilewright.tools.bench.workload import workload_of_case
 from tilewright.tools.suite import Case
 from tilewright.tools.toolkit import use_cuda_home
-
-Send = Callable[[dict[str, Any]], None]
 
 
 def serve(contest: Contest, requests: Iterable[str], send: Send) -> None:
@@ -58,22 +56,6 @@ def answer(contest: Contest, case: Case, left_out: dict[str, str], send: Send) -
     except TilewrightError as err:
         return failed(case, f"failed: {err}")
     return head(case) | measured(outcome)
-
-
-def sender(stream: TextIO) -> Send:
-    """Writes replies to a stream."""
-
-    def send(reply: dict[str, Any]) -> None:
-        print(json.dumps(reply), file=stream, flush=True)
-
-    return send
-
-
-def own_stdout() -> TextIO:
-    """The standard output for replies alone: whatever else is written there goes to stderr."""
-    stream = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    return stream
 
 
 def main(argv: Sequence[str]) -> None:

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from scripted_device import ScriptedDevice
 
+from tilewright.codegen.benchmark.isolated import own_stdout, sender
 from tilewright.tools.bench.contest import Contest
 from tilewright.tools.bench.contestants import Prepare, eager
 from tilewright.tools.bench.environment import sources
-from tilewright.tools.bench.worker import own_stdout, sender, serve
+from tilewright.tools.bench.worker import serve
 from tilewright.tools.suite import Case
 
 RELU = Case("relu", "relu", "torch.relu(t0)", ((4, 8),), "all inputs torch.randn", 1, 1, 1, 1.0)
