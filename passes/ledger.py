@@ -57,6 +57,12 @@ def ledger(before: Cost, after: Cost, target: Target) -> str:
     return f"ledger: {', '.join(changes) or 'no change in cost'}"
 
 
+def figures(cost: Cost, target: Target) -> str:
+    """What a kernel costs on `target`, in the words of the ledger."""
+    found = ((entry, entry.value(cost, target)) for entry in _ENTRIES if entry is not _KERNELS)
+    return ", ".join(f"{e.name} {e.text(value)}{e.unit}" for e, value in found if value is not None)
+
+
 class _Entry(NamedTuple):
     """One part of the line: its name, what it is of some launches, how it is written."""
 
@@ -112,10 +118,12 @@ def _microseconds(cost: Cost, target: Target) -> float:
     return 1e6 * sum(launch.seconds(target) for launch in cost.launches)
 
 
+_KERNELS = _Entry("kernels", _count, "{:.0f}".format)
+
 # In the order of the line. Of several launches: sums, the most of what a block takes, and the
 # occupancy of the worst.
 _ENTRIES = (
-    _Entry("kernels", _count, "{:.0f}".format),
+    _KERNELS,
     _Entry("global", _total("global_bytes"), _bytes),
     _Entry("accessed", _total("accessed_bytes"), _bytes),
     _Entry("smem", _shared, "{:.0f}".format, " B"),

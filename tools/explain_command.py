@@ -18,11 +18,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.codegen.gpu import target_for
-from tilewright.dialects import loop
+from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.ledger import ledger
-from tilewright.passes.levels import Level
+from tilewright.passes.ledger import cost, figures, ledger
+from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import lower
 from tilewright.passes.pipeline_string import parse_spec_list, without_quotes
 from tilewright.passes.tile.plan_schedules import RULE as PLANNING
@@ -39,6 +39,12 @@ SCHEMA = 1
 
 _OTHERS = 4
 """Alternatives that are shown."""
+
+_SCHEDULED = (Level.TILE, Level.KERNEL)
+
+_NOTHING = (
+    "nothing: it is scheduled already; explain the Loop IR or the program that it was made of"
+)
 
 _HEADINGS = ("decided", "instead", *[""] * (_OTHERS - 1))
 
@@ -93,11 +99,13 @@ class Explanation(NamedTuple):
 
     kernel: str
     schedule: str
-    problem: str | None
+    problem: str | None = None
     """What was weighed; None where there was one way to do it, or the user has said which."""
-    weighed: Sequence[Weighing]
+    weighed: Sequence[Weighing] = ()
     """What was decided, and what could have been instead."""
-    steps: Sequence[Step]
+    steps: Sequence[Step] = ()
+    figures: str | None = None
+    """Of a kernel that came scheduled, where there is nothing else to tell: what it costs."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -118,6 +126,9 @@ def run(args: argparse.Namespace) -> int:
 
 def explanations(module: ModuleOp, schedules: Sequence[str], target: str) -> list[Explanation]:
     """What there is to say of each kernel of `module`, with the schedules that the user gives."""
+    if level_of(module) in _SCHEDULED and not schedules:
+        kernels = [op for op in module.ops if isinstance(op, loop.KernelOp | kernel.FuncOp)]
+        return [_as_it_came(op, target_named(target)) for op in kernels]
     nests = with_schedules(lower(module, Level.LOOP, target=target), schedules, target)
     steps = Steps(target_named(target))
     with listening(steps):
@@ -131,14 +142,24 @@ def explanations(module: ModuleOp, schedules: Sequence[str], target: str) -> lis
     ]
 
 
-def _explanation(kernel: loop.KernelOp, nest: loop.KernelOp, steps: Steps) -> Explanation:
-    name = kernel.sym_name.data
-    schedule = "" if kernel.schedule is None else kernel.schedule.data
-    choices = weighed(launched(nest)[1], steps.target) if nest.plan is None else None
+def _as_it_came(op: loop.KernelOp | kernel.FuncOp, target: Target) -> Explanation:
+    schedule = "" if op.schedule is None else op.schedule.data
+    return Explanation(op.sym_name.data, schedule, figures=figures(cost(op), target))
+
+
+def _explanation(op: loop.KernelOp, nest: loop.KernelOp, steps: Steps) -> Explanation:
+    name = op.sym_name.data
+    schedule = "" if op.schedule is None else op.schedule.data
+    choices = weighed(launched(nest)[1], steps.target) if _is_planned(nest) else None
     if choices is None:
-        return Explanation(name, schedule, None, (), steps.by_kernel[name])
+        return Explanation(name, schedule, steps=steps.by_kernel[name])
     told = [Weighing(str(each), 1e6 * choices.seconds(each)) for each in _telling(choices)]
     return Explanation(name, schedule, str(choices.problem), told, steps.by_kernel[name])
+
+
+def _is_planned(nest: loop.KernelOp) -> bool:
+    """Whether it is left to the planner."""
+    return nest.plan is None and not isinstance(nest.body.block.last_op, tile.LaunchOp)
 
 
 def _telling(choices: Weighed) -> list[Choice[Any]]:
@@ -150,10 +171,13 @@ def _telling(choices: Weighed) -> list[Choice[Any]]:
 
 
 def _print(out: Console, explanation: Explanation) -> None:
-    name, schedule, problem, weighings, steps = explanation
+    name, schedule, problem, weighings, steps, figures = explanation
     options = {spec.name: without_quotes(str(spec)) for spec in parse_spec_list(schedule)}
     out.print(name, style="bold", markup=False)
-    out.print(f"  schedule  {schedule}", markup=False, soft_wrap=True)
+    out.print(f"  schedule  {schedule or 'none'}", markup=False, soft_wrap=True)
+    if figures is not None:
+        out.print(f"  figures   {figures}", markup=False)
+        out.print(f"  weighed   {_NOTHING}", markup=False)
     if problem is not None:
         out.print(f"  problem   {problem}", markup=False)
     for heading, (choice, us) in zip(_HEADINGS, weighings, strict=False):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`tilewright explain`: what it says of each kind of kernel, in one screen each."""
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -107,6 +109,54 @@ def test_a_target_without_tma_says_so(capsys: pytest.CaptureFixture[str]) -> Non
     expression = "torch.randn(64, 64) @ torch.randn(64, 64)"
     (lines,) = paragraphs(explained(capsys, "-c", expression, "--target", "sm_80"))
     assert steps(lines)["tma-copy"] == ": no, sm_80 has no tensor memory accelerator"
+
+
+@pytest.mark.parametrize("level", ["tile", "kernel"])
+def test_a_kernel_that_is_scheduled_already_tells_its_schedule_and_figures(
+    tilewright: Tilewright, level: str
+) -> None:
+    assert tilewright("compile", "-c", MATMUL, "--ir", level, "-o", "scheduled.mlir").code == 0
+    fresh = tilewright("explain", "-c", MATMUL).out.splitlines()
+    code, out, err = tilewright("explain", "scheduled.mlir", "--json", "explained.json")
+    assert (code, err) == (0, "")
+    name, schedule, figures, scheduled = out.rstrip().splitlines()
+    assert [name, schedule] == fresh[:2]
+    assert scheduled.startswith("  weighed   nothing: it is scheduled already")
+    assert re.match(r"  figures   global 169.8 KiB, .*smem \d+ B, .*blocks 40, threads 32", figures)
+    (told,) = json.loads(Path("explained.json").read_text())["kernels"]
+    assert f"  figures   {told['figures']}" == figures
+    assert (told["weighed"], told["steps"]) == ([], [])
+
+
+def test_a_launch_beside_loop_nests_is_not_weighed(tilewright: Tilewright) -> None:
+    nest = "loop.for %i in 100 {\n"
+    launch = "tile.launch (%i = block 100 row) {\n"
+    copy = """
+      %0 = loop.load %x[%i] : memref<100xf32>
+      loop.store %0, %out[%i] : memref<100xf32>
+    }"""
+    ends = "(%x: memref<100xf32>) -> (%out: memref<100xf32>)"
+    kernels = [f"loop.kernel @{n} {ends} {{ {op} {copy} }}" for n, op in zip("ab", (nest, launch))]
+    Path("both.mlir").write_text("\n".join(kernels))
+    code, out, err = tilewright("explain", "both.mlir")
+    assert (code, err) == (0, "")
+    a, b = paragraphs(out)
+    assert "  problem   100 elements of 8 B to move, up to 4 at once" in a
+    assert not any(line.startswith(("  problem", "  decided")) for line in b)
+    assert "plan-schedules: no, it is a launch already" in "\n".join(b)
+
+
+def test_a_schedule_written_by_hand_is_none(tilewright: Tilewright) -> None:
+    kernel = """
+    loop.kernel @one(%x: memref<1xf32>) -> (%out: memref<1xf32>) {
+      tile.launch (%i = block 1 row) {
+        %0 = loop.load %x[%i] : memref<1xf32>
+        loop.store %0, %out[%i] : memref<1xf32>
+      }
+    }
+    """
+    Path("one.mlir").write_text(kernel)
+    assert "  schedule  none\n  figures   global 8 B" in tilewright("explain", "one.mlir").out
 
 
 @pytest.mark.parametrize(

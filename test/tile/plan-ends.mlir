@@ -1,0 +1,24 @@
+// RUN: opt-tool %s -p 'tileify,chunk-matmul-k{bk=32}' | filecheck %s --check-prefix=AGREES
+// RUN: opt-tool %s -p 'tileify,cooperative-reduce{threads=64},chunk-matmul-k' 2>&1 | filecheck %s --check-prefix=IDLE
+// RUN: opt-tool %s -p 'tileify,chunk-matmul-k{bk=16}' | filecheck %s --check-prefix=DIFFERS
+// RUN: opt-tool %s -p 'tileify,chunk-matmul-k{bk=16},blockify-launch' | filecheck %s --check-prefix=OPEN
+
+// What is pinned as it is planned changes nothing of the plan; nor does what finds nothing to do.
+// AGREES: } schedule "tileify,chunk-matmul-k{bk=32}" plan "blockify-launch{m=64 n=64}"
+// IDLE:   } schedule "tileify,chunk-matmul-k{bk=32}" plan "blockify-launch{m=64 n=64}"
+
+// What is pinned otherwise ends it, for the values of a plan were weighed together: the passes that
+// follow decide for what they find.
+// DIFFERS: } schedule "tileify,chunk-matmul-k{bk=16}"{{$}}
+// OPEN:    } schedule "tileify,chunk-matmul-k{bk=16},blockify-launch{m=8 n=32}"{{$}}
+loop.kernel @mm(%a: memref<512x2048xf32>, %b: memref<2048x2048xf32>) -> (%out: memref<512x2048xf32>) {
+  loop.for %i in 512, %j in 2048 {
+    %s = loop.reduce %k in 2048 with add {
+      %x = loop.load %a[%i, %k] : memref<512x2048xf32>
+      %y = loop.load %b[%k, %j] : memref<2048x2048xf32>
+      %xy = arith.mulf %x, %y : f32
+      loop.yield %xy : f32
+    } : f32
+    loop.store %s, %out[%i, %j] : memref<512x2048xf32>
+  }
+} plan "tileify,chunk-matmul-k{bk=32},blockify-launch{m=64 n=64}"
