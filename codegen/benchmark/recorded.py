@@ -9,7 +9,7 @@ from typing import Any
 
 from tilewright.codegen.benchmark.device import Recording
 
-Judge = Callable[[Sequence[Any]], str]
+Complaint = Callable[[Sequence[Any]], str]
 """What is wrong with the tensors that a call gives; empty if nothing is."""
 
 
@@ -31,11 +31,11 @@ def different(results: Sequence[list[Any]]) -> list[list[Any]]:
     return [first, *(r for r in rest if not all(map(torch.equal, first, r)))]
 
 
-def changed(recordings: Iterable[Recording], judge: Judge) -> str:
+def changed(recordings: Iterable[Recording], complaint: Complaint) -> str:
     """What is wrong with the results of the last replay; empty if nothing is."""
     for recording in recordings:
         for outputs in [*different(recording.outputs)[1:], recording.outputs[0]]:
-            if problem := judge(outputs):
+            if problem := complaint(outputs):
                 return f"wrong after many runs: {problem}"
     return ""
 

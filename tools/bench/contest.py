@@ -8,20 +8,18 @@ that held something else before. Those of the last replay must be as the first o
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
 
 from tilewright.arrays import array_of
 from tilewright.codegen.benchmark.device import Device, Recording
 from tilewright.codegen.benchmark.protocol import Protocol, Samples
-from tilewright.codegen.benchmark.recorded import changed, different, write_anew
+from tilewright.codegen.benchmark.recorded import Complaint, changed, different, write_anew
 from tilewright.codegen.benchmark.roofline import Peaks, Work
 from tilewright.codegen.benchmark.rotation import rotation
 from tilewright.codegen.benchmark.timing import timing
 from tilewright.codegen.benchmark.verdict import Result
 from tilewright.errors import TilewrightError
-from tilewright.interpreters.comparison import compare
-from tilewright.interpreters.program import Program
+from tilewright.interpreters.judge import Judge
 from tilewright.tools.bench.contestants import OURS, Prepare, forget_compiled
 from tilewright.tools.bench.work import work_of
 from tilewright.tools.bench.workload import Inputs, Workload
@@ -73,7 +71,7 @@ class Contest:
         copies, needs_flush = rotation(work.bytes, workload.bytes, self.device.l2_bytes)
         given = [workload.copy(self.device.torch_device) for _ in range(copies)]
         tell("comparing")
-        judge = _Judge(workload)
+        complaint = _complaint_of(workload)
         problems = dict(left_out or {})
         recordings: dict[str, list[Recording]] = {}
         for name, prepare in self.contestants.items():
@@ -84,12 +82,12 @@ class Contest:
                 problems[name] = found
                 continue
             recordings[name] = found
-            if problem := self._compared(name, judge, found, given):
+            if problem := self._compared(name, complaint, found, given):
                 problems[name] = problem
         tell("timing")
         samples = self._timed(recordings, needs_flush)
         for name, found in recordings.items():
-            if name not in problems and (problem := changed(found, judge.problem)):
+            if name not in problems and (problem := changed(found, complaint)):
                 problems[name] = problem
         results = {
             name: Result(
@@ -137,7 +135,7 @@ class Contest:
     def _compared(
         self,
         name: str,
-        judge: "_Judge",
+        complaint: Complaint,
         recordings: Iterable[Recording],
         given: Sequence[Inputs],
     ) -> str:
@@ -148,7 +146,7 @@ class Contest:
                 write_anew(recording, kept)
                 self.device.wait()
             for outputs in different(recording.outputs):
-                if problem := judge.problem(outputs):
+                if problem := complaint(outputs):
                     return f"wrong: {problem}"
         return ""
 
@@ -167,38 +165,12 @@ def _losing_device(name: str) -> Generator[None]:
         raise DeviceLostError(f"{name}: {_one_line(err)}") from err
 
 
-class _Judge:
-    """Compares results, by the rules of `tilewright run`; what they should be is computed once."""
-
-    def __init__(self, workload: Workload):
-        program = captured_program(workload.captured)
-        assert program.exact is not None
-        assert program.inputs is not None
-        self._inputs = program.inputs
-        self._program: Program = replace(
-            program,
-            exact=_once(program.exact),
-            rounded=_once(program.rounded),
-            disturbed=_once(program.disturbed),
-        )
-
-    def problem(self, outputs: Sequence[Any]) -> str:
-        """What is wrong with tensors; empty if nothing is."""
-        arrays = [array_of(output) for output in outputs]
-        found = compare(self._program, self._inputs, arrays)
-        return next((comparison.reason for comparison in found if comparison.reason), "")
-
-
-def _once(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of inputs, and of numbers, that computes each result once for the same inputs."""
-    results: dict[tuple[Any, ...], Any] = {}
-
-    def kept(inputs: Sequence[Any], *numbers: float) -> Any:
-        if numbers not in results:
-            results[numbers] = function(inputs, *numbers)
-        return results[numbers]
-
-    return kept
+def _complaint_of(workload: Workload) -> Complaint:
+    """Compares tensors with what the workload should give."""
+    program = captured_program(workload.captured)
+    assert program.inputs is not None
+    judge = Judge(program, program.inputs)
+    return lambda outputs: judge.problem([array_of(output) for output in outputs])
 
 
 def _one_line(error: Exception) -> str:
