@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A process of an `IsolatedExecutor`: it reads calls and writes results.
+
+    {"started": true}                       once
+    {"call": "..."}                         a request: a function with its arguments, packed
+    {"phase": "timing"}                     what a function begins (`tell`)
+    {"result": "..."}                       what it gives, packed, or
+    {"error": "..."}                        what it has raised, or
+    {"error": "...", "lost": true}          also the end of the process: it is of no more use
+"""
+
+import json
+import sys
+from collections.abc import Iterable
+
+from tilewright.codegen.benchmark.isolated import Reply, Send, own_stdout, sender
+from tilewright.errors import TilewrightError
+from tilewright.tuning.executors.isolated import packed, unpacked
+
+
+class SpoiledError(TilewrightError):
+    """To be raised by a call after which its process is of no more use."""
+
+
+_tellers: list[Send] = []
+"""Whom to tell: nobody, unless this is such a process."""
+
+
+def tell(phase: str) -> None:
+    """Give a sign of life: what the call is about to do, which may take its time."""
+    for send in _tellers:
+        send({"phase": phase})
+
+
+def serve(requests: Iterable[str], send: Send) -> None:
+    """Answer calls until there are no more, or the process is spoiled."""
+    _tellers[:] = [send]
+    send({"started": True})
+    for line in requests:
+        reply = answer(json.loads(line)["call"])
+        send(reply)
+        if "lost" in reply:
+            return
+
+
+def answer(call: str) -> Reply:
+    """What a call comes to."""
+    try:
+        function, args, kwargs = unpacked(call)
+        return {"result": packed(function(*args, **kwargs))}
+    except SpoiledError as err:
+        return {"error": str(err), "lost": True}
+    except TilewrightError as err:
+        return {"error": str(err)}
+    except Exception as err:  # of whatever kind: who has asked must be told
+        return {"error": f"{type(err).__name__}: {err}"}
+
+
+if __name__ == "__main__":
+    serve(sys.stdin, sender(own_stdout()))

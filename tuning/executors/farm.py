@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Machines of a Dask scheduler, `tcp://host:8786`, as an executor.
+
+    dask scheduler                                            on one machine
+    CUDA_VISIBLE_DEVICES=0 dask worker tcp://host:8786        for each GPU, on all machines
+
+Every worker measures on its own GPU, one schedule at a time, in a process beside it that may hang.
+Times of one tuning are compared, so only workers with the same GPU take part.
+
+Reference: Dask.distributed, "Futures", `Client.get_executor`.
+"""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future
+from contextlib import AbstractContextManager
+from functools import cache
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+from tilewright.codegen.gpu import present_gpu
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.tuning.executors.isolated import IsolatedExecutor
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_CONNECT_S = 10.0
+
+
+class Farm(AbstractContextManager["Farm"]):
+    """The workers of a scheduler. Raises `TilewrightError` where it cannot be reached."""
+
+    def __init__(self, url: str):
+        try:
+            from distributed import Client
+        except ModuleNotFoundError as err:
+            remedy = "pip install 'tilewright[farm]'"
+            raise TilewrightError(f"--scheduler needs {err.name}", remedy=remedy) from None
+        try:
+            self._client: Any = Client(url, timeout=_CONNECT_S, set_as_default=False)
+        except (OSError, ValueError) as err:
+            raise UsageError(f"there is no scheduler at '{url}': {err}") from None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._client.close()
+
+    def gpus(self) -> dict[str, str]:
+        """The name of the GPU of each worker that has one, by the workers' addresses."""
+        found: Mapping[str, str] = self._client.run(gpu_here)
+        return {worker: name for worker, name in sorted(found.items()) if name}
+
+    def workers(self) -> list[str]:
+        """The addresses of all workers."""
+        return sorted(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    def executor(self, workers: list[str], limit_s: float) -> Executor:
+        """Calls on some of the workers, each in a process of its own, as `IsolatedExecutor`."""
+        inner = self._client.get_executor(pure=False, retries=0, workers=workers)
+        return FarmExecutor(inner, limit_s)
+
+
+class FarmExecutor(Executor):
+    """Has calls done by the executor of a client, isolated from the processes of the farm."""
+
+    def __init__(self, inner: Executor, limit_s: float):
+        self._inner = inner
+        self._limit_s = limit_s
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        return self._inner.submit(isolated_here, self._limit_s, fn, args, kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._inner.shutdown(wait, cancel_futures=cancel_futures)
+
+
+def gpu_here() -> str:
+    """The name of this process's GPU; empty if it has none."""
+    gpu = present_gpu()
+    return "" if gpu is None else gpu.name
+
+
+def isolated_here(
+    limit_s: float, function: Callable[..., T], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> T:
+    """Call a function in the process beside this one."""
+    return _beside(limit_s).submit(function, *args, **kwargs).result()
+
+
+@cache
+def _beside(limit_s: float) -> IsolatedExecutor:
+    return IsolatedExecutor(1, limit_s)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Processes that may hang and crash: what a call does to its process becomes of that call alone.
+
+`ProcessPoolExecutor` gives up all calls where one process dies, and cannot end one that hangs. Here
+each process does one call at a time; one that takes too long is killed, with all that it has
+started, and the next call gets a fresh one.
+"""
+
+import pickle
+import sys
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from threading import Lock, local
+from typing import Any, ParamSpec, TypeVar
+
+from tilewright.codegen.benchmark.isolated import Reply, Worker, WorkerLost
+from tilewright.errors import TilewrightError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_COMMAND = (sys.executable, "-m", "tilewright.tuning.executors.child")
+_START_S = 120.0
+"""Seconds that a process may take to start."""
+
+
+class IsolatedExecutor(Executor):
+    """
+    Calls functions in `processes` processes, where none may go on for `limit_s` seconds without a
+    sign of life (`child.tell`).
+
+    A future raises `WorkerLost` where the process was lost to the call, and `TilewrightError` with
+    what was said where the function has raised something.
+    """
+
+    def __init__(self, processes: int, limit_s: float):
+        self._limit_s = limit_s
+        self._threads = ThreadPoolExecutor(processes)
+        self._here = local()
+        self._lock = Lock()
+        self._workers: list[Worker] = []
+        self._is_ended = False
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Call the function when it is its turn."""
+        return self._threads.submit(self._call, packed((fn, args, kwargs)))
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Take no more calls; with `cancel_futures` those under way are given up as well."""
+        if cancel_futures:
+            self._end()
+        self._threads.shutdown(wait, cancel_futures=cancel_futures)
+        if wait:
+            self._end()
+
+    def _call(self, call: str) -> Any:
+        worker: Worker = self._worker()
+        worker.send({"call": call})
+        phase = ""
+        try:
+            while "phase" in (reply := worker.reply(self._limit_s)):
+                phase = f" ({reply['phase']})"
+        except WorkerLost as err:
+            self._here.worker = None
+            raise WorkerLost(f"{err}{phase}") from None
+        if reply.get("lost"):
+            worker.kill()
+            self._here.worker = None
+            raise WorkerLost(reply["error"])
+        return _result(reply)
+
+    def _worker(self) -> Worker:
+        """That of this thread, which is started if need be."""
+        worker: Worker | None = getattr(self._here, "worker", None)
+        if worker is not None:
+            return worker
+        with self._lock:
+            if self._is_ended:
+                raise WorkerLost("given up")
+            worker = Worker(_COMMAND)
+            self._workers.append(worker)
+        try:
+            worker.reply(_START_S)
+        except WorkerLost as err:
+            raise TilewrightError(f"a process for schedules does not start: {err}") from None
+        self._here.worker = worker
+        return worker
+
+    def _end(self) -> None:
+        with self._lock:
+            self._is_ended = True
+            for worker in self._workers:
+                worker.kill()
+
+
+def _result(reply: Reply) -> Any:
+    if "error" in reply:
+        raise TilewrightError(reply["error"])
+    return unpacked(reply["result"])
+
+
+def packed(value: object) -> str:
+    """A value as a line of text."""
+    return b64encode(pickle.dumps(value)).decode()
+
+
+def unpacked(text: str) -> Any:
+    """The value of such a line, of a process of ours."""
+    return pickle.loads(b64decode(text))
