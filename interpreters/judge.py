@@ -8,18 +8,25 @@ from typing import Any
 from tilewright.interpreters.comparison import Array, compare
 from tilewright.interpreters.program import Program
 
+Tell = Callable[[str], None]
+"""Is told what is begun."""
+
 
 class Judge:
-    """Compares results, by the rules of `tilewright run`; what they should be is computed once."""
+    """
+    Compares results, by the rules of `tilewright run`; what they should be is computed once.
 
-    def __init__(self, program: Program, inputs: Sequence[Array]):
+    That can take long: `tell` is told whenever it begins.
+    """
+
+    def __init__(self, program: Program, inputs: Sequence[Array], tell: Tell = lambda phase: None):
         assert program.exact is not None
         self._inputs = inputs
         self._program = replace(
             program,
-            exact=_once(program.exact),
-            rounded=_once(program.rounded),
-            disturbed=_once(program.disturbed),
+            exact=_once(program.exact, tell),
+            rounded=_once(program.rounded, tell),
+            disturbed=_once(program.disturbed, tell),
         )
 
     def problem(self, outputs: Sequence[Array]) -> str:
@@ -28,12 +35,13 @@ class Judge:
         return next((comparison.reason for comparison in found if comparison.reason), "")
 
 
-def _once(function: Callable[..., Any]) -> Callable[..., Any]:
+def _once(function: Callable[..., Any], tell: Tell) -> Callable[..., Any]:
     """A function of inputs, and of numbers, that computes each result once for the same inputs."""
     results: dict[tuple[Any, ...], Any] = {}
 
     def kept(inputs: Sequence[Any], *numbers: float) -> Any:
         if numbers not in results:
+            tell("computing what is right")
             results[numbers] = function(inputs, *numbers)
         return results[numbers]
 

@@ -40,6 +40,12 @@ class CubinCache:
         _write(path, cubin)
         return cubin
 
+    def keep(self, source: str, target: str, cubin: bytes) -> None:
+        """What another machine has compiled, which need not be compiled here."""
+        path = self.folder / f"{_key(source, target)}.cubin"
+        if _read(path) is None:
+            _write(path, cubin)
+
 
 def _key(source: str, target: str) -> str:
     major, minor = nvrtc.version()

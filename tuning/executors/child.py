@@ -57,5 +57,6 @@ def answer(call: str) -> Reply:
         return {"error": f"{type(err).__name__}: {err}"}
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Be such a process; not with `python -m`, where functions would find another `tell`."""
     serve(sys.stdin, sender(own_stdout()))

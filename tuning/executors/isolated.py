@@ -21,7 +21,7 @@ from tilewright.errors import TilewrightError
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_COMMAND = (sys.executable, "-m", "tilewright.tuning.executors.child")
+_COMMAND = (sys.executable, "-c", "from tilewright.tuning.executors.child import main; main()")
 _START_S = 120.0
 """Seconds that a process may take to start."""
 

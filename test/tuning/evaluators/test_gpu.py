@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From schedules to measurements, where executors are threads and a GPU is a function."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from needs import needs_nvrtc
+from scripted_device import ScriptedDevice
+
+from tilewright.codegen.benchmark.isolated import WorkerLost
+from tilewright.codegen.benchmark.protocol import Protocol
+from tilewright.codegen.runtime.driver import DriverError
+from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
+from tilewright.errors import TilewrightError
+from tilewright.tuning.evaluators import gpu
+from tilewright.tuning.evaluators.compiled import Compiled
+from tilewright.tuning.evaluators.gpu import Executors, GpuEvaluator, Measure, measured_on_gpu
+from tilewright.tuning.evaluators.stopwatch import Job, Stopwatch
+from tilewright.tuning.executors.child import SpoiledError
+from tilewright.tuning.measurement import Measurement
+
+PLAN: Any = None
+
+
+@pytest.fixture
+def evaluator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Measure], GpuEvaluator]]:
+    """Makes one that measures so; a schedule without `tileify` is one that does not compile."""
+
+    def compiled(kernel: str, schedule: str, target: str) -> Compiled | str:
+        assert (kernel, target) == ("kernel", "sm_90a")
+        if schedule == "crash":
+            raise WorkerLost("the process ended with code -11: it said nothing")
+        return Compiled(PLAN, b"") if schedule.startswith("tileify") else "there are no threads"
+
+    monkeypatch.setattr(gpu, "compiled", compiled)
+    with ThreadPoolExecutor(2) as compiling, ThreadPoolExecutor(1) as measuring:
+        executors = Executors(compiling, measuring)
+        yield lambda measure: GpuEvaluator("kernel", "sm_90a", executors, measure)
+
+
+def test_what_is_measured_is_told_the_best_so_far(
+    evaluator: Callable[[Measure], GpuEvaluator],
+) -> None:
+    told: list[float | None] = []
+
+    def measure(job: Job) -> Measurement:
+        told.append(job.best_us)
+        return Measurement(job.schedule, [20.0, 30.0, None, 10.0, 15.0][len(told) - 1])
+
+    evaluate = evaluator(measure)
+    found = [evaluate.submit(f"tileify{n}").result() for n in range(5)]
+    assert [each.us for each in found] == [20.0, 30.0, None, 10.0, 15.0]
+    assert [each.schedule for each in found] == [f"tileify{n}" for n in range(5)]
+    assert told == [None, 20.0, 20.0, 20.0, 10.0]
+
+
+def test_what_goes_wrong_with_a_schedule_is_its_problem(
+    evaluator: Callable[[Measure], GpuEvaluator],
+) -> None:
+    def measure(job: Job) -> Measurement:
+        if job.schedule == "tileify,hang":
+            raise WorkerLost("killed: no sign of life for 60 s (timing)")
+        return Measurement(job.schedule, 1.0)
+
+    schedules = ["split", "crash", "tileify,hang", "tileify"]
+    evaluate = evaluator(measure)
+    assert [evaluate.submit(schedule).result() for schedule in schedules] == [
+        Measurement("split", None, "does not compile: there are no threads"),
+        Measurement("crash", None, "compiling: the process ended with code -11: it said nothing"),
+        Measurement("tileify,hang", None, "killed: no sign of life for 60 s (timing)"),
+        Measurement("tileify", 1.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (TilewrightError("there is no GPU"), "^there is no GPU$"),
+        (ConnectionError("gone"), "^a schedule was not measured: ConnectionError: gone$"),
+    ],
+)
+def test_what_is_no_fault_of_a_schedule_is_raised(
+    evaluator: Callable[[Measure], GpuEvaluator], error: Exception, message: str
+) -> None:
+    def measure(job: Job) -> Measurement:
+        raise error
+
+    with pytest.raises(TilewrightError, match=message):
+        evaluator(measure).submit("tileify").result()
+
+
+class Failing(ScriptedDevice):
+    """A device on which all kernels fail; it may not recover."""
+
+    is_lost = False
+
+    def record(self, calls: Any) -> Any:
+        raise DriverError("an illegal address")
+
+    def wait(self) -> None:
+        if self.is_lost:
+            raise DriverError("an illegal address")
+
+
+@needs_nvrtc
+def test_only_a_device_that_is_lost_ends_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Failing()
+    stopwatch = Stopwatch(device, SimulatedDriver(), Protocol(0, 0, 1), Protocol(0, 0, 1))
+    monkeypatch.setattr(gpu, "_stopwatch", lambda target: stopwatch)  # pyright: ignore
+    kernel = "loop.kernel @one() -> (%x: memref<1xf32>) {\n  %c = arith.constant 1.0 : f32\n"
+    kernel += "  loop.store %c, %x[0] : memref<1xf32>\n}"
+    found = gpu.compiled(kernel, "tileify,mark-unroll", "sm_90a")
+    assert isinstance(found, Compiled)
+    job = Job(kernel, "tileify,mark-unroll", found, "sm_90a", None)
+    problem = "failed: DriverError: an illegal address"
+    assert measured_on_gpu(job) == Measurement("tileify,mark-unroll", None, problem)
+    device.is_lost = True
+    with pytest.raises(SpoiledError, match=f"^{problem}$"):
+        measured_on_gpu(job)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls in processes that hang, die and go on, told apart."""
+
+import math
+import os
+import time
+from typing import Any
+
+import pytest
+from isolated_calls import cannot_go_on
+
+from tilewright.codegen.benchmark.isolated import Reply, WorkerLost
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.tuning.executors import child
+from tilewright.tuning.executors.isolated import IsolatedExecutor, packed
+
+
+def test_what_a_call_does_to_its_process_is_its_own_problem() -> None:
+    with IsolatedExecutor(1, limit_s=1.5) as executor:
+        calls = [
+            executor.submit(os.getpid),
+            executor.submit(math.sqrt, -1),
+            executor.submit(os.getpid),
+            executor.submit(os._exit, 3),
+            executor.submit(os.getpid),
+            executor.submit(time.sleep, 600),
+            executor.submit(pow, 2, exp=5),
+        ]
+        first, second, third = (calls[n].result() for n in (0, 2, 4))
+        assert first == second != third  # an error ends no process
+        assert os.getpid() not in (first, third)
+        with pytest.raises(TilewrightError, match=r"^ValueError: "):
+            calls[1].result()
+        with pytest.raises(WorkerLost, match="the process ended with code 3"):
+            calls[3].result()
+        with pytest.raises(WorkerLost, match=r"killed: no sign of life for 1\.5 s$"):
+            calls[5].result()
+        assert calls[6].result() == 32
+
+
+def test_calls_under_way_can_be_given_up() -> None:
+    executor = IsolatedExecutor(1, limit_s=600)
+    assert executor.submit(abs, -1).result() == 1
+    hanging, waiting = executor.submit(time.sleep, 600), executor.submit(abs, 1)
+    executor.shutdown(cancel_futures=True)
+    assert isinstance(hanging.exception(), WorkerLost)
+    assert waiting.cancelled()
+
+
+def said(*calls: tuple[Any, ...]) -> list[Reply]:
+    """What a process answers, in this one."""
+    replies: list[Reply] = []
+    options: dict[str, Any] = {}
+    requests = [f'{{"call": "{packed((call[0], call[1:], options))}"}}' for call in calls]
+    child.serve(requests, replies.append)
+    return replies
+
+
+def test_a_spoiled_process_takes_no_more_calls() -> None:
+    replies = said((cannot_go_on, "an illegal address"), (abs, 1))
+    assert replies == [
+        {"started": True},
+        {"phase": "breaking"},
+        {"error": "an illegal address", "lost": True},
+    ]
+
+
+def test_errors_of_ours_are_told_as_they_are() -> None:
+    assert said((UsageError, "x"), (abs,))[1:] == [
+        {"result": packed(UsageError("x"))},
+        {"error": "TypeError: abs() takes exactly one argument (0 given)"},
+    ]

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel with a schedule, from Loop IR to machine code, in a form that processes can pass on."""
+
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import PassFailedException, VerifyException
+
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.launch_plan import Plan
+from tilewright.codegen.nvrtc import NvrtcUnavailable
+from tilewright.codegen.runtime.cubin_cache import CubinCache
+from tilewright.codegen.spill_feedback import lower_to_cuda
+from tilewright.codegen.target_limits import check_launches
+from tilewright.dialects import loop
+from tilewright.errors import TilewrightError
+from tilewright.passes.launching import with_main
+from tilewright.passes.lowering import context
+
+
+class Compiled(NamedTuple):
+    """A kernel that can be launched."""
+
+    plan: Plan
+    cubin: bytes
+    """The machine code of the plan's source."""
+
+
+def compiled(kernel: str, schedule: str, target: str) -> Compiled | str:
+    """
+    A kernel at Loop IR, compiled as the schedule says; or why that cannot be.
+
+    Raises `NvrtcUnavailable`, which is no fault of the schedule.
+    """
+    try:
+        plan = plan_of(lower_to_cuda(scheduled(kernel, schedule), target))
+        check_launches(plan.launches, target)
+        return Compiled(plan, CubinCache().cubin(plan.source, target))
+    except NvrtcUnavailable:
+        raise
+    except (TilewrightError, PassFailedException, VerifyException) as err:
+        return " ".join(str(err).split()).removeprefix("error: ")
+
+
+def scheduled(kernel: str, schedule: str = "") -> ModuleOp:
+    """The module of a kernel's text, with a function `@main` that launches it, and its plan."""
+    module = with_main(Parser(context(), kernel).parse_module())
+    if schedule:
+        (op,) = [op for op in module.ops if isinstance(op, loop.KernelOp)]
+        op.plan = StringAttr(schedule)
+    return module

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Measures a kernel with a schedule on a device: right first, then timed.
+
+What is compared is what is timed, as in a contest with PyTorch (`tilewright bench`). A schedule
+that is clearly slower than the best is looked at once; the others as often as it takes for two
+recordings of the same calls to agree.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tilewright.arrays import tensor_of
+from tilewright.codegen.benchmark.device import Call, Device, Recording
+from tilewright.codegen.benchmark.protocol import Protocol
+from tilewright.codegen.benchmark.recorded import Complaint, changed, different, write_anew
+from tilewright.codegen.benchmark.rotation import Rotation, rotation
+from tilewright.codegen.benchmark.timer import Timer
+from tilewright.codegen.benchmark.timing import Timing, timing
+from tilewright.codegen.launch_plan import ArrayType, Plan
+from tilewright.codegen.runtime.driver import Driver
+from tilewright.codegen.runtime.loaded_plan import LoadedPlan
+from tilewright.tuning.evaluators.compiled import Compiled
+from tilewright.tuning.evaluators.reference import Reference
+from tilewright.tuning.measurement import Measurement
+
+RECORDINGS = 2
+"""Of each schedule: how far two of the same are apart is the noise."""
+
+GLANCE = Protocol(warm_up_us=5e3, measured_us=20e3, least_rounds=3, most_rounds=10)
+"""The first look, which every schedule gets."""
+CLOSE_LOOK = Protocol(warm_up_us=20e3, measured_us=200e3)
+"""Of those that may be the best."""
+
+LOSES = 1.25
+"""Times the best: beyond it a schedule is not looked at again."""
+QUIET = 0.02
+"""Of the time: what two recordings may be apart."""
+MOST_LOOKS = 3
+
+
+class Job(NamedTuple):
+    """What is to be measured."""
+
+    kernel: str
+    """Its text at Loop IR."""
+    schedule: str
+    compiled: Compiled
+    target: str
+    best_us: float | None
+    """The fastest so far."""
+
+
+@dataclass(frozen=True)
+class Stopwatch:
+    """Takes times on a device."""
+
+    device: Device
+    driver: Driver
+    glance: Protocol = GLANCE
+    close_look: Protocol = CLOSE_LOOK
+
+    def measurement(
+        self, job: Job, reference: Reference, tell: Callable[[str], None]
+    ) -> Measurement:
+        """What came of it. Whatever fails on the device is raised as it comes."""
+        plan = job.compiled.plan
+        turns = _turns(plan, self.device.l2_bytes)
+        given = [self._copy(reference) for _ in range(turns.copies)]
+        tell("running")
+        recordings = self._recordings(job, given)
+        if problem := self._problem(recordings, given, reference.complaint, tell):
+            return Measurement(job.schedule, None, f"wrong: {problem}")
+        tell("timing")
+        found = self._timed(recordings, turns, job.best_us)
+        tell("comparing again")
+        if problem := changed(recordings, reference.complaint):
+            return Measurement(job.schedule, None, problem)
+        return Measurement(job.schedule, found.us, spread_us=found.iqr_us)
+
+    def _copy(self, reference: Reference) -> list[Any]:
+        """The inputs once more, on the device."""
+        tensors = map(tensor_of, reference.inputs)
+        return [tensor.to(self.device.torch_device, copy=True) for tensor in tensors]
+
+    def _recordings(self, job: Job, given: Sequence[list[Any]]) -> list[Recording]:
+        loaded = LoadedPlan(job.compiled.plan, self.driver, job.target)
+
+        def call_of(inputs: list[Any]) -> Call:
+            return lambda: loaded(inputs)
+
+        calls = [call_of(inputs) for inputs in given]
+        calls[0]()
+        self.device.wait()
+        return [self.device.record(calls) for _ in range(RECORDINGS)]
+
+    def _problem(
+        self,
+        recordings: Sequence[Recording],
+        given: Sequence[list[Any]],
+        complaint: Complaint,
+        tell: Callable[[str], None],
+    ) -> str:
+        """What is wrong with the results of the first replays; empty if nothing is."""
+        kept = {tensor.untyped_storage().data_ptr() for inputs in given for tensor in inputs}
+        for recording in recordings:
+            write_anew(recording, kept)
+            self.device.wait()
+            tell("comparing")
+            for outputs in different(recording.outputs):
+                if problem := complaint(outputs):
+                    return problem
+        return ""
+
+    def _timed(
+        self, recordings: Sequence[Recording], turns: Rotation, best_us: float | None
+    ) -> Timing:
+        """A glance; unless that says enough, looks until one is quiet, of which the quietest."""
+        timer = self.device.timer(turns.needs_flush)
+        glance = _look(self.glance, recordings, timer, turns.copies)
+        if best_us is not None and glance.us > LOSES * best_us:
+            return glance
+        looks: list[Timing] = []
+        while len(looks) < MOST_LOOKS and not any(map(_is_quiet, looks)):
+            looks.append(_look(self.close_look, recordings, timer, turns.copies))
+        return min(looks, key=lambda look: look.aa_us / look.us)
+
+
+def _look(protocol: Protocol, recordings: Sequence[Recording], timer: Timer, calls: int) -> Timing:
+    replays = [recording.replay for recording in recordings]
+    return timing(protocol.measure({"": replays}, timer)[""], calls)
+
+
+def _is_quiet(look: Timing) -> bool:
+    return look.aa_us <= QUIET * look.us
+
+
+def _turns(plan: Plan, l2_bytes: int) -> Rotation:
+    """How many copies of the inputs a recording goes through: all of them are read."""
+    results = [plan.buffers[number] for number in plan.results]
+    return rotation(_bytes([*plan.inputs, *results]), _bytes(plan.inputs), l2_bytes)
+
+
+def _bytes(types: Sequence[ArrayType]) -> int:
+    return sum(type.bytes for type in types)
