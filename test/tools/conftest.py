@@ -30,6 +30,7 @@ def tilewright(
 
     def run(*argv: str) -> Result:
         code = cli.main(argv)
-        return Result(code, *capsys.readouterr())
+        printed = capsys.readouterr()
+        return Result(code, printed.out, printed.err)
 
     return run
