@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from own_database import hide_own_database
 from run_lines import RunLineError, run_file
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
@@ -23,6 +24,8 @@ from xdsl.parser import Parser
 from tilewright.dialects import get_all_dialects
 
 Parse = Callable[[str], ModuleOp]
+
+hide_own_database()
 
 # Random tests draw the same examples each time: a red build stays red until it is fixed.
 settings.register_profile("repeatable", derandomize=True, deadline=None)

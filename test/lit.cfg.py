@@ -20,6 +20,7 @@ config.excludes = ["Inputs", "Output"]
 
 # The tools of the environment that lit itself runs in.
 tools = os.path.dirname(sys.executable)
+config.environment["XDG_DATA_HOME"] = os.path.join(config.test_exec_root, "data")
 config.environment["PATH"] = os.pathsep.join([tools, config.environment["PATH"]])
 
 config.maxIndividualTestTime = 60  # seconds

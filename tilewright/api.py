@@ -31,6 +31,8 @@ from tilewright.frontend.capture import capture as capture_call
 from tilewright.frontend.mutation import check_writable, write_back
 from tilewright.passes import lowering
 from tilewright.passes.levels import Level, level_of
+from tilewright.tuning.knowledge import Db
+from tilewright.tuning.known_schedules import with_known_schedules
 
 __all__ = ["CompiledProgram", "capture", "compile", "interpret", "lower"]
 
@@ -51,15 +53,24 @@ def capture(function: Any, *inputs: Any, kwargs: Mapping[str, Any] | None = None
     return capture_call(function, args, named)
 
 
-def lower(module: ModuleOp | Captured, level: str, target: str | None = None) -> ModuleOp:
+def lower(
+    module: ModuleOp | Captured, level: str, target: str | None = None, db: Db = True
+) -> ModuleOp:
     """
     A copy of `module` at a lower level: torch, tensor, loop, tile, kernel or cuda.
 
     `target` is a GPU architecture such as `sm_90a`, by default that of the GPU that is present.
-    Raises `UsageError` for an unknown level or one that the module is below already.
+    `db` is as of `compile`. Raises `UsageError` for an unknown level or one that the module is
+    below already.
     """
+    return _lowered(_module_of(module), level, target_for(target), db)
+
+
+def _lowered(module: ModuleOp, level: str, target: str, db: Db) -> ModuleOp:
     named = lowering.level_named(level)
-    return lowering.lower(_module_of(module), named, target=target_for(target))
+    has_kernels = named not in (Level.TORCH, Level.TENSOR)
+    planned = with_known_schedules(module, target, has_kernels and db)
+    return lowering.lower(planned, named, target=target)
 
 
 def interpret(module: ModuleOp | Captured, *arrays: Any) -> list[np.ndarray[Any, Any]]:
@@ -88,17 +99,20 @@ def compile(
     kwargs: Mapping[str, Any] | None = None,
     target: str | None = None,
     device: str = "auto",
+    db: Db = True,
 ) -> "CompiledProgram":
     """
     Compile a module, a function or an exported program for inputs like `inputs` and `kwargs`.
 
     `target` is a GPU architecture such as `sm_90a`, by default that of the GPU that is present.
-    `device` is where calls run: `sim`, `gpu`, or `auto` for the best there is. Raises as `capture`
-    does.
+    `device` is where calls run: `sim`, `gpu`, or `auto` for the best there is. `db` is the path of
+    a database of measurements that schedules of kernels are looked up in: True is the user's own,
+    if there is one, and the goldens; False is nothing. Raises as `capture` does, and
+    `DatabaseError` for a path that is no database.
     """
     target = target_for(target)
     backend = backend_for(device, target)
-    return CompiledProgram(capture(function, *inputs, kwargs=kwargs), backend, target)
+    return CompiledProgram(capture(function, *inputs, kwargs=kwargs), backend, target, db)
 
 
 def _module_of(module: ModuleOp | Captured | object) -> ModuleOp:
@@ -121,6 +135,8 @@ class CompiledProgram:
     backend: Backend
     target: str
     """The GPU architecture that it is compiled for."""
+    db: Db = True
+    """Where schedules are looked up, as `compile` says."""
 
     def __post_init__(self) -> None:
         _ = self.plan  # what cannot be compiled is an error now, not at the first call
@@ -128,7 +144,12 @@ class CompiledProgram:
     @cached_property
     def plan(self) -> Plan:
         """The launches, and the buffers they run over."""
-        return plan_of(lower_to_cuda(self.captured.module, self.target))
+        return plan_of(lower_to_cuda(self._planned, self.target))
+
+    @cached_property
+    def _planned(self) -> ModuleOp:
+        """The program with the schedules that are known."""
+        return with_known_schedules(self.captured.module, self.target, self.db)
 
     @cached_property
     def _loaded(self) -> RunTensors | None:
@@ -153,14 +174,16 @@ class CompiledProgram:
     def ir(self, level: str) -> str:
         """The text of the program at a level: torch, tensor, loop, tile, kernel or cuda."""
         named = lowering.level_named(level)
-        return str(lowering.lower(self.captured.module, named, target=self.target))
+        is_above = named in (Level.TORCH, Level.TENSOR)
+        module = self.captured.module if is_above else self._planned
+        return str(lowering.lower(module, named, target=self.target))
 
     def report(self) -> StaticReport:
         """
         What the machine code tells of each kernel: registers, occupancy, instructions, traffic and
         an estimate of its time. Print it, or see its `kernels`. Raises `NvrtcUnavailable`.
         """
-        return report_of(self.captured.module, target_named(self.target))
+        return report_of(self._planned, target_named(self.target))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """

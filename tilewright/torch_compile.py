@@ -28,7 +28,7 @@ from tilewright.interpreters.work import scalar_operations
 from tilewright.passes import lowering
 from tilewright.passes.levels import Level
 
-OPTIONS = ("device", "target")
+OPTIONS = ("db", "device", "target")
 
 
 def backend(
@@ -41,9 +41,9 @@ def backend(
     """
     What Dynamo calls with each graph, a `torch.fx.GraphModule`; gives what is called in its place.
 
-    Options are `device` and `target`, as of `tilewright.compile`. Nothing is compiled yet, and
-    nothing refused: what is raised here Dynamo wraps in an error of its own, what is raised at the
-    call it does not.
+    Options are `db`, `device` and `target`, as of `tilewright.compile`. Nothing is compiled yet,
+    and nothing refused: what is raised here Dynamo wraps in an error of its own, what is raised at
+    the call it does not.
     """
     try:
         return lazily(graph, _compiler(mode, dict(options or {})))
@@ -69,10 +69,11 @@ def _compiler(mode: str | None, options: dict[str, Any]) -> "_Compiler":
             near = get_close_matches(name, OPTIONS, 1)
             remedy = f"did you mean '{near[0]}'?" if near else f"options: {', '.join(OPTIONS)}"
             raise UsageError(f"unknown option '{name}' of the backend tilewright", remedy=remedy)
-        if not isinstance(value, str):
+        if not isinstance(value, str) and not (name == "db" and isinstance(value, bool)):
             raise UsageError(f"the option '{name}' is a text, not {value!r}")
     target = target_for(options.get("target"))
-    return _Compiler(target, backend_for(options.get("device", "auto"), target))
+    device = backend_for(options.get("device", "auto"), target)
+    return _Compiler(target, device, options.get("db", True))
 
 
 @dataclass(frozen=True)
@@ -81,11 +82,12 @@ class _Compiler:
 
     target: str
     device: Backend
+    db: str | bool
 
     def __call__(self, captured: Captured) -> Run:
         if self.device.name == "sim":
             _check_reach(captured)
-        return CompiledProgram(captured, self.device, self.target).run
+        return CompiledProgram(captured, self.device, self.target, self.db).run
 
 
 def _check_reach(captured: Captured) -> None:

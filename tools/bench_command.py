@@ -19,6 +19,7 @@ from tilewright.tools.bench.supervisor import Supervisor, worker_command
 from tilewright.tools.bench.table import print_rows, print_summary
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.options.backends import BACKENDS
+from tilewright.tools.options.database import database_of
 from tilewright.tools.suite import Case, read_cases
 from tilewright.tools.terminal import console
 
@@ -39,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
             "times are of the GPU that is present", remedy="--target goes with --static"
         )
     need_gpu("bench --static")
-    command = worker_command(BACKENDS if args.backends is None else args.backends)
+    peers = BACKENDS if args.backends is None else args.backends
+    command = worker_command(peers, database_of(args))
     return run_measured(args, cases, Supervisor(command, args.limit or LIMIT_S))
 
 

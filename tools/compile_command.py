@@ -18,11 +18,13 @@ from tilewright.passes.lowering import lower
 from tilewright.passes.trace import listening
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.model_source import module_of
+from tilewright.tools.options.database import database_of
 from tilewright.tools.plan_file import form_of, write_plan
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.terminal import colored_diff, is_colored
 from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
+from tilewright.tuning.known_schedules import with_known_schedules
 
 
 def run(args: argparse.Namespace) -> int:
@@ -37,12 +39,15 @@ def run(args: argparse.Namespace) -> int:
     if args.host:
         _write_host(args, target, level)
         return 0
-    if args.schedule and level in (Level.TORCH, Level.TENSOR):
+    has_kernels = level not in (Level.TORCH, Level.TENSOR)
+    if args.schedule and not has_kernels:
         says = f"--schedule is of kernels, and there are none at level {level}"
         raise UsageError(says, remedy="take loop or a level below")
     with _listening(args, target):
         module = with_schedules(module_of(args), args.schedule, target)
-        lowered = lower(module, level, target=target)
+        db = (has_kernels or wants_report) and database_of(args)
+        planned = with_known_schedules(module, target, db)
+        lowered = lower(planned if has_kernels else module, level, target=target)
         if level is Level.CUDA:
             relieve_spills(lowered, target)
     warn_of_idle_steps(module, lowered, target)
@@ -52,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     if args.plan is not None:
         write_plan(plan_of(lower_to_cuda(lowered, target)), args.plan)
     if wants_report:
-        _report(module, target, args)
+        _report(planned, target, args)
     if args.output is not None:
         write_text(args.output, text)
     elif not (args.report or "-" in (args.plan, args.json)):

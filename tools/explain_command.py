@@ -30,9 +30,12 @@ from tilewright.passes.tile.planner import Choice, Weighed, launched, weighed
 from tilewright.passes.trace import Listener, Rule, listening
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.model_source import module_of
+from tilewright.tools.options.database import database_of
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.terminal import console
 from tilewright.tools.trace_printer import Snapshot
+from tilewright.tuning.knowledge import Db, Known
+from tilewright.tuning.known_schedules import planned_as_known
 
 SCHEMA = 1
 """The version of the JSON's shape."""
@@ -99,6 +102,8 @@ class Explanation(NamedTuple):
 
     kernel: str
     schedule: str
+    known: Known | None = None
+    """Who has measured the schedule; None where the planner or the user has decided."""
     problem: str | None = None
     """What was weighed; None where there was one way to do it, or the user has said which."""
     weighed: Sequence[Weighing] = ()
@@ -111,7 +116,7 @@ class Explanation(NamedTuple):
 def run(args: argparse.Namespace) -> int:
     """Print a paragraph for each kernel; write the JSON."""
     target = target_for(args.target)
-    found = explanations(module_of(args), args.schedule, target)
+    found = explanations(module_of(args), args.schedule, target, database_of(args))
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
     if not found:
         out.print("no kernels: nothing is computed")
@@ -124,21 +129,28 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def explanations(module: ModuleOp, schedules: Sequence[str], target: str) -> list[Explanation]:
-    """What there is to say of each kernel of `module`, with the schedules that the user gives."""
+def explanations(
+    module: ModuleOp, schedules: Sequence[str], target: str, db: Db
+) -> list[Explanation]:
+    """
+    What there is to say of each kernel of `module`, with the schedules that the user gives, and
+    those that `db` knows.
+    """
     if level_of(module) in _SCHEDULED and not schedules:
         kernels = [op for op in module.ops if isinstance(op, loop.KernelOp | kernel.FuncOp)]
         return [_as_it_came(op, target_named(target)) for op in kernels]
-    nests = with_schedules(lower(module, Level.LOOP, target=target), schedules, target)
+    given = with_schedules(lower(module, Level.LOOP, target=target), schedules, target)
+    nests, known = planned_as_known(given, target, db)
     steps = Steps(target_named(target))
     with listening(steps):
         scheduled = lower(nests, Level.TILE, target=target)
-    warn_of_idle_steps(nests, scheduled, target)
+    warn_of_idle_steps(given, scheduled, target)
     kernels = {op.sym_name.data: op for op in nests.ops if isinstance(op, loop.KernelOp)}
     return [
-        _explanation(op, kernels[op.sym_name.data], steps)
+        _explanation(op, kernels[name], known.get(name), steps)
         for op in scheduled.ops
         if isinstance(op, loop.KernelOp)
+        for name in [op.sym_name.data]
     ]
 
 
@@ -147,14 +159,16 @@ def _as_it_came(op: loop.KernelOp | kernel.FuncOp, target: Target) -> Explanatio
     return Explanation(op.sym_name.data, schedule, figures=figures(cost(op), target))
 
 
-def _explanation(op: loop.KernelOp, nest: loop.KernelOp, steps: Steps) -> Explanation:
+def _explanation(
+    op: loop.KernelOp, nest: loop.KernelOp, known: Known | None, steps: Steps
+) -> Explanation:
     name = op.sym_name.data
     schedule = "" if op.schedule is None else op.schedule.data
     choices = weighed(launched(nest)[1], steps.target) if _is_planned(nest) else None
     if choices is None:
-        return Explanation(name, schedule, steps=steps.by_kernel[name])
+        return Explanation(name, schedule, known, steps=steps.by_kernel[name])
     told = [Weighing(str(each), 1e6 * choices.seconds(each)) for each in _telling(choices)]
-    return Explanation(name, schedule, str(choices.problem), told, steps.by_kernel[name])
+    return Explanation(name, schedule, None, str(choices.problem), told, steps.by_kernel[name])
 
 
 def _is_planned(nest: loop.KernelOp) -> bool:
@@ -171,10 +185,12 @@ def _telling(choices: Weighed) -> list[Choice[Any]]:
 
 
 def _print(out: Console, explanation: Explanation) -> None:
-    name, schedule, problem, weighings, steps, figures = explanation
+    name, schedule, known, problem, weighings, steps, figures = explanation
     options = {spec.name: without_quotes(str(spec)) for spec in parse_spec_list(schedule)}
     out.print(name, style="bold", markup=False)
     out.print(f"  schedule  {schedule or 'none'}", markup=False, soft_wrap=True)
+    if known is not None:
+        out.print(f"  known     {known}", markup=False, soft_wrap=True)
     if figures is not None:
         out.print(f"  figures   {figures}", markup=False)
         out.print(f"  weighed   {_NOTHING}", markup=False)
@@ -193,4 +209,7 @@ def _print(out: Console, explanation: Explanation) -> None:
 def _as_json(explanation: Explanation) -> dict[str, Any]:
     steps = [{"pass": s.name, "acted": s.acted, "says": s.says} for s in explanation.steps]
     weighings = [weighing._asdict() for weighing in explanation.weighed]
-    return {**explanation._asdict(), "weighed": weighings, "steps": steps}
+    known = explanation.known and explanation.known._asdict()
+    if known is not None:
+        del known["schedule"]  # with names that are nobody's
+    return {**explanation._asdict(), "known": known, "weighed": weighings, "steps": steps}

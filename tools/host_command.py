@@ -16,8 +16,10 @@ from tilewright.interpreters.comparison import compare
 from tilewright.interpreters.program import Program
 from tilewright.tools.mlir_source import read_module, write_text
 from tilewright.tools.model_source import captured, is_ir
+from tilewright.tools.options.database import database_of
 from tilewright.tools.program import captured_program, module_program
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
+from tilewright.tuning.known_schedules import with_known_schedules
 
 
 def write_host(args: argparse.Namespace, target: str) -> None:
@@ -30,7 +32,8 @@ def write_host(args: argparse.Namespace, target: str) -> None:
             "nobody knows the results of CUDA IR", remedy="start with IR of a higher level"
         )
     module = with_schedules(program.module, args.schedule, target)
-    lowered = lower_to_cuda(module, target)
+    planned = with_known_schedules(module, target, database_of(args))
+    lowered = lower_to_cuda(planned, target)
     warn_of_idle_steps(module, lowered, target)
     plan = plan_of(lowered)
     check_launches(plan.launches, target)

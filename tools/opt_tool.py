@@ -182,7 +182,7 @@ class _Manager(PassManager):
         self.args, self.last = tool.args, next(reversed(tool.pipeline.passes), None)
         checkers = {self.args.check: check_pass}
         super().__init__(tool.ctx, checkers.get("each"), checkers.get("end"))
-        self.idle_steps = import_module("tilewright.tools.idle_steps")
+        self.idle_steps = import_module("tilewright.passes.idle_steps")
 
     def run(self, module: ModuleOp, *stages: Sequence[ModulePass]) -> None:
         """Knowing what was scheduled before."""
@@ -208,7 +208,7 @@ class _Manager(PassManager):
 
 def _warn_of_plans(before: ModuleOp, after: ModuleOp) -> None:
     """Name planned steps with options that are neither done nor still to come."""
-    idle_steps = import_module("tilewright.tools.idle_steps")
+    idle_steps = import_module("tilewright.passes.idle_steps")
     to_come = idle_steps.steps_to_come(after)
     for kernel, steps in idle_steps.planned_and_idle(before, after).items():
         for step in steps:

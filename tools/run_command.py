@@ -34,11 +34,13 @@ from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import read_module
 from tilewright.tools.model_source import captured, is_ir, model_of
 from tilewright.tools.options.backends import BACKENDS
+from tilewright.tools.options.database import database_of
 from tilewright.tools.program import captured_program, module_program, stored_inputs
 from tilewright.tools.report import Report, print_report, write_json, write_json_error
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.terminal import console
 from tilewright.tools.toolkit import use_cuda_home
+from tilewright.tuning.known_schedules import with_known_schedules
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,7 +92,8 @@ def _timed(
     if args.bench:
         workload = workload_of_expression(model_of(args, fake=False, seed=args.seed))
         peers = BACKENDS if args.backends is None else args.backends
-        outcome = gpu_contest(peers, target_name).run(workload, lambda phase: None)
+        contest = gpu_contest(peers, target_name, database_of(args))
+        outcome = contest.run(workload, lambda phase: None)
         out.print()
         print_outcome(outcome, out)
         row = measured(outcome)
@@ -117,7 +120,8 @@ def _kernel_ir(module: ModuleOp, target_name: str, args: argparse.Namespace) -> 
     planned = with_schedules(module, args.schedule, target_name, manager)
     if level_of(planned) is Level.CUDA:
         return None
-    lowered = lower(planned, Level.KERNEL, manager, target_name)
+    known = with_known_schedules(planned, target_name, database_of(args), manager)
+    lowered = lower(known, Level.KERNEL, manager, target_name)
     warn_of_idle_steps(planned, lowered, target_name)
     return lowered
 

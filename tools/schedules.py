@@ -14,6 +14,7 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop, tile
 from tilewright.errors import UsageError
+from tilewright.passes.idle_steps import planned_and_idle, planned_kernels
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.manager import PassManager
@@ -21,7 +22,6 @@ from tilewright.passes.pipeline_string import did_you_mean, parse_spec_list, wit
 from tilewright.passes.pipelines import TO_TILE
 from tilewright.passes.tile.scheduling_pass import LEFT_OUT
 from tilewright.passes.trace import Listener, Rule, listening
-from tilewright.tools.idle_steps import planned_and_idle, planned_kernels
 
 _NAMED = re.compile(r"\s*([\w.$-]+)\s*=(.*)", re.DOTALL)
 _ORDER = {spec.name: position for position, spec in enumerate(parse_spec_list(TO_TILE))}

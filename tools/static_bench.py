@@ -19,8 +19,11 @@ from tilewright.dialects.target import target as target_named
 from tilewright.passes.pipeline_string import parameters_by_pass
 from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import write_text
+from tilewright.tools.options.database import database_of
 from tilewright.tools.suite import Case
 from tilewright.tools.terminal import console, show, table
+from tilewright.tuning.knowledge import Db
+from tilewright.tuning.known_schedules import with_known_schedules
 
 SCHEMA = 1
 """The version of the JSON's shape."""
@@ -78,7 +81,8 @@ def run(args: argparse.Namespace, cases: Sequence[Case]) -> int:
     """Print the table of the cases, without the cases that fail; write the JSON."""
     name = args.target or DEFAULT_TARGET
     target_named(name)
-    found = {case.name: _rows_or_failure(case, name) for case in cases}
+    db = database_of(args)
+    found = {case.name: _rows_or_failure(case, name, db) for case in cases}
     failures = {case: said for case, said in found.items() if isinstance(said, Failure)}
     rows = [row for said in found.values() if not isinstance(said, Failure) for row in said]
     shown = table("case", "kernel", *_NUMBERS, "falls short", numbers=_NUMBERS)
@@ -102,10 +106,10 @@ def run(args: argparse.Namespace, cases: Sequence[Case]) -> int:
     return max((failure.exit_code for failure in failures.values()), default=0)
 
 
-def _rows_or_failure(case: Case, target: str) -> list[Row] | Failure:
+def _rows_or_failure(case: Case, target: str, db: Db) -> list[Row] | Failure:
     """The case's rows, or what is said, at once, of why there are none."""
     try:
-        return [*rows_of(case, target)]
+        return [*rows_of(case, target, db)]
     except Exception as err:  # of whatever kind: the other cases are to be told of all the same
         said, code = explain(err)
         message = said.replace("error: ", f"error: case '{case.name}': ", 1)
@@ -113,12 +117,13 @@ def _rows_or_failure(case: Case, target: str) -> list[Row] | Failure:
         return Failure(message, code)
 
 
-def rows_of(case: Case, target: str) -> Iterator[Row]:
-    """A row for each kernel of the case."""
+def rows_of(case: Case, target: str, db: Db) -> Iterator[Row]:
+    """A row for each kernel of the case, with the schedules that `db` knows."""
     import tilewright
 
     module = tilewright.capture(case.function, *case.inputs()).module
-    for kernel in report_of(module, target_named(target)).kernels:
+    planned = with_known_schedules(module, target, db)
+    for kernel in report_of(planned, target_named(target)).kernels:
         yield _row(case, kernel)
 
 

@@ -49,7 +49,7 @@ _BEST_OF_EACH = f"""
 SELECT {_COLUMNS} FROM (
   SELECT *, row_number() OVER (
     PARTITION BY {", ".join(Key._fields)} ORDER BY us, measured_at, schedule) AS place
-  FROM measurements WHERE us IS NOT NULL AND (? IS NULL OR kernel = ?))
+  FROM measurements WHERE us IS NOT NULL {{}})
 WHERE place = 1 ORDER BY {", ".join(Key._fields)}"""
 
 
@@ -134,7 +134,10 @@ class Database(AbstractContextManager["Database"]):
 
     def best_of_each(self, kernel: str | None = None) -> list[Record]:
         """The fastest of every key there is, of one kernel or all."""
-        return [_record(row) for row in self._rows(_BEST_OF_EACH, kernel, kernel)]
+        if kernel is None:
+            return [_record(row) for row in self._rows(_BEST_OF_EACH.format(""))]
+        of_kernel = _BEST_OF_EACH.format("AND kernel = ?")
+        return [_record(row) for row in self._rows(of_kernel, kernel)]
 
     def measurements(self, key: Key) -> list[Record]:
         """All that was measured: the fastest first, failures last."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The file of a database: where it is, what tables it has, and how it is opened.
+The file of a database: what tables it has, and how it is opened.
 
 It is SQLite's, with a write-ahead log: who reads waits for nobody, and who writes waits for other
 writers only. A process that is killed leaves all that it has committed, and nothing else.
@@ -42,13 +42,6 @@ CREATE TABLE measurements (
 
 class DatabaseError(TilewrightError):
     """A database that cannot be read or written."""
-
-
-def default_path() -> Path:
-    """The user's own database: in `~/.local/share/tilewright` on Linux."""
-    from platformdirs import user_data_path
-
-    return user_data_path("tilewright") / "tuning.sqlite"
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:

@@ -3,11 +3,15 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-# torch and numpy cost seconds; the others are ours but of no use before there is work.
-HEAVY = ["torch", "numpy", "hypothesis", "tilewright.frontend", "tilewright.interpreters.check"]
+# torch and numpy cost seconds; the others are of no use before there is work, or a database.
+HEAVY = [
+    *("torch", "numpy", "hypothesis", "sqlite3", "tomllib"),
+    *("tilewright.frontend", "tilewright.interpreters.check"),
+]
 
 PROBE = """
 import sys, io
@@ -58,9 +62,29 @@ def test_tilewright_starts_light(code: str):
     assert loaded_after(code) == "[]"
 
 
-def test_a_file_is_compiled_without_torch():
+COPY = """\
+loop.kernel @copy(%x: memref<4xf32>) -> (%out: memref<4xf32>) {
+  loop.for %i in 4 {
+    %0 = loop.load %x[%i] : memref<4xf32>
+    loop.store %0, %out[%i] : memref<4xf32>
+  }
+}
+"""
+
+
+def test_a_file_is_compiled_without_torch_and_without_a_database():
     code = f"{TILEWRIGHT}\nassert main(['compile', '-']) == 0"
-    assert "torch" not in loaded_after(code, "func.func @main(%x: memref<4xf32>) { func.return }")
+    loaded = loaded_after(code, COPY)
+    assert "torch" not in loaded
+    assert "sqlite3" not in loaded
+    assert "tomllib" not in loaded
+
+
+def test_a_database_that_is_there_is_read(tmp_path: Path):
+    path = tmp_path / "tuning.sqlite"
+    path.touch()
+    code = f"{TILEWRIGHT}\nassert main(['compile', '-', '--db', '{path}']) == 0"
+    assert "sqlite3" in loaded_after(code, COPY)
 
 
 @pytest.mark.parametrize("arguments", [[], ["relu"], ["--unsupported"], ["--markdown"]])

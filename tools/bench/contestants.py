@@ -16,6 +16,8 @@ from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.tools.bench.workload import Inputs, Workload
+from tilewright.tuning.knowledge import Db
+from tilewright.tuning.known_schedules import with_known_schedules
 
 Bind = Callable[[Inputs], Call]
 """A call of one copy of the inputs; it gives the tensors among the results, flat."""
@@ -41,11 +43,12 @@ def forget_compiled() -> None:
     torch._dynamo.reset()  # pyright: ignore[reportUnknownMemberType]
 
 
-def ours(driver: Driver, target: str) -> Prepare:
-    """Tilewright, on a driver."""
+def ours(driver: Driver, target: str, db: Db = True) -> Prepare:
+    """Tilewright, on a driver, with the schedules that `db` knows."""
 
     def prepare(workload: Workload) -> Bind:
-        plan = plan_of(lower_to_cuda(workload.captured.module, target))
+        module = with_known_schedules(workload.captured.module, target, db)
+        plan = plan_of(lower_to_cuda(module, target))
         shared = LoadedPlan(plan, driver, target)
 
         def bind(inputs: Inputs) -> Call:

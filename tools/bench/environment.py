@@ -14,14 +14,15 @@ import tilewright
 from tilewright.codegen import nvrtc
 from tilewright.codegen.benchmark.device import Device
 from tilewright.codegen.runtime.libcuda import libcuda
+from tilewright.tuning.knowledge import Db, best_records
 
 _PACKAGES = ("torch", "triton", "xdsl")
-_FOLDERS = ("codegen", "dialects", "frontend", "passes", "tools.bench")
+_FOLDERS = ("codegen", "dialects", "frontend", "passes", "tools.bench", "tuning")
 """What makes kernels, and measures them."""
 
 
-def environment(device: Device, contestants: Iterable[str]) -> dict[str, Any]:
-    """Product, versions, and our sources, as one can tell them apart."""
+def environment(device: Device, contestants: Iterable[str], db: Db) -> dict[str, Any]:
+    """Product, versions, our sources and what `db` knows, as one can tell them apart."""
     return {
         "gpu": device.name,
         "flops": device.peaks.flops,
@@ -32,6 +33,7 @@ def environment(device: Device, contestants: Iterable[str]) -> dict[str, Any]:
         **{name: version(name) for name in _PACKAGES if find_spec(name)},
         "tilewright": tilewright.__version__,
         "sources": sources(),
+        "schedules": schedules(db),
         "contestants": list(contestants),
     }
 
@@ -42,6 +44,13 @@ def sources() -> str:
     for package in _FOLDERS:
         folder = Path(str(import_module(f"tilewright.{package}").__file__)).parent
         for path in sorted(folder.rglob("*")):
-            if path.suffix in (".py", ".cuh"):
+            if path.suffix in (".py", ".cuh", ".toml"):
                 digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def schedules(db: Db) -> str:
+    """A digest of the best schedules that a database knows; empty where it knows none."""
+    records = best_records(db, [None]).get(None, ())
+    best = [(*record.key, record.measurement.schedule) for record in records]
+    return sha256(repr(best).encode()).hexdigest()[:16] if best else ""

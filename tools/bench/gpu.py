@@ -10,6 +10,7 @@ from tilewright.dialects.target import target
 from tilewright.errors import TilewrightError
 from tilewright.tools.bench.contest import Contest
 from tilewright.tools.bench.contestants import BACKENDS, OURS, ours, use_float32
+from tilewright.tuning.knowledge import Db
 
 
 def need_gpu(instead: str) -> None:
@@ -21,10 +22,13 @@ def need_gpu(instead: str) -> None:
         )
 
 
-def gpu_contest(backends: Sequence[str], target_name: str | None = None) -> Contest:
-    """Ours against others, by name. Raises `TilewrightError` where there is no GPU."""
+def gpu_contest(backends: Sequence[str], target_name: str | None = None, db: Db = True) -> Contest:
+    """
+    Ours, with the schedules that `db` knows, against others, by name. Raises `TilewrightError`
+    where there is no GPU.
+    """
     name = target_for(target_name)
     driver = gpu_driver()
     use_float32()
     peers = {backend: BACKENDS[backend] for backend in backends}
-    return Contest(CudaDevice(target(name)), {OURS: ours(driver, name), **peers})
+    return Contest(CudaDevice(target(name)), {OURS: ours(driver, name, db), **peers})

@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from tilewright.errors import TilewrightError
+from tilewright.tools.options.database import database_argv, database_of
 from tilewright.tools.toolkit import find_tool
 
 _SECTIONS = (
@@ -64,4 +65,5 @@ def _program(args: argparse.Namespace) -> list[str]:
     source = [args.file] if args.expression is None else ["-c", args.expression]
     target = [] if args.target is None else ["--target", args.target]
     command = [sys.executable, "-m", "tilewright.tools.cli", "run", "--device", "gpu"]
-    return [*command, "--seed", str(args.seed), *target, *source]
+    db = database_argv(database_of(args))
+    return [*command, "--seed", str(args.seed), *target, *db, *source]

@@ -15,15 +15,17 @@ from tilewright.codegen.benchmark.isolated import Reply, Worker, WorkerLost
 from tilewright.errors import TilewrightError
 from tilewright.tools.bench.contestants import BACKENDS
 from tilewright.tools.bench.row import Row, failed
+from tilewright.tools.options.database import database_argv
 from tilewright.tools.suite import Case
 
 _START_S = 120.0
 """Seconds that a process may take to load PyTorch and find the GPU."""
 
 
-def worker_command(backends: Sequence[str]) -> list[str]:
-    """The command line of a worker."""
-    return [sys.executable, "-m", "tilewright.tools.bench.worker", "--backends", ",".join(backends)]
+def worker_command(backends: Sequence[str], db: str | bool) -> list[str]:
+    """The command line of a worker, which looks up schedules in `db`."""
+    command = [sys.executable, "-m", "tilewright.tools.bench.worker"]
+    return [*command, "--backends", ",".join(backends), *database_argv(db)]
 
 
 @dataclass

@@ -23,6 +23,7 @@ from tilewright.errors import TilewrightError
 from tilewright.tools.bench.contest import Contest, DeviceLostError
 from tilewright.tools.bench.row import Row, failed, head, measured
 from tilewright.tools.bench.workload import workload_of_case
+from tilewright.tools.options.database import add_database, database_of
 from tilewright.tools.suite import Case
 from tilewright.tools.toolkit import use_cuda_home
 
@@ -65,11 +66,13 @@ def main(argv: Sequence[str]) -> None:
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--backends", required=True)
-    backends = parser.parse_args(argv).backends.split(",")
+    add_database(parser)
+    args = parser.parse_args(argv)
     send = sender(own_stdout())
     use_cuda_home()
-    contest = gpu_contest([name for name in backends if name])
-    send({"environment": environment(contest.device, contest.contestants)})
+    db = database_of(args)
+    contest = gpu_contest([name for name in args.backends.split(",") if name], db=db)
+    send({"environment": environment(contest.device, contest.contestants, db)})
     serve(contest, sys.stdin, send)
 
 

@@ -6,6 +6,7 @@ import re
 
 from tilewright.tools.options.backends import add_backends
 from tilewright.tools.options.command import AddParser, command
+from tilewright.tools.options.database import add_database
 from tilewright.tools.options.numbers import seconds
 
 _EPILOG = """\
@@ -44,6 +45,7 @@ def add(add_parser: AddParser) -> None:
         "again, if they are of the same GPU, versions, sources and backends",
     )
     add_backends(parser)
+    add_database(parser)
     parser.add_argument("--plot", metavar="FILE", help="draw a bar chart: .png, .svg or .pdf")
     parser.add_argument(
         "--limit",

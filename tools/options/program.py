@@ -3,6 +3,8 @@
 
 import argparse
 
+from tilewright.tools.options.database import add_database
+
 EXPRESSION = """\
 An EXPR is a PyTorch expression, or statements that end in one; torch, nn, F and math are known:
   tilewright {} -c "torch.nn.RMSNorm(2048)(torch.randn(1, 32, 2048))"
@@ -21,6 +23,7 @@ def add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", metavar="ARCH", help="GPU architecture; default: the GPU present, else sm_90a"
     )
+    add_database(parser)
     parser.add_argument(
         "--schedule",
         metavar="[KERNEL=]PASSES",

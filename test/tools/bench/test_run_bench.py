@@ -37,9 +37,9 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> ScriptedDevice:
     """What passes for a GPU: our kernels run in the simulator, and take 10 us, PyTorch's 30 us."""
     device = ScriptedDevice(lambda n: [20.0, 20.0, 60.0, 60.0][n % 4], l2_bytes=64)
 
-    def contest(backends: Sequence[str], target: str) -> Contest:
+    def contest(backends: Sequence[str], target: str, db: str | bool) -> Contest:
         peers: dict[str, Prepare] = {name: BACKENDS[name] for name in backends}
-        found = {"ours": ours(SimulatedDriver(), target), **peers}
+        found = {"ours": ours(SimulatedDriver(), target, db), **peers}
         return Contest(device, found, Protocol(0, 0, least_rounds=1))
 
     monkeypatch.setattr(run_command, "gpu_contest", contest)

@@ -59,5 +59,6 @@ def test_one_that_does_not_start_is_an_error(tmp_path: Path) -> None:
 
 
 def test_the_real_one_is_started_with_its_backends() -> None:
-    command = worker_command(["eager", "compile"])
-    assert command[1:] == ["-m", "tilewright.tools.bench.worker", "--backends", "eager,compile"]
+    command = worker_command(["eager", "compile"], db="mine.sqlite")
+    worker = ["-m", "tilewright.tools.bench.worker"]
+    assert command[1:] == [*worker, "--backends", "eager,compile", "--db", "mine.sqlite"]

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a schedule from elsewhere, perhaps of another version, still does what it says."""
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+
+from tilewright.codegen.printer import kernels_of
+from tilewright.codegen.target_limits import check_kernels
+from tilewright.dialects import loop
+from tilewright.passes.idle_steps import planned_and_idle
+from tilewright.passes.levels import Level
+from tilewright.passes.lowering import lower
+from tilewright.passes.pipeline_string import without_quotes
+from tilewright.passes.trace import Listener, listening
+
+
+def why_not(kernel: loop.KernelOp, schedule: str, target: str) -> str | None:
+    """
+    Why `kernel`, a nest of Loop IR, cannot be made with `schedule`; None if it can.
+
+    It is tried, as far as CUDA. A step that pins options and does nothing is a reason too: what was
+    measured had it.
+    """
+    copy = kernel.clone()
+    copy.plan = StringAttr(schedule)
+    alone = ModuleOp([copy])
+    try:
+        with listening(_Nobody()):
+            lowered = lower(alone, Level.CUDA, target=target)
+        check_kernels(kernels_of(lowered), target)
+    except Exception as err:  # of whatever kind: nobody has asked for this schedule
+        return str(err).strip().split("\n")[0] or type(err).__name__
+    for steps in planned_and_idle(alone, lowered).values():
+        for step in steps:
+            if step.parameters:
+                return f"'{without_quotes(str(step))}' does nothing"
+    return None
+
+
+class _Nobody(Listener[None]):
+    """Trials are not told of."""
+
+    def look(self, scope: Operation) -> None:
+        """Keep nothing."""

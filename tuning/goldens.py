@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Goldens: schedules that come with Tilewright, a file of TOML for each GPU in `tuning/goldens/`.
+
+    gpu = "NVIDIA H100 80GB HBM3"
+    target = "sm_90a"
+
+    [[golden]]
+    kernel = "8bbb6c79200d86e1bcd8cee51fd34dd2"
+    about = "matmul(512x64xf32, 64x96xf32) -> 512x96xf32"
+    origin = "torch.randn(512, 64) @ torch.randn(64, 96)"
+    inputs = ["t0", "t1"]
+    schedule = "tileify,blockify-launch{m=8 n=32},mark-unroll"
+    us = 12.5
+    measured_at = "2026-01-01T00:00:00.000000+00:00"
+    semantics = 1
+    nvrtc = "13.0"
+
+`kernel` is the digest of one of the kernels of `origin`, whose inputs are called as `inputs` says,
+and `schedule` calls them so. To make it again:
+
+    tilewright compile --no-db -c ORIGIN --ir loop | opt-tool - -p SCHEDULE
+
+A test does so with every golden.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tilewright.errors import UsageError
+
+FOLDER = Path(__file__).parent / "goldens"
+"""Where those lie that come with us."""
+
+_TEXTS = ("kernel", "about", "origin", "schedule", "measured_at", "nvrtc")
+
+
+class Golden(NamedTuple):
+    """The schedule of one kernel on one GPU."""
+
+    kernel: str
+    """Its digest."""
+    about: str
+    origin: str
+    inputs: tuple[str, ...]
+    schedule: str
+    """With the names of `inputs`."""
+    us: float
+    measured_at: str
+    semantics: int
+    nvrtc: str
+
+
+class GoldenFile(NamedTuple):
+    """The goldens of one GPU."""
+
+    path: Path
+    gpu: str
+    target: str
+    goldens: tuple[Golden, ...]
+
+
+def file_name(gpu: str) -> str:
+    """`nvidia-h100-80gb-hbm3.toml`."""
+    return re.sub(r"\W+", "-", gpu.lower()).strip("-") + ".toml"
+
+
+def golden_files(folder: Path = FOLDER) -> tuple[GoldenFile, ...]:
+    """All there are, by name. Raises `UsageError` for a file that is none."""
+    return tuple(map(_read, sorted(folder.glob("*.toml"))))
+
+
+def golden_text(gpu: str, target: str, goldens: Iterable[Golden]) -> str:
+    """The text of a file, as `golden_files` reads it."""
+    head = f"gpu = {_value(gpu)}\ntarget = {_value(target)}\n"
+    ordered = sorted(goldens, key=lambda golden: (golden.about, golden.kernel))
+    return head + "".join(f"\n[[golden]]\n{_fields(golden._asdict())}" for golden in ordered)
+
+
+def _fields(fields: Mapping[str, object]) -> str:
+    return "".join(f"{name} = {_value(value)}\n" for name, value in fields.items())
+
+
+def _value(value: object) -> str:
+    """Texts, numbers and lists of them are in TOML as they are in JSON, but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+@lru_cache
+def _read(path: Path) -> GoldenFile:
+    # It takes longer to load than to find out that there are no goldens.
+    import tomllib
+
+    try:
+        content = tomllib.loads(path.read_text())
+        return GoldenFile(
+            path,
+            _checked(content["gpu"], str),
+            _checked(content["target"], str),
+            tuple(map(_golden, content.get("golden", ()))),
+        )
+    except OSError as err:
+        raise UsageError(f"cannot read '{path}': {err.strerror}") from err
+    except KeyError as err:
+        raise UsageError(f"'{path}' is no file of goldens: it lacks {err}") from err
+    except (ValueError, TypeError) as err:
+        raise UsageError(f"'{path}' is no file of goldens: {err}") from err
+
+
+def _golden(entry: Mapping[str, Any]) -> Golden:
+    inputs: Sequence[Any] = _checked(entry["inputs"], list)
+    return Golden(
+        **{name: _checked(entry[name], str) for name in _TEXTS},
+        inputs=tuple(_checked(name, str) for name in inputs),
+        us=float(_checked(entry["us"], float | int)),
+        semantics=_checked(entry["semantics"], int),
+    )
+
+
+def _checked(value: Any, kind: Any) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError(f"unexpected {value!r}")
+    return value

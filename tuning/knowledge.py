@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Which schedules are known of a kernel: those of a database, and the goldens.
+
+They count in this order, where a kernel is compiled for a target:
+
+1. what was measured on the GPU that is present, if it is of the target;
+2. what was measured on other GPUs of the target, by name;
+3. what a model has computed for the target.
+
+For each GPU the database comes before the goldens, and a newer NVRTC before an older one.
+"""
+
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tilewright.codegen.gpu import present_gpu
+from tilewright.errors import TilewrightError
+from tilewright.tuning.goldens import Golden, GoldenFile, golden_files
+from tilewright.tuning.key import SEMANTICS, Record
+from tilewright.tuning.operand_names import to_canonical
+from tilewright.tuning.own_database import own_database
+
+Db = str | Path | bool
+"""The path of a database; or True for the user's own, if there is one, and False for nothing."""
+
+
+class Known(NamedTuple):
+    """A schedule that someone has measured."""
+
+    schedule: str
+    """With canonical names (`operand_names`)."""
+    us: float
+    device: str
+    """The GPU, or the target where a model has computed the time."""
+    evaluator: str
+    nvrtc: str
+    measured_at: str
+    source: str
+    """Who says so: `database /home/me/tuning.sqlite`."""
+
+    def __str__(self) -> str:
+        day = self.measured_at.partition("T")[0]
+        return f"{self.us:.2f} us on {self.device} by the {self.evaluator}, {day}, {self.source}"
+
+
+class Knowledge:
+    """
+    What is known for `target`. Raises `DatabaseError` for a path that is no database; if it is the
+    user's own, which nobody has asked for, that is a warning.
+    """
+
+    def __init__(self, target: str, db: Db):
+        self.target = target
+        self._db = db
+        self._path = path_of(db)
+        self._goldens = [] if db is False else [*_goldens_for(target)]
+        self._gpu = _gpu_of(target)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to look at."""
+        return self._path is None and not self._goldens
+
+    def best(self, kernels: Iterable[str]) -> dict[str, list[Known]]:
+        """What is known of kernels, by their digests, in the order in which it counts."""
+        asked = [*dict.fromkeys(kernels)]
+        measured = self._measured(asked)
+        found: dict[str, list[Known]] = {}
+        for kernel in asked:
+            goldens = (known for digest, known in self._goldens if digest == kernel)
+            parts = (measured.get(kernel, ()), goldens)
+            ranked = [(*self._rank(k), at, _oldness(k), k) for at, p in enumerate(parts) for k in p]
+            found[kernel] = [known for *_, known in sorted(ranked)]
+        return found
+
+    def _rank(self, known: Known) -> tuple[bool, bool, str]:
+        return known.evaluator != "gpu", known.device != self._gpu, known.device
+
+    def _measured(self, kernels: Iterable[str]) -> dict[str | None, list[Known]]:
+        records = best_records(self._db, kernels)
+        return {kernel: self._of_records(found) for kernel, found in records.items()}
+
+    def _of_records(self, records: Iterable[Record]) -> list[Known]:
+        return [
+            Known(
+                measurement.schedule,
+                measurement.us,
+                key.device,
+                key.evaluator,
+                key.nvrtc,
+                measured_at,
+                f"database {self._path}",
+            )
+            for key, measurement, measured_at in records
+            if key.target == self.target and key.semantics == SEMANTICS
+            if measurement.us is not None
+        ]
+
+
+def best_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, list[Record]]:
+    """The best of each key of these kernels, or of all for None. Raises as `Knowledge` does."""
+    if (path := path_of(db)) is None:
+        return {}
+    # SQLite is loaded where there is something to read, and nowhere else.
+    from tilewright.tuning.database import Database
+
+    try:
+        with Database.reading(path) as database:
+            return {kernel: database.best_of_each(kernel) for kernel in kernels}
+    except TilewrightError as err:
+        if db is not True:
+            raise
+        warnings.warn(f"{err}; it is left out", stacklevel=2)
+        return {}
+
+
+def path_of(db: Db) -> Path | None:
+    """Where to look; None for nowhere."""
+    if not isinstance(db, bool):
+        return Path(db)
+    path = own_database() if db else None
+    return path if path is not None and path.is_file() else None
+
+
+def _gpu_of(target: str) -> str | None:
+    """The GPU that is present, if it is one of the target."""
+    gpu = present_gpu()
+    return gpu.name if gpu is not None and gpu.target == target else None
+
+
+def _oldness(known: Known) -> tuple[int, ...]:
+    """Less for newer versions of NVRTC."""
+    return tuple(-int(part) for part in known.nvrtc.split(".") if part.isdecimal())
+
+
+def _goldens_for(target: str) -> Iterator[tuple[str, Known]]:
+    for file in golden_files():
+        for golden in file.goldens:
+            if file.target == target and golden.semantics == SEMANTICS:
+                yield golden.kernel, _of_golden(file, golden)
+
+
+def _of_golden(file: GoldenFile, golden: Golden) -> Known:
+    schedule = to_canonical(golden.schedule, golden.inputs)
+    source = f"golden {file.path.name}"
+    return Known(schedule, golden.us, file.gpu, "gpu", golden.nvrtc, golden.measured_at, source)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The best schedule that is known of each kernel becomes its plan.
+
+    loop.kernel @mm(...) -> (...) { ... }
+
+becomes, where a database or a golden has measured it,
+
+    loop.kernel @mm(...) -> (...) { ... } plan "tileify,chunk-matmul-k{bk=16},..."
+
+What does not apply any more, because the passes have changed, is left out with a remark. Kernels
+that have a plan keep it.
+"""
+
+from collections.abc import Iterable
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from tilewright.dialects import loop, tile
+from tilewright.passes.levels import Level, level_of
+from tilewright.passes.lowering import lower
+from tilewright.passes.manager import PassManager
+from tilewright.passes.trace import Rule, decided, rewriting, skipped
+from tilewright.tuning.applicability import why_not
+from tilewright.tuning.kernel_key import digest, input_names
+from tilewright.tuning.knowledge import Db, Knowledge, Known
+from tilewright.tuning.operand_names import from_canonical
+
+RULE = Rule("t", 18, "known_schedules")
+
+
+def with_known_schedules(
+    module: ModuleOp, target: str, db: Db = True, manager: PassManager | None = None
+) -> ModuleOp:
+    """
+    `module` at Loop IR with the schedules that are known as plans; `module` itself where there is
+    nothing to ask, or it is below Loop IR already. Raises `DatabaseError` as `Knowledge` does.
+    """
+    return planned_as_known(module, target, db, manager)[0]
+
+
+def planned_as_known(
+    module: ModuleOp, target: str, db: Db = True, manager: PassManager | None = None
+) -> tuple[ModuleOp, dict[str, Known]]:
+    """The same, and where plans are from, by kernel."""
+    if level_of(module) not in (Level.TORCH, Level.TENSOR, Level.LOOP):
+        return module, {}
+    if (knowledge := Knowledge(target, db)).is_empty:
+        return module, {}
+    nests = lower(module, Level.LOOP, manager, target)
+    kernels = [op for op in nests.ops if isinstance(op, loop.KernelOp) and _is_open(op)]
+    digests = [digest(kernel) for kernel in kernels]
+    best = knowledge.best(digests)
+    used = {
+        kernel.sym_name.data: known
+        for kernel, found in zip(kernels, digests, strict=True)
+        if (known := _planned(kernel, best[found], target)) is not None
+    }
+    return nests, used
+
+
+def _is_open(kernel: loop.KernelOp) -> bool:
+    """Whether nobody has said yet how the kernel is scheduled."""
+    return kernel.plan is None and not isinstance(kernel.body.block.last_op, tile.LaunchOp)
+
+
+def _planned(kernel: loop.KernelOp, candidates: Iterable[Known], target: str) -> Known | None:
+    """What has become the kernel's plan: the first that applies."""
+    names = input_names(kernel)
+    for known in candidates:
+        schedule = from_canonical(known.schedule, names)
+        if (reason := why_not(kernel, schedule, target)) is not None:
+            skipped(RULE, kernel, f"'{schedule}' does not apply ({known}): {reason}")
+            continue
+        decided(RULE, kernel, str(known))
+        with rewriting(RULE, kernel):
+            kernel.plan = StringAttr(schedule)
+        return known
+    return None
