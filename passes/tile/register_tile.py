@@ -25,7 +25,7 @@ Extents have to divide.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import product
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerAttr, i64
@@ -54,9 +54,8 @@ from tilewright.passes.tile.thread_tiles import (
 from tilewright.passes.trace import Rule
 
 _FK = 4
-_MOST_CHOICES = 40
 
-_BESIDE_ESTIMATE = 28
+BESIDE_ESTIMATE = 28
 """Registers that NVRTC takes in register tiles, beside those that are estimated."""
 
 
@@ -98,9 +97,7 @@ class RegisterTilePass(SchedulingPass):
 
     def choices(self, launch: tile.LaunchOp) -> Iterator[Self]:
         if self._wrong_options(launch) is None:
-            tiles = self._tiles(launch) if sides(launch) else self._lines(launch)
-            possible = (choice for choice in tiles if choice.impossible(launch) is None)
-            yield from islice(possible, _MOST_CHOICES)
+            yield from self._tiles(launch) if sides(launch) else self._lines(launch)
 
     def _tiles(self, launch: tile.LaunchOp) -> Iterator[Self]:
         """
@@ -110,16 +107,20 @@ class RegisterTilePass(SchedulingPass):
         bare = type(self)(self.target)
         tiles = thread_tiles(launch, _given_or(self.fm, FACTORS), _given_or(self.fn, FACTORS))
         steps = [1, _FK] if not reads_along_k(launch) else [_FK, 1]
-        if not all(op.axis_extents()[0] % _FK == 0 for op in innermost(launch)):
-            steps = [1]
+        steps = [fk for fk in steps if replace(bare, fk=fk)._indivisible(launch) is None]
         for of_m, of_n in tiles:
             choice = replace(bare, fm=of_m, fn=of_n)
-            if any(split.axis.extent % split.elements for split in choice._splits(launch)):
+            if choice._misfit(launch) is not None:
                 continue
-            blocks = [choice._usual_blocks(launch), 0] if self.min_blocks is None else []
-            for fk, resident in product(steps, blocks or [self.min_blocks]):
+            needed = registers_with(launch, steps_of(choice._splits(launch)))
+            if needed > target_named(self.target).max_registers_per_thread:
+                continue
+            blocks = choice._blocks(launch, needed)
+            if self.min_blocks is not None:
+                blocks = [self.min_blocks]
+            for fk, resident in product(steps, blocks):
                 yield replace(choice, fk=fk, min_blocks=resident)
-            if (of_m, of_n) == tiles[0] and blocks:
+            if (of_m, of_n) == tiles[0] and self.min_blocks is None:
                 yield from choice._strips(steps[0], blocks[0])
 
     def _strips(self, fk: int, min_blocks: int) -> Iterator[Self]:
@@ -134,14 +135,16 @@ class RegisterTilePass(SchedulingPass):
         bare = type(self)(self.target, min_blocks=0)
         vectors = _given_or(self.vector, (widest(launch), 4, 2, 1, 8))
         for vector, items in product(dict.fromkeys(vectors), _given_or(self.items, (1, 2, 4, 8))):
-            yield replace(bare, vector=vector, items=items)
+            choice = replace(bare, vector=vector, items=items)
+            if choice.impossible(launch) is None:
+                yield choice
 
-    def _usual_blocks(self, launch: tile.LaunchOp) -> int:
-        """So many blocks as have room for the registers that threads need."""
-        target = target_named(self.target)
-        splits = self._splits(launch)
-        needed = registers_with(launch, steps_of(splits)) + _BESIDE_ESTIMATE
-        return target.blocks_per_sm(threads_with(launch, splits), 0, needed)
+    def _blocks(self, launch: tile.LaunchOp, needed: int) -> list[int]:
+        """As many blocks as have room for the registers that threads need; any; about as many."""
+        target, threads = target_named(self.target), threads_with(launch, self._splits(launch))
+        usual = target.blocks_per_sm(threads, 0, needed + BESIDE_ESTIMATE)
+        near = (n for n in (usual - 1, usual + 1) if 1 <= n <= target.max_blocks_per_sm)
+        return [*dict.fromkeys([usual, 0, *near])]
 
     def _splits(self, launch: tile.LaunchOp) -> list[Split]:
         """What becomes of the axes that are split."""
@@ -153,11 +156,14 @@ class RegisterTilePass(SchedulingPass):
         return [Split(a, self.items or 1, self.vector or 1) for a in last_axis(launch)]
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
+        return self._misfit(launch) or over_budget(
+            launch, steps_of(self._splits(launch)), target_named(self.target)
+        )
+
+    def _misfit(self, launch: tile.LaunchOp) -> str | None:
+        """Why the launch cannot have these values, its registers aside."""
         return (
-            self._wrong_options(launch)
-            or self._indivisible(launch)
-            or self._wrong_threads(launch)
-            or over_budget(launch, steps_of(self._splits(launch)), target_named(self.target))
+            self._wrong_options(launch) or self._indivisible(launch) or self._wrong_threads(launch)
         )
 
     def _wrong_options(self, launch: tile.LaunchOp) -> str | None:

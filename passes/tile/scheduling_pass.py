@@ -15,7 +15,7 @@ What was done is added to the kernel's `schedule`; a step that no plan foresaw e
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import ClassVar, Self
@@ -130,10 +130,16 @@ class _ScheduleLaunch(RewritePattern):
         if isinstance(chosen, str):
             skipped(step.RULE, kernel, chosen)
             return
-        with rewriting(step.RULE, kernel):
-            chosen.rewrite(launch, rewriter)
-        rewriter.notify_op_modified(kernel)
-        record(kernel, chosen.step())
+        carry_out(chosen, launch, rewriter)
+
+
+def carry_out(chosen: SchedulingPass, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+    """Do what was decided, and write it down."""
+    kernel = launch.kernel
+    with rewriting(chosen.RULE, kernel):
+        chosen.rewrite(launch, rewriter)
+    rewriter.notify_op_modified(kernel)
+    record(kernel, chosen.step())
 
 
 def _chosen(
@@ -147,6 +153,16 @@ def _chosen(
     options = {} if planned is None else planned.normalize_parameter_names().parameters
     if given and not given.items() <= options.items():
         kernel.plan, options = None, given
+    return decided(step, launch, options)
+
+
+def decided(
+    step: SchedulingPass, launch: tile.LaunchOp, options: Mapping[str, ParameterListType]
+) -> SchedulingPass | str:
+    """
+    The pass with values for all its options, some of which are given, or why the launch is left
+    alone; `PassFailedException` if it cannot have what is given.
+    """
     if not options and (reason := step.worthless(launch)) is not None:
         return reason
     is_open = any(field.name not in options for field in fields(step) if field.name != "target")
@@ -166,19 +182,19 @@ def _chosen(
 def _completed(
     asked: SchedulingPass,
     best: SchedulingPass | None,
-    options: dict[str, ParameterListType],
+    options: Mapping[str, ParameterListType],
     launch: tile.LaunchOp,
 ) -> SchedulingPass:
     """The best choice with these options in the place of its own; an error if that cannot be."""
     guess = {} if best is None else best.options()
-    chosen = _configured(asked, asked.completed(guess, options))
+    chosen = _configured(asked, asked.completed(guess, dict(options)))
     if (reason := chosen.impossible(launch)) is not None:
         name = launch.kernel.sym_name.data
         raise PassFailedException(f"{asked.name}: cannot do '{chosen.step()}' in @{name}: {reason}")
     return chosen
 
 
-def _configured(step: SchedulingPass, options: dict[str, ParameterListType]) -> SchedulingPass:
+def _configured(step: SchedulingPass, options: Mapping[str, ParameterListType]) -> SchedulingPass:
     return configure(type(step), ArgSpec(step.name, {**options, "target": (step.target,)}), "pass")
 
 

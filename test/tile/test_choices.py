@@ -21,8 +21,8 @@ TARGETS = ("sm_80", "sm_90a", "sm_120")
 FOLDER = Path(__file__).parent
 FILES = [path for path in FOLDER.rglob("*.mlir") if "tile.launch" in path.read_text()]
 
-MOST = 40
-"""A tuner goes through the choices of several passes, each with each."""
+MOST = 240
+"""All tiles of a thread, with each number of blocks. Of other passes there are a few dozens."""
 
 
 @pytest.fixture(scope="module")

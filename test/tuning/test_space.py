@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The space of schedules: what it holds can be had, and makes the kernels that it says."""
+
+from random import Random
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from tilewright.dialects import loop
+from tilewright.dialects.target import target as target_named
+from tilewright.passes.levels import Level
+from tilewright.passes.lowering import context, lower
+from tilewright.passes.tile.apply_schedule import ApplySchedulePass
+from tilewright.tuning.space import Node, Space
+
+from .kernels import ELEMENTS, MATMUL, ROWS, kernel_of
+
+KERNELS = (MATMUL, ROWS, ELEMENTS)
+
+
+def applied(kernel: loop.KernelOp, schedule: str, target: str) -> loop.KernelOp:
+    """The kernel after `apply-schedule`."""
+    copy = kernel.clone()
+    copy.plan = StringAttr(schedule)
+    module = ModuleOp([copy])
+    ApplySchedulePass(target).apply(context(), module)
+    (made,) = module.ops
+    assert isinstance(made, loop.KernelOp)
+    return made
+
+
+def any_leaf(space: Space, random: Random) -> Node:
+    """A leaf, or a dead end."""
+    node = space.root
+    while node.children:
+        node = random.choice(node.children)
+    return node
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("text", KERNELS)
+def test_the_first_leaf_is_the_default(text: str, target: str):
+    kernel = kernel_of(text)
+    space = Space(kernel, target)
+    node = space.root
+    while node.children:
+        node = node.children[0]
+    (planned,) = lower(ModuleOp([kernel.clone()]), Level.TILE, target=target).ops
+    assert str(space.kernel(node)) == str(planned)
+    assert f'schedule "{node.schedule}"' in str(planned)
+
+
+@pytest.mark.parametrize("text", KERNELS)
+def test_a_schedule_makes_its_kernel(text: str):
+    kernel, random = kernel_of(text), Random(1)
+    space, found = Space(kernel), set[str]()
+    for _ in range(12):
+        leaf = any_leaf(space, random)
+        if leaf.schedule is None:
+            continue
+        found.add(leaf.schedule)
+        made = applied(kernel, leaf.schedule, space.target)
+        assert str(made) == str(space.kernel(leaf))
+    assert len(found) > 6
+
+
+def test_blocks_fit():
+    space, target = Space(kernel_of(MATMUL), "sm_80"), target_named("sm_80")
+    random = Random(2)
+    launches = [space.states.after(leaf.steps) for leaf in leaves(space, random, 10)]
+    assert all(launch.num_threads <= target.max_threads_per_block for launch in launches)
+
+
+def leaves(space: Space, random: Random, count: int) -> list[Node]:
+    """Some whole schedules."""
+    found = (any_leaf(space, random) for _ in range(count))
+    return [leaf for leaf in found if leaf.schedule is not None]
+
+
+def test_what_is_forgotten_is_made_again():
+    kernel = kernel_of(MATMUL)
+    space, forgetful = Space(kernel), Space(kernel, kept=1)
+    nodes = [leaves(each, Random(3), 3) for each in (space, forgetful)]
+    for kept, made in zip(*nodes, strict=True):
+        assert str(space.kernel(kept)) == str(forgetful.kernel(made))
+    assert forgetful.states.carried_out > space.states.carried_out
+
+
+def test_reasons_are_counted():
+    space = Space(kernel_of(ELEMENTS))
+    assert any_leaf(space, Random(4)).schedule is not None
+    assert space.reasons["chunk-matmul-k"].total() == 1

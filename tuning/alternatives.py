@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What can be done with a kernel next: all that one pass could do to it, and to do without the pass.
+
+The first alternative is what the planner has in mind, as far as that can be done to the kernel as
+it is; then come the pass's own choices, as they are, and at last to leave it out. Some cannot be
+left out: without threads all but one lane of a warp would be idle, and a block has no more than a
+GPU allows. `mark-unroll` closes the schedule; who wants nothing unrolled says `limit=1`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from xdsl.utils.arg_spec import ParameterListType
+from xdsl.utils.exceptions import PassFailedException
+
+from tilewright.dialects import tile
+from tilewright.dialects.kernel_like import MAX_THREADS
+from tilewright.passes.tile.rows import shares_rows
+from tilewright.passes.tile.scheduling_pass import SchedulingPass, decided
+
+Options = Mapping[str, ParameterListType]
+
+_MAY_BE_LEFT_OUT: Mapping[str, Callable[[tile.LaunchOp], bool]] = {
+    "blockify-launch": shares_rows,  # cooperative-reduce gives those their threads
+    "cooperative-reduce": lambda launch: bool(launch.thread_axes()),
+    "register-tile": lambda launch: launch.num_threads <= MAX_THREADS,
+    "mark-unroll": lambda launch: False,
+}
+
+
+def alternatives(
+    step: SchedulingPass, launch: tile.LaunchOp, planned: Options | None
+) -> list[SchedulingPass | None]:
+    """
+    What `step`, which is legal, could do to the launch, the best guess first; None to leave it out.
+
+    `planned` are the options that the planner has in mind, or None if it does without.
+    """
+    choices = list(step.choices(launch))
+    found = dict.fromkeys([_guess(step, launch, planned, choices), *choices])
+    if _MAY_BE_LEFT_OUT.get(step.name, lambda launch: True)(launch):
+        found.setdefault(None)
+    else:
+        found.pop(None, None)
+    return list(found)
+
+
+def _guess(
+    step: SchedulingPass,
+    launch: tile.LaunchOp,
+    planned: Options | None,
+    choices: Sequence[SchedulingPass],
+) -> SchedulingPass | None:
+    """What the planner has in mind; where that is impossible now, what the pass does by itself."""
+    if planned is None:
+        return None
+    if planned:
+        agreeing = (choice for choice in choices if planned.items() <= choice.options().items())
+        if (found := next(agreeing, None) or _with_options(step, launch, planned)) is not None:
+            return found
+    is_worth_it = choices and step.worthless(launch) is None and choices[0].idle() is None
+    return choices[0] if is_worth_it else None
+
+
+def _with_options(
+    step: SchedulingPass, launch: tile.LaunchOp, planned: Options
+) -> SchedulingPass | None:
+    """What a pipeline with these options would do."""
+    try:
+        found = decided(step, launch, planned)
+    except PassFailedException:
+        return None
+    return None if isinstance(found, str) else found

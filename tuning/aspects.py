@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The single questions that a pass's options answer, so that they can be asked one at a time.
+
+An option with one value is a question: `register-tile{fm=8 fn=4}` answers `fm` and `fn`. An option
+that lists names asks about each of them: `stage-inputs{raw=x,w transposed=w}` answers that `x` is
+`raw` and `w` is `raw transposed`.
+
+A register tile has a few hundred combinations of options, most of them bad for the same few
+reasons. Asked one at a time, what is learned of `fm=1` is learned once.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+
+LEFT_OUT = "left out"
+"""The answer to the first question of a pass that is not run."""
+
+UNANSWERED = "-"
+"""The answer of a choice whose options do not speak of a question, as of slabs that are no box."""
+
+Choice = TypeVar("Choice", bound=SchedulingPass | None)
+
+
+def aspects(choice: SchedulingPass) -> dict[str, str]:
+    """Each question that the options answer, with the answer."""
+    answers: dict[str, list[str]] = {}
+    for option, values in choice.options().items():
+        if isinstance(getattr(choice, option), tuple):
+            for name in values:
+                answers.setdefault(f"{choice.name} {name}", []).append(option)
+        else:
+            answers[f"{choice.name} {option}"] = [_text(value) for value in values]
+    return {question: " ".join(answer) for question, answer in answers.items()}
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def split(choices: Sequence[Choice]) -> Mapping[str, list[Choice]]:
+    """
+    Several choices parted by their answers to the first question on which they differ, in the order
+    in which the answers come first. Of those that answer all alike there is the first only.
+    """
+    answers = [None if choice is None else aspects(choice) for choice in choices]
+    questions = dict.fromkeys(q for answer in answers if answer is not None for q in answer)
+    question = next((q for q in questions if _differ(q, answers)), "")
+    parts: dict[str, list[Choice]] = {}
+    for choice, answer in zip(choices, answers, strict=True):
+        parts.setdefault(_label(question, choice, answer), []).append(choice)
+    return parts if question else {label: part[:1] for label, part in parts.items()}
+
+
+def _differ(question: str, answers: Iterable[Mapping[str, str] | None]) -> bool:
+    return len({None if answer is None else answer.get(question) for answer in answers}) > 1
+
+
+def _label(question: str, choice: SchedulingPass | None, answer: Mapping[str, str] | None) -> str:
+    if choice is None or answer is None:
+        return LEFT_OUT
+    if not question:
+        return choice.name
+    return f"{question}={answer.get(question, UNANSWERED)}"

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""At each decision any of the choices, one as likely as the other; nothing twice."""
+
+from collections.abc import Sequence
+from random import Random
+
+from tilewright.tuning.measurement import Measurement
+from tilewright.tuning.search.tree import Node, Visit, best_guess, descend
+
+
+class RandomSearch:
+    """Asks for what chance leads to."""
+
+    def __init__(self, root: Node, seed: int = 0):
+        self._root = Visit(root)
+        self._random = Random(seed)
+        self._choose = best_guess
+
+    def ask(self) -> Node | None:
+        """A leaf; at first that of best guesses."""
+        leaf = descend(self._root, self._choose)
+        self._choose = self._any
+        return None if leaf is None else leaf.node
+
+    def tell(self, leaf: Node, measurement: Measurement) -> None:
+        """Nothing is learned."""
+
+    def _any(self, visit: Visit, choices: Sequence[Visit]) -> Visit:
+        return self._random.choice(choices)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The schedules of a kernel for one target, as a tree.
+
+A node is a question: a pass comes next, and one of its options can have several values that are
+possible for the kernel as it is by now. The children are the answers, the best guess first; the
+leaves are whole schedules. So the first leaf is the schedule that the planner makes.
+
+    chunk-matmul-k bk=16 ---- split-matmul-k left out ---- blockify-launch m=128 ---- n=128 -- ...
+                         |                            |                          `--- n=64 --- ...
+                         |                            `--- blockify-launch m=64 ...
+                         `--- split-matmul-k factor=2 ...
+
+Passes come in the order of `to-tile`, and their options one at a time (`aspects`). What has but one
+answer is no question. Nothing is asked before a search gets there; what passes and verifiers refuse
+then is counted.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from xdsl.utils.exceptions import PassFailedException, VerifyException
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.target import DEFAULT_TARGET
+from tilewright.dialects.target import target as target_named
+from tilewright.errors import TilewrightError
+from tilewright.passes.pipeline_string import configure, parse_spec_list
+from tilewright.passes.pipelines import TO_TILE, for_target, passes_of
+from tilewright.passes.tile.planner import plan
+from tilewright.passes.tile.register_tile import RegisterTilePass
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.shared_budget import over_room
+from tilewright.passes.tile.tileify import TileifyPass
+from tilewright.passes.verification import verify_module
+from tilewright.tuning.alternatives import alternatives
+from tilewright.tuning.aspects import split
+from tilewright.tuning.states import KEPT, States, Step
+
+_REFUSED = (PassFailedException, VerifyException, TilewrightError)
+_NUMBER = re.compile(r"\d+")
+
+Choices = Sequence[SchedulingPass | None]
+
+
+class Space:
+    """All schedules of one kernel at Loop IR for one target."""
+
+    def __init__(self, kernel: loop.KernelOp, target: str = DEFAULT_TARGET, kept: int = KEPT):
+        self.target = target
+        self.states = States(kernel, kept)
+        self.reasons = defaultdict[str, Counter[str]](Counter[str])
+        """By pass, why it was not run or what it did was refused, and how often; `#` is a number"""
+        self.expanded = 0
+        """Nodes whose children are known."""
+        steps = (for_target(step, target) for step in passes_of(TO_TILE))
+        self.passes = [step for step in steps if isinstance(step, SchedulingPass)]
+        self.settling = [step.name for step in self.passes].index(RegisterTilePass.name)
+        """Where the threads of a block are settled, and with them what they share."""
+        lift, *rest = parse_spec_list(plan(kernel, target_named(target)))
+        self.planned = {s.name: s.normalize_parameter_names().parameters for s in rest}
+        self.root = Node(self, "", (configure(TileifyPass, lift, "pass"),), -1, (None,))
+
+    def kernel(self, node: "Node") -> loop.KernelOp:
+        """The kernel with the schedule of a leaf; not to be changed."""
+        return self.states.after(node.steps).kernel
+
+    def refuse(self, name: str, reason: object) -> None:
+        """Count why a pass was not run, or what became of it."""
+        text = " ".join(str(reason).split())
+        self.reasons[name][_NUMBER.sub("#", text)] += 1
+
+
+class Node:
+    """A question, with what was answered to those before it."""
+
+    def __init__(self, space: Space, label: str, steps: tuple[Step, ...], at: int, open: Choices):
+        self.label = label
+        """The answer that leads here: `blockify-launch m=128`."""
+        self.steps = steps
+        """Those that are decided; of a leaf, or where there are children, all until there."""
+        self._space, self._at, self._open = space, at, open
+        self._children: Sequence[Node] | None = None
+        self._is_whole = False
+
+    @property
+    def children(self) -> Sequence["Node"]:
+        """The answers, the best guess first; none of a leaf, and of what turns out to be illegal"""
+        if self._children is None:
+            self._space.expanded += 1
+            self._children = self._expand()
+        return self._children
+
+    @property
+    def schedule(self) -> str | None:
+        """The schedule of a leaf as a pipeline string; None of any other node."""
+        if self.children or not self._is_whole:
+            return None
+        schedule = self._space.states.after(self.steps).kernel.schedule
+        return None if schedule is None else schedule.data
+
+    def _expand(self) -> list["Node"]:
+        while len(self._open) == 1:
+            (choice,) = self._open
+            self.steps = self.steps if choice is None else (*self.steps, choice)
+            try:
+                launch = self._space.states.after(self.steps)
+            except _REFUSED as err:
+                self._space.refuse(self.steps[-1].name, err)
+                return []
+            if self._at == self._space.settling and not self._is_fine(launch, whole=False):
+                return []
+            if not self._go_on(launch):
+                self._is_whole = self._is_fine(launch, whole=True)
+                return []
+        parts = split(self._open)
+        return [Node(self._space, label, self.steps, self._at, p) for label, p in parts.items()]
+
+    def _go_on(self, launch: tile.LaunchOp) -> bool:
+        """Turn to the next pass that has something to do; False if there is none."""
+        space = self._space
+        for at in range(self._at + 1, len(space.passes)):
+            step = space.passes[at]
+            if (reason := step.legal(launch)) is not None:
+                space.refuse(step.name, reason)
+                continue
+            found = alternatives(step, launch, space.planned.get(step.name))
+            self._at, self._open = at, found
+            return True
+        return False
+
+    def _is_fine(self, launch: tile.LaunchOp, *, whole: bool) -> bool:
+        """Whether a block has room for what it shares; and all of a whole schedule verifies."""
+        try:
+            if whole:
+                verify_module(launch.kernel)
+            reason = over_room(launch, {}, self._space.target)
+        except VerifyException as err:
+            reason = str(err)
+        if reason is not None:
+            self._space.refuse(self.steps[-1].name, reason)
+        return reason is None
