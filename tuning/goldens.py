@@ -27,11 +27,13 @@ A test does so with every golden.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tilewright.errors import UsageError
+from tilewright.tuning.key import KernelNote, Record
+from tilewright.tuning.operand_names import from_canonical
 
 FOLDER = Path(__file__).parent / "goldens"
 """Where those lie that come with us."""
@@ -69,9 +71,39 @@ def file_name(gpu: str) -> str:
     return re.sub(r"\W+", "-", gpu.lower()).strip("-") + ".toml"
 
 
-def golden_files(folder: Path = FOLDER) -> tuple[GoldenFile, ...]:
-    """All there are, by name. Raises `UsageError` for a file that is none."""
+@cache
+def shipped_goldens() -> tuple[GoldenFile, ...]:
+    """Those that come with us."""
+    return golden_files(FOLDER)
+
+
+def golden_files(folder: Path) -> tuple[GoldenFile, ...]:
+    """All in a folder, by name. Raises `UsageError` for a file that is none."""
     return tuple(map(_read, sorted(folder.glob("*.toml"))))
+
+
+def goldens_of(
+    notes: Mapping[str, KernelNote], records: Iterable[Record]
+) -> dict[tuple[str, str], list[Golden]]:
+    """By GPU and target, what was measured of kernels that it is known how to make again."""
+    found: dict[tuple[str, str], list[Golden]] = {}
+    for key, measurement, measured_at in records:
+        note = notes.get(key.kernel)
+        if note is None or not note.origin or key.evaluator != "gpu" or measurement.us is None:
+            continue
+        golden = Golden(
+            key.kernel,
+            note.about,
+            note.origin,
+            note.inputs,
+            from_canonical(measurement.schedule, note.inputs),
+            measurement.us,
+            measured_at,
+            key.semantics,
+            key.nvrtc,
+        )
+        found.setdefault((key.device, key.target), []).append(golden)
+    return found
 
 
 def golden_text(gpu: str, target: str, goldens: Iterable[Golden]) -> str:
@@ -90,7 +122,6 @@ def _value(value: object) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-@lru_cache
 def _read(path: Path) -> GoldenFile:
     # It takes longer to load than to find out that there are no goldens.
     import tomllib

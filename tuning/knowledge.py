@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from tilewright.codegen.gpu import present_gpu
 from tilewright.errors import TilewrightError
-from tilewright.tuning.goldens import Golden, GoldenFile, golden_files
+from tilewright.tuning.goldens import Golden, GoldenFile, shipped_goldens
 from tilewright.tuning.key import SEMANTICS, Record
 from tilewright.tuning.operand_names import to_canonical
 from tilewright.tuning.own_database import own_database
@@ -137,7 +137,7 @@ def _oldness(known: Known) -> tuple[int, ...]:
 
 
 def _goldens_for(target: str) -> Iterator[tuple[str, Known]]:
-    for file in golden_files():
+    for file in shipped_goldens():
         for golden in file.goldens:
             if file.target == target and golden.semantics == SEMANTICS:
                 yield golden.kernel, _of_golden(file, golden)

@@ -9,7 +9,7 @@ import pytest
 
 # torch and numpy cost seconds; the others are of no use before there is work, or a database.
 HEAVY = [
-    *("torch", "numpy", "hypothesis", "sqlite3", "tomllib"),
+    *("torch", "numpy", "hypothesis", "sqlite3"),
     *("tilewright.frontend", "tilewright.interpreters.check"),
 ]
 
@@ -77,7 +77,6 @@ def test_a_file_is_compiled_without_torch_and_without_a_database():
     loaded = loaded_after(code, COPY)
     assert "torch" not in loaded
     assert "sqlite3" not in loaded
-    assert "tomllib" not in loaded
 
 
 def test_a_database_that_is_there_is_read(tmp_path: Path):

@@ -237,7 +237,7 @@ def goldens(monkeypatch: pytest.MonkeyPatch, gpu: str, kernel: str, schedule: st
     """Let there be a golden."""
     golden = Golden(kernel, "", "", ("a", "b"), schedule, 7.0, "2026-01-01", SEMANTICS, "13.0")
     file = GoldenFile(Path("some-gpu.toml"), gpu, TARGET, (golden,))
-    monkeypatch.setattr(knowledge, "golden_files", lambda: (file,))
+    monkeypatch.setattr(knowledge, "shipped_goldens", lambda: (file,))
 
 
 def plan_of(module: ModuleOp, db: Path | bool) -> str | None:

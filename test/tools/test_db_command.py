@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright db`: what it shows of a database, and what it carries to another."""
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects import loop
+from tilewright.tuning.database import Database
+from tilewright.tuning.kernel_key import digest, key_of
+from tilewright.tuning.kernel_records import KernelRecords
+from tilewright.tuning.measurement import Measurement
+
+from .conftest import Result, Tilewright
+
+KERNEL = """\
+loop.kernel @double(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.for %i in 8 {
+    %0 = loop.load %x[%i] : memref<8xf32>
+    %1 = arith.addf %0, %0 : f32
+    loop.store %1, %out[%i] : memref<8xf32>
+  }
+}
+"""
+
+GPU = "NVIDIA H100 80GB HBM3"
+FAST = Measurement("tileify,stage-inputs{raw=x},mark-unroll", 2.5, spread_us=0.125)
+SLOW = Measurement("tileify,mark-unroll", 4.0)
+FAILED = Measurement("tileify,register-tile{fm=3}", None, "no [3] threads")
+
+
+@pytest.fixture
+def kernel(parse: Callable[[str], ModuleOp]) -> loop.KernelOp:
+    """What was measured."""
+    return next(op for op in parse(KERNEL).ops if isinstance(op, loop.KernelOp))
+
+
+@pytest.fixture
+def db(tmp_path: Path, kernel: loop.KernelOp) -> str:
+    """A database of it."""
+    path = tmp_path / "tuning.sqlite"
+    with Database.writing(path) as database:
+        key = key_of(kernel, "sm_90a", "gpu", GPU, "13.0")
+        records = KernelRecords(database, kernel, key, "torch.randn(8) * 2")
+        for measurement in (SLOW, FAILED, FAST):
+            records.add(measurement)
+        model = KernelRecords(database, kernel, key_of(kernel, "sm_90a", "model"))
+        model.add(SLOW._replace(us=1.0))
+    return str(path)
+
+
+def told(result: Result) -> str:
+    """What a command says that succeeds."""
+    assert (result.code, result.err) == (0, "")
+    return result.out
+
+
+def test_ls(tilewright: Tilewright, db: str, kernel: loop.KernelOp) -> None:
+    head, measured, modelled, total = told(tilewright("db", "ls", "--db", db)).splitlines()
+    assert head.split("  ")[0] == "kernel"
+    assert measured.split() == [
+        *(digest(kernel)[:10], "double(8xf32)", "->", "8xf32", "sm_90a", *GPU.split(), "gpu"),
+        *("13.0", "2", "1", "2.50", measured.split()[-1]),
+    ]
+    assert modelled.split()[4:7] == ["sm_90a", "sm_90a", "model"]
+    assert total == f"4 measurements of 1 kernels in {db}"
+    first, _ = json.loads(told(tilewright("db", "ls", "--db", db, "--json")))
+    assert (first["device"], first["measured"], first["best_us"]) == (GPU, 2, 2.5)
+
+
+@pytest.mark.parametrize("asked", ["double", "DIGEST"])
+def test_show(tilewright: Tilewright, db: str, kernel: loop.KernelOp, asked: str) -> None:
+    name = digest(kernel)[:4] if asked == "DIGEST" else asked
+    out = told(tilewright("db", "show", name, "--db", db))
+    assert out.startswith(
+        f"double(8xf32) -> 8xf32\n  digest  {digest(kernel)}\n  origin  torch.randn"
+    )
+    assert KERNEL.strip() in out
+    assert f"{GPU} (sm_90a) by the gpu, NVRTC 13.0\n" in out
+    assert "\nsm_90a by the model\n" in out
+    lines = out[out.index(GPU) :].splitlines()
+    fast, slow, failed = (" ".join(line.split()) for line in lines[2:5])
+    assert fast.startswith("2.50 0.12 20")
+    assert fast.endswith(FAST.schedule)
+    assert slow.endswith(SLOW.schedule)
+    assert failed.startswith("- - ")
+    assert failed.endswith(f"{FAILED.schedule}: no [3] threads")
+
+
+def test_best(tilewright: Tilewright, db: str) -> None:
+    lines = told(tilewright("db", "best", "--db", db)).splitlines()
+    assert lines[1].startswith(f"  2.50 us on {GPU} (sm_90a) by the gpu, NVRTC 13.0, 20")
+    assert (lines[2], lines[5]) == (f"  {FAST.schedule}", f"  {SLOW.schedule}")
+    assert told(tilewright("db", "best", "double", "--db", db)).splitlines() == lines
+    gpu, model = json.loads(told(tilewright("db", "best", "--json", "--db", db)))
+    assert (gpu["schedule"], gpu["us"], model["us"]) == (FAST.schedule, 2.5, 1.0)
+
+
+def test_what_is_exported_can_be_imported(tilewright: Tilewright, db: str, tmp_path: Path) -> None:
+    text = told(tilewright("db", "export", "--db", db))
+    (tmp_path / "twice.jsonl").write_text(text + text)
+    new = ["--db", str(tmp_path / "new.sqlite")]
+    for changed in (4, 0):
+        code, out, err = tilewright("db", "import", "twice.jsonl", *new)
+        assert (code, out) == (0, "")
+        assert err.startswith(f"{changed} of 8 measurements are new, or newer than those in ")
+    assert told(tilewright("db", "export", *new)) == text
+    assert tilewright("db", "export", "again.jsonl", *new).code == 0
+    assert (tmp_path / "again.jsonl").read_text() == text
+
+
+def test_databases_are_merged(tilewright: Tilewright, db: str, tmp_path: Path) -> None:
+    new = ["--db", str(tmp_path / "new.sqlite")]
+    code, out, err = tilewright("db", "merge", db, db, *new)
+    assert (code, out, err[:23]) == (0, "", "4 of 8 measurements are")
+    assert told(tilewright("db", "export", *new)) == told(tilewright("db", "export", "--db", db))
+
+
+def test_goldens_are_written_and_added_to(tilewright: Tilewright, db: str, tmp_path: Path) -> None:
+    path = tmp_path / "nvidia-h100-80gb-hbm3.toml"
+    for kept in (1, 1):
+        code, out, err = tilewright("db", "export", "--goldens", ".", "--db", db)
+        assert (code, out, err) == (0, "", f"{path.name}: {kept} goldens\n")
+    content = tomllib.loads(path.read_text())
+    assert (content["gpu"], content["target"]) == (GPU, "sm_90a")
+    (golden,) = content["golden"]
+    assert (golden["schedule"], golden["us"]) == (FAST.schedule, 2.5)
+    assert (golden["origin"], golden["inputs"]) == ("torch.randn(8) * 2", ["x"])
+    other = path.read_text().replace(golden["kernel"], "f" * 32)
+    path.write_text(other)
+    assert tilewright("db", "export", "--goldens", ".", "--db", db).err.endswith(": 2 goldens\n")
+    assert [each["kernel"] for each in tomllib.loads(path.read_text())["golden"]] == sorted(
+        [golden["kernel"], "f" * 32]
+    )
+
+
+HEAD = '{"tilewright": "measurements", "schema": 1}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "error: 'in.jsonl' is empty"),
+        ("{}\n", "in.jsonl:1: error: this is no file of measurements (tilewright db export"),
+        ("junk\n", "in.jsonl:1: error: this is no measurement"),
+        (HEAD.replace("1}", "2}"), "in.jsonl:1: error: its lines are of version 2, and this"),
+        (f'{HEAD}{{"schedule": "tileify"}}\n', "in.jsonl:2: error: this is no measurement"),
+        (f"{HEAD}[]\n", "in.jsonl:2: error: this is no measurement"),
+    ],
+)
+def test_files_that_are_no_export(
+    tilewright: Tilewright, tmp_path: Path, text: str, complaint: str
+) -> None:
+    (tmp_path / "in.jsonl").write_text(text)
+    code, out, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
+    assert (code, out) == (2, "")
+    assert err.startswith(complaint)
+    assert not (tmp_path / "new.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    "change", [("2.5", "-1"), ("2.5", "NaN"), ("+00:00", "+"), ('"13.0"', "13")]
+)
+def test_values_that_cannot_be(
+    tilewright: Tilewright, db: str, tmp_path: Path, change: tuple[str, str]
+) -> None:
+    text = told(tilewright("db", "export", "--db", db))
+    assert change[0] in text
+    (tmp_path / "in.jsonl").write_text(text.replace(*change))
+    code, _, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
+    assert code == 2
+    assert "this is no measurement" in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "complaint"),
+    [
+        (["ls"], 1, "there is no database '"),
+        (["ls", "--db", "none.sqlite"], 1, "there is no database 'none.sqlite' (--db says which"),
+        (["merge", "none.sqlite"], 1, "there is no database 'none.sqlite'"),
+        (["import", "none.jsonl"], 2, "cannot read 'none.jsonl': No such file"),
+        (["show"], 2, "the following arguments are required: KERNEL"),
+        (["export", "a", "--goldens", "b"], 2, "not allowed with argument"),
+    ],
+)
+def test_mistakes(tilewright: Tilewright, argv: list[str], code: int, complaint: str) -> None:
+    found, out, err = tilewright("db", *argv)
+    assert (found, out) == (code, "")
+    assert complaint in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "complaint"),
+    [
+        (["show", "duble"], "nothing is known of a kernel 'duble' (did you mean double?)"),
+        (["best", "xyz"], "nothing is known of a kernel 'xyz' (tilewright db ls lists them)"),
+        (["export", "--goldens", "nowhere"], "there is no folder 'nowhere'"),
+    ],
+)
+def test_mistakes_about_what_is_there(
+    tilewright: Tilewright, db: str, argv: list[str], complaint: str
+) -> None:
+    code, out, err = tilewright("db", *argv, "--db", db)
+    assert (code, out) == (2, "")
+    assert complaint in err
+
+
+def test_goldens_are_of_gpus_and_expressions(tilewright: Tilewright, kernel: loop.KernelOp) -> None:
+    with Database.writing(Path("some.sqlite")) as database:
+        key = key_of(kernel, "sm_90a", "model")
+        KernelRecords(database, kernel, key, "torch.randn(8) * 2").add(SLOW)
+    code, out, err = tilewright("db", "export", "--goldens", ".", "--db", "some.sqlite")
+    assert (code, out) == (1, "")
+    assert "there is nothing to be a golden: what a GPU has measured, of an expression" in err
