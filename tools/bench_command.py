@@ -11,7 +11,7 @@ from time import monotonic
 
 from tilewright.errors import UsageError
 from tilewright.tools import static_bench
-from tilewright.tools.bench.gpu import need_gpu
+from tilewright.tools.bench.gpu import MACHINE_CODE, need_gpu
 from tilewright.tools.bench.plot import draw, need_matplotlib
 from tilewright.tools.bench.results_file import ResultsFile, check_path
 from tilewright.tools.bench.row import Row
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(
             "times are of the GPU that is present", remedy="--target goes with --static"
         )
-    need_gpu("bench --static")
+    need_gpu(f"bench --static {MACHINE_CODE}")
     peers = BACKENDS if args.backends is None else args.backends
     command = worker_command(peers, database_of(args))
     return run_measured(args, cases, Supervisor(command, args.limit or LIMIT_S))

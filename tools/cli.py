@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright compile | run | explain | bench | db | ops | simcheck | doctor`: the commands, how they
-run and how they end. The options of each are in `tools/options/`.
+`tilewright compile | run | explain | tune | db | bench | ops | simcheck | doctor`: the commands,
+how they run and how they end. The options of each are in `tools/options/`.
 
 Exit code 0: done, and right. 1: something failed, or a result is wrong. 2: the command line, the
 expression or the file cannot be understood. 130: interrupted.
@@ -19,9 +19,9 @@ from importlib import import_module
 from typing import TextIO
 
 import tilewright
-from tilewright.tools.options import bench, compile, db, doctor, explain, ops, run, simcheck
+from tilewright.tools.options import bench, compile, db, doctor, explain, ops, run, simcheck, tune
 
-COMMANDS = (compile, run, ops, explain, bench, db, simcheck, doctor)
+COMMANDS = (compile, run, ops, explain, tune, db, bench, simcheck, doctor)
 """In the order in which help lists them."""
 
 

@@ -24,7 +24,7 @@ from tilewright.interpreters.comparison import Comparison, compare, uncompared
 from tilewright.interpreters.program import Program
 from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import context, lower
-from tilewright.tools.bench.gpu import gpu_contest, need_gpu
+from tilewright.tools.bench.gpu import MACHINE_CODE, gpu_contest, need_gpu
 from tilewright.tools.bench.profile import print_profile
 from tilewright.tools.bench.row import measured
 from tilewright.tools.bench.table import print_outcome
@@ -79,7 +79,7 @@ def _check_timed(args: argparse.Namespace) -> None:
         raise UsageError(f"{option} is of the planner's schedules: it does not go with --schedule")
     if args.device == "sim":
         raise UsageError(f"{option} needs a GPU: the simulator's times say nothing of one")
-    need_gpu("compile --report")
+    need_gpu(f"compile --report {MACHINE_CODE}")
 
 
 def _timed(

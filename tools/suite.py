@@ -45,6 +45,13 @@ class Case:
         except SyntaxError as err:
             raise UsageError(f"{err.msg}: {self.expression}") from err
 
+    @property
+    def statements(self) -> str:
+        """The same as one text, as `-c` takes it."""
+        drawn = [f"t{n} = torch.randn({list(shape)})" for n, shape in enumerate(self.shapes)]
+        special = [] if self.notes == _RANDOM else [f"S = {self.tokens}", self.notes]
+        return "; ".join([*drawn, *special, self.expression])
+
     def inputs(self, device: str = "meta", seed: int = 0) -> tuple[Any, ...]:
         """
         Tensors as the notes say; those on `meta` have shapes and no values. `UsageError` where

@@ -12,13 +12,15 @@ from tilewright.tools.bench.contest import Contest
 from tilewright.tools.bench.contestants import BACKENDS, OURS, ours, use_float32
 from tilewright.tuning.knowledge import Db
 
+MACHINE_CODE = "says what the machine code of kernels tells without one"
+"""What some commands do instead."""
+
 
 def need_gpu(instead: str) -> None:
     """Raise `TilewrightError`, with what to do instead, unless there is a GPU to take times on."""
     if (reason := why_no_gpu()) is not None:
         raise TilewrightError(
-            f"taking times needs a GPU, and there is none: {reason}",
-            remedy=f"{instead} says what the machine code of kernels tells without one",
+            f"taking times needs a GPU, and there is none: {reason}", remedy=instead
         )
 
 

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of `tilewright bench`."""
 
-import argparse
-import re
-
 from tilewright.tools.options.backends import add_backends
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.database import add_database
+from tilewright.tools.options.names import regex
 from tilewright.tools.options.numbers import seconds
 
 _EPILOG = """\
@@ -35,7 +33,7 @@ def add(add_parser: AddParser) -> None:
     names = parser.add_mutually_exclusive_group()
     names.add_argument("--only", metavar="TEXT", default="", help="cases with TEXT in their name")
     names.add_argument(
-        "--filter", type=_regex, metavar="RE", help="cases whose name has a match of RE in it"
+        "--filter", type=regex, metavar="RE", help="cases whose name has a match of RE in it"
     )
     parser.add_argument("--target", metavar="ARCH", help="with --static; default: sm_90a")
     parser.add_argument(
@@ -62,10 +60,3 @@ def add(add_parser: AddParser) -> None:
     parser.add_argument(
         "--retry", action="store_true", help="also measure again what gave nothing, or was wrong"
     )
-
-
-def _regex(text: str) -> re.Pattern[str]:
-    try:
-        return re.compile(text)
-    except re.error as err:
-        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {err}") from err

@@ -25,3 +25,10 @@ def positive(what: str) -> Callable[[str], int]:
         return int(text)
 
     return number
+
+
+def seed(text: str) -> int:
+    """What a generator of random numbers begins with."""
+    if not text.isdecimal() or int(text) >= 2**64:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 0 to 2**64 - 1")
+    return int(text)

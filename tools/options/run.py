@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of `tilewright run`."""
 
-import argparse
-
 from tilewright.tools.options.backends import add_backends
 from tilewright.tools.options.command import AddParser, command
-from tilewright.tools.options.numbers import positive
+from tilewright.tools.options.numbers import positive, seed
 from tilewright.tools.options.program import EXPRESSION, add_program
 
 
@@ -28,7 +26,7 @@ def add(add_parser: AddParser) -> None:
     )
     inputs = parser.add_mutually_exclusive_group()
     inputs.add_argument(
-        "--seed", type=_seed, default=0, metavar="N", help="of the random inputs; default: 0"
+        "--seed", type=seed, default=0, metavar="N", help="of the random inputs; default: 0"
     )
     inputs.add_argument(
         "--inputs", metavar="FILE", help="inputs of a FILE of IR by name, as safetensors"
@@ -63,9 +61,3 @@ def add(add_parser: AddParser) -> None:
         action="store_true",
         help="then print what Nsight Compute (ncu) counts in each kernel, where it is installed",
     )
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 2**64:
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 0 to 2**64 - 1")
-    return int(text)

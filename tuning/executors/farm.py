@@ -18,7 +18,7 @@ from functools import cache
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
-from tilewright.codegen.gpu import present_gpu
+from tilewright.codegen.gpu import Gpu, present_gpu
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.tuning.executors.isolated import IsolatedExecutor
 
@@ -50,14 +50,10 @@ class Farm(AbstractContextManager["Farm"]):
     ) -> None:
         self._client.close()
 
-    def gpus(self) -> dict[str, str]:
-        """The name of the GPU of each worker that has one, by the workers' addresses."""
-        found: Mapping[str, str] = self._client.run(gpu_here)
-        return {worker: name for worker, name in sorted(found.items()) if name}
-
-    def workers(self) -> list[str]:
-        """The addresses of all workers."""
-        return sorted(self._client.scheduler_info(n_workers=-1)["workers"])
+    def gpus(self) -> dict[str, Gpu]:
+        """The GPU of each worker that has one, by the workers' addresses."""
+        found: Mapping[str, Gpu | None] = self._client.run(gpu_here)
+        return {worker: gpu for worker, gpu in sorted(found.items()) if gpu is not None}
 
     def executor(self, workers: list[str], limit_s: float) -> Executor:
         """Calls on some of the workers, each in a process of its own, as `IsolatedExecutor`."""
@@ -76,13 +72,12 @@ class FarmExecutor(Executor):
         return self._inner.submit(isolated_here, self._limit_s, fn, args, kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._inner.shutdown(wait, cancel_futures=cancel_futures)
+        self._inner.shutdown(wait)  # which cancels where it does not wait
 
 
-def gpu_here() -> str:
-    """The name of this process's GPU; empty if it has none."""
-    gpu = present_gpu()
-    return "" if gpu is None else gpu.name
+def gpu_here() -> Gpu | None:
+    """The GPU of this process, if it has one."""
+    return present_gpu()
 
 
 def isolated_here(

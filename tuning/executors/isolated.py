@@ -32,11 +32,20 @@ class IsolatedExecutor(Executor):
     sign of life (`child.tell`).
 
     A future raises `WorkerLost` where the process was lost to the call, and `TilewrightError` with
-    what was said where the function has raised something.
+    what was said where the function has raised something. The initializer is called first in each
+    process, as that of `ProcessPoolExecutor`.
     """
 
-    def __init__(self, processes: int, limit_s: float):
+    def __init__(
+        self,
+        processes: int,
+        limit_s: float,
+        initializer: Callable[..., object] | None = None,
+        initargs: tuple[Any, ...] = (),
+    ):
         self._limit_s = limit_s
+        options: dict[str, Any] = {}
+        self._first = None if initializer is None else packed((initializer, initargs, options))
         self._threads = ThreadPoolExecutor(processes)
         self._here = local()
         self._lock = Lock()
@@ -83,6 +92,9 @@ class IsolatedExecutor(Executor):
             self._workers.append(worker)
         try:
             worker.reply(_START_S)
+            if self._first is not None:
+                worker.send({"call": self._first})
+                _result(worker.reply(_START_S))
         except WorkerLost as err:
             raise TilewrightError(f"a process for schedules does not start: {err}") from None
         self._here.worker = worker

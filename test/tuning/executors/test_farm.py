@@ -8,10 +8,20 @@ from typing import Any
 import pytest
 
 from tilewright.codegen.benchmark.isolated import WorkerLost
+from tilewright.codegen.gpu import Gpu
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.tuning.executors.farm import Farm
 
 distributed: Any = pytest.importorskip("distributed")
+
+
+GPU = Gpu("NVIDIA H100", (9, 0))
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What passes for a GPU."""
+    monkeypatch.setattr("tilewright.tuning.executors.farm.present_gpu", lambda: GPU)
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +38,11 @@ def url() -> Iterator[str]:
         yield cluster.scheduler_address
 
 
+@pytest.mark.usefixtures("gpu")
 def test_calls_are_done_beside_the_workers(url: str) -> None:
     with Farm(url) as farm:
-        workers = farm.workers()
-        executor = farm.executor(workers, limit_s=60)
+        executor = farm.executor([*farm.gpus()], limit_s=60)
         calls = [executor.submit(function, *args) for function, *args in CALLS]
-        assert len(workers) == 1
         assert calls[0].result() not in (0, os.getpid())
         with pytest.raises(TilewrightError, match=r"^ValueError: "):
             calls[1].result()
@@ -45,14 +54,16 @@ def test_calls_are_done_beside_the_workers(url: str) -> None:
 CALLS: list[tuple[Any, ...]] = [(os.getpid,), (int, "four"), (os._exit, 3), (int, "4")]
 
 
-def test_gpus_are_those_of_the_workers(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("gpu")
+def test_gpus_are_those_of_the_workers(url: str) -> None:
     with Farm(url) as farm:
-        (worker,) = farm.workers()
-        monkeypatch.setattr("tilewright.tuning.executors.farm.present_gpu", lambda: None)
+        assert [*farm.gpus().values()] == [GPU]
+
+
+def test_workers_without_a_gpu_do_not_count(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tilewright.tuning.executors.farm.present_gpu", lambda: None)
+    with Farm(url) as farm:
         assert farm.gpus() == {}
-        gpu = type("Gpu", (), {"name": "NVIDIA H100"})
-        monkeypatch.setattr("tilewright.tuning.executors.farm.present_gpu", lambda: gpu)
-        assert farm.gpus() == {worker: "NVIDIA H100"}
 
 
 @pytest.mark.parametrize("url", ["nonsense://x", "tcp://127.0.0.1:1"])

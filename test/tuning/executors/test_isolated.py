@@ -47,6 +47,14 @@ def test_calls_under_way_can_be_given_up() -> None:
     assert waiting.cancelled()
 
 
+def test_each_process_begins_with_the_initializer() -> None:
+    with IsolatedExecutor(1, limit_s=60, initializer=os.chdir, initargs=("/",)) as executor:
+        assert executor.submit(os.getcwd).result() == "/"
+    with IsolatedExecutor(1, limit_s=60, initializer=os._exit, initargs=(3,)) as executor:
+        with pytest.raises(TilewrightError, match=r"does not start: the process ended with code 3"):
+            executor.submit(os.getcwd).result()
+
+
 def said(*calls: tuple[Any, ...]) -> list[Reply]:
     """What a process answers, in this one."""
     replies: list[Reply] = []

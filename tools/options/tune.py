@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `tilewright tune`."""
+
+import argparse
+import re
+
+from tilewright.tools.options.command import AddParser, command
+from tilewright.tools.options.names import regex
+from tilewright.tools.options.numbers import positive, seconds, seed
+
+EVALUATORS = ("gpu", "model")
+SEARCHES = ("mcts", "random", "greedy", "evolution")
+"""Those of `tools/tune/searches.py`."""
+
+DEFAULT_BUDGET = 200
+"""Schedules of each kernel."""
+
+_EPILOG = """\
+Each kernel is tuned by itself, kernels that are alike once. The planner's schedule comes first; the
+best is never slower than that. Every measurement goes into the database at once, also of schedules
+that fail: there compile, run, bench and torch.compile find the best. Control-C ends with what was
+found so far.
+
+  tilewright {} -c "nn.RMSNorm(2048)(torch.randn(1, 32, 2048))" -v --budget 10m
+  tilewright {} benchmarks/suite84.json --filter softmax --evaluator model
+
+exit code: 0 if every kernel has a best schedule; 1 if one could not be measured; 130: interrupted
+"""
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+def add(add_parser: AddParser) -> None:
+    """Add them to the command line."""
+    help = "search for the fastest schedule of each kernel, and remember it"
+    parser = command(add_parser, "tune", "tune_command", help, _EPILOG)
+    _add_program(parser)
+    parser.add_argument(
+        "--space", action="store_true", help="say how many schedules there are, and measure none"
+    )
+    parser.add_argument(
+        "--evaluator",
+        choices=EVALUATORS,
+        default="gpu",
+        help="who says how long a kernel takes: the GPU, or a model, which needs none",
+    )
+    parser.add_argument("--search", choices=SEARCHES, default="mcts", help="default: mcts")
+    parser.add_argument(
+        "--budget",
+        type=budget,
+        default=DEFAULT_BUDGET,
+        metavar="N|TIME",
+        help="schedules of each kernel, or a time for each, as 90s, 10m or 1h; default: 200",
+    )
+    parser.add_argument(
+        "--patience",
+        type=positive("positive number of schedules"),
+        metavar="N",
+        help="end after so many schedules that are no better",
+    )
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default: 0")
+    parser.add_argument(
+        "--db", metavar="FILE", help="the database of measurements; default: the user's own"
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="measure nothing again that the database knows"
+    )
+    parser.add_argument(
+        "--scheduler",
+        metavar="URL",
+        help="measure on the workers of a Dask scheduler, as tcp://host:8786",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=positive("positive number of processes"),
+        metavar="N",
+        help="schedules that are compiled at once; default: one for each core",
+    )
+    parser.add_argument(
+        "--limit",
+        type=seconds,
+        default=180.0,
+        metavar="SECONDS",
+        help="what compiles or runs for longer is killed; default: 180",
+    )
+    parser.add_argument(
+        "--json", metavar="FILE", help="also write all that was found as JSON, - for stdout"
+    )
+    parser.add_argument(
+        "-v", dest="verbose", action="store_true", help="say on stderr what each schedule came to"
+    )
+
+
+def _add_program(parser: argparse.ArgumentParser) -> None:
+    program = parser.add_mutually_exclusive_group(required=True)
+    program.add_argument(
+        "file",
+        metavar="FILE",
+        nargs="?",
+        help="model.pt2, file.py:NAME, IR at the level loop or above, or a suite.json",
+    )
+    program.add_argument("-c", dest="expression", metavar="EXPR", help="a PyTorch expression")
+    parser.add_argument(
+        "--filter", type=regex, metavar="RE", help="cases of a suite with a match in their name"
+    )
+    parser.add_argument(
+        "--target", metavar="ARCH", help="GPU architecture; default: the GPU present, else sm_90a"
+    )
+
+
+def budget(text: str) -> int | float:
+    """A number of schedules, or seconds as a float."""
+    if text.isdecimal() and int(text):
+        return int(text)
+    if matched := re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text):
+        if (time := float(matched[1]) * _UNITS[matched[2]]) > 0:
+            return time
+    raise argparse.ArgumentTypeError(f"'{text}' is no number of schedules, and no time as 10m")

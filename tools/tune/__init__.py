@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`tilewright tune`: what is around searches and evaluators.
+
+Read in this order: `kernels` (what is tuned), `evaluation` (by whom, and where), `tuning` (one
+kernel), `findings` (what came of it), `differences` and `table` (how that is shown), `progress`
+(meanwhile), and `space_size`, which counts schedules instead.
+"""

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who measures schedules, and where: a model here, this machine's GPU, or those of a farm."""
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Generator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.gpu import Gpu, present_gpu, target_for
+from tilewright.dialects.target import target as target_named
+from tilewright.errors import TilewrightError, UnsupportedError, UsageError
+from tilewright.tools.bench.gpu import need_gpu
+from tilewright.tools.tune.kernels import Kernel
+from tilewright.tuning import space as space_tree
+from tilewright.tuning.evaluators.gpu import Executors, GpuEvaluator
+from tilewright.tuning.evaluators.model import model
+from tilewright.tuning.executors.farm import Farm
+from tilewright.tuning.executors.isolated import IsolatedExecutor
+from tilewright.tuning.kernel_key import key_of, nvrtc_version
+from tilewright.tuning.key import Key
+from tilewright.tuning.measurement import Measurement
+from tilewright.tuning.search.frame import at_once
+from tilewright.tuning.search.tree import Node
+from tilewright.tuning.space import Space
+
+WITHOUT_GPU = "--evaluator model needs none"
+
+Submit = Callable[[Node], Future[Measurement]]
+
+
+class Evaluation(Protocol):
+    """Measures the schedules of kernels for a target."""
+
+    target: str
+    device: str
+    """What measures: the name of a GPU, or the target for a model."""
+    slots: int
+    """Schedules that are under way at once."""
+
+    def key(self, kernel: Kernel) -> Key:
+        """What measurements of a kernel are kept by."""
+        ...
+
+    def submit(self, kernel: Kernel, space: Space) -> Submit:
+        """What takes leaves of a kernel's space."""
+        ...
+
+
+class ByModel:
+    """The model, in this process: with one seed a search does the same every time."""
+
+    slots = 1
+
+    def __init__(self, target: str):
+        self.target = self.device = target
+        self._measure = model(target)
+
+    def key(self, kernel: Kernel) -> Key:
+        """Nothing is compiled."""
+        return key_of(kernel.op, self.target, "model")
+
+    def submit(self, kernel: Kernel, space: Space) -> Submit:
+        """Measures at once."""
+
+        def measure(leaf: Node) -> Measurement:
+            assert isinstance(leaf, space_tree.Node)
+            return self._measure(space.kernel(leaf))
+
+        return at_once(measure)
+
+
+@dataclass
+class ByGpu:
+    """GPUs of one kind."""
+
+    target: str
+    device: str
+    slots: int
+    executors: Executors
+
+    def key(self, kernel: Kernel) -> Key:
+        """Times are of a GPU, and of what NVRTC has made."""
+        return key_of(kernel.op, self.target, "gpu", self.device, nvrtc_version())
+
+    def submit(self, kernel: Kernel, space: Space) -> Submit:
+        """Compiles some while others are measured."""
+        evaluator = GpuEvaluator(kernel.text, self.target, self.executors)
+        return lambda leaf: evaluator.submit(leaf.schedule or "")
+
+
+@contextmanager
+def evaluation_of(args: argparse.Namespace) -> Generator[Evaluation]:
+    """
+    What the arguments ask for; processes are ended at the end, whatever they do.
+
+    Raises `TilewrightError` where there is no GPU to measure on.
+    """
+    if args.evaluator == "model":
+        if args.scheduler is not None:
+            raise UsageError("--scheduler is of --evaluator gpu: the model needs no farm")
+        yield ByModel(target_for(args.target))
+    elif args.scheduler is not None:
+        with Farm(args.scheduler) as farm, _on_farm(farm, args) as evaluation:
+            yield evaluation
+    else:
+        need_gpu(WITHOUT_GPU)
+        with _here(args) as evaluation:
+            yield evaluation
+
+
+@contextmanager
+def _here(args: argparse.Namespace) -> Generator[ByGpu]:
+    gpu = present_gpu()
+    assert gpu is not None
+    jobs: int = args.jobs or len(os.sched_getaffinity(0))
+    start = (_use_toolkits, (nvrtc.toolkits(),))
+    compiling = IsolatedExecutor(jobs, args.limit, *start)
+    measuring = IsolatedExecutor(1, args.limit, *start)
+    with _ended(compiling), _ended(measuring):
+        executors = Executors(compiling, measuring)
+        yield ByGpu(_target_of(gpu, args.target), gpu.name, jobs + 1, executors)
+
+
+@contextmanager
+def _on_farm(farm: Farm, args: argparse.Namespace) -> Generator[ByGpu]:
+    gpus = farm.gpus()
+    if not gpus:
+        raise TilewrightError("no worker of the farm has a GPU", remedy=WITHOUT_GPU)
+    ((gpu, count),) = Counter(gpus.values()).most_common(1)
+    if count < len(gpus):
+        others = ", ".join(sorted({other.name for other in gpus.values()} - {gpu.name}))
+        print(f"note: only {gpu.name} is measured, not {others}", file=sys.stderr)
+    workers = [worker for worker, its in gpus.items() if its == gpu]
+    executor = farm.executor(workers, args.limit)
+    with _ended(executor):
+        slots: int = args.jobs or 2 * count
+        target = _target_of(gpu, args.target)
+        yield ByGpu(target, gpu.name, slots, Executors(executor, executor))
+
+
+@contextmanager
+def _ended(executor: Executor) -> Generator[None]:
+    """Nothing goes on afterwards."""
+    try:
+        yield
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _target_of(gpu: Gpu, asked: str | None) -> str:
+    """What is compiled for a GPU. `UsageError` if something else is asked for."""
+    if gpu.target is None:
+        raise UnsupportedError(f"nothing can be compiled for {gpu.name}")
+    if asked is not None and target_named(asked).name != gpu.target:
+        raise UsageError(
+            f"times are of the {gpu.name}, whose target is {gpu.target}, not {asked}",
+            remedy=f"--target goes with {WITHOUT_GPU.partition(' needs')[0]}",
+        )
+    return gpu.target
+
+
+def _use_toolkits(homes: tuple[os.PathLike[str], ...]) -> None:
+    """In another process, the CUDA toolkits that this one knows of."""
+    for home in homes:
+        nvrtc.use_toolkit(str(home))

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What came of tuning one kernel."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tilewright.tools.tune.kernels import Kernel
+from tilewright.tuning.measurement import Measurement
+
+
+@dataclass
+class Findings:
+    """All that is known of a kernel, in the order in which it came."""
+
+    kernel: Kernel
+    measurements: list[Measurement] = field(default_factory=list[Measurement])
+    measured: int = 0
+    """The others were known before."""
+
+    @property
+    def default(self) -> Measurement | None:
+        """The planner's schedule, which comes first."""
+        return self.measurements[0] if self.measurements else None
+
+    @property
+    def ranking(self) -> list[Measurement]:
+        """Those with a time, the fastest first; of equals the first to come."""
+        timed = [each for each in self.measurements if each.us is not None]
+        return sorted(timed, key=lambda each: each.us or 0.0)
+
+    @property
+    def failed(self) -> list[Measurement]:
+        """Those without a time."""
+        return [each for each in self.measurements if each.us is None]
+
+    @property
+    def best(self) -> Measurement | None:
+        """The fastest, if any has a time."""
+        return next(iter(self.ranking), None)
+
+    @property
+    def speedup(self) -> float | None:
+        """How many times as fast as the default the best is; None where one has no time."""
+        default, best = self.default, self.best
+        if default is None or best is None or not default.us or not best.us:
+            return None
+        return default.us / best.us
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """All of it."""
+        return {
+            "kernel": self.kernel.name,
+            "digest": self.kernel.digest,
+            "origin": self.kernel.origin,
+            "measured": self.measured,
+            "default": None if self.default is None else self.default._asdict(),
+            "best": None if self.best is None else self.best._asdict(),
+            "speedup": self.speedup,
+            "measurements": [measurement._asdict() for measurement in self.measurements],
+        }

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was found, for people: of each kernel the best schedules, and how they differ."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from tilewright.tools.terminal import show, table
+from tilewright.tools.tune.differences import differences
+from tilewright.tools.tune.findings import Findings
+from tilewright.tuning.measurement import Measurement
+
+_SHOWN = 5
+"""Schedules of a kernel."""
+_PROBLEMS = 3
+"""Reasons why schedules have no time."""
+
+
+def print_findings(found: Findings, out: Console) -> None:
+    """A table of the best schedules, and the best one as `--schedule` takes it."""
+    known = len(found.measurements) - found.measured
+    counts = [f"{found.measured} schedules measured", f"{known} known" if known else ""]
+    failed = found.failed
+    counts.append(f"{len(failed)} without a time" if failed else "")
+    out.print(found.kernel.name, style="bold", markup=False, end="")
+    out.print(f": {', '.join(filter(None, counts))}", markup=False)
+    if found.best is not None:
+        _print_best(found, out)
+    for problem, count in _problems(failed):
+        out.print(f"  {count} x {problem}", markup=False, soft_wrap=True)
+    out.print()
+
+
+def _print_best(found: Findings, out: Console) -> None:
+    assert found.best is not None
+    assert found.default is not None
+    shown = table("us", "quartiles", "faster", "than the default, with", numbers=_NUMBERS)
+    default, ranking = found.default, found.ranking
+    rows = ranking[:_SHOWN]
+    if default.us is not None and default not in rows:
+        rows.append(default)
+    for measurement in rows:
+        shown.add_row(*_cells(measurement, default))
+    show(out, shown)
+    out.print(f"best: {found.best.schedule}", markup=False, soft_wrap=True)
+
+
+_NUMBERS = ("us", "quartiles", "faster")
+
+
+def _cells(measurement: Measurement, default: Measurement) -> tuple[str, ...]:
+    assert measurement.us is not None
+    ratio = "-" if default.us is None else f"{default.us / measurement.us:.2f}x"
+    other = differences(measurement.schedule, default.schedule)
+    is_default = measurement.schedule == default.schedule
+    says = "the default" if is_default else other or "the same passes in another order"
+    return f"{measurement.us:.2f}", f"{measurement.spread_us:.2f}", ratio, says
+
+
+def _problems(failed: Sequence[Measurement]) -> list[tuple[str, int]]:
+    """The most frequent ones."""
+    return Counter(measurement.problem for measurement in failed).most_common(_PROBLEMS)
+
+
+def print_summary(findings: Sequence[Findings], out: Console) -> None:
+    """A line for each kernel, where there are several."""
+    shown = table("kernel", "default us", "best us", "faster", numbers=_COLUMNS)
+    for found in findings:
+        speedup = "-" if found.speedup is None else f"{found.speedup:.2f}x"
+        shown.add_row(found.kernel.name, _us(found.default), _us(found.best), speedup)
+    show(out, shown)
+
+
+_COLUMNS = ("default us", "best us", "faster")
+
+
+def _us(measurement: Measurement | None) -> str:
+    return "-" if measurement is None or measurement.us is None else f"{measurement.us:.2f}"

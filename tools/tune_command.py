@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright tune`: search for the fastest schedule of each kernel, and remember what was found."""
+
+import argparse
+import json
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from tilewright.codegen.gpu import target_for
+from tilewright.errors import UsageError
+from tilewright.tools.bench.results_file import check_path
+from tilewright.tools.mlir_source import write_text
+from tilewright.tools.terminal import console
+from tilewright.tools.toolkit import use_cuda_home
+from tilewright.tools.tune.evaluation import Evaluation, evaluation_of
+from tilewright.tools.tune.findings import Findings
+from tilewright.tools.tune.kernels import Found, kernels_of
+from tilewright.tools.tune.progress import TuningProgress
+from tilewright.tools.tune.searches import SEARCHES
+from tilewright.tools.tune.space_size import print_spaces
+from tilewright.tools.tune.table import print_findings, print_summary
+from tilewright.tuning.database import Database
+from tilewright.tuning.kernel_records import KernelRecords
+from tilewright.tuning.own_database import own_database
+from tilewright.tuning.search.frame import Limits, trials
+from tilewright.tuning.space import Space
+
+SCHEMA = 1
+"""The version of the JSON's shape."""
+
+_INTERRUPTED = 130
+
+
+def run(args: argparse.Namespace) -> int:
+    """Tune, and show what was found; 1 if there is a kernel that could not be measured."""
+    check_path(args.json)
+    use_cuda_home()
+    out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
+    if args.space:
+        return _print_spaces(args, out)
+    with evaluation_of(args) as evaluation:
+        found = kernels_of(args, evaluation.target)
+        path = own_database() if args.db is None else Path(args.db)
+        with closing(Database.writing(path)) as database:
+            findings, is_whole = _tuned(found, evaluation, database, args)
+    for each in findings:
+        print_findings(each, out)
+    if len(findings) > 1:
+        print_summary(findings, out)
+    if args.json is not None:
+        write_text(args.json, json.dumps(_as_json(findings, evaluation, args), indent=1) + "\n")
+    unmeasured = [each.kernel.name for each in findings if each.best is None]
+    if unmeasured:
+        names = ", ".join(unmeasured)
+        print(f"error: no schedule could be measured of: {names}", file=sys.stderr)
+    if not is_whole:
+        return _INTERRUPTED
+    return 1 if unmeasured or found.failures else 0
+
+
+def _print_spaces(args: argparse.Namespace, out: Console) -> int:
+    if args.json is not None:
+        raise UsageError("--json is of what is measured, and --space measures nothing")
+    target = target_for(args.target)
+    found = kernels_of(args, target)
+    _tell_failures(found)
+    print_spaces(found.kernels, target, args.seed, out)
+    return 1 if found.failures else 0
+
+
+def _tell_failures(found: Found) -> None:
+    for failure in found.failures:
+        print(failure, file=sys.stderr)
+
+
+def _tuned(
+    found: Found, evaluation: Evaluation, database: Database, args: argparse.Namespace
+) -> tuple[list[Findings], bool]:
+    """What came of each kernel, and whether nobody has interrupted it."""
+    _tell_failures(found)
+    findings: list[Findings] = []
+    progress = TuningProgress(args.color, args.verbose, len(found.kernels), args.budget)
+    try:
+        with progress:
+            for kernel in found.kernels:
+                findings.append(Findings(kernel))
+                _tune(findings[-1], evaluation, database, progress, args)
+    except KeyboardInterrupt:
+        print("interrupted: this was found so far", file=sys.stderr)
+        return [each for each in findings if each.measurements], False
+    return findings, True
+
+
+def _tune(
+    findings: Findings,
+    evaluation: Evaluation,
+    database: Database,
+    progress: TuningProgress,
+    args: argparse.Namespace,
+) -> None:
+    """Search one kernel's schedules; each measurement is kept before the next one begins."""
+    kernel = findings.kernel
+    progress.begin(kernel.name)
+    records = KernelRecords(database, kernel.op, evaluation.key(kernel), kernel.origin)
+    known = {each.schedule: each for each in records.measurements()} if args.resume else {}
+    space = Space(kernel.op, evaluation.target)
+    search = SEARCHES[args.search](space, args.seed)
+    submit = evaluation.submit(kernel, space)
+    for trial in trials(search, submit, _limits(args), slots=evaluation.slots, known=known):
+        if trial.number:
+            records.add(trial.measurement)
+            findings.measured += 1
+        findings.measurements.append(trial.measurement)
+        progress.show(findings, trial.measurement)
+
+
+def _limits(args: argparse.Namespace) -> Limits:
+    if isinstance(args.budget, int):
+        return Limits(budget=args.budget, patience=args.patience)
+    return Limits(seconds=args.budget, patience=args.patience)
+
+
+def _as_json(
+    findings: list[Findings], evaluation: Evaluation, args: argparse.Namespace
+) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "target": evaluation.target,
+        "device": evaluation.device,
+        "evaluator": args.evaluator,
+        "search": args.search,
+        "seed": args.seed,
+        "kernels": [each.as_json for each in findings],
+    }
