@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright tune`: search for the fastest schedule of each kernel, and remember what was found."""
+"""`tilewright tune`: search for the fastest schedule of each kernel, and remember what is found."""
 
 import argparse
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far tuning has come, on stderr: a bar on a terminal, and with `-v` a line for each schedule."""
+"""How far tuning has come, on stderr: a bar on a terminal; with `-v` a line for each schedule."""
 
 import sys
 import time

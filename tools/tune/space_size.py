@@ -37,7 +37,7 @@ class Size:
     choices: Mapping[str, list[int]] = field(
         default_factory=lambda: defaultdict[str, list[int]](list)
     )
-    """Of each pass: in how many ways it could be done or left out, each time that it was its turn."""
+    """Of each pass: in how many ways it could be done, each time that it was its turn."""
 
     @property
     def schedules(self) -> float:
@@ -80,10 +80,15 @@ def print_spaces(kernels: Sequence[Kernel], target: str, seed: int, out: Console
         space = Space(kernel.op, target)
         size = size_of(space, seed)
         out.print(kernel.name, style="bold", markup=False, end="")
-        about = f"{size.schedules:.2g}" if size.schedules >= 100 else f"{size.schedules:.0f}"
+        about = _rounded(size.schedules)
         out.print(f": about {about} schedules, by {size.ways} random ways", markup=False)
         _print_passes(space, size, out)
         out.print()
+
+
+def _rounded(count: float) -> str:
+    """Two digits are more than is known."""
+    return f"{float(f'{count:.2g}'):,.0f}" if count < 1e6 else f"{count:.1e}"
 
 
 def _print_passes(space: Space, size: Size, out: Console) -> None:

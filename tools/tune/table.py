@@ -15,6 +15,8 @@ _SHOWN = 5
 """Schedules of a kernel."""
 _PROBLEMS = 3
 """Reasons why schedules have no time."""
+_NUMBERS = ("us", "quartiles", "faster")
+_SUMMARY = ("default us", "best us", "faster")
 
 
 def print_findings(found: Findings, out: Console) -> None:
@@ -35,7 +37,7 @@ def print_findings(found: Findings, out: Console) -> None:
 def _print_best(found: Findings, out: Console) -> None:
     assert found.best is not None
     assert found.default is not None
-    shown = table("us", "quartiles", "faster", "than the default, with", numbers=_NUMBERS)
+    shown = table(*_NUMBERS, "than the default, with", numbers=_NUMBERS)
     default, ranking = found.default, found.ranking
     rows = ranking[:_SHOWN]
     if default.us is not None and default not in rows:
@@ -44,9 +46,6 @@ def _print_best(found: Findings, out: Console) -> None:
         shown.add_row(*_cells(measurement, default))
     show(out, shown)
     out.print(f"best: {found.best.schedule}", markup=False, soft_wrap=True)
-
-
-_NUMBERS = ("us", "quartiles", "faster")
 
 
 def _cells(measurement: Measurement, default: Measurement) -> tuple[str, ...]:
@@ -65,14 +64,11 @@ def _problems(failed: Sequence[Measurement]) -> list[tuple[str, int]]:
 
 def print_summary(findings: Sequence[Findings], out: Console) -> None:
     """A line for each kernel, where there are several."""
-    shown = table("kernel", "default us", "best us", "faster", numbers=_COLUMNS)
+    shown = table("kernel", *_SUMMARY, numbers=_SUMMARY)
     for found in findings:
         speedup = "-" if found.speedup is None else f"{found.speedup:.2f}x"
         shown.add_row(found.kernel.name, _us(found.default), _us(found.best), speedup)
     show(out, shown)
-
-
-_COLUMNS = ("default us", "best us", "faster")
 
 
 def _us(measurement: Measurement | None) -> str:

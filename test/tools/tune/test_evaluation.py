@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose GPUs measure, and what is compiled for them."""
+
+from argparse import Namespace
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tilewright.codegen.gpu import Gpu
+from tilewright.errors import TilewrightError
+from tilewright.tools.tune import evaluation
+from tilewright.tools.tune.evaluation import ByGpu, evaluation_of
+
+H100, H200, OLD = Gpu("NVIDIA H100", (9, 0)), Gpu("NVIDIA H200", (9, 0)), Gpu("Tesla K80", (3, 7))
+
+
+def asked(**options: Any) -> Namespace:
+    """What is asked for, other things being as they are."""
+    usual = {"evaluator": "gpu", "scheduler": None, "target": None, "jobs": None, "limit": 60.0}
+    return Namespace(**usual | options)
+
+
+def entered(args: Namespace) -> ByGpu:
+    """The evaluation, which has ended."""
+    with evaluation_of(args) as found:
+        assert isinstance(found, ByGpu)
+        return found
+
+
+def test_the_gpu_that_is_present(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluation, "need_gpu", lambda instead: None)  # pyright: ignore
+    monkeypatch.setattr(evaluation, "present_gpu", lambda: H100)
+    found = entered(asked(jobs=3))
+    assert (found.target, found.device, found.slots) == ("sm_90a", "NVIDIA H100", 4)
+    with pytest.raises(TilewrightError, match="whose target is sm_90a, not sm_80"):
+        entered(asked(target="sm_80"))
+    monkeypatch.setattr(evaluation, "present_gpu", lambda: OLD)
+    with pytest.raises(TilewrightError, match="nothing can be compiled for Tesla K80"):
+        entered(asked())
+
+
+def farm_of(gpus: dict[str, Gpu]) -> type:
+    """A farm whose workers have these."""
+
+    class Farm:
+        """Has executors that are threads."""
+
+        used: list[str]
+
+        def __init__(self, url: str):
+            assert url == "tcp://host:8786"
+
+        def __enter__(self) -> "Farm":
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            """Nothing to let go of."""
+
+        def gpus(self) -> dict[str, Gpu]:
+            """As they are."""
+            return gpus
+
+        def executor(self, workers: list[str], limit_s: float) -> Executor:
+            """Note who is to work."""
+            Farm.used = workers
+            return ThreadPoolExecutor(1)
+
+    return Farm
+
+
+def test_a_farm_measures_on_gpus_of_one_kind(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    farm: Any = farm_of({"a": H100, "b": H200, "c": H200})
+    monkeypatch.setattr(evaluation, "Farm", farm)
+    found = entered(asked(scheduler="tcp://host:8786"))
+    assert (found.device, found.slots, farm.used) == ("NVIDIA H200", 4, ["b", "c"])
+    assert capsys.readouterr().err == "note: only NVIDIA H200 is measured, not NVIDIA H100\n"
+
+
+def test_a_farm_without_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluation, "Farm", farm_of({}))
+    with pytest.raises(TilewrightError, match=r"no worker of the farm has a GPU \(--evaluator"):
+        entered(asked(scheduler="tcp://host:8786"))

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright tune`, where a model or a script says how long kernels take."""
+
+import json
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tilewright.tools import tune_command
+from tilewright.tools.tune import evaluation
+from tilewright.tools.tune.evaluation import ByGpu
+from tilewright.tuning.database import Database
+from tilewright.tuning.evaluators import gpu
+from tilewright.tuning.evaluators.compiled import Compiled
+from tilewright.tuning.evaluators.gpu import Executors, GpuEvaluator
+from tilewright.tuning.evaluators.stopwatch import Job
+from tilewright.tuning.measurement import Measurement
+
+from ..conftest import Tilewright
+
+RELU = ["-c", "torch.relu(torch.randn(64))"]
+MODEL = ["--evaluator", "model", "--db", "tuned.sqlite"]
+PLAN: Any = None
+
+
+def known(folder: Path) -> list[Measurement]:
+    """What the database has."""
+    with Database.reading(folder / "tuned.sqlite") as database:
+        return [record.measurement for record in database.records()]
+
+
+def test_the_model_finds_the_same_every_time(tmp_path: Path, tilewright: Tilewright) -> None:
+    command = ["tune", *RELU, *MODEL, "--budget", "6", "--json", "found.json"]
+    first, second = tilewright(*command), tilewright(*command)
+    assert first.code == 0
+    assert first == second
+    lines = first.out.splitlines()
+    assert lines[0] == "relu: 6 schedules measured"
+    assert lines[1].split()[:3] == ["us", "quartiles", "faster"]
+    assert lines[2].split()[1:3] == ["0.00", "1.00x"]
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert (found["device"], found["evaluator"], found["seed"]) == ("sm_90a", "model", 0)
+    (kernel,) = found["kernels"]
+    assert (kernel["origin"], kernel["measured"]) == (RELU[1], 6)
+    assert kernel["measurements"][0] == kernel["default"]
+    assert f"best: {kernel['best']['schedule']}" in lines
+    assert len(known(tmp_path)) == 6
+
+
+def test_it_resumes(tmp_path: Path, tilewright: Tilewright) -> None:
+    tilewright("tune", *RELU, *MODEL, "--budget", "3")
+    before = known(tmp_path)
+    more = tilewright("tune", *RELU, *MODEL, "--budget", "2", "--resume")
+    assert more.out.splitlines()[0] == "relu: 2 schedules measured, 3 known"
+    after = known(tmp_path)
+    assert len(after) == 5
+    assert set(before) < set(after)
+
+
+def test_it_says_what_each_schedule_came_to(tilewright: Tilewright) -> None:
+    err = tilewright("tune", *RELU, *MODEL, "--budget", "2", "-v").err.splitlines()
+    assert err[0] == "1/1 relu"
+    assert err[1].endswith("(1.00x)): the default")
+    assert err[2].startswith("  2: ")
+
+
+def suite(folder: Path, *expressions: str) -> str:
+    """A file of cases with one input of 64 elements."""
+    cases = [
+        {
+            **{"name": f"case{n}", "op": "x", "expression": expression, "dtype": "float32"},
+            **{"input_shapes": [[64]], "input_notes": "all inputs torch.randn", "seq_len": 1},
+            **{"flops": 1, "min_bytes": 1, "floor_us_h100": 1},
+        }
+        for n, expression in enumerate(expressions)
+    ]
+    (folder / "suite.json").write_text(json.dumps({"cases": cases}))
+    return "suite.json"
+
+
+def test_kernels_of_a_suite_are_tuned_once(tmp_path: Path, tilewright: Tilewright) -> None:
+    cases = suite(tmp_path, "t0.relu()", "torch.relu(t0)", "t0.exp()", "t0.nonsense()")
+    found = tilewright("tune", cases, *MODEL, "--budget", "1")
+    assert found.code == 1
+    assert found.err.startswith("error: case 'case3': ")
+    lines = found.out.splitlines()
+    assert [line for line in lines if line.endswith("measured")] == [
+        "relu: 1 schedules measured",
+        "exp: 1 schedules measured",
+    ]
+    assert [line.split()[-1] for line in lines[-2:]] == ["1.00x", "1.00x"]
+    with Database.reading(tmp_path / "tuned.sqlite") as database:
+        origins = {note.origin for note in database.notes().values()}
+    assert origins == {"t0 = torch.randn([64]); t0.relu()", "t0 = torch.randn([64]); t0.exp()"}
+    only = tilewright("tune", cases, *MODEL, "--budget", "1", "--filter", "case[12]$")
+    assert only.code == 0
+    assert only.out.count("measured") == 2
+
+
+def test_space_measures_nothing(tmp_path: Path, tilewright: Tilewright) -> None:
+    found = tilewright("tune", *RELU, "--space", "--db", "tuned.sqlite")
+    lines = found.out.splitlines()
+    assert found.code == 0
+    assert lines[0].startswith("relu: about ")
+    assert lines[0].endswith(" schedules, by 100 random ways")
+    assert ["blockify-launch", "100"] in [line.split()[:2] for line in lines]
+    assert not (tmp_path / "tuned.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "complaint"),
+    [
+        (RELU, 1, "there is none: a test (--evaluator model needs none)"),
+        ([*RELU, *MODEL, "--scheduler", "tcp://x"], 2, "--scheduler is of --evaluator gpu"),
+        ([*RELU, "--scheduler", "tcp://127.0.0.1:1"], 2, "there is no scheduler at 'tcp://127."),
+        ([*RELU, *MODEL, "--filter", "x"], 2, "--filter is of the cases of a suite.json"),
+        ([*RELU, "--space", "--json", "-"], 2, "--json is of what is measured"),
+        ([*RELU, *MODEL, "--budget", "0"], 2, "'0' is no number of schedules, and no time as 10m"),
+        ([*RELU, *MODEL, "--budget", "10d"], 2, "'10d' is no number of schedules"),
+        ([*RELU, *MODEL, "--json", "no/x.json"], 2, "cannot write 'no/x.json'"),
+        (["-c", "torch.randn(4)", *MODEL], 2, "there is nothing to tune"),
+        (["suite.json", *MODEL, "--filter", "y"], 2, "no case of 'suite.json' has a match"),
+        (["tile.mlir", *MODEL], 2, "'tile.mlir' is scheduled already"),
+    ],
+)
+def test_mistakes(
+    argv: list[str],
+    code: int,
+    complaint: str,
+    tmp_path: Path,
+    tilewright: Tilewright,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tilewright.tools.bench.gpu.why_no_gpu", lambda: "a test")
+    monkeypatch.setattr("tilewright.tuning.executors.farm._CONNECT_S", 0.2)
+    suite(tmp_path, "t0.relu()")
+    tilewright("compile", *RELU, "--ir", "tile", "-o", "tile.mlir")
+    result = tilewright("tune", *argv)
+    assert (result.code, result.out) == (code, "")
+    assert complaint in result.err
+    assert "Traceback" not in result.err
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Job], Measurement]], None]:
+    """Has a function measure, which passes for a GPU."""
+
+    def use(measure: Callable[[Job], Measurement]) -> None:
+        @contextmanager
+        def here(args: Any) -> Generator[ByGpu]:
+            with ThreadPoolExecutor(1) as compiling, ThreadPoolExecutor(1) as measuring:
+                yield ByGpu("sm_90a", "NVIDIA H100", 2, Executors(compiling, measuring))
+
+        def evaluator(kernel: str, target: str, executors: Executors) -> GpuEvaluator:
+            return GpuEvaluator(kernel, target, executors, measure)
+
+        monkeypatch.setattr(tune_command, "evaluation_of", here)
+        monkeypatch.setattr(evaluation, "GpuEvaluator", evaluator)
+        monkeypatch.setattr(gpu, "compiled", compiled)
+
+    return use
+
+
+def compiled(kernel: str, schedule: str, target: str) -> Compiled:
+    """All schedules can be compiled."""
+    return Compiled(PLAN, b"")
+
+
+GPU = ["--db", "tuned.sqlite", "--budget", "4"]
+
+
+def test_a_gpu_measures(
+    tmp_path: Path,
+    tilewright: Tilewright,
+    scripted: Callable[[Callable[[Job], Measurement]], None],
+) -> None:
+    asked: list[str] = []
+
+    def measure(job: Job) -> Measurement:
+        asked.append(job.schedule)
+        if len(asked) == 2:
+            return Measurement(job.schedule, None, "wrong: the error is 1, more than 0.1")
+        return Measurement(job.schedule, 40.0 / len(asked), spread_us=0.5)
+
+    scripted(measure)
+    found = tilewright("tune", *RELU, *GPU)
+    lines = found.out.splitlines()
+    assert (found.code, found.err) == (0, "")
+    assert lines[0] == "relu: 4 schedules measured, 1 without a time"
+    assert [line.split()[:3] for line in lines[2:5]] == [
+        ["10.00", "0.50", "4.00x"],
+        ["13.33", "0.50", "3.00x"],
+        ["40.00", "0.50", "1.00x"],
+    ]
+    assert lines[4].endswith("  the default")
+    assert lines[5] == f"best: {asked[3]}"
+    assert lines[6] == "  1 x wrong: the error is 1, more than 0.1"
+    with Database.reading(tmp_path / "tuned.sqlite") as database:
+        (counts,) = database.counts()
+    assert (counts.key.device, counts.key.evaluator) == ("NVIDIA H100", "gpu")
+    assert (counts.measured, counts.failed, counts.best_us) == (3, 1, 10.0)
+
+
+def test_where_nothing_can_be_measured(
+    tmp_path: Path,
+    tilewright: Tilewright,
+    scripted: Callable[[Callable[[Job], Measurement]], None],
+) -> None:
+    scripted(lambda job: Measurement(job.schedule, None, "killed"))
+    found = tilewright("tune", *RELU, *GPU)
+    assert found.code == 1
+    assert found.out == "relu: 4 schedules measured, 4 without a time\n  4 x killed\n\n"
+    assert found.err == "error: no schedule could be measured of: relu\n"
+    assert len(known(tmp_path)) == 4
+
+
+def test_an_interruption_ends_with_what_was_found(
+    tmp_path: Path, tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = tune_command.KernelRecords.add
+
+    def interrupted(self: Any, measurement: Measurement) -> None:
+        if len(known(tmp_path)) == 3:
+            raise KeyboardInterrupt
+        add(self, measurement)
+
+    monkeypatch.setattr(tune_command.KernelRecords, "add", interrupted)
+    found = tilewright("tune", *RELU, *MODEL, "--budget", "9")
+    assert found.code == 130
+    assert found.out.startswith("relu: 3 schedules measured\n")
+    assert found.err == "interrupted: this was found so far\n"
+    assert len(known(tmp_path)) == 3
