@@ -150,7 +150,10 @@ class Expressions:
 
     @made_by.register
     def _(self, op: AddressOp) -> Text:
-        return Text(f"&{self.element(op.pointer, op.indices)}", _PREFIX)
+        if not isinstance(op.pointer.owner, AddressOp):
+            return Text(f"&{self.element(op.pointer, op.indices)}", _PREFIX)
+        (index,) = op.indices
+        return Text(f"{self.text(op.pointer)} + {self.expression(index).within(_SUM)}", _SUM)
 
     def element(self, pointer: SSAValue, indices: Sequence[SSAValue]) -> str:
         """An element of memory: `p[i]`, `a[i][j]`."""

@@ -34,7 +34,7 @@ VECTOR_BYTES = (4, 8, 16)
 @irdl_op_definition
 class AddressOp(ExpressionOp):
     """
-    `&p[i]`, or of an array `&a[i][j]`.
+    `&p[i]`, or of an array `&a[i][j]`; of an address that has no name, `&p[i] + j`.
 
     ```mlir
     %0 = cuda.address %p[%i] : !cuda.ptr<f32, const>, i32 -> !cuda.ptr<f32, const>

@@ -7,6 +7,7 @@ occurs.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -14,7 +15,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import optional_mask
 from tilewright.dialects.kernel_copy import CopyingOp
-from tilewright.dialects.kernel_registers import LOCAL
+from tilewright.dialects.kernel_registers import LOCAL, UNROLL
 from tilewright.dialects.kernel_ring import FillOp, RingType, TmaCopyOp
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.filled_loads import filled_loads
@@ -70,8 +71,9 @@ class Accesses:
                 self._note_place(op, op.memref, op.map.data.results, op.indices)
                 self._note_mask_of(op, op.mask, op.mask_operands)
             case CopyingOp():
+                target = op.target_map.data.results, op.target_indices
                 self._note_place(op, op.source, op.source_map.data.results, op.source_indices)
-                self._note_place(op, op.target, op.target_map.data.results, op.target_indices)
+                self._note_place(op, op.target, *target, step=_unrolled_step(op))
                 self._note_mask_of(op, op.mask, op.mask_operands)
             case kernel.AtomicOp():
                 self._note_place(op, op.memref, op.map.data.results, op.indices)
@@ -104,6 +106,7 @@ class Accesses:
         memref: SSAValue,
         exprs: Sequence[AffineExpr],
         operands: Sequence[SSAValue],
+        step: SSAValue | None = None,
     ) -> None:
         type = memref_type(memref)
         if type.memory_space == LOCAL:
@@ -118,8 +121,8 @@ class Accesses:
         if (linear := self._linear.get(subscripts)) is None:
             linear = self._linear[subscripts] = subscripts.linear()
             self._note_strided(op, linear.without_constant(), subscripts)
-        offset = linear._replace(constant=linear.constant + constant)
-        self._note_indices(op, swizzled(offset, type))
+        place = swizzled(linear._replace(constant=linear.constant + constant), type)
+        self._note_indices(op, place if step is None else place.stepping(step))
 
     def _note_strided(self, op: Operation, offset: Index, subscripts: Subscripts) -> None:
         if offset in self.strided:
@@ -175,6 +178,18 @@ class Accesses:
             self._parts[what] = what.parts()
         for part in self._parts[what]:
             self._count(block, part)
+
+
+def _unrolled_step(op: CopyingOp) -> SSAValue | None:
+    """
+    The step of the unrolled loop of asynchronous copies that `op` is in. Added to an address in
+    shared memory it becomes a constant of the instruction; within a subscript, NVRTC computes an
+    address for each step.
+    """
+    loop = op.parent_op()
+    if not isinstance(op, kernel.CopyAsyncOp) or not isinstance(loop, scf.ForOp):
+        return None
+    return loop.body.block.args[0] if UNROLL in loop.attributes else None
 
 
 def _slot(op: TmaCopyOp) -> tuple[list[AffineExpr], list[SSAValue]]:

@@ -54,11 +54,15 @@ def _moved(
 
 def _copy_async(to: Conversion, op: kernel.CopyAsyncOp) -> None:
     condition = to.indices.condition(op)
-    (source,), (target,) = (to.indices.subscripts(place) for place in to.accesses.places[op])
+    places = to.accesses.places[op]
+    (source,), (target,) = (to.indices.subscripts(place) for place in places)
     masked = [] if condition is None else [condition]
     source, target, *masked = to.writer.fitting([source, target, *masked], ["i", "i", "in"])
     read, written = to.writer.use(op.source), to.writer.use(op.target)
-    arguments = [AddressOp(written, [target]).result, AddressOp(read, [source]).result, *masked]
+    address = AddressOp(written, [target]).result
+    if (beyond := places[-1].beyond) is not None:
+        address = AddressOp(address, [to.indices.value(beyond)]).result
+    arguments = [address, AddressOp(read, [source]).result, *masked]
     name = "copy_async_or_zero" if masked else "copy_async"
     to.writer.statement(PerformOp(name, arguments, [op.num_bytes]))
 

@@ -9,11 +9,12 @@ from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
     AffineConstantExpr,
+    AffineDimExpr,
     AffineExpr,
 )
 
 from tilewright.dialects.axes import canonical_access, range_of_value
-from tilewright.dialects.index import Ranges, range_of, signed_terms
+from tilewright.dialects.index import Ranges, Sum, range_of, signed_terms, sum_of
 
 _ZERO = AffineExpr.constant(0)
 
@@ -50,6 +51,18 @@ class Index(NamedTuple):
     def num_divisions(self) -> int:
         """How many divisions it takes."""
         return sum(map(is_division, self.variable.dfs()))
+
+    def apart(self, value: SSAValue) -> "tuple[Index, Index] | None":
+        """The sum without `value`, and how much of it that adds; None if it is no such sum."""
+        if value not in self.operands:
+            return None
+        dim = AffineDimExpr(self.operands.index(value))
+        terms = dict(sum_of(self.variable).terms)
+        factor = terms.pop(dim, 0)
+        if factor == 0 or not terms or any(dim in atom.dfs() for atom in terms):
+            return None
+        rest = Sum(terms, self.constant).expr()
+        return Index.of(rest, self.operands), Index.of(dim * factor, self.operands)
 
     def is_worth_a_name(self) -> bool:
         """Whether it is more than a multiple of what has a name, or may have one."""

@@ -91,8 +91,8 @@ class Indices:
         return value
 
     def _of(self, op: kernel.IndexOp | loop.IndexOp) -> Index:
-        ((index, *_), _), *_ = self.accesses.places[op]
-        return index
+        place, *_ = self.accesses.places[op]
+        return place.terms[0]
 
     def condition(self, op: Operation) -> SSAValue | None:
         """Where the mask of `op` holds; None where it always does."""

@@ -35,12 +35,24 @@ class Place(NamedTuple):
 
     terms: tuple[Index, ...]
     swizzle: Swizzle | None = None
+    beyond: Index | None = None
+    """What is added to the address, not to the subscripts."""
 
     def indices(self) -> Iterator[Index]:
         """All that is written of it."""
         yield from self.terms
         if self.swizzle is not None:
             yield from (self.swizzle.low, self.swizzle.key)
+        if self.beyond is not None:
+            yield self.beyond
+
+    def stepping(self, step: SSAValue) -> "Place":
+        """The same place; what `step` adds to the offset is added to the address, if it can be."""
+        (offset,) = self.terms
+        if (parts := offset.apart(step)) is None:
+            return self
+        rest, beyond = parts
+        return self._replace(terms=(rest,), beyond=beyond)
 
 
 class Strided(NamedTuple):

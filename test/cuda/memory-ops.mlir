@@ -76,4 +76,11 @@ cuda.func grid 8 block 128 min_blocks 2 cluster 4 @memory(%x_map: !cuda.tensor_m
   // TEXT-NEXT: const float *const theirs = of_rank(s, 1);
   %16 = cuda.literal 1 : i32
   %theirs = cuda.remote %s of %16 : !cuda.ptr<f32>, i32 to !cuda.ptr<f32, const>
+  // CHECK: cuda.address %17[%18] : !cuda.ptr<f32>, i32 -> !cuda.ptr<f32>
+  // TEXT-NEXT: copy_async<4>(&s[t] + 32, &x[t]);
+  %17 = cuda.address %s[%t] : !cuda.ptr<f32>, i32 -> !cuda.ptr<f32>
+  %18 = cuda.literal 32 : i32
+  %19 = cuda.address %17[%18] : !cuda.ptr<f32>, i32 -> !cuda.ptr<f32>
+  %20 = cuda.address %x[%t] : !cuda.ptr<f32, const>, i32 -> !cuda.ptr<f32, const>
+  cuda.perform @copy_async [4](%19, %20) : !cuda.ptr<f32>, !cuda.ptr<f32, const>
 }
