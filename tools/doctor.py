@@ -20,6 +20,7 @@ from tilewright.codegen.runtime.cubin_cache import default_folder
 from tilewright.codegen.runtime.gpu_backend import why_no_gpu
 from tilewright.tools.terminal import console, show, table
 from tilewright.tools.toolkit import find_tool, use_cuda_home
+from tilewright.tuning.own_database import own_database
 
 
 class Part(NamedTuple):
@@ -93,6 +94,11 @@ def _gpu() -> str | None:
     return None if gpu is None else "{}, compute capability {}.{}".format(gpu.name, *gpu.capability)
 
 
+def _database() -> str | None:
+    path = own_database()
+    return str(path) if path.is_file() else None
+
+
 _CUDA = "pip install 'tilewright\\[cuda]'"
 _GPU = "pip install 'tilewright\\[gpu]'"
 
@@ -110,6 +116,7 @@ PARTS = (
     Part("ncu", partial(find_tool, "ncu"), "run --profile", "part of the CUDA toolkit"),
     Part("matplotlib", _package("matplotlib"), "bench --plot", "pip install 'tilewright\\[plot]'"),
     Part("cache", lambda: str(default_folder()), "machine code of kernels", ""),
+    Part("database", _database, "schedules that were measured", "none is needed"),
     Part(
         "transformers",
         _package("transformers"),

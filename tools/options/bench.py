@@ -40,7 +40,7 @@ def add(add_parser: AddParser) -> None:
         "--json",
         metavar="FILE",
         help="also write all figures, - for stdout; times that are in FILE already are not taken "
-        "again, if they are of the same GPU, versions, sources and backends",
+        "again, if they are of the same GPU, versions, sources, schedules and backends",
     )
     add_backends(parser)
     add_database(parser)
