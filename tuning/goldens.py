@@ -19,7 +19,8 @@ Goldens: schedules that come with Tilewright, a file of TOML for each GPU in `tu
 `kernel` is the digest of one of the kernels of `origin`, whose inputs are called as `inputs` says,
 and `schedule` calls them so. To make it again:
 
-    tilewright compile --no-db -c ORIGIN --ir loop --schedule KERNEL=SCHEDULE | opt-tool - -p to-tile
+    tilewright compile --no-db -c ORIGIN --ir loop --schedule KERNEL=SCHEDULE
+    | opt-tool - -p to-tile
 
 A test tries every golden.
 """
