@@ -76,13 +76,17 @@ class Node:
     """A question, with what was answered to those before it."""
 
     def __init__(self, space: Space, label: str, steps: tuple[Step, ...], at: int, open: Choices):
-        self.label = label
-        """The answer that leads here: `blockify-launch m=128`."""
         self.steps = steps
         """Those that are decided; of a leaf, or where there are children, all until there."""
+        self._label = label
         self._space, self._at, self._open = space, at, open
         self._children: Sequence[Node] | None = None
         self._is_whole = False
+
+    @property
+    def label(self) -> str:
+        """The answer that leads here: `blockify-launch m=128`."""
+        return self._label
 
     @property
     def children(self) -> Sequence["Node"]:

@@ -15,6 +15,11 @@ class Node(Protocol):
     """A decision to be made; a leaf, where all are made; or a dead end."""
 
     @property
+    def label(self) -> str:
+        """What was decided last."""
+        ...
+
+    @property
     def children(self) -> Sequence["Node"]:
         """What can be decided, the best guess first. To find out may take a while."""
         ...
