@@ -4,7 +4,7 @@
 import logging
 import sys
 import warnings
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from io import StringIO
@@ -13,6 +13,7 @@ from typing import Any
 
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.aten import decompositions
+from tilewright.frontend.composite_ops import listed_once
 from tilewright.frontend.export_errors import error_of_export, untraced
 from tilewright.frontend.refusals import check_source, check_states, refused_in
 from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
@@ -38,9 +39,9 @@ def export(
             _check_constants(exported)
             check_states(exported)
             if partly:
-                return exported.run_decompositions(decompositions(but_for=refused_in(exported)))
+                return _decomposed(exported, but_for=refused_in(exported))
             check_source(exported)
-            return exported.run_decompositions(decompositions())
+            return _decomposed(exported)
     except TilewrightError:
         raise
     except (Exception, SystemExit) as error:
@@ -71,9 +72,14 @@ def break_down(exported: Any) -> Any:
     check_source(exported)
     try:
         with torch.no_grad(), _quiet():
-            return exported.run_decompositions(decompositions())
+            return _decomposed(exported)
     except Exception as error:
         raise error_of_export(error) from error
+
+
+def _decomposed(exported: Any, but_for: Collection[str] = ()) -> Any:
+    with listed_once():
+        return exported.run_decompositions(decompositions(but_for))
 
 
 def _as_module(function: Any) -> Any:
