@@ -20,7 +20,7 @@ from tilewright.codegen.simulator.findings import (
     SimulationTooLarge,
     SimulatorError,
 )
-from tilewright.codegen.simulator.simulator import Report, estimate, simulate
+from tilewright.codegen.simulator.simulator import Report, simulate
 from tilewright.codegen.simulator.tensor_map import TensorMap
 
 __all__ = [
@@ -32,6 +32,5 @@ __all__ = [
     "SimulationTooLarge",
     "SimulatorError",
     "TensorMap",
-    "estimate",
     "simulate",
 ]

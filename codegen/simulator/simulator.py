@@ -23,6 +23,8 @@ from tilewright.codegen.simulator.tensor_map import TensorMap
 Shape = int | tuple[int, ...]
 
 NO_LIMIT = 1 << 62
+_FIRST_TO_AVERAGE = 4
+"""A first block may do so much more than others: what it tells counts from there on."""
 _MOST_STATIC = 48 * 1024
 _MOST_SHARED = 227 * 1024
 """Per block, on any GPU that we know (CUDA C++ Programming Guide, technical specifications)."""
@@ -73,34 +75,17 @@ def simulate(
     the CUDA text come from: findings repeat it. `blocks` runs about that many blocks only, evenly
     spread over the grid, in whole clusters.
 
-    Raises `SimulationTooLarge` when the launch needs more than `budget` thread-instructions (as
-    soon as that shows: arrays may then be half written), `SimulatorError` for PTX that the
-    simulator does not know and for arguments that do not fit the kernel.
+    Raises `SimulationTooLarge` when the launch needs more than `budget` thread-instructions: before
+    it begins if its first block tells, else as soon as that shows (arrays may then be half
+    written). Raises `SimulatorError` for PTX that the simulator does not know and for arguments
+    that do not fit the kernel.
     """
-    launch = _Launch(
-        ptx, kernel, grid, block, shared_bytes, arguments, checks, read_only, sample=blocks
-    )
+    what = ptx, kernel, grid, block, shared_bytes, arguments
+    launch = _Launch(*what, checks, read_only, sample=blocks)
     launch.notes = notes or {}
+    if budget is not None and launch.has_batches:
+        _check_first(_Launch(*what, False, (), lanes_at_once=1, sample=blocks), budget)
     return launch.run(NO_LIMIT if budget is None else budget)
-
-
-def estimate(
-    ptx: str,
-    kernel: str,
-    *,
-    grid: Shape,
-    block: Shape,
-    shared_bytes: int = 0,
-    arguments: Sequence[Argument],
-) -> int:
-    """
-    About how many thread-instructions a launch takes: what its first block does, for all blocks.
-
-    Nothing is written. It costs what simulating one block costs.
-    """
-    launch = _Launch(ptx, kernel, grid, block, shared_bytes, arguments, False, (), lanes_at_once=1)
-    launch.unit.global_memory.dry = True
-    return launch.run(NO_LIMIT, blocks=1).instructions * launch.unit.geometry.total_blocks
 
 
 def _dim3(shape: Shape, what: str) -> Dim3:
@@ -109,6 +94,15 @@ def _dim3(shape: Shape, what: str) -> Dim3:
         raise SimulatorError(f"a {what} has one to three positive sizes, not {shape}")
     x, y, z = (*sizes, 1, 1)[:3]
     return x, y, z
+
+
+def _check_first(alone: "_Launch", budget: int) -> None:
+    """Raise if the first block, which runs alone and writes nothing, tells of too much work."""
+    alone.unit.global_memory.dry = True
+    try:
+        alone.run(_FIRST_TO_AVERAGE * budget, blocks=1)
+    except SimulationTooLarge as err:
+        raise SimulationTooLarge(alone.unit.kernel.name, budget, err.needed) from None
 
 
 class _Launch:
@@ -137,6 +131,11 @@ class _Launch:
         self.unit = assemble(kernel, geometry, shared_bytes, checks)
         self._bind(arguments, read_only)
         self.machine: Machine = compile_kernel(self.unit)
+
+    @property
+    def has_batches(self) -> bool:
+        """Whether there are more blocks than run at once."""
+        return len(self.unit.geometry.chosen) > self.unit.geometry.blocks
 
     def _bind(self, arguments: Sequence[Argument], read_only: Collection[int]) -> None:
         parameters = self.unit.kernel.parameters

@@ -12,7 +12,6 @@ from tilewright.codegen.simulator import (
     Report,
     SimulationTooLarge,
     SimulatorError,
-    estimate,
     simulate,
 )
 
@@ -145,10 +144,12 @@ def test_a_launch_over_its_budget_is_refused(run: Run):
     assert caught.value.needed is None, "no block has ended, which could tell"
 
 
-def test_the_first_blocks_tell_that_the_launch_is_too_large(run: Run):
+def test_the_first_block_tells_that_the_launch_is_too_large(run: Run):
     blocks = 50_000
+    y = _floats(32 * blocks)
     with pytest.raises(SimulationTooLarge) as caught:
-        run(_LOOP, _floats(32 * blocks), 10, grid=blocks, budget=20_000_000)
+        run(_LOOP, y, 10, grid=blocks, budget=20_000_000)
+    np.testing.assert_array_equal(y, _floats(32 * blocks), "it has not begun")
     exact = run(_LOOP, _floats(32 * 100), 10, grid=100).instructions * blocks // 100
     assert caught.value.needed == exact
 
@@ -156,14 +157,6 @@ def test_the_first_blocks_tell_that_the_launch_is_too_large(run: Run):
 def test_a_launch_within_its_budget_runs(run: Run):
     needed = run(_LOOP, _floats(32), 10).instructions
     assert run(_LOOP, _floats(32), 10, budget=needed).ok
-
-
-def test_an_estimate_writes_nothing():
-    ptx = nvrtc.compile(f'extern "C" __global__ void k{_LOOP}').ptx
-    y = _floats(32 * 7)
-    needed = estimate(ptx, "k", grid=7, block=32, arguments=[y, 50])
-    np.testing.assert_array_equal(y, _floats(32 * 7))
-    assert needed == simulate(ptx, "k", grid=7, block=32, arguments=[y, 50]).instructions
 
 
 def test_an_endless_loop_ends_at_the_budget(run: Run):
