@@ -11,9 +11,11 @@ import ctypes
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 from tilewright.errors import TilewrightError
 
@@ -58,11 +60,30 @@ class Compiled:
 
 @dataclass(frozen=True)
 class CompiledCubin:
-    """A cubin for one machine and the log, with registers, spills and shared memory per kernel."""
+    """
+    A cubin for one machine, the PTX that it was made of, and the log, with registers, spills and
+    shared memory per kernel.
+    """
 
     cubin: bytes
+    ptx: str
     log: str
 
+
+class _Asked(NamedTuple):
+    """What machine code is made of."""
+
+    source: str
+    target: str
+    name: str
+    options: tuple[str, ...]
+
+
+_made_lately: WeakValueDictionary[_Asked, CompiledCubin] = WeakValueDictionary()
+"""
+What `_compiled_cubin` remembers: whether kernels spill, how good they are and what they compute is
+asked of one text, one after the other.
+"""
 
 _toolkits: list[Path] = []
 
@@ -105,10 +126,14 @@ def compile(
 
     `name` is what messages call the text. Raises `CudaCompileError`, `NvrtcUnavailable`.
     """
+    _load()
+    asked = _Asked(source, target, name, (*STANDARD_OPTIONS, *options))
+    if (made := _made_lately.get(asked)) is not None and "warning" not in made.log:
+        return Compiled(made.ptx, "")
     architecture = target.replace("sm_", "compute_")
     with _Program(source, name) as program:
-        log = program.compile([f"--gpu-architecture={architecture}", *STANDARD_OPTIONS, *options])
-        return Compiled(program.output("PTX").rstrip(b"\0").decode(), log)
+        log = program.compile([f"--gpu-architecture={architecture}", *asked.options])
+        return Compiled(program.ptx(), log)
 
 
 def compile_cubin(
@@ -123,10 +148,19 @@ def compile_cubin(
 
     Raises `CudaCompileError`, `NvrtcUnavailable`.
     """
-    arguments = [f"--gpu-architecture={target}", *STANDARD_OPTIONS, "--ptxas-options=-v", *options]
-    with _Program(source, name) as program:
+    _load()
+    asked = _Asked(source, target, name, (*STANDARD_OPTIONS, *options))
+    return _compiled_cubin(asked)
+
+
+@lru_cache(maxsize=16)
+def _compiled_cubin(asked: _Asked) -> CompiledCubin:
+    arguments = [f"--gpu-architecture={asked.target}", "--ptxas-options=-v", *asked.options]
+    with _Program(asked.source, asked.name) as program:
         log = program.compile(arguments)
-        return CompiledCubin(program.output("CUBIN"), log)
+        made = CompiledCubin(program.output("CUBIN"), program.ptx(), log)
+    _made_lately[asked] = made
+    return made
 
 
 class _Program:
@@ -155,6 +189,9 @@ class _Program:
         if status:
             raise CudaCompileError(self.name, log or _status_text(status))
         return log
+
+    def ptx(self) -> str:
+        return self.output("PTX").rstrip(b"\0").decode()
 
     def output(self, what: str) -> bytes:
         """What `nvrtcGet<what>` hands back, whose size `nvrtcGet<what>Size` tells."""

@@ -14,6 +14,7 @@ from functools import lru_cache
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
 from tilewright.codegen import nvrtc
+from tilewright.codegen.launch_plan import SOURCE_NAME
 from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.dialects import cuda
@@ -61,5 +62,5 @@ def _spilled(source: str, target: str) -> Mapping[str, int]:
     # It comes with all of the report, which to load takes longer than to compile most programs.
     from tilewright.codegen.report.resources import parse_resources
 
-    resources = parse_resources(nvrtc.compile_cubin(source, target).log)
+    resources = parse_resources(nvrtc.compile_cubin(source, target, name=SOURCE_NAME).log)
     return {name: r.spill_store_bytes + r.spill_load_bytes for name, r in resources.items()}

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
-from tilewright.codegen.launch_plan import Launch, Plan
+from tilewright.codegen.launch_plan import SOURCE_NAME, Launch, Plan
 from tilewright.codegen.printer import kernels_of
 from tilewright.codegen.report.disassemble import NvdisasmUnavailable, disassemble
 from tilewright.codegen.report.estimate import Estimate, estimate, roofline_seconds
@@ -39,8 +39,6 @@ from tilewright.dialects.target import Target
 from tilewright.passes.kernel_cost import KernelCost, kernel_cost
 from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import lower
-
-_SOURCE_NAME = "kernels.cu"
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def static_report(
     """
     if not plan.launches:
         return StaticReport(target, (), ("there are no kernels",))
-    compiled = nvrtc.compile_cubin(plan.source, target.name, name=_SOURCE_NAME)
+    compiled = nvrtc.compile_cubin(plan.source, target.name, name=SOURCE_NAME)
     codes, notes = _codes(plan.source, compiled.cubin, target)
     if costs is None:
         notes.append("no estimates: they are made from IR above CUDA")
@@ -117,7 +115,7 @@ def _codes(source: str, cubin: bytes, target: Target) -> tuple[dict[str, Code], 
     try:
         return parse_sass(disassemble(cubin)), []
     except NvdisasmUnavailable as err:
-        ptx = nvrtc.compile(source, target.name, name=_SOURCE_NAME).ptx
+        ptx = nvrtc.compile(source, target.name, name=SOURCE_NAME).ptx
         return parse_ptx(ptx), [f"instructions are those of PTX: {err}"]
 
 

@@ -43,6 +43,29 @@ def test_a_cubin_comes_with_registers_and_shared_memory():
     assert "256 bytes smem" in compiled.log
 
 
+@pytest.mark.parametrize("target", ["sm_80", "sm_90a"])
+def test_the_ptx_of_a_cubin_is_that_of_its_virtual_architecture(target: str):
+    other = nvrtc.compile(_SCALE, target, name="scale.cu").ptx
+    cubin = nvrtc.compile_cubin(_SCALE, target, name="scale.cu")
+    assert cubin.ptx == other
+
+
+def test_what_was_made_of_a_text_is_not_made_again(monkeypatch: pytest.MonkeyPatch):
+    source = _SCALE.replace("2.0f", "7.0f")
+    cubin = nvrtc.compile_cubin(source)
+    monkeypatch.setattr(nvrtc, "_Program", None)
+    assert nvrtc.compile_cubin(source) is cubin
+    assert nvrtc.compile(source) == nvrtc.Compiled(cubin.ptx, "")
+    with pytest.raises(TypeError, match="NoneType"):
+        nvrtc.compile(source, "sm_80")
+
+
+def test_warnings_are_kept_also_where_a_cubin_was_made_before():
+    source = 'extern "C" __global__ void k(float* x) { int not_used; x[0] = 1; }'
+    assert "not_used" in nvrtc.compile_cubin(source).log
+    assert "not_used" in nvrtc.compile(source).log
+
+
 def test_an_error_names_its_file_and_line():
     source = 'extern "C" __global__ void k(float* x) {\n  x[0] = y;\n}'
     with pytest.raises(
