@@ -5,7 +5,9 @@ subscripts and `where` masks.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 
 from xdsl.dialects import scf
@@ -85,8 +87,34 @@ class RangedIndex(ABC):
         """The values of the result, or None when nothing is known."""
 
 
+_Known = dict[SSAValue, Range | None]
+
+_known: ContextVar[_Known | None] = ContextVar("known ranges", default=None)
+
+
+@contextmanager
+def remembered_ranges() -> Generator[None]:
+    """
+    Inside, the range of a value is found out once. Nothing that has been asked about may change
+    meanwhile: this is for what only reads its source.
+    """
+    token = _known.set({})
+    try:
+        yield
+    finally:
+        _known.reset(token)
+
+
 def range_of_value(value: SSAValue) -> Range | None:
     """The values an index can take, or None when nothing is known of it."""
+    if (known := _known.get()) is None:
+        return _found_range(value)
+    if value not in known:
+        known[value] = _found_range(value)
+    return known[value]
+
+
+def _found_range(value: SSAValue) -> Range | None:
     if isinstance(value, BlockArgument):
         extent = extent_of(value)
         return _range_of_scf_index(value) if extent is None else Range.extent(extent)
@@ -137,13 +165,24 @@ def _canonical(
     Canonical expressions of the values listed; `values` says by its number which value each
     dimension of `exprs` is, and `ranges` what range each value has.
     """
-    merged = [AffineExpr.dimension(p) for p in values]
-    simple = [simplify(e.replace_dims_and_symbols(merged, ()), ranges) for e in exprs]
+    merged = exprs if _is_in_order(values) else _renamed(exprs, values)
+    simple = tuple(simplify(e, ranges) for e in merged)
     order = tuple(dict.fromkeys(p for e in simple for p in dims_as_written(e)))
-    renamed = {old: AffineExpr.dimension(new) for new, old in enumerate(order)}
-    dims = [renamed.get(p, AffineExpr.dimension(p)) for p in range(len(ranges))]
-    results = (simplify(e.replace_dims_and_symbols(dims, ())) for e in simple)
-    return tuple(results), order
+    if _is_in_order(order):
+        return simple, order
+    numbers = {old: new for new, old in enumerate(order)}
+    renamed = _renamed(simple, [numbers.get(p, p) for p in range(len(ranges))])
+    return tuple(map(simplify, renamed)), order
+
+
+def _is_in_order(numbers: Sequence[int]) -> bool:
+    return all(number == at for at, number in enumerate(numbers))
+
+
+def _renamed(exprs: Sequence[AffineExpr], numbers: Sequence[int]) -> list[AffineExpr]:
+    """The expressions with the dimensions that `numbers` says in the place of theirs."""
+    dims = [AffineExpr.dimension(number) for number in numbers]
+    return [expr.replace_dims_and_symbols(dims, ()) for expr in exprs]
 
 
 def optional_mask(mask: Access | None) -> tuple[list[SSAValue], AffineMapAttr | None]:

@@ -34,6 +34,7 @@ from tilewright.dialects.cuda_types import (
     VariableType,
 )
 from tilewright.dialects.kernel_like import ThreadFuncOp
+from tilewright.dialects.nested_ops import ops_in
 
 MAX_STATIC_SHARED = 48 * 1024
 """
@@ -72,12 +73,12 @@ class FuncOp(ThreadFuncOp):
     @property
     def static_shared_bytes(self) -> int:
         """The shared memory that the text declares the size of."""
-        return sum(op.num_bytes for op in self.body.walk() if isinstance(op, SharedOp))
+        return sum(op.num_bytes for op in ops_in(self) if isinstance(op, SharedOp))
 
     @property
     def dynamic_shared_bytes(self) -> int:
         """The shared memory whose size the launch gives."""
-        return sum(op.size.value.data for op in self.body.walk() if isinstance(op, PoolOp))
+        return sum(op.size.value.data for op in ops_in(self) if isinstance(op, PoolOp))
 
     @property
     def shared_bytes(self) -> int:
@@ -100,7 +101,7 @@ class FuncOp(ThreadFuncOp):
             raise VerifyException(
                 f"{static} bytes of shared memory; a kernel may declare {MAX_STATIC_SHARED}"
             )
-        if sum(isinstance(op, PoolOp) for op in self.body.walk()) > 1:
+        if sum(isinstance(op, PoolOp) for op in ops_in(self)) > 1:
             raise VerifyException("a kernel has one pool")
         verify_placement(self.body.block)
 

@@ -7,6 +7,7 @@ at most once, in its own block, and before anything changes what it reads.
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -23,11 +24,12 @@ def verify_placement(block: Block) -> None:
 
 def _verify_block(block: Block) -> "_Changes":
     """What the statements in `block` change."""
-    changes, made_at = _Changes(), dict[Operation, int]()
+    changes, waiting = _Changes(), dict[Operation, _Read]()
     for position, op in enumerate(block.ops):
         if isinstance(op, ExpressionOp):
             _verify_uses(op)
-            made_at[op] = position
+            if (source := op.reads()) is not None:
+                waiting[op] = _Read(source, position)
             continue
         if not isinstance(op, StatementOp):
             raise VerifyException(f"'{op.name}' is no CUDA statement")
@@ -35,16 +37,28 @@ def _verify_block(block: Block) -> "_Changes":
         made.note(op, position)
         for region in op.regions:
             made.note_all(_verify_block(region.block), position)
-        _verify_operands(op, changes, made, made_at)
+        if waiting:
+            _verify_operands(op, changes, made, waiting)
         changes.note_all(made, position)
     return changes
 
 
+class _Read(NamedTuple):
+    """What an expression reads that waits for the statement it is printed in."""
+
+    source: SSAValue
+    position: int
+    """Where it stands."""
+
+
 def _verify_uses(op: ExpressionOp) -> None:
-    uses = list(op.results[0].uses)
-    if len(uses) > 1:
-        raise VerifyException(f"'{op.name}' is used {len(uses)} times; name it with cuda.let")
-    if uses and uses[0].operation.parent is not op.parent:
+    result = op.results[0]
+    if (first := result.first_use) is None:
+        return
+    if result.has_more_than_one_use():
+        times = result.uses.get_length()
+        raise VerifyException(f"'{op.name}' is used {times} times; name it with cuda.let")
+    if first.operation.parent is not op.parent:
         raise VerifyException(f"'{op.name}' is used in another block; name it with cuda.let")
 
 
@@ -78,7 +92,7 @@ class _Changes:
 
 
 def _verify_operands(
-    op: StatementOp, before: _Changes, made: _Changes, made_at: dict[Operation, int]
+    op: StatementOp, before: _Changes, made: _Changes, waiting: dict[Operation, _Read]
 ) -> None:
     changes = before
     if isinstance(op, ForOp):
@@ -86,8 +100,8 @@ def _verify_operands(
         changes = _Changes(dict(before.positions), before.memory)
         changes.note_all(made, _AFTER_THE_BODY)
     for expression in expressions_of(op):
-        source = expression.reads()
-        if source is not None and changes.since(source, made_at[expression]):
+        read = waiting.pop(expression, None)
+        if read is not None and changes.since(*read):
             raise VerifyException(
                 f"what '{expression.name}' reads changes before '{op.name}' uses it; "
                 "name it with cuda.let"
@@ -96,7 +110,8 @@ def _verify_operands(
 
 def expressions_of(op: Operation) -> Iterator[ExpressionOp]:
     """Every expression that is printed inside the statement `op`, without its bodies."""
-    for operand in op.operands:
-        if isinstance(operand.owner, ExpressionOp):
-            yield operand.owner
-            yield from expressions_of(operand.owner)
+    pending = [*reversed(op.operands)]
+    while pending:
+        if isinstance(owner := pending.pop().owner, ExpressionOp):
+            yield owner
+            pending.extend(reversed(owner.operands))

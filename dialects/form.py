@@ -6,6 +6,7 @@ Kernels consist of thousands of ops of few forms: the same kind, types and prope
 """
 
 from abc import ABC
+from collections.abc import Hashable
 from typing import ClassVar
 
 from xdsl.irdl import IRDLOperation
@@ -19,3 +20,7 @@ class FormedOp(IRDLOperation, ABC):
     Whether properties and types alone, with those of what its blocks are given, say if the op is
     well-formed: then one of those that are alike stands for all (`verification`).
     """
+
+    def surroundings(self) -> Hashable:
+        """What else decides it; nothing, where the form does alone."""
+        return None

@@ -212,7 +212,7 @@ def verify_segment(offset: int, width: int) -> None:
 
 
 @irdl_op_definition
-class ShuffleOp(IRDLOperation):
+class ShuffleOp(FormedOp):
     """
     The value that another lane of the warp holds; all lanes take part (PTX ISA, `shfl.sync`).
     Lanes form segments of `width`, a power of two; `idx` counts within the segment.

@@ -5,9 +5,11 @@ from abc import ABC
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, traits_def
+from xdsl.irdl import irdl_op_definition, prop_def, traits_def
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, Resource
 from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.form import FormedOp
 
 
 class _Text(Resource):
@@ -29,7 +31,7 @@ class WritesText(MemoryEffect):
         return {EffectInstance(MemoryEffectKind.WRITE, resource=TEXT)}
 
 
-class TextOp(IRDLOperation, ABC):
+class TextOp(FormedOp, ABC):
     """One line of words, which is printed as a comment."""
 
     text = prop_def(StringAttr)

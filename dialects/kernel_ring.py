@@ -50,6 +50,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.assembly import Subscripts
 from tilewright.dialects.axes import Access, canonical_access, verify_subscripts
+from tilewright.dialects.form import FormedOp
 from tilewright.dialects.kernel_boxes import box_problem
 from tilewright.dialects.tile import SHARED, Transport, TransportAttr
 from tilewright.dialects.types import memref_type
@@ -86,7 +87,7 @@ class RingType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_op_definition
-class RingOp(IRDLOperation):
+class RingOp(FormedOp):
     """
     Makes a ring ready, with all of its slots free. `bytes` is what each fill brings, which the
     hardware counts when it is the one that copies (`tma`).
@@ -111,7 +112,7 @@ class RingOp(IRDLOperation):
         )
 
 
-class FillOp(IRDLOperation):
+class FillOp(FormedOp):
     """An op that concerns the fill of a ring with that number."""
 
     ring = operand_def(base(RingType))
@@ -197,7 +198,7 @@ class RingReleaseOp(FillOp):
 
 
 @irdl_op_definition
-class TmaCopyOp(IRDLOperation):
+class TmaCopyOp(FormedOp):
     """
     The tensor memory accelerator copies a box of global memory, whose first element is at the
     subscripts, to a slot; what is outside of the tensor is zero (PTX ISA,

@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AtLeast,
-    IRDLOperation,
     base,
     eq,
     irdl_op_definition,
@@ -24,12 +23,13 @@ from xdsl.traits import MemoryAllocEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.buffer_plan import overlap
+from tilewright.dialects.form import FormedOp
 from tilewright.dialects.tile import SHARED, layout_of
 from tilewright.dialects.types import memref_type, size_of
 
 
 @irdl_op_definition
-class SharedOp(IRDLOperation):
+class SharedOp(FormedOp):
     """
     An array in the block's shared memory. Its contents are undefined at first. `at` is its first
     byte there; where nothing is said it has memory of its own.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads and stores: affine subscripts, and a mask that says where they act."""
 
+from collections.abc import Hashable
 from collections.abc import Set as AbstractSet
 from typing import ClassVar
 
@@ -31,6 +32,7 @@ from tilewright.dialects.axes import (
     canonical_access,
     verify_subscripts,
 )
+from tilewright.dialects.form import FormedOp
 from tilewright.dialects.loop_kernel import kernel_of_argument
 from tilewright.dialects.segments import segmented
 from tilewright.dialects.types import memref_type
@@ -50,7 +52,7 @@ class ReadsUnlessInput(MemoryEffect):
 
 @segmented
 @irdl_op_definition
-class LoadOp(MaskedOp):
+class LoadOp(FormedOp, MaskedOp):
     """
     Reads one element. Where the mask fails nothing is read and the value is zero; an unmasked
     subscript out of bounds is an error.
@@ -85,11 +87,14 @@ class LoadOp(MaskedOp):
             result_types=[memref_type(memref).element_type],
         )
 
+    def surroundings(self) -> Hashable:
+        kernel = kernel_of_argument(self.memref)
+        return kernel is not None and self.memref in kernel.outputs
+
     def verify_(self) -> None:
         verify_subscripts(self.memref, self.map.data, self.indices)
         self.verify_mask()
-        kernel = kernel_of_argument(self.memref)
-        if kernel is not None and self.memref in kernel.outputs:
+        if self.surroundings():
             raise VerifyException(
                 f"reads %{self.memref.name_hint or 'memref'}, which is an output; "
                 "what a kernel stores is for later launches"
@@ -98,7 +103,7 @@ class LoadOp(MaskedOp):
 
 @segmented
 @irdl_op_definition
-class StoreOp(MaskedOp):
+class StoreOp(FormedOp, MaskedOp):
     """
     Writes one element, where the mask holds.
 
@@ -137,11 +142,14 @@ class StoreOp(MaskedOp):
             properties={"map": AffineMapAttr(map)},
         )
 
+    def surroundings(self) -> Hashable:
+        kernel = kernel_of_argument(self.memref)
+        return kernel is not None and self.memref in kernel.inputs
+
     def verify_(self) -> None:
         verify_subscripts(self.memref, self.map.data, self.indices)
         self.verify_mask()
-        kernel = kernel_of_argument(self.memref)
-        if kernel is not None and self.memref in kernel.inputs:
+        if self.surroundings():
             raise VerifyException(
                 f"stores to %{self.memref.name_hint or 'memref'}, which is an input; "
                 "a kernel writes its outputs"

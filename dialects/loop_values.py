@@ -9,7 +9,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import (
     AtLeast,
-    IRDLOperation,
     VarConstraint,
     base,
     eq,
@@ -33,12 +32,13 @@ from tilewright.dialects.axes import (
     verify_affine,
 )
 from tilewright.dialects.element_types import COMPUTE_INTEGERS
+from tilewright.dialects.form import FormedOp
 from tilewright.dialects.index import Range
 from tilewright.dialects.segments import segmented
 
 
 @irdl_op_definition
-class IndexOp(IRDLOperation):
+class IndexOp(FormedOp):
     """
     An affine expression of indices as an integer value; in i32 it wraps.
 
@@ -71,7 +71,7 @@ class IndexOp(IRDLOperation):
 
 
 @irdl_op_definition
-class PredicateOp(IRDLOperation):
+class PredicateOp(FormedOp):
     """
     True where every expression is at least 0, as `where` means it. What the ranges of the indices
     prove is dropped when it is built; nothing to compare is true.

@@ -2,14 +2,15 @@
 """What all ops of Tensor IR are: pure functions of tensors of known sizes."""
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.irdl import IRDLOperation, traits_def
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.form import FormedOp
 from tilewright.dialects.types import shape_of
 
 
-class PrimOp(IRDLOperation):
+class PrimOp(FormedOp):
     """An op whose operands and results are tensors."""
 
     traits = traits_def(Pure())

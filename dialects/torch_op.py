@@ -29,7 +29,6 @@ from xdsl.irdl import (
     AttrConstraint,
     AttrSetConstraint,
     AttrSizedOperandSegments,
-    IRDLOperation,
     MessageConstraint,
     OpDef,
     Operand,
@@ -50,6 +49,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.element_types import ELEMENTS
+from tilewright.dialects.form import FormedOp
 from tilewright.dialects.torch_promotion import promoted
 from tilewright.dialects.torch_shapes import shown
 from tilewright.dialects.torch_syntax import give_syntax, is_bool
@@ -210,7 +210,7 @@ def python_value(
 # --- The op ----------------------------------------------------------------------------------
 
 
-class TorchOp(IRDLOperation, ABC):
+class TorchOp(FormedOp, ABC):
     """One overload of one ATen operator: a pure function of tensors, numbers and options."""
 
     ATEN: ClassVar[str]

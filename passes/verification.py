@@ -9,9 +9,12 @@ expect of their arguments, and SSA form is intact.
 
 from collections.abc import Generator, Hashable, Iterable, Sequence
 from contextlib import contextmanager
+from functools import cache
 
+from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.dialects.math import Math
 from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl.dominance import DominanceInfo
@@ -53,10 +56,10 @@ def verify_changes(module: ModuleOp, changes: Changes) -> None:
 def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
     """Raise `InvalidOpError` unless `module` is well-formed where the rest of its parts is."""
     try:
-        module.verify(verify_nested_ops=False)
-        known = set[Hashable]()
+        if module not in parts:
+            module.verify(verify_nested_ops=False)
         for part in parts:
-            _verify_ops(part, known)
+            _verify_ops(part)
     except VerifyException as err:
         raise InvalidOpError(_culprit(module), " ".join(str(err).split())) from err
     for part in parts:
@@ -65,31 +68,54 @@ def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
         verify_dominance(part)
 
 
-def _verify_ops(op: Operation, known: set[Hashable]) -> None:
-    """As `op.verify()` does, what it contains first; where that decides each form not `known`."""
+_MOST_FORMS = 1 << 15
+_well_formed: set[Hashable] = set()
+"""
+Forms of ops that were verified, in whatever module: a form is made of attributes, which never
+change. Programs that are compiled one after the other have most of theirs in common.
+"""
+
+
+def _verify_ops(op: Operation) -> None:
+    """As `op.verify()` does, what it contains first; where that decides each form once."""
     for block in (block for region in op.regions for block in region.blocks):
         if block.is_empty:
             block.verify()
         for inner in block.ops:
-            _verify_ops(inner, known)
-    if not isinstance(op, FormedOp) or not _form_decides(op):
+            _verify_ops(inner)
+    if not _form_decides(type(op)):
         op.verify(verify_nested_ops=False)
-    elif (form := _form(op)) not in known:
+    elif (form := _form(op)) not in _well_formed:
         op.verify(verify_nested_ops=False)
-        known.add(form)
+        if len(_well_formed) >= _MOST_FORMS:
+            _well_formed.clear()
+        _well_formed.add(form)
 
 
-def _form_decides(op: FormedOp) -> bool:
-    """Whether the op is well-formed if another of its form is: the last of a block ends it."""
-    return op.FORM_DECIDES and op.next_op is not None
+_UPSTREAM = frozenset((*Arith.operations, *Math.operations, AllocOp))
+"""Ops of xDSL that are well-formed if another of their form is."""
+
+
+@cache
+def _form_decides(kind: type[Operation]) -> bool:
+    """Whether an op of that kind is well-formed if another of its form is."""
+    return kind in _UPSTREAM or (issubclass(kind, FormedOp) and kind.FORM_DECIDES)
 
 
 def _form(op: Operation) -> Hashable:
-    """The op without its place, without what its operands are and what its blocks do."""
+    """The op without what its operands are and what its blocks do; of its place what it ends."""
     properties, attributes = tuple(op.properties.items()), tuple(op.attributes.items())
     blocks = tuple(tuple(block.arg_types for block in region.blocks) for region in op.regions)
     types = op.operand_types, op.result_types
-    return type(op), types, properties, attributes, blocks, len(op.successors)
+    beside = op.surroundings() if isinstance(op, FormedOp) else None
+    return type(op), types, properties, attributes, blocks, len(op.successors), beside, _ends(op)
+
+
+def _ends(op: Operation) -> Hashable:
+    """What needs a terminator, perhaps, if the op is the last of its block."""
+    if op.next_op is not None or (region := op.parent_region()) is None:
+        return None
+    return type(region.parent), len(region.blocks) > 1
 
 
 def _functions(part: Operation) -> Iterable[FuncOp]:

@@ -32,6 +32,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import kernel, loop
+from tilewright.dialects.axes import remembered_ranges
 from tilewright.passes.cuda.comments import COMMENTS
 from tilewright.passes.cuda.control_flow import CONTROL_FLOW
 from tilewright.passes.cuda.conversion import Conversion, Handlers
@@ -74,7 +75,8 @@ class ConvertKernelToCudaPass(ModulePass):
         rename_kernels(op)
         for source in [k for k in op.ops if isinstance(k, kernel.FuncOp)]:
             with rewriting(RULE, source, whole_module=True):
-                function = Conversion(source, _HANDLERS).run()
+                with remembered_ranges():
+                    function = Conversion(source, _HANDLERS).run()
                 op.body.block.insert_op_before(function, source)
                 source.detach()
                 source.erase()

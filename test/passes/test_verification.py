@@ -6,7 +6,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin as BuiltinDialect
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1, i32, i64
 from xdsl.dialects.cf import Cf
-from xdsl.dialects.func import Func
+from xdsl.dialects.func import Func, FuncOp, ReturnOp
 from xdsl.dialects.test import Test
 from xdsl.ir import Block, Operation, Region
 from xdsl.parser import Parser
@@ -15,6 +15,8 @@ from tilewright.dialects.cuda_expressions import BuiltinOp, CastOp, LiteralOp
 from tilewright.dialects.cuda_operators import BinaryOp
 from tilewright.dialects.cuda_statements import ForOp, LetOp
 from tilewright.dialects.cuda_types import BinaryOperator, Builtin
+from tilewright.dialects.loop import LoadOp
+from tilewright.passes.lowering import context
 from tilewright.passes.verification import InvalidOpError, verify_dominance, verify_module
 
 
@@ -179,3 +181,37 @@ def test_of_loops_alike_the_one_whose_counter_is_wrong_is_found():
     with pytest.raises(InvalidOpError, match="one counter of the bounds' type") as caught:
         verify_module(ModuleOp([low, *loops]))
     assert caught.value.op is loops[2]
+
+
+def test_of_loads_alike_the_one_of_an_output_is_found():
+    text = """
+      loop.kernel @f(%x: memref<4xf32>) -> (%out: memref<4xf32>) {
+        loop.for %i in 4 {
+          %0 = loop.load %x[%i] : memref<4xf32>
+          loop.store %0, %out[%i] : memref<4xf32>
+        }
+        loop.for %i in 4 {
+          %0 = loop.load %out[%i] : memref<4xf32>
+          loop.store %0, %out[%i] : memref<4xf32>
+        }
+      }
+    """
+    module = Parser(context(), text).parse_module()
+    with pytest.raises(InvalidOpError, match="reads %out, which is an output") as caught:
+        verify_module(module)
+    assert caught.value.op is [op for op in module.walk() if isinstance(op, LoadOp)][1]
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_of_expressions_alike_one_that_ends_a_body_is_found(ended: bool):
+    """What was verified in one module stands for what is alike in another, in such a place."""
+    literals = [LiteralOp(IntegerAttr(7, i32)) for _ in range(2)]
+    verify_module(ModuleOp([*literals]))
+    ops = [LiteralOp(IntegerAttr(7, i32)), *([ReturnOp()] if ended else [])]
+    module = ModuleOp([FuncOp("f", ((), ()), Region(Block(ops)))])
+    if ended:
+        verify_module(module)
+        return
+    with pytest.raises(InvalidOpError, match="is not a terminator") as caught:
+        verify_module(module)
+    assert caught.value.op is ops[0]
