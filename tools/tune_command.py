@@ -4,7 +4,7 @@
 import argparse
 import json
 import sys
-from contextlib import closing
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -38,14 +38,15 @@ _INTERRUPTED = 130
 def run(args: argparse.Namespace) -> int:
     """Tune, and show what was found; 1 if there is a kernel that could not be measured."""
     check_path(args.json)
+    if args.resume and not args.uses_db:
+        raise UsageError("--resume goes on with what a database knows, and --no-db is to have none")
     use_cuda_home()
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
     if args.space:
         return _print_spaces(args, out)
     with evaluation_of(args) as evaluation:
         found = kernels_of(args, evaluation.target)
-        path = own_database() if args.db is None else Path(args.db)
-        with closing(Database.writing(path)) as database:
+        with _database(args) as database:
             findings, is_whole = _tuned(found, evaluation, database, args)
     for each in findings:
         print_findings(each, out)
@@ -60,6 +61,13 @@ def run(args: argparse.Namespace) -> int:
     if not is_whole:
         return _INTERRUPTED
     return 1 if unmeasured or found.failures else 0
+
+
+def _database(args: argparse.Namespace) -> AbstractContextManager[Database | None]:
+    """Where measurements are kept; None for nowhere."""
+    if not args.uses_db:
+        return nullcontext()
+    return Database.writing(own_database() if args.db is None else Path(args.db))
 
 
 def _print_spaces(args: argparse.Namespace, out: Console) -> int:
@@ -78,7 +86,7 @@ def _tell_failures(found: Found) -> None:
 
 
 def _tuned(
-    found: Found, evaluation: Evaluation, database: Database, args: argparse.Namespace
+    found: Found, evaluation: Evaluation, database: Database | None, args: argparse.Namespace
 ) -> tuple[list[Findings], bool]:
     """What came of each kernel, and whether nobody has interrupted it."""
     _tell_failures(found)
@@ -98,23 +106,25 @@ def _tuned(
 def _tune(
     findings: Findings,
     evaluation: Evaluation,
-    database: Database,
+    database: Database | None,
     progress: TuningProgress,
     args: argparse.Namespace,
 ) -> None:
     """Search one kernel's schedules; each measurement is kept before the next one begins."""
     kernel = findings.kernel
     progress.begin(kernel.name)
-    records = KernelRecords(database, kernel.op, evaluation.key(kernel), kernel.origin)
-    known = {each.schedule: each for each in records.measurements()} if args.resume else {}
+    key, records = evaluation.key(kernel), None
+    if database is not None:
+        records = KernelRecords(database, kernel.op, key, kernel.origin)
+    kept = records.measurements() if records is not None and args.resume else []
+    known = {measurement.schedule: measurement for measurement in kept}
     space = Space(kernel.op, evaluation.target)
     search = SEARCHES[args.search](space, args.seed)
     submit = evaluation.submit(kernel, space)
     for trial in trials(search, submit, _limits(args), slots=evaluation.slots, known=known):
-        if trial.number:
+        if records is not None and trial.number:
             records.add(trial.measurement)
-            findings.measured += 1
-        findings.measurements.append(trial.measurement)
+        findings.add(trial.measurement, is_new=trial.number > 0)
         progress.show(findings, trial.measurement)
 
 

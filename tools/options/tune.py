@@ -58,9 +58,11 @@ def add(add_parser: AddParser) -> None:
         help="end after so many schedules that are no better",
     )
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default: 0")
-    parser.add_argument(
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
         "--db", metavar="FILE", help="the database of measurements; default: the user's own"
     )
+    where.add_argument("--no-db", dest="uses_db", action="store_false", help="keep nothing")
     parser.add_argument(
         "--resume", action="store_true", help="measure nothing again that the database knows"
     )

@@ -17,6 +17,11 @@ class Findings:
     measured: int = 0
     """The others were known before."""
 
+    def add(self, measurement: Measurement, is_new: bool) -> None:
+        """One more, which was measured now or known before."""
+        self.measurements.append(measurement)
+        self.measured += is_new
+
     @property
     def default(self) -> Measurement | None:
         """The planner's schedule, which comes first."""

@@ -61,6 +61,18 @@ def test_it_resumes(tmp_path: Path, tilewright: Tilewright) -> None:
     assert set(before) < set(after)
 
 
+def test_nothing_need_be_kept(tmp_path: Path, tilewright: Tilewright) -> None:
+    found = tilewright("tune", *RELU, "--evaluator", "model", "--no-db", "--budget", "2")
+    assert found.out.startswith("relu: 2 schedules measured\n")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_bar_is_on_terminals_only(tilewright: Tilewright) -> None:
+    command = ("tune", *RELU, *MODEL, "--budget", "2")
+    assert tilewright(*command).err == ""
+    assert "1/1 relu" in tilewright(*command, "--color", "always").err
+
+
 def test_it_says_what_each_schedule_came_to(tilewright: Tilewright) -> None:
     err = tilewright("tune", *RELU, *MODEL, "--budget", "2", "-v").err.splitlines()
     assert err[0] == "1/1 relu"
@@ -122,6 +134,7 @@ def test_space_measures_nothing(tmp_path: Path, tilewright: Tilewright) -> None:
         ([*RELU, *MODEL, "--budget", "0"], 2, "'0' is no number of schedules, and no time as 10m"),
         ([*RELU, *MODEL, "--budget", "10d"], 2, "'10d' is no number of schedules"),
         ([*RELU, *MODEL, "--json", "no/x.json"], 2, "cannot write 'no/x.json'"),
+        ([*RELU, "--no-db", "--resume"], 2, "--resume goes on with what a database knows"),
         (["-c", "torch.randn(4)", *MODEL], 2, "there is nothing to tune"),
         (["suite.json", *MODEL, "--filter", "y"], 2, "no case of 'suite.json' has a match"),
         (["tile.mlir", *MODEL], 2, "'tile.mlir' is scheduled already"),
