@@ -21,7 +21,7 @@ from tilewright.tools.tune.findings import Findings
 from tilewright.tools.tune.kernels import Found, kernels_of
 from tilewright.tools.tune.progress import TuningProgress
 from tilewright.tools.tune.searches import SEARCHES
-from tilewright.tools.tune.space_size import print_spaces
+from tilewright.tools.tune.space_table import print_spaces
 from tilewright.tools.tune.table import print_findings, print_summary
 from tilewright.tuning.database import Database
 from tilewright.tuning.kernel_records import KernelRecords
