@@ -11,7 +11,9 @@ have the same name, or one has none, is a part of it: schedules call inputs by t
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.codegen import nvrtc
 from tilewright.dialects import loop
@@ -81,13 +83,23 @@ def _lines(op: Operation, numbers: dict[SSAValue, int]) -> Iterator[str]:
     said = {**op.attributes, **op.properties}
     if isinstance(op, loop.KernelOp):
         said = {name: value for name, value in said.items() if name not in _LEFT_OUT}
-    facts = " ".join(f"{name}={said[name]}" for name in sorted(said))
+    facts = " ".join(f"{name}={_text(said[name])}" for name in sorted(said))
     operands = " ".join(str(numbers[value]) for value in op.operands)
     types = " ".join(str(value.type) for value in op.results)
     yield f"{op.name} ({operands}) [{facts}] -> {types}"
     for region in op.regions:
         for block in region.blocks:
             yield from _block_lines(block, numbers)
+
+
+def _text(attribute: Attribute) -> str:
+    """An attribute; what is said of arguments in whatever order it was said."""
+    if isinstance(attribute, DictionaryAttr):
+        facts = sorted(attribute.data.items())
+        return "{" + ", ".join(f"{name}={_text(value)}" for name, value in facts) + "}"
+    if isa(attribute, ArrayAttr):
+        return "[" + ", ".join(map(_text, attribute)) + "]"
+    return str(attribute)
 
 
 def _block_lines(block: Block, numbers: dict[SSAValue, int]) -> Iterator[str]:

@@ -54,7 +54,7 @@ def killed(path: Path, number: int, delay: float) -> set[str]:
 
 def problem(path: Path, said: set[str]) -> str:
     """What is wrong with a database; empty if nothing is."""
-    with Database.writing(path) as database:
+    with Database.reading(path) as database:
         kept = {record.measurement.schedule for record in database.measurements(KEY)}
     (sound,) = sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone()
     if sound != "ok":

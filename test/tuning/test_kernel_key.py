@@ -103,6 +103,16 @@ def test_inputs_of_the_same_name_are_told_from_others(parse: Parse) -> None:
     assert digest(kernel) != DIGEST
 
 
+def test_facts_are_the_same_in_any_order(parse: Parse) -> None:
+    def with_facts(facts: str) -> str:
+        text = KERNEL.replace("%out: memref<70x48xf32>)", f"%out: memref<70x48xf32> {{{facts}}})")
+        return digest(kernel_of(text, parse))
+
+    align, initial = "plan.align = 16 : i64", "plan.initial = 0.0 : f32"
+    assert with_facts(f"{align}, {initial}") == with_facts(f"{initial}, {align}")
+    assert len({DIGEST, *map(with_facts, (align, initial, f"{align}, {initial}"))}) == 4
+
+
 def test_inputs_that_change_places_are_others(parse: Parse) -> None:
     square = KERNEL.replace("70", "64").replace("48", "64")
     turned = square.replace("%x[%i, %k]", "%w[%i, %k]").replace("%w[%k, %j]", "%x[%k, %j]")

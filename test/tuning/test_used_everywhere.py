@@ -14,6 +14,7 @@ from tilewright.dialects import loop
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.tools import cli
+from tilewright.tools.bench.environment import schedules
 from tilewright.torch_compile import backend
 from tilewright.tuning import knowledge
 from tilewright.tuning.database import Database
@@ -116,6 +117,18 @@ def test_bench_static(path: Path, capsys: pytest.CaptureFixture[str], tmp_path: 
     assert cli.main([*argv, *TARGET]) == 0
     (kernel,) = json.loads(capsys.readouterr().out)["kernels"]
     assert kernel["block"] == 96
+
+
+def test_benches_know_when_there_are_other_schedules(path: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.sqlite"
+    with Database.reading(path) as database, Database.writing(other) as copy:
+        copy.merge([], database.records())
+        assert len(schedules(str(path))) == 16
+        assert schedules(str(other)) == schedules(str(path))
+        (best,) = copy.best_of_each()
+        copy.add(best.key, Measurement("tileify", 0.5))
+    assert schedules(str(other)) != schedules(str(path))
+    assert schedules(db=False) == schedules(db=True) == ""
 
 
 @pytest.mark.usefixtures("own")
