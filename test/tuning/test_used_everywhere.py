@@ -2,7 +2,7 @@
 """Every door looks up schedules: the commands, the Python API and `torch.compile`."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,72 +36,70 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nests = lower(captured.module, Level.LOOP, target="sm_90a")
     (kernel,) = (op for op in nests.ops if isinstance(op, loop.KernelOp))
     path = tmp_path_factory.mktemp("db") / "tuning.sqlite"
+    path.with_name("exp.mlir").write_text(str(nests))
     with Database.writing(path) as database:
         key = key_of(kernel, "sm_90a", "gpu", "NVIDIA H100", "13.0")
         KernelRecords(database, kernel, key, EXPRESSION).add(Measurement(SCHEDULE, 1.25))
     return path
 
 
+Printed = Callable[..., str]
+
+
 @pytest.fixture
-def own(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """It is the user's own."""
-    with monkeypatch.context() as patch:
-        patch.setattr(knowledge, "own_database", lambda: path)
-        yield
+def printed(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Printed:
+    """What a command prints of the kernel in a file, for a user whose own database that is."""
+    monkeypatch.setattr(knowledge, "own_database", lambda: path)
+
+    def run(command: str, *argv: str) -> str:
+        code = cli.main([command, str(path.with_name("exp.mlir")), *TARGET, *argv])
+        out, err = capsys.readouterr()
+        assert (code, err) == (0, "")
+        return out
+
+    return run
 
 
-def printed(capsys: pytest.CaptureFixture[str], command: str, *argv: str) -> str:
-    """What a command prints of the expression."""
-    code = cli.main([command, "-c", EXPRESSION, *TARGET, *argv])
-    out, err = capsys.readouterr()
-    assert (code, err) == (0, "")
-    return out
-
-
-@pytest.mark.usefixtures("own")
-def test_compile(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = printed(capsys, "compile")
+def test_compile(path: Path, printed: Printed) -> None:
+    found = printed("compile")
     assert "block 96\n" in found
-    assert printed(capsys, "compile", "--db", str(path)) == found
-    without = printed(capsys, "compile", "--no-db")
+    assert printed("compile", "--db", str(path)) == found
+    without = printed("compile", "--no-db")
     assert "block 256\n" in without
-    assert f'plan "{SCHEDULE}"' in printed(capsys, "compile", "--ir", "loop")
-    assert "prim.elementwise" in printed(capsys, "compile", "--ir", "tensor")
-    given = printed(capsys, "compile", "--schedule", "tileify,blockify-launch{n=32}")
+    assert f'plan "{SCHEDULE}"' in printed("compile", "--ir", "loop")
+    given = printed("compile", "--schedule", "tileify,blockify-launch{n=32}")
     assert "block 32\n" in given
 
 
-@pytest.mark.usefixtures("own")
-def test_traces_tell(capsys: pytest.CaptureFixture[str]) -> None:
-    out = printed(capsys, "compile", "-vv")
+def test_traces_tell(printed: Printed) -> None:
+    out = printed("compile", "-vv")
     assert "--- t:018_known_schedules chosen at exp: 1.25 us on NVIDIA H100 by the gpu, " in out
     assert "plan-schedules" not in out
 
 
-@pytest.mark.usefixtures("own")
-def test_explain(path: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_explain(path: Path, printed: Printed, tmp_path: Path) -> None:
     why = tmp_path / "why.json"
-    lines = printed(capsys, "explain", "--json", str(why)).splitlines()
+    lines = printed("explain", "--json", str(why)).splitlines()
     assert lines[1] == f"  schedule  {SCHEDULE}"
     assert lines[2].startswith("  known     1.25 us on NVIDIA H100 by the gpu, 20")
     assert lines[2].endswith(f", database {path}")
     (kernel,) = json.loads(why.read_text())["kernels"]
     assert (kernel["known"]["us"], kernel["known"]["device"]) == (1.25, "NVIDIA H100")
-    assert "known" not in printed(capsys, "explain", "--no-db")
+    assert "known" not in printed("explain", "--no-db")
 
 
 @needs_nvrtc
-@pytest.mark.usefixtures("own")
-def test_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_run(printed: Printed, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    printed(capsys, "run", "--device", "sim", "--json", str(report), "--check", "each")
+    printed("run", "--device", "sim", "--json", str(report), "--check", "each")
     assert [kernel["block"] for kernel in json.loads(report.read_text())["kernels"]] == [96]
 
 
 @needs_nvrtc
-@pytest.mark.usefixtures("own")
-def test_reports(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "exp_<<<13, 96>>>" in printed(capsys, "compile", "--report", "--ir", "tensor")
+def test_reports(printed: Printed) -> None:
+    assert "exp_<<<13, 96>>>" in printed("compile", "--report")
 
 
 @needs_nvrtc
@@ -131,9 +129,8 @@ def test_benches_know_when_there_are_other_schedules(path: Path, tmp_path: Path)
     assert schedules(db=False) == schedules(db=True) == ""
 
 
-@pytest.mark.usefixtures("own")
-def test_a_host_program(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "// grid 13, block 96" in printed(capsys, "compile", "--host", "-o", "-")
+def test_a_host_program(printed: Printed) -> None:
+    assert "// grid 13, block 96" in printed("compile", "--host", "-o", "-")
 
 
 def test_the_python_api(path: Path) -> None:
