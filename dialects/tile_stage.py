@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The op that holds a slab of a block's data on chip, and how the slab gets there."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -34,6 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.axes import AxesOp
 from tilewright.dialects.loop import LoadOp, ReduceOp, StoreOp, YieldOp
+from tilewright.dialects.needed_first import needed_first
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.tile_launch import Axes, LaunchOp, MeetingOp, launch_of, level_of
@@ -203,14 +204,21 @@ def stages_of(launch: LaunchOp) -> list[StageOp]:
 
 def varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:
     """The axes of the launch that the results of `op` depend on, through whatever it uses."""
-    if op in known:
-        return known[op]
-    operands = list(op.operands)
-    if isinstance(op, ReduceOp | StageOp):
-        operands += op.yield_op.operands
-    found = frozenset[BlockArgument]().union(*(value_varies_along(v, known) for v in operands))
-    known[op] = op.varies_among(found) if isinstance(op, MeetingOp) else found
+    for each in needed_first(op, known, _makers):
+        used = (value_varies_along(value, known) for value in _used(each))
+        found = frozenset[BlockArgument]().union(*used)
+        known[each] = each.varies_among(found) if isinstance(each, MeetingOp) else found
     return known[op]
+
+
+def _used(op: Operation) -> Sequence[SSAValue]:
+    """What the results of `op` are made of."""
+    has_body = isinstance(op, ReduceOp | StageOp)
+    return (*op.operands, *op.yield_op.operands) if has_body else op.operands
+
+
+def _makers(op: Operation) -> Iterator[Operation]:
+    return (value.owner for value in _used(op) if isinstance(value.owner, Operation))
 
 
 def value_varies_along(value: SSAValue, known: dict[Operation, Axes]) -> Axes:

@@ -167,13 +167,24 @@ _ZERO_OF_ZEROS = (
 
 def _is_zero_outside(value: SSAValue, where: Access | None) -> bool:
     """Whether `value` is a load, which reads 0 wherever the mask fails, or as good as one."""
-    load = value.owner
-    if isinstance(load, _ZERO_OF_ZEROS):
-        return all(_is_zero_outside(v, where) for v in dict.fromkeys(load.operands))
-    if not isinstance(load, loop.LoadOp) or load.mask is None:
+    seen, pending = set[SSAValue](), [value]
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value.owner, _ZERO_OF_ZEROS):
+            pending += value.owner.operands
+        elif not _is_masked_load(value.owner, where):
+            return False
+    return True
+
+
+def _is_masked_load(op: Operation | Block, where: Access | None) -> bool:
+    """Whether `op` loads no more than where that mask holds."""
+    if not isinstance(op, loop.LoadOp) or op.mask is None:
         return False
-    loaded = _conjuncts(load.where)
-    return _conjuncts(where) <= loaded
+    return _conjuncts(where) <= _conjuncts(op.where)
 
 
 def _conjuncts(where: Access | None) -> set[tuple[AffineMapAttr, tuple[SSAValue, ...]]]:

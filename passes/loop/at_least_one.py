@@ -27,6 +27,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.monoid import Monoid
+from tilewright.dialects.needed_first import needed_first, operands_of
 from tilewright.passes.effects import is_pure
 
 _UNKNOWN = -inf
@@ -39,8 +40,8 @@ def is_at_least_one(value: SSAValue) -> bool:
 
 def _least(value: SSAValue, known: dict[SSAValue, float]) -> float:
     """1 or 0 where `value` is at least that or NaN; `known` has what was looked at before."""
-    if value not in known:
-        known[value] = _find_least(value, known)
+    for each in needed_first(value, known, operands_of):
+        known[each] = _find_least(each, known)
     return known[value]
 
 

@@ -25,6 +25,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, scalar
 from tilewright.dialects.axes import Access, canonical_access
+from tilewright.dialects.needed_first import needed_first, operands_of
 
 Known = float | int | None
 """What a value is where the condition fails, None if that is unknown."""
@@ -109,9 +110,9 @@ class _Beyond:
         self.known: dict[SSAValue, Known] = {}
 
     def value(self, value: SSAValue) -> Known:
-        if value not in self.known:
-            owner = value.owner
-            self.known[value] = self._result(owner) if isinstance(owner, Operation) else None
+        for each in needed_first(value, self.known, operands_of):
+            owner = each.owner
+            self.known[each] = self._result(owner) if isinstance(owner, Operation) else None
         return self.known[value]
 
     def _result(self, op: Operation) -> Known:

@@ -22,6 +22,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import AxesOp, MaskedOp, extent_of
 from tilewright.dialects.loop_kernel import kernel_of_argument
+from tilewright.dialects.needed_first import needed_first, operands_of
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_axes import Level
 
@@ -46,8 +47,8 @@ class BlockValues:
         The axes of more than one step along which `value` differs within a block. None if it is no
         function of such axes alone: it takes part in what threads or steps join at the site.
         """
-        if value not in self._known:
-            self._known[value] = self._axes_of(value)
+        for each in needed_first(value, self._known, operands_of):
+            self._known[each] = self._axes_of(each)
         return self._known[value]
 
     def ops_of(self, value: SSAValue) -> list[Operation]:
@@ -76,8 +77,8 @@ class BlockValues:
         Whether threads hold `value` when they come to the site, and others could not compute it
         again by themselves: it is made of what threads or steps have joined.
         """
-        if value not in self._held:
-            self._held[value] = self._find_held(value)
+        for each in needed_first(value, self._held, operands_of):
+            self._held[each] = self._find_held(each)
         return self._held[value]
 
     def is_fixed(self, op: Operation) -> bool:

@@ -12,7 +12,7 @@ drop it. Nothing is known of where the rest is needed: what is stored, joined, o
 infinities, which makes NaN of an infinite value.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr
@@ -21,6 +21,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, canonical_access
+from tilewright.dialects.needed_first import needed_first
 from tilewright.passes.instruction_costs import is_computation
 from tilewright.passes.substitution import conjunction
 
@@ -44,9 +45,9 @@ class _Needs:
         return _common([self._of(value) for value in values])
 
     def _of(self, value: SSAValue) -> list[_Condition]:
-        if value not in self.known:
-            uses = [self._of_use(use.operation, value) for use in value.uses]
-            self.known[value] = _common(uses)
+        for each in needed_first(value, self.known, _made_of):
+            uses = [self._of_use(use.operation, each) for use in each.uses]
+            self.known[each] = _common(uses)
         return self.known[value]
 
     def _of_use(self, op: Operation, value: SSAValue) -> list[_Condition]:
@@ -58,6 +59,13 @@ class _Needs:
         if not isinstance(op, arith.SelectOp) or value is op.cond or op.lhs is op.rhs:
             return needs
         return [*needs, *_holding(op.cond, value is op.lhs)]
+
+
+def _made_of(value: SSAValue) -> Iterator[SSAValue]:
+    """What is computed or joined of a value."""
+    users = (use.operation for use in value.uses)
+    makers = (op for op in users if isinstance(op, tile.CombineOp) or is_computation(op))
+    return (result for op in makers for result in op.results)
 
 
 def _common(found: Sequence[list[_Condition]]) -> list[_Condition]:

@@ -18,6 +18,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, extent_of
+from tilewright.dialects.needed_first import needed_first, operands_of
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_launch import launch_of
 from tilewright.passes.tile.block_values import Axes, BlockValues
@@ -53,6 +54,7 @@ class Reuse:
         self.slabs: list[Slab] = []
         """All that have been asked for."""
         self._places: dict[SSAValue, Place] = {}
+        self._sources: dict[SSAValue, frozenset[loop.LoadOp]] = {}
         self._threads: Axes = frozenset(a.value for a in launch.thread_axes() if a.extent > 1)
         self.is_contraction = is_contraction(launch)
         inside = [op for op in site.walk() if self.values.is_inside(op)]
@@ -81,19 +83,17 @@ class Reuse:
 
     def sources(self, value: SSAValue) -> list[loop.LoadOp]:
         """The loads that `value` is computed from, in order; not those that say where to load."""
-        seen, pending = set[Operation](), [value]
-        while pending:
-            value = pending.pop()
-            op = value.owner
-            if not isinstance(op, Operation) or op in seen:
-                continue
-            if self.values.is_fixed(op) or self.values.is_held(value):
-                continue
-            seen.add(op)
-            if not isinstance(op, loop.LoadOp):
-                pending += op.operands
-        loads = [op for op in seen if isinstance(op, loop.LoadOp)]
-        return sorted(loads, key=self.values.position.__getitem__)
+        for each in needed_first(value, self._sources, operands_of):
+            self._sources[each] = self._find_sources(each)
+        return sorted(self._sources[value], key=self.values.position.__getitem__)
+
+    def _find_sources(self, value: SSAValue) -> frozenset[loop.LoadOp]:
+        op = value.owner
+        if not isinstance(op, Operation) or self.values.is_fixed(op) or self.values.is_held(value):
+            return frozenset()
+        if isinstance(op, loop.LoadOp):
+            return frozenset((op,))
+        return frozenset[loop.LoadOp]().union(*(self._sources[each] for each in op.operands))
 
     def place(self, value: SSAValue) -> Place:
         """The slab of a value, and where it is there; equal values have one slab."""

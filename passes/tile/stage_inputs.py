@@ -237,10 +237,13 @@ def _owner(value: SSAValue) -> Operation:
 
 
 def _erase_unused(op: Operation, rewriter: PatternRewriter) -> None:
-    if any(result.uses for result in op.results) or not is_pure(op):
-        return
-    operands = dict.fromkeys(op.operands)
-    rewriter.erase(op)
-    for operand in operands:
-        if isinstance(operand.owner, Operation):
-            _erase_unused(operand.owner, rewriter)
+    """Erase `op` and what it alone was for, if nobody uses it any more."""
+    pending = [op]
+    while pending:
+        op = pending.pop()
+        is_erased = op.parent is None  # it was for two others
+        if is_erased or any(result.uses for result in op.results) or not is_pure(op):
+            continue
+        operands = dict.fromkeys(op.operands)
+        rewriter.erase(op)
+        pending += [o for o in dict.fromkeys(v.owner for v in operands) if isinstance(o, Operation)]
