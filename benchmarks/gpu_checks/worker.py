@@ -6,7 +6,6 @@ It ends after the first error on a GPU, of which a process may not recover.
 """
 
 import json
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from time import monotonic
@@ -14,7 +13,7 @@ from time import monotonic
 from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome, wrong
 from gpu_checks.stage import Stage
-from tilewright.codegen.benchmark.isolated import Send, own_stdout, sender
+from tilewright.codegen.benchmark.isolated import Send, own_stdout, requests, sender
 from tilewright.tools.diagnostics import explain
 
 
@@ -47,5 +46,5 @@ def _told(err: Exception) -> str:
 
 def main(stage: Stage, device: Device) -> int:
     """Check what the standard input asks for, until it ends."""
-    serve(stage, device, sys.stdin, sender(own_stdout()))
+    serve(stage, device, requests(), sender(own_stdout()))
     return 0

@@ -4,14 +4,16 @@ A process of its own for what may hang or crash: it reads requests and writes re
 one a line, on its standard input and output.
 
 A kernel that waits forever cannot be ended, but its process can, with all that it has started.
-`Worker` is such a process as seen from outside; `own_stdout` and `sender` are for inside.
+`Worker` is such a process as seen from outside; `requests`, `own_stdout` and `sender` are for
+inside.
 """
 
 import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, Queue
 from tempfile import TemporaryFile
 from threading import Thread
@@ -19,6 +21,9 @@ from typing import IO, Any, TextIO
 
 Reply = dict[str, Any]
 Send = Callable[[Reply], None]
+
+
+_MOMENT_S = 0.1
 
 
 class WorkerLost(Exception):
@@ -80,6 +85,26 @@ class Worker:
         self._errors.seek(0)
         lines = self._errors.read().strip().splitlines()
         return lines[-1] if lines else "it said nothing"
+
+
+def requests() -> Iterator[str]:
+    """
+    The lines of the standard input, until it ends. Should the process that writes them die, this
+    one is killed with all that it has started, whatever it is waiting for.
+    """
+    lines: Queue[str] = Queue()
+    Thread(target=_read_requests, args=(lines, os.getppid()), daemon=True).start()
+    return iter(lines.get, "")
+
+
+def _read_requests(lines: Queue[str], parent: int) -> None:
+    # The standard input itself is closed at the end, which a thread that reads it would not allow.
+    for line in os.fdopen(os.dup(0)):
+        lines.put(line)
+    lines.put("")
+    while os.getppid() == parent:  # which is so for a moment after its files are closed
+        time.sleep(_MOMENT_S)
+    os.killpg(os.getpid(), signal.SIGKILL)
 
 
 def sender(stream: TextIO) -> Send:

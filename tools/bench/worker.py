@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tilewright.codegen.benchmark.isolated import Send, own_stdout, sender
+from tilewright.codegen.benchmark.isolated import Send, own_stdout, requests, sender
 from tilewright.errors import TilewrightError
 from tilewright.tools.bench.contest import Contest, DeviceLostError
 from tilewright.tools.bench.row import Row, failed, head, measured
@@ -73,7 +73,7 @@ def main(argv: Sequence[str]) -> None:
     db = database_of(args)
     contest = gpu_contest([name for name in args.backends.split(",") if name], db=db)
     send({"environment": environment(contest.device, contest.contestants, db)})
-    serve(contest, sys.stdin, send)
+    serve(contest, requests(), send)
 
 
 if __name__ == "__main__":

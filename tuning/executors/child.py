@@ -11,10 +11,9 @@ A process of an `IsolatedExecutor`: it reads calls and writes results.
 """
 
 import json
-import sys
 from collections.abc import Iterable
 
-from tilewright.codegen.benchmark.isolated import Reply, Send, own_stdout, sender
+from tilewright.codegen.benchmark.isolated import Reply, Send, own_stdout, requests, sender
 from tilewright.errors import TilewrightError
 from tilewright.tuning.executors.isolated import packed, unpacked
 
@@ -59,4 +58,4 @@ def answer(call: str) -> Reply:
 
 def main() -> None:
     """Be such a process; not with `python -m`, where functions would find another `tell`."""
-    serve(sys.stdin, sender(own_stdout()))
+    serve(requests(), sender(own_stdout()))

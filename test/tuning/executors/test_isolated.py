@@ -42,6 +42,8 @@ def test_calls_under_way_can_be_given_up() -> None:
     executor = IsolatedExecutor(1, limit_s=600)
     assert executor.submit(abs, -1).result() == 1
     hanging, waiting = executor.submit(time.sleep, 600), executor.submit(abs, 1)
+    while not hanging.running():  # else it would not be under way
+        time.sleep(0.01)
     executor.shutdown(cancel_futures=True)
     assert isinstance(hanging.exception(), WorkerLost)
     assert waiting.cancelled()
