@@ -1,5 +1,5 @@
 // RUN: not opt-tool %s -p 'double-buffer{depth=4}' 2>&1 | filecheck %s
-// RUN: opt-tool %s -p 'double-buffer{depth=3}' | filecheck %s --check-prefix=FITS
+// RUN: opt-tool %s -p 'double-buffer{depth=3}' --check=each | filecheck %s --check-prefix=FITS
 
 // All slots of a block have to fit in shared memory.
 // CHECK: cannot do 'double-buffer{depth=4}' in @sums: 4 slots take 262144 bytes of shared memory, and a block of sm_90a has 232448; take fewer slots or smaller slabs
