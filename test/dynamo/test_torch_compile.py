@@ -77,7 +77,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"options": {"tagret": "sm_90a"}},
         r"^unknown option 'tagret' of the backend tilewright \(did you mean 'target'\?\)$",
     ),
-    "an option like no other": ({"options": {"x": 1}}, r"\(options: device, target\)$"),
+    "an option like no other": ({"options": {"x": 1}}, r"\(options: db, device, target\)$"),
     "an option that is no text": ({"options": {"target": 90}}, "'target' is a text, not 90"),
     "an unknown target": ({"options": {"target": "sm_1"}}, "sm_1"),
     "an unknown device": ({"options": {"device": "tpu"}}, "unknown device 'tpu'"),
