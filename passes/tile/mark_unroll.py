@@ -16,7 +16,7 @@ first: an outer one is unrolled only around loops that are. The pass is recorded
 schedule, whether or not there is anything to mark.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar, Self
@@ -66,8 +66,15 @@ class MarkUnrollPass(SchedulingPass):
     def legal(self, launch: tile.LaunchOp) -> str | None:
         return "its schedule is closed" if is_scheduled(launch.kernel, self.name) else None
 
-    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        return [replace(self, limit=limit) for limit in _LIMITS]
+    def choices(self, launch: tile.LaunchOp) -> Iterator[Self]:
+        """At first the usual limit, then those with which other loops are unrolled."""
+        first, *others = _LIMITS
+        yield replace(self, limit=first)
+        known = [_small_loops(launch, first)]
+        for limit in others:
+            if (found := _small_loops(launch, limit)) not in known:
+                known.append(found)
+                yield replace(self, limit=limit)
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
         assert self.limit is not None
@@ -75,12 +82,17 @@ class MarkUnrollPass(SchedulingPass):
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         assert self.limit is not None
-        unrolling = _Unrolling(RegisterAxes(launch), self.limit)
-        for op in launch.body.block.ops:
-            unrolling.visit(op)
-        for op in unrolling.found:
+        for op in _small_loops(launch, self.limit):
             op.unroll = UnitAttr()
             rewriter.notify_op_modified(op)
+
+
+def _small_loops(launch: tile.LaunchOp, limit: int) -> list[loop.ReduceOp]:
+    """The loops to be unrolled, inner ones first."""
+    unrolling = _Unrolling(RegisterAxes(launch), limit)
+    for op in launch.body.block.ops:
+        unrolling.visit(op)
+    return unrolling.found
 
 
 class _Unrolling:

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the models of time say of schedules, and what they can tell apart."""
+
+import pytest
+from needs import needs_nvrtc
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from tilewright.dialects import loop
+from tilewright.passes.levels import Level
+from tilewright.passes.lowering import lower
+from tilewright.tuning.evaluators.evidence import evidence, shortlist
+from tilewright.tuning.evaluators.model import model
+from tilewright.tuning.measurement import Measurement
+
+from .kernels import MATMUL, kernel_of
+
+TARGET = "sm_90a"
+LARGE = "torch.randn(2048, 2048) @ torch.randn(2048, 2048)"
+TILED = (
+    "tileify,chunk-matmul-k{{bk=16}},blockify-launch{{m=128 n=128}},{stage}"
+    "register-tile{{fm={fm} fn=8 fk=4 min_blocks={blocks}}},permute-register-tile,{ring}"
+    "mark-unroll{{limit={limit}}}"
+)
+GOOD = {
+    "stage": "stage-inputs,",
+    "fm": 8,
+    "blocks": 2,
+    "ring": "double-buffer{depth=3},async-copy,pipeline-k-outer{lookahead=2},",
+    "limit": 16,
+}
+
+
+@pytest.fixture(scope="module")
+def large() -> loop.KernelOp:
+    return kernel_of(LARGE)
+
+
+def modelled(kernel: loop.KernelOp, schedule: str) -> float:
+    """Microseconds, by the model."""
+    copy = kernel.clone()
+    copy.plan = StringAttr(schedule)
+    (made,) = lower(ModuleOp([copy]), Level.TILE, target=TARGET).ops
+    assert isinstance(made, loop.KernelOp)
+    measurement = model(TARGET)(made)
+    assert measurement.us is not None
+    assert made.schedule is not None
+    assert measurement.schedule == made.schedule.data
+    return measurement.us
+
+
+@pytest.mark.parametrize(
+    "worse",
+    [
+        {"fm": 2},  # more loads of shared memory for each product
+        {"stage": "", "ring": ""},  # each thread reads what it needs
+        {"ring": ""},  # nothing is under way while threads compute
+        {"limit": 1},  # loops that are no longer than what they compute
+        {"blocks": 4},  # registers are spilled
+    ],
+    ids=str,
+)
+def test_the_model_tells_good_schedules_from_bad(large: loop.KernelOp, worse: dict[str, object]):
+    good, bad = (TILED.format(**values) for values in (GOOD, {**GOOD, **worse}))
+    assert modelled(large, good) < modelled(large, bad)
+
+
+def test_a_large_product_is_near_to_what_the_machine_can_do(large: loop.KernelOp):
+    # 2 * 2048^3 operations take 257 us on an H100; two of three blocks run at once on most SMs.
+    assert 257 < modelled(large, TILED.format(**GOOD)) < 400
+
+
+@needs_nvrtc
+def test_evidence_from_machine_code():
+    kernel = kernel_of(MATMUL)
+    found = evidence(str(kernel), "tileify,blockify-launch{m=8 n=32},mark-unroll", TARGET)
+    assert found.us is not None
+    assert 2 < found.us < 20
+    refused = evidence(str(kernel), "tileify,chunk-matmul-k{bk=1000},mark-unroll", TARGET)
+    assert refused.us is None
+    assert "chunks of 1000" in refused.problem
+
+
+def test_a_shortlist_has_the_fastest_once():
+    times = {"a": 3.0, "b": 1.0, "c": 2.0, "d": None, "e": 1.0}
+    measurements = [Measurement(schedule, us) for schedule, us in times.items()]
+    assert shortlist([*measurements, Measurement("b", 1.5)], 3) == ["b", "e", "c"]
