@@ -36,6 +36,7 @@ from tilewright.passes.tile.tileify import TileifyPass
 from tilewright.passes.verification import verify_module
 from tilewright.tuning.alternatives import alternatives
 from tilewright.tuning.aspects import split
+from tilewright.tuning.search import tree
 from tilewright.tuning.states import KEPT, States, Step
 
 _REFUSED = (PassFailedException, VerifyException, TilewrightError)
@@ -62,9 +63,10 @@ class Space:
         self.planned = {s.name: s.normalize_parameter_names().parameters for s in rest}
         self.root = Node(self, "", (configure(TileifyPass, lift, "pass"),), -1, (None,))
 
-    def kernel(self, node: "Node") -> loop.KernelOp:
-        """The kernel with the schedule of a leaf; not to be changed."""
-        return self.states.after(node.steps).kernel
+    def kernel(self, leaf: tree.Node) -> loop.KernelOp:
+        """The kernel with the schedule of a leaf of this space; not to be changed."""
+        assert isinstance(leaf, Node)
+        return self.states.after(leaf.steps).kernel
 
     def refuse(self, name: str, reason: object) -> None:
         """Count why a pass was not run, or what became of it."""

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How good the schedules are that each search finds, after how many evaluations, by the model of time:
+
+    python benchmarks/tuning.py                       # all kernels, into benchmarks/results/tuning/
+    python benchmarks/tuning.py --only matmul --budget 100 --seeds 1
+
+The first evaluation is that of the default schedule. Of a search that chance has a part in the
+median of several seeds counts. Greedy search has the model look at many schedules before it asks
+for one: each that the model looks at counts. Seconds are CPU seconds of one process, all passes and
+the model included.
+"""
+
+import argparse
+import json
+import platform
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from tilewright import api
+from tilewright.dialects import loop
+from tilewright.dialects.target import DEFAULT_TARGET
+from tilewright.frontend.expression import parse_expression
+from tilewright.tuning.evaluators.model import model
+from tilewright.tuning.measurement import Measurement
+from tilewright.tuning.search.evolution import Evolution
+from tilewright.tuning.search.frame import Limits, Search, at_once, microseconds, trials
+from tilewright.tuning.search.greedy import Greedy
+from tilewright.tuning.search.mcts import Mcts
+from tilewright.tuning.search.random_search import RandomSearch
+from tilewright.tuning.search.tree import Node
+from tilewright.tuning.space import Space
+from tilewright.tuning.space_sizes import sizes
+
+KERNELS = {
+    "matmul.2048": "torch.randn(2048, 2048) @ torch.randn(2048, 2048)",
+    "matmul.s32": "torch.randn(32, 2048) @ torch.randn(2048, 2048)",
+    "rmsnorm": "F.rms_norm(torch.randn(512, 3584), (3584,))",
+    "column sums": "torch.randn(4096, 1000).sum(0)",
+}
+
+SEARCHES: dict[str, Callable[["Counted", int], Search]] = {
+    "mcts": lambda counted, seed: Mcts(counted.space.root, seed),
+    "random": lambda counted, seed: RandomSearch(counted.space.root, seed),
+    "greedy": lambda counted, seed: Greedy(counted.space.root, counted.us),
+    "evolution": lambda counted, seed: Evolution(counted.space.root, seed),
+}
+WITHOUT_CHANCE = ("greedy",)
+
+RESULTS = Path(__file__).parent / "results" / "tuning"
+
+
+class OutOfBudgetError(Exception):
+    """The model has looked at as many schedules as it may."""
+
+
+class Counted:
+    """A space, and a model of time that counts what it looks at."""
+
+    def __init__(self, kernel: loop.KernelOp, budget: int):
+        self.space, self.budget = Space(kernel), budget
+        self.best: list[float] = []
+        """After each evaluation the fastest so far, in microseconds."""
+        self._model = model(DEFAULT_TARGET)
+        self._known: dict[Node, Measurement] = {}
+
+    def evaluate(self, leaf: Node) -> Measurement:
+        """What the model says; once for each leaf."""
+        if leaf not in self._known:
+            if len(self.best) == self.budget:
+                raise OutOfBudgetError
+            found = self._known[leaf] = self._model(self.space.kernel(leaf))
+            self.best.append(min([*self.best[-1:], microseconds(found)]))
+        return self._known[leaf]
+
+    def us(self, leaf: Node) -> float:
+        """Microseconds."""
+        return microseconds(self.evaluate(leaf))
+
+
+@dataclass
+class Run:
+    """What a search came to."""
+
+    kernel: str
+    search: str
+    seed: int
+    cpu_seconds: float
+    best_us: list[float]
+    """After each evaluation; the first is the default's."""
+
+
+def run(name: str, search: str, seed: int, budget: int) -> Run:
+    """Search for a schedule."""
+    kernel = kernel_of(KERNELS[name])
+    start = time.process_time()
+    counted = Counted(kernel, budget)
+    asked = trials(
+        SEARCHES[search](counted, seed), at_once(counted.evaluate), Limits(budget=budget)
+    )
+    try:
+        for _ in asked:
+            pass
+    except OutOfBudgetError:
+        pass
+    best = [round(us, 3) for us in counted.best]
+    return Run(name, search, seed, round(time.process_time() - start, 1), best)
+
+
+def kernel_of(text: str) -> loop.KernelOp:
+    """The only kernel of an expression."""
+    source = parse_expression(text, fake=True)
+    module = api.lower(api.capture(source.module, *source.args), "loop")
+    (kernel,) = (op for op in module.ops if isinstance(op, loop.KernelOp))
+    return kernel
+
+
+def all_runs(only: str, budget: int, seeds: int) -> Iterator[Run]:
+    """Each search for each kernel."""
+    for name in (name for name in KERNELS if only in name):
+        for search in SEARCHES:
+            for seed in range(1 if search in WITHOUT_CHANCE else seeds):
+                found = run(name, search, seed, budget)
+                print(
+                    f"{name:12} {search:10} seed {seed}: {found.best_us[0]:8.2f} us ->"
+                    f" {found.best_us[-1]:8.2f} us, {len(found.best_us)} evaluations,"
+                    f" {found.cpu_seconds} s"
+                )
+                yield found
+
+
+def draw(runs: Sequence[Run], path: Path) -> None:
+    """A panel for each kernel: how much faster than the default, against evaluations."""
+    from matplotlib.figure import Figure
+
+    names = [*dict.fromkeys(run.kernel for run in runs)]
+    size = 5 * min(2, len(names)), 3.2 * -(-len(names) // 2)
+    figure = Figure(figsize=size, layout="constrained")
+    for at, name in enumerate(names, 1):
+        axes: Any = figure.add_subplot(-(-len(names) // 2), min(2, len(names)), at)
+        for search in SEARCHES:
+            alike = [run for run in runs if (run.kernel, run.search) == (name, search)]
+            axes.step(*_curve(alike), where="post", label=search, linewidth=1.4)
+        axes.set_title(name, fontsize=9)
+        axes.set_xlabel("evaluations", fontsize=8)
+        axes.set_ylabel("times as fast as the default", fontsize=8)
+        axes.tick_params(labelsize=7)
+        axes.legend(fontsize=7, loc="lower right")
+    figure.savefig(str(path), metadata={"Date": None})  # pyright: ignore[reportUnknownMemberType]
+
+
+def _curve(runs: Sequence[Run]) -> tuple[Sequence[int], Sequence[float]]:
+    """The median of what runs have come to after each evaluation."""
+    count = max((len(run.best_us) for run in runs), default=0)
+    at = range(1, count + 1)
+    return at, [median(run.best_us[0] / run.best_us[:n][-1] for run in runs) for n in at]
+
+
+def main() -> None:
+    """Run, print, and write down."""
+    parser = argparse.ArgumentParser(description="How good the schedules are that searches find.")
+    parser.add_argument("--only", default="", help="kernels whose name contains this")
+    parser.add_argument("--budget", type=int, default=300, help="evaluations of each search")
+    parser.add_argument("--seeds", type=int, default=3, help="runs of what chance has a part in")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the results")
+    args = parser.parse_args()
+    args.output.mkdir(parents=True, exist_ok=True)
+    runs = [*all_runs(args.only, args.budget, args.seeds)]
+    spaces = {
+        name: float(f"{sizes(Space(kernel_of(KERNELS[name])).root).schedules:.2g}")
+        for name in dict.fromkeys(run.kernel for run in runs)
+    }
+    found = {
+        "target": DEFAULT_TARGET,
+        "python": platform.python_version(),
+        "schedules": spaces,
+        "runs": [asdict(run) for run in runs],
+    }
+    (args.output / "searches.json").write_text(json.dumps(found) + "\n")
+    draw(runs, args.output / "searches.svg")
+
+
+if __name__ == "__main__":
+    main()
