@@ -133,7 +133,7 @@ def _tell(changed: Sequence[int], read: Sequence[int], path: Path) -> None:
 
 def _reading(path: Path) -> Database:
     if not path.is_file():
-        remedy = "--db says which one; tilewright db import and merge make one"
+        remedy = "--db says which one; tilewright tune makes one"
         raise DatabaseError(f"there is no database '{path}'", remedy=remedy)
     return Database.reading(path)
 
