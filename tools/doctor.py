@@ -16,7 +16,7 @@ import tilewright
 from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.report.disassemble import find_nvdisasm
-from tilewright.codegen.runtime.cubin_cache import default_folder
+from tilewright.codegen.runtime.cubin_cache import default_folder, total_bytes
 from tilewright.codegen.runtime.gpu_backend import why_no_gpu
 from tilewright.tools.terminal import console, show, table
 from tilewright.tools.toolkit import find_tool, use_cuda_home
@@ -99,6 +99,11 @@ def _database() -> str | None:
     return str(path) if path.is_file() else None
 
 
+def _cache() -> str:
+    folder = default_folder()
+    return f"{folder}, {total_bytes(folder) / (1 << 20):.0f} MiB"
+
+
 _CUDA = "pip install 'tilewright\\[cuda]'"
 _GPU = "pip install 'tilewright\\[gpu]'"
 
@@ -115,7 +120,7 @@ PARTS = (
     Part("pycuda", _package("pycuda"), "running on a GPU", f"{_GPU}; runs without"),
     Part("ncu", partial(find_tool, "ncu"), "run --profile", "part of the CUDA toolkit"),
     Part("matplotlib", _package("matplotlib"), "bench --plot", "pip install 'tilewright\\[plot]'"),
-    Part("cache", lambda: str(default_folder()), "machine code of kernels", ""),
+    Part("cache", _cache, "machine code of kernels", ""),
     Part("database", _database, "schedules that were measured", "none is needed"),
     Part(
         "transformers",

@@ -5,15 +5,22 @@ Machine code on disk, by what it was made of, so that a program starts faster th
 A file is the SHA-256 of the machine code, then the machine code; its name is the SHA-256 of the
 CUDA text, the target, the compiler's options and its version. Files are written beside and renamed,
 so that other processes see a whole file or none; what is damaged all the same is made anew. Files
-may be deleted at any time, and where none can be written the compiler runs each time.
+may be deleted at any time, and where none can be written the compiler runs each time. Beyond
+`MOST_BYTES` those that were used longest ago are deleted: a file's time is that of its last use.
 """
 
+import os
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.launch_plan import SOURCE_NAME
 from tilewright.codegen.whole_file import write_whole
+
+MOST_BYTES = 1 << 30
+"""What the files of a folder take together."""
 
 _DIGEST_BYTES = 32
 
@@ -28,8 +35,9 @@ def default_folder() -> Path:
 class CubinCache:
     """The machine code in a folder, by default the user's cache folder."""
 
-    def __init__(self, folder: Path | None = None):
+    def __init__(self, folder: Path | None = None, most_bytes: int = MOST_BYTES):
         self.folder = folder or default_folder()
+        self.most_bytes = most_bytes
 
     def cubin(self, source: str, target: str) -> bytes:
         """The machine code of CUDA text. Raises `CudaCompileError` and `NvrtcUnavailable`."""
@@ -37,14 +45,27 @@ class CubinCache:
         if (found := _read(path)) is not None:
             return found
         cubin = nvrtc.compile_cubin(source, target, name=SOURCE_NAME).cubin
-        _write(path, cubin)
+        self._write(path, cubin)
         return cubin
 
     def keep(self, source: str, target: str, cubin: bytes) -> None:
         """What another machine has compiled, which need not be compiled here."""
         path = self.folder / f"{_key(source, target)}.cubin"
         if _read(path) is None:
-            _write(path, cubin)
+            self._write(path, cubin)
+
+    def _write(self, path: Path, cubin: bytes) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, sha256(cubin).digest() + cubin)
+        except OSError:
+            return  # a full or read-only disk costs time, and nothing else
+        _make_room(path.parent, self.most_bytes)
+
+
+def total_bytes(folder: Path) -> int:
+    """What the machine code in a folder takes."""
+    return sum(file.bytes for file in _files(folder))
 
 
 def _key(source: str, target: str) -> str:
@@ -59,13 +80,36 @@ def _read(path: Path) -> bytes | None:
         content = path.read_bytes()
     except OSError:
         return None
+    with suppress(OSError):  # of a folder that is not ours to write to
+        os.utime(path)
     digest, cubin = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
     return cubin if sha256(cubin).digest() == digest else None
 
 
-def _write(path: Path, cubin: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, sha256(cubin).digest() + cubin)
-    except OSError:
-        return  # a full or read-only disk costs time, and nothing else
+class _File(NamedTuple):
+    used: float
+    """When it was used last."""
+    path: Path
+    bytes: int
+
+
+def _files(folder: Path) -> list[_File]:
+    """Those of a folder; other processes may delete them meanwhile."""
+    found: list[_File] = []
+    for path in folder.glob("*.cubin"):
+        with suppress(OSError):
+            state = path.stat()
+            found.append(_File(state.st_mtime, path, state.st_size))
+    return found
+
+
+def _make_room(folder: Path, most_bytes: int) -> None:
+    """Delete what was used longest ago, until the rest takes no more."""
+    files = sorted(_files(folder))
+    taken = sum(file.bytes for file in files)
+    for file in files:
+        if taken <= most_bytes:
+            return
+        with suppress(OSError):
+            file.path.unlink()
+        taken -= file.bytes

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machine code on disk: made once, and never taken for other code."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from needs import needs_nvrtc
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.nvrtc import CompiledCubin, CudaCompileError
-from tilewright.codegen.runtime.cubin_cache import CubinCache, default_folder
+from tilewright.codegen.runtime.cubin_cache import CubinCache, default_folder, total_bytes
 
 pytestmark = needs_nvrtc
 
@@ -84,6 +85,32 @@ def test_what_does_not_compile_leaves_nothing(tmp_path: Path):
     with pytest.raises(CudaCompileError, match=r"kernels\.cu:1"):
         CubinCache(tmp_path).cubin("nonsense", "sm_90a")
     assert [*tmp_path.iterdir()] == []
+
+
+def test_what_was_used_longest_ago_makes_room(tmp_path: Path):
+    sizes = {"a": 300, "b": 300, "c": 200}
+    cache = CubinCache(tmp_path, most_bytes=1000)
+    for source, size in sizes.items():
+        cache.keep(source, "sm_90a", bytes(size))
+    for age, path in enumerate(sorted(tmp_path.iterdir())):
+        os.utime(path, (age, age))
+    assert cache.cubin("a", "sm_90a") == bytes(300)  # which is used now
+    cache.keep("d", "sm_90a", bytes(400))
+    assert total_bytes(tmp_path) <= 1000
+    kept = {path.stat().st_size for path in tmp_path.iterdir()}
+    assert {300 + 32, 400 + 32} <= kept
+
+
+def test_more_than_there_is_room_for_is_not_kept(tmp_path: Path):
+    CubinCache(tmp_path, most_bytes=100).keep("a", "sm_90a", bytes(101))
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_other_files_are_left_alone(tmp_path: Path):
+    (tmp_path / "tuned.db").write_bytes(bytes(1000))
+    CubinCache(tmp_path, most_bytes=100).keep("a", "sm_90a", bytes(20))
+    assert {path.suffix for path in tmp_path.iterdir()} == {".db", ".cubin"}
+    assert total_bytes(tmp_path) == 20 + 32
 
 
 PROCESS = """
