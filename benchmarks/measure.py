@@ -42,13 +42,13 @@ def measure(name: str, function: Any, inputs: tuple[Any, ...], level: str, repea
     """Compile a function down to `level`: the fastest of `repeat` times, captured once."""
     captured, capture_s = timed(lambda: tilewright.capture(function, *inputs))
     lower_s = min(timed(lambda: lowered(captured, level))[1] for _ in range(repeat))
-    planned = tilewright.lower(captured, "kernel")
+    planned = tilewright.lower(captured, "kernel", db=False)
     return Measured(name, capture_s, lower_s, *_plan(planned))
 
 
 def lowered(captured: Captured, level: str) -> str | ModuleOp:
     """The program at `level`; at the lowest the text that NVRTC compiles."""
-    module = tilewright.lower(captured, level)
+    module = tilewright.lower(captured, level, db=False)
     return cuda_source(module) if level == Level.CUDA else module
 
 
