@@ -58,8 +58,15 @@ def parse_expression(text: str, fake: bool = False, seed: int = 0) -> Expression
         except UsageError:
             raise
         except (Exception, SystemExit) as error:
+            if isinstance(error, RecursionError) and "traversing" in str(error):  # a syntax tree
+                raise _too_deep() from None
             raise error_of(error) from error
     return _expression(partition)
+
+
+def _too_deep() -> UsageError:
+    message = "not a Python expression: nested too deeply"
+    return UsageError(message, where=FILE, remedy="write several statements")
 
 
 def _names_in(statement: ast.stmt) -> list[ast.Name]:
@@ -99,7 +106,7 @@ def _parse(text: str) -> tuple[list[ast.stmt], ast.Return]:
     except ValueError as error:
         raise UsageError(f"not a Python expression: {error}", where=FILE) from None
     except (RecursionError, MemoryError):
-        raise UsageError("not a Python expression: nested too deeply", where=FILE) from None
+        raise _too_deep() from None
     if not statements:
         raise UsageError("the text is empty: it should end in an expression", where=FILE)
     *statements, last = statements

@@ -139,6 +139,8 @@ def test_what_the_text_prints_stays_off_stdout(capsys: pytest.CaptureFixture[str
          "'k' is assigned here, but 'f' uses it too", 0),
         ("x = 3\nyield x", "<-c>:2:1", "'yield' outside function", 0),
         ("-" * 20_000 + "torch.randn(3)", "<-c>", "nested too deeply", None),
+        ("torch.randn(3)" + ".sin()" * 500, "<-c>", "nested too deeply", None),
+        ("def f(n): return f(n)\ntorch.randn(f(3))", "<-c>:1:18", "maximum recursion depth", None),
         ("torch.randn(3)\neval('x + 1')", "<-c>:2:1", "name 'x' is not defined", 0),
     ],
 )  # fmt: skip
