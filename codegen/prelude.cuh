@@ -271,20 +271,19 @@ __device__ __forceinline__ void mbarrier_expect(unsigned long long *barrier, int
                : : "r"(shared), "r"(bytes) : "memory");
 }
 
-// Until the phase of that parity is complete; of a new barrier, the one before the first is.
+// Until the phase of that parity is complete; of a new barrier, the one before the first is. Written as
+// a loop of C++ it would take more instructions. PTX ISA, mbarrier.try_wait (sm_90).
 __device__ __forceinline__ void mbarrier_wait(unsigned long long *barrier, int parity) {
   const unsigned shared = (unsigned)__cvta_generic_to_shared(barrier);
-  bool complete = false;
-  while (!complete) {
-    int found;
-    asm volatile("{\n"
-                 "  .reg .pred complete;\n"
-                 "  mbarrier.try_wait.parity.shared::cta.b64 complete, [%1], %2;\n"
-                 "  selp.b32 %0, 1, 0, complete;\n"
-                 "}"
-                 : "=r"(found) : "r"(shared), "r"(parity) : "memory");
-    complete = found != 0;
-  }
+  asm volatile("{\n"
+               "  .reg .pred complete;\n"
+               "again:\n"
+               "  mbarrier.try_wait.parity.shared::cta.b64 complete, [%0], %1;\n"
+               "  @complete bra done;\n"
+               "  bra again;\n"
+               "done:\n"
+               "}"
+               : : "r"(shared), "r"(parity) : "memory");
 }
 
 // Begins a copy of the box at x and counts its bytes on the barrier.
