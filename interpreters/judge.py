@@ -8,26 +8,23 @@ from typing import Any
 from tilewright.interpreters.comparison import Array, compare
 from tilewright.interpreters.program import Program
 
-Tell = Callable[[str], None]
-"""Is told what is begun."""
-
 
 class Judge:
-    """
-    Compares results, by the rules of `tilewright run`; what they should be is computed once.
+    """Compares results, by the rules of `tilewright run`; what they should be is computed once."""
 
-    That can take long: `tell` is told whenever it begins.
-    """
-
-    def __init__(self, program: Program, inputs: Sequence[Array], tell: Tell = lambda phase: None):
+    def __init__(self, program: Program, inputs: Sequence[Array]):
         assert program.exact is not None
         self._inputs = inputs
         self._program = replace(
             program,
-            exact=_once(program.exact, tell),
-            rounded=_once(program.rounded, tell),
-            disturbed=_once(program.disturbed, tell),
+            exact=_once(program.exact),
+            rounded=_once(program.rounded),
+            disturbed=_once(program.disturbed),
         )
+
+    def prepare(self) -> None:
+        """Compute what is right now, rather than when the first results come; it may take long."""
+        self.problem(self._program.rounded(self._inputs))
 
     def problem(self, outputs: Sequence[Array]) -> str:
         """What is wrong with outputs; empty if nothing is."""
@@ -35,13 +32,12 @@ class Judge:
         return next((comparison.reason for comparison in found if comparison.reason), "")
 
 
-def _once(function: Callable[..., Any], tell: Tell) -> Callable[..., Any]:
+def _once(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of inputs, and of numbers, that computes each result once for the same inputs."""
     results: dict[tuple[Any, ...], Any] = {}
 
     def kept(inputs: Sequence[Any], *numbers: float) -> Any:
         if numbers not in results:
-            tell("computing what is right")
             results[numbers] = function(inputs, *numbers)
         return results[numbers]
 

@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 from tilewright.codegen.benchmark.cuda_device import CudaDevice
 from tilewright.codegen.benchmark.isolated import WorkerLost
+from tilewright.codegen.launch_plan import ArrayType
 from tilewright.codegen.runtime.cubin_cache import CubinCache
 from tilewright.codegen.runtime.gpu_backend import gpu_driver
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import TilewrightError
 from tilewright.tuning.evaluators.compiled import Compiled, compiled
-from tilewright.tuning.evaluators.reference import reference
+from tilewright.tuning.evaluators.reference import Reference, Where
 from tilewright.tuning.evaluators.stopwatch import Job, Stopwatch
 from tilewright.tuning.executors.child import SpoiledError, tell
 from tilewright.tuning.measurement import Measurement
@@ -44,13 +45,20 @@ def measured_on_gpu(job: Job) -> Measurement:
     plan, cubin = job.compiled
     CubinCache().keep(plan.source, job.target, cubin)
     stopwatch = _stopwatch(job.target)
+    reference = _reference(job.kernel, plan.inputs, job.target)
     try:
-        return stopwatch.measurement(job, reference(job.kernel, plan.inputs, tell), tell)
+        return stopwatch.measurement(job, reference, tell)
     except Exception as err:
         first = str(err).strip().partition("\n")[0]
         problem = f"failed: {type(err).__name__}: {first}"
         _check_device(stopwatch, problem)
         return Measurement(job.schedule, None, problem)
+
+
+@lru_cache(maxsize=1)  # a process measures one kernel after the other
+def _reference(kernel: str, inputs: tuple[ArrayType, ...], target: str) -> Reference:
+    """What a kernel should compute, which is found out once."""
+    return Reference(kernel, inputs, Where(_stopwatch(target).driver, target))
 
 
 def _check_device(stopwatch: Stopwatch, problem: str) -> None:

@@ -1,35 +1,109 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel should compute: as its Loop IR is interpreted, in float64, of random inputs."""
+"""
+What a kernel should compute, in float64, of random inputs.
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any
+As its Loop IR is interpreted, if that takes about a minute at most. What is larger the device
+computes itself: the same loops with float64 in the place of float32, as they stand. None of the
+rewrites that schedules are made of has a part in that, and the way from there to CUDA is the one
+on which smaller kernels are compared with the interpreter.
+"""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arrays import array_of
+from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import ArrayType
 from tilewright.codegen.random_inputs import random_inputs
+from tilewright.codegen.runtime.driver import Driver
+from tilewright.codegen.runtime.gpu_backend import GpuBackend
+from tilewright.codegen.spill_feedback import lower_to_cuda
+from tilewright.dialects import loop
 from tilewright.interpreters.judge import Judge
-from tilewright.interpreters.program import Array, interpreted_program
+from tilewright.interpreters.program import (
+    Array,
+    Program,
+    disturbed_inputs,
+    interpreted_program,
+)
+from tilewright.passes.kernel_cost import kernel_cost
 from tilewright.tuning.evaluators.compiled import scheduled
+from tilewright.tuning.evaluators.widened import widened
+from tilewright.tuning.executors.child import beating
 
 SEED = 0
 """Of the inputs: each process draws the same ones."""
 
+INTERPRETED = 2e10
+"""Operations and loads that are interpreted at most: a product of matrices of 1600 x 1600."""
+
+PLAIN = "tileify"
+"""The schedule that leaves the loops of a kernel as they are."""
+
+
+class Where(NamedTuple):
+    """The device that large references are computed on."""
+
+    driver: Driver
+    target: str
+
 
 class Reference:
-    """The inputs of a kernel, and what is right for them by the rules of `tilewright run`."""
+    """
+    The inputs of a kernel, and what is right for them by the rules of `tilewright run`.
 
-    def __init__(self, kernel: str, inputs: Sequence[ArrayType], tell: Callable[[str], None]):
+    To make it takes long. Raises `TilewrightError` where there is no way to say what is right.
+    """
+
+    def __init__(
+        self,
+        kernel: str,
+        inputs: Sequence[ArrayType],
+        where: Where,
+        interpreted: float = INTERPRETED,
+    ):
         self.inputs: list[Array] = random_inputs(inputs, SEED)
-        program = interpreted_program(scheduled(kernel))
-        self._judge = Judge(program, self.inputs, tell)
+        module = scheduled(kernel)
+        is_small = _work(module) <= interpreted
+        program = interpreted_program(module) if is_small else _computed_program(kernel, where)
+        self._judge = Judge(program, self.inputs)
+        # An interpreter does come to an end; a kernel on a device might not.
+        with beating("computing what is right") if is_small else nullcontext():
+            self._judge.prepare()
 
     def complaint(self, outputs: Sequence[Any]) -> str:
-        """What is wrong with tensors; empty if nothing is. The first call takes the longest."""
+        """What is wrong with tensors; empty if nothing is."""
         return self._judge.problem([array_of(output) for output in outputs])
 
 
-@lru_cache(maxsize=1)  # a process measures one kernel after the other
-def reference(kernel: str, inputs: tuple[ArrayType, ...], tell: Callable[[str], None]) -> Reference:
-    """That of a kernel, which is computed once."""
-    return Reference(kernel, inputs, tell)
+def _work(module: ModuleOp) -> float:
+    """Operations, loads and stores of one launch."""
+    costs = [kernel_cost(op) for op in module.ops if isinstance(op, loop.KernelOp)]
+    return sum(cost.flops + cost.accessed_bytes / 4 for cost in costs)
+
+
+def _computed_program(kernel: str, where: Where) -> Program:
+    """The program of a kernel, which the device judges by plain loops."""
+    module = scheduled(kernel, PLAIN)
+    wide = widened(module)
+
+    def exact(arrays: Sequence[Array]) -> list[Array]:
+        return _computed(wide, arrays, where)
+
+    return Program(
+        module,
+        exact=exact,
+        disturbed=lambda arrays, roundings: exact(disturbed_inputs(arrays, roundings)),
+        rounded=lambda arrays: _computed(module, arrays, where),
+        rounded_by=where.driver.name,
+    )
+
+
+def _computed(module: ModuleOp, arrays: Sequence[Array], where: Where) -> list[Array]:
+    """The results of a module for arrays that are cast to what it takes."""
+    plan = plan_of(lower_to_cuda(module, where.target))
+    cast = [array.astype(type.dtype) for array, type in zip(arrays, plan.inputs, strict=True)]
+    return GpuBackend(where.target, where.driver).run(plan, cast).results

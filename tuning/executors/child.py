@@ -11,7 +11,9 @@ A process of an `IsolatedExecutor`: it reads calls and writes results.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from threading import Event, Thread
 
 from tilewright.codegen.benchmark.isolated import Reply, Send, own_stdout, requests, sender
 from tilewright.errors import TilewrightError
@@ -30,6 +32,25 @@ def tell(phase: str) -> None:
     """Give a sign of life: what the call is about to do, which may take its time."""
     for send in _tellers:
         send({"phase": phase})
+
+
+@contextmanager
+def beating(phase: str, seconds: float = 1.0) -> Generator[None]:
+    """Give signs of life all the time, while something goes on that takes long but does end."""
+    done = Event()
+
+    def beat() -> None:
+        tell(phase)
+        while not done.wait(seconds):
+            tell(phase)
+
+    beats = Thread(target=beat, daemon=True)
+    beats.start()
+    try:
+        yield
+    finally:
+        done.set()
+        beats.join()
 
 
 def serve(requests: Iterable[str], send: Send) -> None:

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from isolated_calls import cannot_go_on
+from isolated_calls import cannot_go_on, rest
 
 from tilewright.codegen.benchmark.isolated import Reply, WorkerLost
 from tilewright.errors import TilewrightError, UsageError
@@ -73,6 +73,14 @@ def test_a_spoiled_process_takes_no_more_calls() -> None:
         {"phase": "breaking"},
         {"error": "an illegal address", "lost": True},
     ]
+
+
+def test_what_takes_long_gives_signs_of_life() -> None:
+    started, *beats, result = said((rest, 0.1))
+    assert started == {"started": True}
+    assert len(beats) > 1
+    assert {"phase": "resting"} == beats[0] == beats[-1]
+    assert result == {"result": packed("rested")}
 
 
 def test_errors_of_ours_are_told_as_they_are() -> None:
