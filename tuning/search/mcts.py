@@ -34,14 +34,15 @@ class Mcts:
 
     def __init__(self, root: Node, seed: int = 0, exploration: float = 0.4, deviation: float = 0.1):
         self.exploration, self.deviation = exploration, deviation
-        self._root = Visit(root)
+        self.root = Visit(root)
+        """What is remembered of the tree."""
         self._random = Random(seed)
         self._rewards = Rewards()
         self._asked: dict[Node, Visit] = {}
 
     def ask(self) -> Node | None:
         """The leaf that scores lead to; at first that of best guesses."""
-        leaf = descend(self._root, best_guess if self._root.is_fresh else self._choose)
+        leaf = descend(self.root, best_guess if self.root.is_fresh else self._choose)
         if leaf is None:
             return None
         for visit in leaf.lineage():
