@@ -16,7 +16,7 @@ from typing import TypeVar
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 LEFT_OUT = "left out"
-"""The answer to the first question of a pass that is not run."""
+"""The answer to the first question of a pass that is not run: `async-copy left out`."""
 
 UNANSWERED = "-"
 """The answer of a choice whose options do not speak of a question, as of slabs that are no box."""
@@ -47,10 +47,11 @@ def split(choices: Sequence[Choice]) -> Mapping[str, list[Choice]]:
     """
     answers = [None if choice is None else aspects(choice) for choice in choices]
     questions = dict.fromkeys(q for answer in answers if answer is not None for q in answer)
+    name = next((choice.name for choice in choices if choice is not None), "")
     question = next((q for q in questions if _differ(q, answers)), "")
     parts: dict[str, list[Choice]] = {}
     for choice, answer in zip(choices, answers, strict=True):
-        parts.setdefault(_label(question, choice, answer), []).append(choice)
+        parts.setdefault(_label(name, question, answer), []).append(choice)
     return parts if question else {label: part[:1] for label, part in parts.items()}
 
 
@@ -58,9 +59,7 @@ def _differ(question: str, answers: Iterable[Mapping[str, str] | None]) -> bool:
     return len({None if answer is None else answer.get(question) for answer in answers}) > 1
 
 
-def _label(question: str, choice: SchedulingPass | None, answer: Mapping[str, str] | None) -> str:
-    if choice is None or answer is None:
-        return LEFT_OUT
-    if not question:
-        return choice.name
-    return f"{question}={answer.get(question, UNANSWERED)}"
+def _label(name: str, question: str, answer: Mapping[str, str] | None) -> str:
+    if answer is None:
+        return f"{name} {LEFT_OUT}"
+    return f"{question}={answer.get(question, UNANSWERED)}" if question else name

@@ -124,9 +124,9 @@ def test_the_deviation_of_single_player_mcts():
 
 def test_rewards_are_logarithms():
     rewards = Rewards()
-    times = [rewards.of(Measurement("", us)) for us in (20.0, 10.0, 40.0, 1000.0, None)]
-    assert times == pytest.approx([log(8), log(16), log(4), 0.0, 0.0])
-    assert rewards.best == pytest.approx(log(16))
+    times = [rewards.of(Measurement("", us)) for us in (20.0, 10.0, 25.0, 1000.0, None)]
+    assert times == pytest.approx([log(2), log(4), log(1.6), 0.0, 0.0])
+    assert rewards.best == pytest.approx(log(4))
 
 
 def test_limits():

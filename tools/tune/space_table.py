@@ -8,7 +8,6 @@ from rich.console import Console
 
 from tilewright.tools.terminal import show, table
 from tilewright.tools.tune.kernels import Kernel
-from tilewright.tuning.aspects import LEFT_OUT
 from tilewright.tuning.space import Space
 from tilewright.tuning.space_sizes import Question, sizes
 
@@ -47,5 +46,5 @@ def _print_passes(space: Space, questions: Sequence[Question], out: Console) -> 
 
 
 def _pass_of(question: Question) -> str:
-    """Whose option is asked for; to leave it out may be an answer too."""
-    return next(label for label in question.answers if label != LEFT_OUT).partition(" ")[0]
+    """Whose option is asked for."""
+    return question.answers[0].partition(" ")[0]

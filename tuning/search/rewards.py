@@ -10,7 +10,8 @@ from math import log
 
 from tilewright.tuning.measurement import Measurement
 
-_SLOWEST = 8
+_SLOWEST = 2
+"""Schedules that are worth a look lie closer together; the others are alike to a search."""
 
 
 class Rewards:

@@ -2,8 +2,8 @@
 """
 How good the schedules are that each search finds, after how many evaluations, by the model of time:
 
-    python benchmarks/tuning.py                       # all kernels, into benchmarks/results/tuning/
-    python benchmarks/tuning.py --only matmul --budget 100 --seeds 1
+    python benchmarks/searches.py                   # all kernels, into benchmarks/results/tuning/
+    python benchmarks/searches.py --only matmul --budget 100 --seeds 1
 
 The first evaluation is that of the default schedule. Of a search that chance has a part in the
 median of several seeds counts. Greedy search has the model look at many schedules before it asks
