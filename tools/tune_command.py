@@ -18,13 +18,15 @@ from tilewright.tools.terminal import console
 from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tools.tune.evaluation import Evaluation, evaluation_of
 from tilewright.tools.tune.findings import Findings
-from tilewright.tools.tune.kernels import Found, kernels_of
+from tilewright.tools.tune.kernels import Found, Kernel, kernels_of
 from tilewright.tools.tune.progress import TuningProgress
 from tilewright.tools.tune.searches import SEARCHES
+from tilewright.tools.tune.shortlist import Shortlist, shortlist_of
 from tilewright.tools.tune.space_table import print_spaces
 from tilewright.tools.tune.table import print_findings, print_summary
 from tilewright.tuning.database import Database
 from tilewright.tuning.kernel_records import KernelRecords
+from tilewright.tuning.key import Key
 from tilewright.tuning.own_database import own_database
 from tilewright.tuning.search.frame import Limits, trials
 from tilewright.tuning.space import Space
@@ -37,30 +39,39 @@ _INTERRUPTED = 130
 
 def run(args: argparse.Namespace) -> int:
     """Tune, and show what was found; 1 if there is a kernel that could not be measured."""
-    check_path(args.json)
-    if args.resume and not args.uses_db:
-        raise UsageError("--resume goes on with what a database knows, and --no-db is to have none")
+    _check(args)
     use_cuda_home()
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
     if args.space:
         return _print_spaces(args, out)
     with evaluation_of(args) as evaluation:
         found = kernels_of(args, evaluation.target)
-        with _database(args) as database:
-            findings, is_whole = _tuned(found, evaluation, database, args)
+        with _database(args) as database, shortlist_of(args, evaluation.target) as shortlist:
+            findings, is_whole = _tuned(found, evaluation, shortlist, database, args)
     for each in findings:
         print_findings(each, out)
     if len(findings) > 1:
         print_summary(findings, out)
     if args.json is not None:
         write_text(args.json, json.dumps(_as_json(findings, evaluation, args), indent=1) + "\n")
-    unmeasured = [each.kernel.name for each in findings if each.best is None]
+    unmeasured = [each.title for each in findings if each.best is None]
     if unmeasured:
         names = ", ".join(unmeasured)
         print(f"error: no schedule could be measured of: {names}", file=sys.stderr)
     if not is_whole:
         return _INTERRUPTED
     return 1 if unmeasured or found.failures else 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raise where options do not go together, or results could not be written."""
+    check_path(args.json)
+    if args.resume and not args.uses_db:
+        raise UsageError("--resume goes on with what a database knows, and --no-db is to have none")
+    if args.evaluator == "model" and args.scheduler is not None:
+        raise UsageError("--scheduler is of --evaluator gpu: the model needs no farm")
+    if args.evaluator != "model" and args.shortlist is not None:
+        raise UsageError("--shortlist is of --evaluator model: a GPU measures all")
 
 
 def _database(args: argparse.Namespace) -> AbstractContextManager[Database | None]:
@@ -86,17 +97,25 @@ def _tell_failures(found: Found) -> None:
 
 
 def _tuned(
-    found: Found, evaluation: Evaluation, database: Database | None, args: argparse.Namespace
+    found: Found,
+    evaluation: Evaluation,
+    shortlist: Shortlist | None,
+    database: Database | None,
+    args: argparse.Namespace,
 ) -> tuple[list[Findings], bool]:
     """What came of each kernel, and whether nobody has interrupted it."""
     _tell_failures(found)
     findings: list[Findings] = []
-    progress = TuningProgress(args.color, args.verbose, len(found.kernels), args.budget)
+    rounds = len(found.kernels) * (1 if shortlist is None else 2)
+    progress = TuningProgress(args.color, args.verbose, rounds)
     try:
         with progress:
             for kernel in found.kernels:
                 findings.append(Findings(kernel))
                 _tune(findings[-1], evaluation, database, progress, args)
+                if shortlist is not None and findings[-1].default is not None:
+                    findings.append(Findings(kernel, "by machine code"))
+                    _compile(findings[-2], findings[-1], shortlist, database, progress)
     except KeyboardInterrupt:
         print("interrupted: this was found so far", file=sys.stderr)
         return [each for each in findings if each.measurements], False
@@ -112,10 +131,8 @@ def _tune(
 ) -> None:
     """Search one kernel's schedules; each measurement is kept before the next one begins."""
     kernel = findings.kernel
-    progress.begin(kernel.name)
-    key, records = evaluation.key(kernel), None
-    if database is not None:
-        records = KernelRecords(database, kernel.op, key, kernel.origin)
+    progress.begin(findings.title, args.budget)
+    records = _records(database, kernel, evaluation.key(kernel))
     kept = records.measurements() if records is not None and args.resume else []
     known = {measurement.schedule: measurement for measurement in kept}
     space = Space(kernel.op, evaluation.target)
@@ -126,6 +143,28 @@ def _tune(
             records.add(trial.measurement)
         findings.add(trial.measurement, is_new=trial.number > 0)
         progress.show(findings, trial.measurement)
+
+
+def _compile(
+    found: Findings,
+    compiled: Findings,
+    shortlist: Shortlist,
+    database: Database | None,
+    progress: TuningProgress,
+) -> None:
+    """Look at the best of what was found once more."""
+    progress.begin(compiled.title, shortlist.count)
+    records = _records(database, found.kernel, shortlist.key(found.kernel))
+    for measurement in shortlist.measurements(found):
+        if records is not None:
+            records.add(measurement)
+        compiled.add(measurement, is_new=True)
+        progress.show(compiled, measurement)
+
+
+def _records(database: Database | None, kernel: Kernel, key: Key) -> KernelRecords | None:
+    """Where measurements of a kernel are kept; None for nowhere."""
+    return None if database is None else KernelRecords(database, kernel.op, key, kernel.origin)
 
 
 def _limits(args: argparse.Namespace) -> Limits:

@@ -31,7 +31,7 @@ class Key(NamedTuple):
     device: str
     """Who was measured: the name of a GPU, or the target where a model has computed it."""
     evaluator: str
-    """Who has measured: `gpu` or `model`."""
+    """Who has measured: `gpu` or `model`; `evidence` is an estimate of machine code."""
     semantics: int
     """The `SEMANTICS` of the compiler."""
     nvrtc: str

@@ -6,7 +6,7 @@ They count in this order, where a kernel is compiled for a target:
 
 1. what was measured on the GPU that is present, if it is of the target;
 2. what was measured on other GPUs of the target, by name;
-3. what a model has computed for the target.
+3. what was estimated for the target of machine code, and after that what a model has computed.
 
 For each GPU the database comes before the goldens, and a newer NVRTC before an older one.
 """
@@ -22,6 +22,9 @@ from tilewright.tuning.goldens import Golden, GoldenFile, shipped_goldens
 from tilewright.tuning.key import SEMANTICS, Record
 from tilewright.tuning.operand_names import to_canonical
 from tilewright.tuning.own_database import own_database
+
+_EVALUATORS = ("gpu", "evidence", "model")
+"""Who is believed rather than the next."""
 
 Db = str | Path | bool
 """The path of a database; or True for the user's own, if there is one, and False for nothing."""
@@ -76,8 +79,8 @@ class Knowledge:
             found[kernel] = [known for *_, known in sorted(ranked)]
         return found
 
-    def _rank(self, known: Known) -> tuple[bool, bool, str]:
-        return known.evaluator != "gpu", known.device != self._gpu, known.device
+    def _rank(self, known: Known) -> tuple[int, bool, str]:
+        return _EVALUATORS.index(known.evaluator), known.device != self._gpu, known.device
 
     def _measured(self, kernels: Iterable[str]) -> dict[str | None, list[Known]]:
         records = best_records(self._db, kernels)
@@ -96,6 +99,7 @@ class Knowledge:
             )
             for key, measurement, measured_at in records
             if key.target == self.target and key.semantics == SEMANTICS
+            if key.evaluator in _EVALUATORS
             if measurement.us is not None
         ]
 

@@ -43,6 +43,12 @@ def add(add_parser: AddParser) -> None:
         default="gpu",
         help="who says how long a kernel takes: the GPU, or a model, which needs none",
     )
+    parser.add_argument(
+        "--shortlist",
+        type=positive("positive number of schedules"),
+        metavar="N",
+        help="with the model: also compile the N best, and rank them by their machine code",
+    )
     parser.add_argument("--search", choices=SEARCHES, default="mcts", help="default: mcts")
     parser.add_argument(
         "--budget",

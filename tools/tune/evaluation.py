@@ -97,8 +97,6 @@ def evaluation_of(args: argparse.Namespace) -> Generator[Evaluation]:
     Raises `TilewrightError` where there is no GPU to measure on.
     """
     if args.evaluator == "model":
-        if args.scheduler is not None:
-            raise UsageError("--scheduler is of --evaluator gpu: the model needs no farm")
         yield ByModel(target_for(args.target))
     elif args.scheduler is not None:
         with Farm(args.scheduler) as farm, _on_farm(farm, args) as evaluation:
@@ -113,11 +111,8 @@ def evaluation_of(args: argparse.Namespace) -> Generator[Evaluation]:
 def _here(args: argparse.Namespace) -> Generator[ByGpu]:
     gpu = present_gpu()
     assert gpu is not None
-    jobs: int = args.jobs or len(os.sched_getaffinity(0))
-    start = (_use_toolkits, (nvrtc.toolkits(),))
-    compiling = IsolatedExecutor(jobs, args.limit, *start)
-    measuring = IsolatedExecutor(1, args.limit, *start)
-    with _ended(compiling), _ended(measuring):
+    jobs: int = args.jobs or cores()
+    with isolated(jobs, args.limit) as compiling, isolated(1, args.limit) as measuring:
         executors = Executors(compiling, measuring)
         yield ByGpu(_target_of(gpu, args.target), gpu.name, jobs + 1, executors)
 
@@ -137,6 +132,19 @@ def _on_farm(farm: Farm, args: argparse.Namespace) -> Generator[ByGpu]:
         slots: int = args.jobs or 2 * count
         target = _target_of(gpu, args.target)
         yield ByGpu(target, gpu.name, slots, Executors(executor, executor))
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+@contextmanager
+def isolated(processes: int, limit_s: float) -> Generator[IsolatedExecutor]:
+    """So many processes, which know of the same CUDA toolkits."""
+    executor = IsolatedExecutor(processes, limit_s, _use_toolkits, (nvrtc.toolkits(),))
+    with _ended(executor):
+        yield executor
 
 
 @contextmanager

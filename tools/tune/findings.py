@@ -13,9 +13,16 @@ class Findings:
     """All that is known of a kernel, in the order in which it came."""
 
     kernel: Kernel
+    how: str = ""
+    """By whom it was measured, if that is not said elsewhere."""
     measurements: list[Measurement] = field(default_factory=list[Measurement])
     measured: int = 0
     """The others were known before."""
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return f"{self.kernel.name} {self.how}".rstrip()
 
     def add(self, measurement: Measurement, is_new: bool) -> None:
         """One more, which was measured now or known before."""
@@ -56,6 +63,7 @@ class Findings:
         """All of it."""
         return {
             "kernel": self.kernel.name,
+            "how": self.how,
             "digest": self.kernel.digest,
             "origin": self.kernel.origin,
             "measured": self.measured,

@@ -27,11 +27,14 @@ class Kernel(NamedTuple):
     digest: str
     origin: str
     """The expression that it is part of, as `-c` takes it; empty where there is none."""
+    case: str = ""
+    """The case of a suite that it is part of."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
-        return self.op.sym_name.data
+        """What people call it."""
+        name = self.op.sym_name.data
+        return f"{self.case}: {name}" if self.case else name
 
     @property
     def text(self) -> str:
@@ -74,7 +77,7 @@ def _of_suite(args: argparse.Namespace, target: str) -> Found:
     for case in _cases(args):
         try:
             module = _module_of_case(case)
-            found += _kernels(module, target, case.statements)
+            found += _kernels(module, target, case.statements, case.name)
         except Exception as err:  # of whatever kind: the other cases are to be tuned all the same
             failures.append(explain(err)[0].replace("error: ", f"error: case '{case.name}': ", 1))
     return Found(_unique(found), failures)
@@ -96,10 +99,10 @@ def _module_of_case(case: Case) -> ModuleOp:
     return tilewright.capture(case.function, *case.inputs()).module
 
 
-def _kernels(module: ModuleOp, target: str, origin: str) -> Iterator[Kernel]:
+def _kernels(module: ModuleOp, target: str, origin: str, case: str = "") -> Iterator[Kernel]:
     for op in lower(module, Level.LOOP, target=target).ops:
         if isinstance(op, loop.KernelOp):
-            yield Kernel(op, digest(op), origin)
+            yield Kernel(op, digest(op), origin, case)
 
 
 def _unique(kernels: Iterator[Kernel] | list[Kernel]) -> list[Kernel]:

@@ -18,11 +18,11 @@ from tilewright.tuning.measurement import Measurement
 class TuningProgress(AbstractContextManager["TuningProgress"]):
     """Shows what is found as it comes."""
 
-    def __init__(self, color: str, is_verbose: bool, kernels: int, budget: int | float):
+    def __init__(self, color: str, is_verbose: bool, rounds: int):
         self._out: Console = console(color, sys.stderr)
         self._is_verbose = is_verbose
-        self._kernels = kernels
-        self._budget = budget
+        self._rounds = rounds
+        self._budget: int | float = 0
         self._begun = 0
         self._began = 0.0
         self._task: TaskID | None = None
@@ -48,14 +48,15 @@ class TuningProgress(AbstractContextManager["TuningProgress"]):
     ) -> None:
         self._bar.stop()
 
-    def begin(self, kernel: str) -> None:
-        """Turn to a kernel."""
+    def begin(self, kernel: str, budget: int | float) -> None:
+        """Turn to a kernel, for so many schedules, or for so many seconds if it is a float."""
         if self._task is not None:
             self._bar.remove_task(self._task)
         self._begun += 1
+        self._budget = budget
         self._began = time.monotonic()
-        title = f"{self._begun}/{self._kernels} {kernel}"
-        self._task = self._bar.add_task(title, total=self._budget, says="")
+        title = f"{self._begun}/{self._rounds} {kernel}"
+        self._task = self._bar.add_task(title, total=budget, says="")
         if self._is_verbose:
             self._out.print(title, markup=False)
 

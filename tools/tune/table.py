@@ -22,10 +22,11 @@ _SUMMARY = ("default us", "best us", "faster")
 def print_findings(found: Findings, out: Console) -> None:
     """A table of the best schedules, and the best one as `--schedule` takes it."""
     known = len(found.measurements) - found.measured
-    counts = [f"{found.measured} schedules measured", f"{known} known" if known else ""]
+    schedules = "schedule" if found.measured == 1 else "schedules"
+    counts = [f"{found.measured} {schedules} measured", f"{known} known" if known else ""]
     failed = found.failed
     counts.append(f"{len(failed)} without a time" if failed else "")
-    out.print(found.kernel.name, style="bold", markup=False, end="")
+    out.print(found.title, style="bold", markup=False, end="")
     out.print(f": {', '.join(filter(None, counts))}", markup=False)
     if found.best is not None:
         _print_best(found, out)
@@ -67,7 +68,7 @@ def print_summary(findings: Sequence[Findings], out: Console) -> None:
     shown = table("kernel", *_SUMMARY, numbers=_SUMMARY)
     for found in findings:
         speedup = "-" if found.speedup is None else f"{found.speedup:.2f}x"
-        shown.add_row(found.kernel.name, _us(found.default), _us(found.best), speedup)
+        shown.add_row(found.title, _us(found.default), _us(found.best), speedup)
     show(out, shown)
 
 

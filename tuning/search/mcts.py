@@ -32,9 +32,7 @@ _BEST_GUESS = 0.75
 class Mcts:
     """Asks for what promises most."""
 
-    def __init__(
-        self, root: Node, seed: int = 0, exploration: float = 0.4, deviation: float = 0.1
-    ):
+    def __init__(self, root: Node, seed: int = 0, exploration: float = 0.4, deviation: float = 0.1):
         self.exploration, self.deviation = exploration, deviation
         self.root = Visit(root)
         """What is remembered of the tree."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needs import needs_nvrtc
 
 from tilewright.tools import tune_command
 from tilewright.tools.options import tune as options
@@ -91,6 +92,20 @@ def test_it_says_what_each_schedule_came_to(tilewright: Tilewright) -> None:
     assert err[2].startswith("  2: ")
 
 
+@needs_nvrtc
+def test_the_best_are_compiled(tmp_path: Path, tilewright: Tilewright) -> None:
+    found = tilewright("tune", *RELU, *MODEL, "--budget", "5", "--shortlist", "2", "-v")
+    assert found.code == 0
+    titles = [line for line in found.out.splitlines() if line.endswith(" measured")]
+    assert titles[0] == "relu: 5 schedules measured"
+    assert titles[1].startswith("relu by machine code: ")
+    assert "2/2 relu by machine code" in found.err
+    with Database.reading(tmp_path / "tuned.sqlite") as database:
+        counts = {each.key.evaluator: each.measured for each in database.counts()}
+    assert counts["model"] == 5
+    assert counts["evidence"] in (2, 3)  # the default is compiled in any case
+
+
 def suite(folder: Path, *expressions: str) -> str:
     """A file of cases with one input of 64 elements."""
     cases = [
@@ -112,8 +127,8 @@ def test_kernels_of_a_suite_are_tuned_once(tmp_path: Path, tilewright: Tilewrigh
     assert found.err.startswith("error: case 'case3': ")
     lines = found.out.splitlines()
     assert [line for line in lines if line.endswith("measured")] == [
-        "relu: 1 schedules measured",
-        "exp: 1 schedules measured",
+        "case0: relu: 1 schedule measured",
+        "case2: exp: 1 schedule measured",
     ]
     assert [line.split()[-1] for line in lines[-2:]] == ["1.00x", "1.00x"]
     with Database.reading(tmp_path / "tuned.sqlite") as database:
@@ -145,6 +160,7 @@ def test_space_measures_nothing(tmp_path: Path, tilewright: Tilewright) -> None:
         ([*RELU, *MODEL, "--budget", "0"], 2, "'0' is no number of schedules, and no time as 10m"),
         ([*RELU, *MODEL, "--budget", "10d"], 2, "'10d' is no number of schedules"),
         ([*RELU, *MODEL, "--json", "no/x.json"], 2, "cannot write 'no/x.json'"),
+        ([*RELU, "--shortlist", "5"], 2, "--shortlist is of --evaluator model"),
         ([*RELU, "--no-db", "--resume"], 2, "--resume goes on with what a database knows"),
         (["-c", "torch.randn(4)", *MODEL], 2, "there is nothing to tune"),
         (["suite.json", *MODEL, "--filter", "y"], 2, "no case of 'suite.json' has a match"),

@@ -11,6 +11,7 @@ from scripted_device import ScriptedDevice
 
 from tilewright.codegen.benchmark.isolated import WorkerLost
 from tilewright.codegen.benchmark.protocol import Protocol
+from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.runtime.driver import DriverError
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.errors import TilewrightError
@@ -19,6 +20,7 @@ from tilewright.tuning.evaluators.compiled import Compiled
 from tilewright.tuning.evaluators.gpu import Executors, GpuEvaluator, Measure, measured_on_gpu
 from tilewright.tuning.evaluators.stopwatch import Job, Stopwatch
 from tilewright.tuning.executors.child import SpoiledError
+from tilewright.tuning.executors.isolated import IsolatedExecutor
 from tilewright.tuning.measurement import Measurement
 
 PLAN: Any = None
@@ -91,6 +93,25 @@ def test_what_is_no_fault_of_a_schedule_is_raised(
         evaluator(measure).submit("tileify").result()
 
 
+ONE = """
+loop.kernel @one() -> (%x: memref<1xf32>) {
+  %c = arith.constant 1.0 : f32
+  loop.store %c, %x[0] : memref<1xf32>
+}
+"""
+
+
+@needs_nvrtc
+@pytest.mark.skipif(present_gpu() is not None, reason="there is a GPU")
+def test_processes_compile_and_miss_a_gpu() -> None:
+    with IsolatedExecutor(1, 60) as compiling, IsolatedExecutor(1, 60) as measuring:
+        evaluate = GpuEvaluator(ONE, "sm_90a", Executors(compiling, measuring))
+        refused = evaluate.submit("tileify,no-such-pass").result()
+        assert "unknown pass 'no-such-pass'" in refused.problem
+        with pytest.raises(TilewrightError, match="there is no GPU to run on"):
+            evaluate.submit("tileify,mark-unroll").result()
+
+
 class Failing(ScriptedDevice):
     """A device on which all kernels fail; it may not recover."""
 
@@ -109,11 +130,9 @@ def test_only_a_device_that_is_lost_ends_a_process(monkeypatch: pytest.MonkeyPat
     device = Failing()
     stopwatch = Stopwatch(device, SimulatedDriver(), Protocol(0, 0, 1), Protocol(0, 0, 1))
     monkeypatch.setattr(gpu, "_stopwatch", lambda target: stopwatch)  # pyright: ignore
-    kernel = "loop.kernel @one() -> (%x: memref<1xf32>) {\n  %c = arith.constant 1.0 : f32\n"
-    kernel += "  loop.store %c, %x[0] : memref<1xf32>\n}"
-    found = gpu.compiled(kernel, "tileify,mark-unroll", "sm_90a")
+    found = gpu.compiled(ONE, "tileify,mark-unroll", "sm_90a")
     assert isinstance(found, Compiled)
-    job = Job(kernel, "tileify,mark-unroll", found, "sm_90a", None)
+    job = Job(ONE, "tileify,mark-unroll", found, "sm_90a", None)
     problem = "failed: DriverError: an illegal address"
     assert measured_on_gpu(job) == Measurement("tileify,mark-unroll", None, problem)
     device.is_lost = True
