@@ -160,18 +160,18 @@ def _curve(runs: Sequence[Run]) -> tuple[Sequence[int], Sequence[float]]:
     return at, [median(run.best_us[0] / run.best_us[:n][-1] for run in runs) for n in at]
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run, print, and write down."""
     parser = argparse.ArgumentParser(description="How good the schedules are that searches find.")
     parser.add_argument("--only", default="", help="kernels whose name contains this")
     parser.add_argument("--budget", type=int, default=300, help="evaluations of each search")
     parser.add_argument("--seeds", type=int, default=3, help="runs of what chance has a part in")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the results")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     args.output.mkdir(parents=True, exist_ok=True)
     runs = [*all_runs(args.only, args.budget, args.seeds)]
     spaces = {
-        name: float(f"{sizes(Space(kernel_of(KERNELS[name])).root).schedules:.2g}")
+        name: float(f"{sizes(Space(kernel_of(KERNELS[name])).root, args.budget).schedules:.2g}")
         for name in dict.fromkeys(run.kernel for run in runs)
     }
     found = {
