@@ -62,7 +62,8 @@ def alignment_in(facts: Facts, type: Attribute) -> int:
 
 def inputs_in_place(facts: Facts) -> tuple[int, ...]:
     """The inputs, by position, that may be passed as this output too."""
-    attribute = facts.get(IN_PLACE)
+    if (attribute := facts.get(IN_PLACE)) is None:
+        return ()
     return tuple(attribute.get_values()) if isa(attribute, DenseArrayBase[IntegerType]) else ()
 
 

@@ -4,6 +4,7 @@ What ops that step, address and mask have in common: axes, the ranges of indices
 subscripts and `where` masks.
 """
 
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,13 @@ from functools import lru_cache
 
 from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp, MaxSIOp, MinSIOp
-from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+)
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, BlockArgument, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.ir.affine import (
@@ -70,6 +77,16 @@ class AxesOp(IRDLOperation, ABC):
     def axis_extent(self, at: int) -> int:
         """The extent of the block argument at that position."""
         return self.axis_extents()[at]
+
+
+def extents_in(array: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
+    """The extents of axes that an op has as an array of i64."""
+    return _unpacked(array.data.data)
+
+
+@lru_cache(maxsize=1 << 10)  # they are asked for whenever the range of an axis is
+def _unpacked(extents: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(extents) // 8}q", extents)
 
 
 def extent_of(axis: SSAValue) -> int | None:

@@ -28,7 +28,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryAllocEffect, NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.axes import AxesOp
+from tilewright.dialects.axes import AxesOp, extents_in
 from tilewright.dialects.form import FormedOp
 from tilewright.dialects.types import memref_of, memref_type
 
@@ -130,7 +130,7 @@ class UnrollOp(FormedOp, AxesOp):
         )
 
     def axis_extents(self) -> Sequence[int]:
-        return self.extents.get_values()
+        return extents_in(self.extents)
 
     def verify_(self) -> None:
         if not self.body.block.args:

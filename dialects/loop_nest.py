@@ -45,6 +45,7 @@ from tilewright.dialects.axes import (
     Role,
     RoleAttr,
     canonical_access,
+    extents_in,
     verify_affine,
 )
 from tilewright.dialects.index import simplify
@@ -85,7 +86,7 @@ class ForOp(AxesOp):
         )
 
     def axis_extents(self) -> Sequence[int]:
-        return self.extents.get_values()
+        return extents_in(self.extents)
 
     def axis_roles(self) -> Sequence[Role]:
         """The role of each axis."""

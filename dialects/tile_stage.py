@@ -32,7 +32,7 @@ from xdsl.irdl import (
 from xdsl.traits import RecursiveMemoryEffect, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.axes import AxesOp
+from tilewright.dialects.axes import AxesOp, extents_in
 from tilewright.dialects.loop import LoadOp, ReduceOp, StoreOp, YieldOp
 from tilewright.dialects.needed_first import needed_first
 from tilewright.dialects.nested_ops import ops_in
@@ -145,7 +145,7 @@ class StageOp(AxesOp):
         return load if is_copy else None
 
     def axis_extents(self) -> Sequence[int]:
-        return self.extents.get_values()
+        return extents_in(self.extents)
 
     def verify_(self) -> None:
         if len(self.yield_op.values) != 1:

@@ -16,15 +16,24 @@ class Appending:
 
     def __init__(self, block: Block):
         self.block = block
-        self.location: LocationAttr = UNKNOWN_LOC
-        """Where what is appended comes from."""
+        self._source: Operation | None = None
+        self._location: LocationAttr | None = UNKNOWN_LOC
+
+    @property
+    def location(self) -> LocationAttr:
+        """Where what is appended comes from; found out when it is asked for."""
+        if self._location is None:
+            assert self._source is not None
+            self._location = named(title(self._source), self._source.location)
+        return self._location
 
     @contextmanager
     def at(self, source: Operation) -> Generator[None]:
         """What is appended meanwhile is what `source` becomes."""
-        outer, self.location = self.location, named(title(source), source.location)
+        outer = self._source, self._location
+        self._source, self._location = source, None
         yield
-        self.location = outer
+        self._source, self._location = outer
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:

@@ -19,6 +19,8 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
+from tilewright.dialects.nested_ops import ops_in
+
 
 def only_has(op: Operation, allowed: Callable[[EffectInstance], bool]) -> bool:
     """Whether all effects of `op`, and of what it contains, are known and `allowed`."""
@@ -60,7 +62,10 @@ def _is_read(effect: EffectInstance) -> bool:
 
 def is_dead(op: Operation) -> bool:
     """Whether nobody can tell that `op` was run: it may go."""
-    if any(result.first_use is not None for result in op.results) or _stays(type(op)):
+    for result in op.results:
+        if result.first_use is not None:
+            return False
+    if _stays(type(op)):
         return False
     return only_has(op, lambda effect: _is_read(effect) or _allocates_within(effect, op))
 
@@ -83,7 +88,8 @@ def erase_dead(scope: Operation | Region) -> bool:
     they use goes too.
     """
     dead = False
-    for op in reversed([*scope.walk()]):
+    tops = [scope] if isinstance(scope, Operation) else [op for b in scope.blocks for op in b.ops]
+    for op in reversed(ops_in(*tops)):
         if is_dead(op):
             dead = True
             op.detach()

@@ -8,7 +8,8 @@ What a reader would call an op: its name and the memory, axis or value that it i
     loop.load %x
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
@@ -35,10 +36,10 @@ def _words(op: Operation) -> str:
         case tile.LaunchOp():
             return op.name
         case _:
-            return _named(op, [*_memory(op), *_axes(op)[:1], *op.results])
+            return _named(op, chain(_memory(op), _axes(op)[:1], op.results))
 
 
-def _named(op: Operation, values: Sequence[SSAValue]) -> str:
+def _named(op: Operation, values: Iterable[SSAValue]) -> str:
     """The op, and the first of `values` that has a name."""
     name = next((v.name_hint for v in values if v.name_hint), None)
     return f"{op.name} %{name}" if name else op.name
@@ -48,9 +49,9 @@ def _name(value: SSAValue) -> str:
     return f"%{value.name_hint or '?'}"
 
 
-def _memory(op: Operation) -> list[SSAValue]:
+def _memory(op: Operation) -> Iterator[SSAValue]:
     """The memory and the rings that an op acts on."""
-    return [value for value in op.operands if isinstance(value.type, MemRefType | RingType)]
+    return (value for value in op.operands if isinstance(value.type, MemRefType | RingType))
 
 
 def _axes(op: Operation) -> Sequence[SSAValue]:

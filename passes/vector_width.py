@@ -12,13 +12,14 @@ not go on in the next row of an array, and if its mask holds for all of its elem
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import range_of_value
-from tilewright.dialects.index import Sum, sum_of
+from tilewright.dialects.index import Ranges, Sum, sum_of
 from tilewright.dialects.tile import SlabLayoutAttr, layout_of
 from tilewright.dialects.types import memref_type, size_of
 
@@ -44,17 +45,25 @@ def vector_width(
         return 1
     subscripts, layout = op.map.data.results, layout or layout_of(type)
     # most axes do not step along the innermost one: what is cheap to ask is asked first
-    if (in_row := _start(subscripts[layout.innermost(type)], indices, axis)) is None:
+    row, dims = subscripts[layout.innermost(type)], _dims(axis, indices)
+    if dims.isdisjoint(row.used_dims()):
         return 1
-    if (start := _start(layout.offset(subscripts, type), indices, axis)) is None:
+    ranges = [range_of_value(index) for index in indices]
+    if (in_row := _start(row, dims, ranges)) is None:
+        return 1
+    if (start := _start(layout.offset(subscripts, type), dims, ranges)) is None:
         return 1
     begin = (w for w in widths if _divides(in_row, w) and _divides(start, w))
     return next((w for w in begin if _is_masked_as_one(op, axis, w)), 1)
 
 
-def _start(offset: AffineExpr, operands: Sequence[SSAValue], axis: SSAValue) -> Sum | None:
-    """Where vectors along `axis` begin, if its steps are to neighbours."""
-    found = _without(offset, operands, axis)
+def _dims(axis: SSAValue, operands: Sequence[SSAValue]) -> set[int]:
+    return {at for at, operand in enumerate(operands) if operand is axis}
+
+
+def _start(offset: AffineExpr, dims: AbstractSet[int], ranges: Ranges) -> Sum | None:
+    """Where vectors along the axis of `dims` begin, if its steps are to neighbours."""
+    found = _without(offset, dims, ranges)
     return found[1] if found is not None and found[0] == 1 else None
 
 
@@ -69,7 +78,8 @@ def holds_for_all_or_none(
     mask: AffineExpr, operands: Sequence[SSAValue], axis: SSAValue, width: int
 ) -> bool:
     """Whether `width` steps of `axis`, from a multiple of it on, are all in the mask or none is."""
-    found = _without(mask, operands, axis)
+    ranges = [range_of_value(operand) for operand in operands]
+    found = _without(mask, _dims(axis, operands), ranges)
     if found is None:
         return False
     coefficient, rest = found
@@ -82,13 +92,14 @@ def _divides(value: Sum, width: int) -> bool:
     return all(number % width == 0 for number in (*value.terms.values(), value.constant))
 
 
-def _without(
-    expr: AffineExpr, operands: Sequence[SSAValue], axis: SSAValue
-) -> tuple[int, Sum] | None:
-    """The coefficient of `axis` and the rest; None if it occurs in a quotient or a rest."""
-    value = sum_of(expr, [range_of_value(operand) for operand in operands])
-    dims = [AffineDimExpr(at) for at, operand in enumerate(operands) if operand is axis]
-    rest = {atom: factor for atom, factor in value.terms.items() if atom not in dims}
-    if any(dim in dims for atom in rest for dim in atom.dfs()):
-        return None
-    return sum(value.terms.get(dim, 0) for dim in dims), Sum(rest, value.constant)
+def _without(expr: AffineExpr, dims: AbstractSet[int], ranges: Ranges) -> tuple[int, Sum] | None:
+    """The factor of what `dims` stand for and the rest; None if it is in a quotient or a rest."""
+    value, factor, rest = sum_of(expr, ranges), 0, dict[AffineExpr, int]()
+    for atom, coefficient in value.terms.items():
+        if isinstance(atom, AffineDimExpr) and atom.position in dims:
+            factor += coefficient
+        elif dims.isdisjoint(atom.used_dims()):
+            rest[atom] = coefficient
+        else:
+            return None
+    return factor, Sum(rest, value.constant)

@@ -33,13 +33,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
 
 from tilewright.dialects import kernel
 from tilewright.dialects.kernel_barrier import MeetingOp
+from tilewright.passes.each_op import rewrite_each
 from tilewright.passes.kernel.phases import Phases
 from tilewright.passes.trace import Rule, rewriting, skipped
 
@@ -75,4 +75,4 @@ class DropRedundantBarriersPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Every barrier of the module, in order."""
-        PatternRewriteWalker(_DropRedundantBarrier(), apply_recursively=False).rewrite_module(op)
+        rewrite_each(op, _DropRedundantBarrier(), MeetingOp)

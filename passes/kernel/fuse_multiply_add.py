@@ -31,7 +31,6 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -39,6 +38,7 @@ from xdsl.pattern_rewriter import (
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.kernel_registers import LOCAL
 from tilewright.dialects.types import memref_type
+from tilewright.passes.each_op import rewrite_each
 from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 6, "fuse_multiply_add")
@@ -148,4 +148,4 @@ class FuseMultiplyAddPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Every sum of the module."""
-        PatternRewriteWalker(_FuseMultiplyAdd(), apply_recursively=False).rewrite_module(op)
+        rewrite_each(op, _FuseMultiplyAdd(), arith.AddfOp)

@@ -26,7 +26,6 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -34,6 +33,7 @@ from xdsl.pattern_rewriter import (
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import Access, range_of_value
 from tilewright.dialects.kernel_registers import UnrollOp
+from tilewright.passes.each_op import rewrite_each
 from tilewright.passes.trace import Rule, rewriting, skipped
 from tilewright.passes.vector_width import holds_for_all_or_none
 
@@ -123,6 +123,5 @@ class GroupMasksPass(ModulePass):
         """Every nest and loop of the module's kernels."""
         patterns: list[RewritePattern] = [_GroupLoad(), _GroupStore(), _GroupPredicate()]
         pattern = GreedyRewritePatternApplier(patterns, dce_enabled=False)
-        walker = PatternRewriteWalker(pattern, apply_recursively=False)
         for function in [f for f in op.ops if isinstance(f, kernel.FuncOp)]:
-            walker.rewrite_region(function.body)
+            rewrite_each(function, pattern, loop.LoadOp, loop.StoreOp, loop.PredicateOp)

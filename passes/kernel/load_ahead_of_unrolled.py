@@ -37,7 +37,6 @@ from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -49,6 +48,7 @@ from tilewright.dialects.kernel_barrier import MeetingOp
 from tilewright.dialects.kernel_registers import LOCAL, UNROLL, RegistersOp, UnrollOp
 from tilewright.dialects.origin import from_same
 from tilewright.dialects.types import memref_type
+from tilewright.passes.each_op import rewrite_each
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.trace import Rule, rewriting, skipped
 from tilewright.passes.vector_width import vector_width
@@ -165,4 +165,4 @@ class LoadAheadOfUnrolledPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Every unrolled loop of the module."""
-        PatternRewriteWalker(_LoadAhead(), apply_recursively=False).rewrite_module(op)
+        rewrite_each(op, _LoadAhead(), scf.ForOp)

@@ -27,7 +27,6 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -38,6 +37,7 @@ from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile_layout import layout_of
 from tilewright.dialects.types import memref_type
+from tilewright.passes.each_op import rewrite_each
 from tilewright.passes.kernel.phases import Phases
 from tilewright.passes.memory_access import Access, accesses_of
 from tilewright.passes.trace import Rule, rewriting, skipped
@@ -136,4 +136,4 @@ class NarrowBarriersPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Every barrier of the module, in order."""
-        PatternRewriteWalker(_NarrowBarrier(), apply_recursively=False).rewrite_module(op)
+        rewrite_each(op, _NarrowBarrier(), kernel.BarrierOp)

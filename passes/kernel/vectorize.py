@@ -34,7 +34,6 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -46,6 +45,7 @@ from tilewright.dialects.kernel_copy import CopyOp
 from tilewright.dialects.kernel_registers import LOCAL, RegistersOp, UnrollOp
 from tilewright.dialects.origin import from_same
 from tilewright.dialects.types import memref_type
+from tilewright.passes.each_op import rewrite_each
 from tilewright.passes.kernel.alignment import require_aligned_arguments
 from tilewright.passes.substitution import Substitution
 from tilewright.passes.trace import Rule, rewriting, skipped
@@ -234,8 +234,8 @@ class VectorizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Every nest of the module."""
-        for pattern in (_VectorizeLoad(), _VectorizeStore()):
-            PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)
+        rewrite_each(op, _VectorizeLoad(), loop.LoadOp)
+        rewrite_each(op, _VectorizeStore(), loop.StoreOp)
         for function in op.ops:
             if isinstance(function, kernel.FuncOp):
                 require_aligned_arguments(function)

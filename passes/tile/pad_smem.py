@@ -28,7 +28,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.tile.named_slabs import misnamed, named_slabs, set_layout
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 from tilewright.passes.tile.shared_budget import over_room, slab_bytes
-from tilewright.passes.tile.slab_conflicts import SlabConflicts
+from tilewright.passes.tile.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.trace import Rule
 
 _PADS = (4, 1, 2, 8)
@@ -62,7 +62,7 @@ class PadSmemPass(SchedulingPass):
 
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         """At first what saves the most time."""
-        stages, conflicts = named_slabs(launch), SlabConflicts(launch)
+        stages, conflicts = named_slabs(launch), conflicts_of(launch)
         fit = [name for name, stage in stages.items() if _unfit(stage) is None]
         gains = {pad: _gains(stages, conflicts, pad) for pad in _PADS}
         best = sorted(_PADS, key=lambda pad: -sum(gains[pad].values()))
@@ -89,7 +89,7 @@ class PadSmemPass(SchedulingPass):
         return f"padded by {self.pad} its slabs {reason}; {remedy}"
 
     def worthless(self, launch: tile.LaunchOp) -> str | None:
-        stages, conflicts = named_slabs(launch), SlabConflicts(launch)
+        stages, conflicts = named_slabs(launch), conflicts_of(launch)
         gains = {pad: _gains(stages, conflicts, pad) for pad in _PADS}
         if not any(gains.values()):
             factors = [f"%{name} {conflicts.traffic(s)}" for name, s in stages.items()]

@@ -34,6 +34,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.pipeline_string import configure, parse_spec_list, without_quotes
+from tilewright.passes.remembered import unchanged
 from tilewright.passes.trace import Rule, rewriting, skipped
 
 LEFT_OUT = "its plan does without"
@@ -123,10 +124,8 @@ class _ScheduleLaunch(RewritePattern):
         kernel = launch.parent_op()
         assert isinstance(kernel, loop.KernelOp)
         step = self.step
-        if (reason := step.legal(launch)) is not None:
-            skipped(step.RULE, kernel, reason)
-            return
-        chosen = _chosen(step, launch, kernel)
+        with unchanged():
+            chosen = step.legal(launch) or _chosen(step, launch, kernel)
         if isinstance(chosen, str):
             skipped(step.RULE, kernel, chosen)
             return

@@ -25,6 +25,7 @@ from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.affine_values import values_at
 from tilewright.passes.memory_access import accesses_of
 from tilewright.passes.register_axes import RegisterAxes
+from tilewright.passes.remembered import remembered
 from tilewright.passes.shared_banks import Wavefronts, wavefronts, wavefronts_at
 from tilewright.passes.slab_walk import SlabWalk
 from tilewright.passes.tile.unrolling import will_be_unrolled
@@ -148,6 +149,12 @@ class SlabConflicts:
         if not isinstance(op, loop.LoadOp) or op.parent is None:
             return False
         return any(run.ops == [op] for run in self.registers.runs(op.parent))
+
+
+@remembered
+def conflicts_of(launch: tile.LaunchOp) -> SlabConflicts:
+    """The requests for the slabs of a launch, which is not changed while they are looked at."""
+    return SlabConflicts(launch)
 
 
 def steps_around(op: Operation, within: Operation | None) -> int:

@@ -32,7 +32,7 @@ from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.boxes import find_box
 from tilewright.passes.tile.named_slabs import misnamed, named_slabs, set_layout
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
-from tilewright.passes.tile.slab_conflicts import SlabConflicts
+from tilewright.passes.tile.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.trace import Rule
 
 
@@ -61,7 +61,7 @@ class SplitInnerForSwizzlePass(SchedulingPass):
 
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         """At first what takes the fewest wavefronts."""
-        stages, conflicts = named_slabs(launch), SlabConflicts(launch)
+        stages, conflicts = named_slabs(launch), conflicts_of(launch)
         gains = {width: _gains(stages, conflicts, width) for width in SWIZZLES}
         by_tma = _copied_by_tma(stages)
         boxes = {w: {n: gain for n, gain in gains[w].items() if n in by_tma} for w in SWIZZLES}
@@ -86,7 +86,7 @@ class SplitInnerForSwizzlePass(SchedulingPass):
         return reasons[0] if reasons else None
 
     def worthless(self, launch: tile.LaunchOp) -> str | None:
-        boxes, conflicts = _copied_by_tma(named_slabs(launch)), SlabConflicts(launch)
+        boxes, conflicts = _copied_by_tma(named_slabs(launch)), conflicts_of(launch)
         if not boxes:
             return "no slab is copied by TMA; others are better padded (pad-smem)"
         if not any(_gains(boxes, conflicts, width) for width in SWIZZLES):
