@@ -13,6 +13,8 @@ from tilewright.dialects.nested_ops import ops_in
 
 def rewrite_each(scope: Operation, pattern: RewritePattern, *kinds: type[Operation]) -> None:
     """Apply `pattern` to the ops of `kinds` in `scope`, those left out that are gone by then."""
-    for op in [op for op in ops_in(scope) if isinstance(op, kinds)]:
-        if op.parent is not None:
+    ops = ops_in(scope)
+    matching = {kind for kind in set(map(type, ops)) if issubclass(kind, kinds)}
+    for op in ops:
+        if type(op) in matching and op.parent is not None:
             pattern.match_and_rewrite(op, PatternRewriter(op))

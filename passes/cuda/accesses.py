@@ -4,7 +4,7 @@ What a kernel's accesses come to, before any of it is written: places, masks, an
 occurs.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import scf
@@ -39,7 +39,7 @@ class Accesses:
         self.conjuncts: dict[Mask, list[Conjunct]] = {}
         self.strided: dict[Index, list[Strided]] = {}
         """Offsets, less their constants, as sums of subscripts, where that is no longer."""
-        self._counts: Counter[tuple[Block, Index | Mask]] = Counter()
+        self._counts: dict[Block, Counter[Index | Mask]] = defaultdict(Counter)
         self._parts: dict[Index, list[Index]] = {}
         self._linear: dict[Subscripts, Index] = {}
         self._simplified: dict[Mask, Mask | None] = {}
@@ -56,7 +56,7 @@ class Accesses:
 
     def count(self, what: Index | Mask, block: Block) -> int:
         """How often that occurs in `block` and in the bodies of its ops."""
-        return self._counts[block, what]
+        return self._counts[block][what]
 
     def joins_previous_store(self, op: Operation) -> bool:
         """Whether `op` and the op before it store under one mask: one `if` does for both."""
@@ -169,10 +169,11 @@ class Accesses:
 
     def _count(self, block: Block, what: Index | Mask) -> None:
         """Parts are written as often as the whole: once where that gets a name."""
-        self._counts[block, what] += 1
+        counts = self._counts[block]
+        counts[what] = count = counts[what] + 1
         if not isinstance(what, Index) or what in self.strided:
             return
-        if self._counts[block, what] > 1 and what.is_worth_a_name():
+        if count > 1 and what.is_worth_a_name():
             return
         if what not in self._parts:
             self._parts[what] = what.parts()

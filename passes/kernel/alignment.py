@@ -7,11 +7,12 @@ from tilewright.dialects import kernel
 from tilewright.dialects.kernel_boxes import BOX_ALIGNMENT
 from tilewright.dialects.kernel_copy import CopyingOp
 from tilewright.dialects.kernel_ring import TmaCopyOp
+from tilewright.dialects.nested_ops import ops_in
 
 
 def require_aligned_arguments(function: kernel.FuncOp) -> None:
     """Each argument's address is a multiple of what is moved to or from it at once."""
-    for side, bytes in (moved for op in function.walk() for moved in _moved(op)):
+    for side, bytes in (moved for op in ops_in(function) for moved in _moved(op)):
         if isinstance(side, BlockArgument) and side.owner is function.body.block:
             function.require_alignment(side, bytes)
 

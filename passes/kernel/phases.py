@@ -12,6 +12,7 @@ ends paths only for barriers that are for the same threads, or for fewer.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -66,9 +67,20 @@ class Access(NamedTuple):
 def is_barrier(op: Operation) -> bool:
     """Whether every thread of the block waits here for all others."""
     if not isinstance(op, kernel.RingWaitOp):
-        return isinstance(op, _BARRIERS)
+        return _is_always_barrier(type(op))
     assert isinstance(op.ring.type, RingType)
     return op.ring.type.transport.data is not Transport.TMA
+
+
+@cache
+def _is_always_barrier(kind: type[Operation]) -> bool:
+    return issubclass(kind, _BARRIERS)
+
+
+@cache
+def _touches_no_memory(kind: type[Operation]) -> bool:
+    """What it contains may, if anything: that is among the ops itself."""
+    return issubclass(kind, _TOUCHES_NO_MEMORY) or kind.has_trait(RecursiveMemoryEffect)
 
 
 class Phases:
@@ -200,6 +212,8 @@ def _is_counted(op: Operation) -> bool:
 
 
 def _accesses(op: Operation) -> Iterator[Access]:
+    if _touches_no_memory(type(op)):
+        return
     match op:
         case loop.LoadOp():
             sides = [Access(op.memref, False)]
@@ -207,8 +221,6 @@ def _accesses(op: Operation) -> Iterator[Access]:
             sides = [Access(op.memref, True)]
         case CopyingOp() | kernel.TmaCopyOp():
             sides = [Access(op.source, False), Access(op.target, True)]
-        case _ if isinstance(op, _TOUCHES_NO_MEMORY) or op.has_trait(RecursiveMemoryEffect):
-            return
         case _ if is_pure(op):
             return
         case _:

@@ -24,7 +24,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from tilewright.dialects import tile
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.tile_layout import with_layout
-from tilewright.dialects.types import memref_type
+from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.tile.named_slabs import misnamed, named_slabs, set_layout
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 from tilewright.passes.tile.shared_budget import over_room, slab_bytes
@@ -33,6 +33,8 @@ from tilewright.passes.trace import Rule
 
 _PADS = (4, 1, 2, 8)
 """Elements, the first that is best."""
+
+_VECTOR_BYTES = 16
 
 _NO_PAD_FITS = "no pad fits in shared memory"
 
@@ -120,10 +122,19 @@ def _gains(
     """The clocks that a pad saves for each time that a slab is filled, where it saves any."""
     found: dict[str, float] = {}
     for name, stage in stages.items():
-        if _unfit(stage) is None:
+        before = conflicts.traffic(stage)
+        is_ideal = before.wavefronts == before.ideal and _has_whole_rows(stage)
+        if not is_ideal and _unfit(stage) is None:
             layout = stage.layout.with_pad(memref_type(stage.slab), pad)
-            found[name] = conflicts.traffic(stage).clocks - conflicts.traffic(stage, layout).clocks
+            found[name] = before.clocks - conflicts.traffic(stage, layout).clocks
     return {name: gain for name, gain in found.items() if gain > 0}
+
+
+def _has_whole_rows(stage: tile.StageOp) -> bool:
+    """Whether every row begins at 16 bytes: no pad lets vectors be wider."""
+    type = memref_type(stage.slab)
+    row = type.get_shape()[stage.layout.innermost(type)] * size_of(type.element_type)
+    return row % _VECTOR_BYTES == 0
 
 
 def _padded_bytes(stage: tile.StageOp, pad: int) -> int:
