@@ -41,6 +41,8 @@ Known = ChainMap[Hashable, Operation]
 
 
 def _visit_regions(op: Operation, known: Known) -> None:
+    if not op.regions:
+        return
     isolated = op.has_trait(IsolatedFromAbove, value_if_unregistered=True)
     for region in op.regions:
         if len(region.blocks) == 1:
