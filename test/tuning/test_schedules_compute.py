@@ -104,7 +104,7 @@ def test_any_schedule_of_any_kernel(request: pytest.FixtureRequest):
             kernel, made = found
             assert_all_close(interpreted(made), interpreted(kernel), 1e-9)
 
-    drawn(check, 8, request)
+    drawn(check, 6, request)
 
 
 @needs_nvrtc

@@ -54,14 +54,14 @@ def test_the_first_leaf_is_the_default(text: str, target: str):
 def test_a_schedule_makes_its_kernel(text: str):
     kernel, random = kernel_of(text), Random(1)
     space, found = Space(kernel), set[str]()
-    for _ in range(12):
+    for _ in range(8):
         leaf = any_leaf(space, random)
         if leaf.schedule is None:
             continue
         found.add(leaf.schedule)
         made = applied(kernel, leaf.schedule, space.target)
         assert str(made) == str(space.kernel(leaf))
-    assert len(found) > 6
+    assert len(found) > 4
 
 
 def test_blocks_fit():
