@@ -3,7 +3,8 @@
 How good the schedules are that each search finds, after how many evaluations, by the model of time:
 
     python benchmarks/searches.py                   # all kernels, into benchmarks/results/tuning/
-    python benchmarks/searches.py --only matmul --budget 100 --seeds 1
+    python benchmarks/searches.py --only matmul --budget 100 --seeds 1 --output here
+    python benchmarks/searches.py --only matmul.2048 --search mcts --budget 1000 --output here
 
 The first evaluation is that of the default schedule. Of a search that chance has a part in the
 median of several seeds counts. Greedy search has the model look at many schedules before it asks
@@ -119,10 +120,10 @@ def kernel_of(text: str) -> loop.KernelOp:
     return kernel
 
 
-def all_runs(only: str, budget: int, seeds: int) -> Iterator[Run]:
-    """Each search for each kernel."""
+def all_runs(only: str, wanted: Sequence[str], budget: int, seeds: int) -> Iterator[Run]:
+    """Each of the searches that are wanted for each kernel."""
     for name in (name for name in KERNELS if only in name):
-        for search in SEARCHES:
+        for search in wanted:
             for seed in range(1 if search in WITHOUT_CHANCE else seeds):
                 found = run(name, search, seed, budget)
                 print(
@@ -142,7 +143,7 @@ def draw(runs: Sequence[Run], path: Path) -> None:
     figure = Figure(figsize=size, layout="constrained")
     for at, name in enumerate(names, 1):
         axes: Any = figure.add_subplot(-(-len(names) // 2), min(2, len(names)), at)
-        for search in SEARCHES:
+        for search in dict.fromkeys(run.search for run in runs):
             alike = [run for run in runs if (run.kernel, run.search) == (name, search)]
             axes.step(*_curve(alike), where="post", label=search, linewidth=1.4)
         axes.set_title(name, fontsize=9)
@@ -164,12 +165,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run, print, and write down."""
     parser = argparse.ArgumentParser(description="How good the schedules are that searches find.")
     parser.add_argument("--only", default="", help="kernels whose name contains this")
-    parser.add_argument("--budget", type=int, default=300, help="evaluations of each search")
+    parser.add_argument("--search", choices=SEARCHES, help="one search alone")
+    parser.add_argument("--budget", type=int, default=200, help="evaluations of each search")
     parser.add_argument("--seeds", type=int, default=3, help="runs of what chance has a part in")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the results")
     args = parser.parse_args(arguments)
     args.output.mkdir(parents=True, exist_ok=True)
-    runs = [*all_runs(args.only, args.budget, args.seeds)]
+    wanted = [args.search] if args.search else [*SEARCHES]
+    runs = [*all_runs(args.only, wanted, args.budget, args.seeds)]
     spaces = {
         name: float(f"{sizes(Space(kernel_of(KERNELS[name])).root, args.budget).schedules:.2g}")
         for name in dict.fromkeys(run.kernel for run in runs)
