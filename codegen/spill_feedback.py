@@ -3,9 +3,9 @@
 Lowering with a look at what ptxas makes of it: kernels that spill get more registers.
 
 `min_blocks` of a kernel asks for few registers, so that many blocks are resident. Whether they are
-enough only the compiler knows. Where a kernel spills it asks for one block less, as often as it
-takes; with one block there is nothing left to give. Kernels that ask for nothing are not compiled
-here, and without NVRTC none is.
+enough only the compiler knows. A kernel that spills asks for as many blocks as it does not spill
+with, which are found by halving: the more registers, the less is spilled. With one block there is
+nothing left to give. Kernels that ask for nothing are not compiled here, and without NVRTC none is.
 """
 
 from collections.abc import Mapping
@@ -36,20 +36,51 @@ def relieve_spills(module: ModuleOp, target: str) -> None:
     """Lower `min_blocks` of the kernels of CUDA IR that spill, until none does or it is 1."""
     asking = [op for op in kernels_of(module) if _min_blocks(op) > 1]
     check_kernels(asking, target)
-    while asking and nvrtc.available():
+    if not asking or not nvrtc.available():
+        return
+    spilled = _spilled(cuda_source(module), target)
+    searches = [_Search(op, bytes) for op in asking if (bytes := spilled[op.sym_name.data])]
+    while tried := [search for search in searches if search.try_middle()]:
         spilled = _spilled(cuda_source(module), target)
-        asking = [op for op in asking if spilled[op.sym_name.data]]
-        for op in asking:
-            _give_more(op, spilled[op.sym_name.data])
-        asking = [op for op in asking if _min_blocks(op) > 1]
+        for search in tried:
+            search.learn(spilled[search.op.sym_name.data])
+    for search in searches:
+        search.finish()
 
 
-def _give_more(op: cuda.FuncOp, spilled: int) -> None:
-    blocks = _min_blocks(op)
-    reason = f"{spilled} bytes spilled with registers for {blocks} blocks"
-    decided(RULE, op, f"{reason}: {blocks - 1} now")
-    with rewriting(RULE, op):
-        op.properties["min_blocks"] = IntegerAttr(blocks - 1, i64)
+class _Search:
+    """Looks for the most blocks that a kernel does not spill with."""
+
+    def __init__(self, op: cuda.FuncOp, spilled: int):
+        self.op = op
+        self._asked = self._too_many = _min_blocks(op)
+        self._spilled = spilled
+        self._enough = 1
+
+    def try_middle(self) -> bool:
+        """Ask for a number of blocks of which it is not known; False if there is none."""
+        if self._too_many - self._enough < 2:
+            return False
+        self._ask((self._enough + self._too_many) // 2)
+        return True
+
+    def learn(self, spilled: int) -> None:
+        """How many bytes are spilled with what was tried."""
+        if spilled:
+            self._too_many = _min_blocks(self.op)
+        else:
+            self._enough = _min_blocks(self.op)
+
+    def finish(self) -> None:
+        """Ask for what was found, and say why."""
+        self._ask(self._asked)
+        reason = f"{self._spilled} bytes spilled with registers for {self._asked} blocks"
+        decided(RULE, self.op, f"{reason}: {self._enough} now")
+        with rewriting(RULE, self.op):
+            self._ask(self._enough)
+
+    def _ask(self, blocks: int) -> None:
+        self.op.properties["min_blocks"] = IntegerAttr(blocks, i64)
 
 
 def _min_blocks(op: cuda.FuncOp) -> int:

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that spill ask for fewer blocks, and say so; others are left alone."""
 
+import re
 from collections.abc import Callable
+from typing import Any
 
+import pytest
 from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen import nvrtc
+from tilewright.codegen.nvrtc import CompiledCubin
 from tilewright.codegen.printer import cuda_source
 from tilewright.codegen.report.resources import parse_resources
 from tilewright.codegen.spill_feedback import lower_to_cuda
@@ -103,4 +107,23 @@ def test_the_last_choice_is_one_block(parse: Parse):
     # 400 sums do not fit into the 255 registers that a thread may have
     source, remarks = compiled(parse, outer_product(3, 20))
     assert "__launch_bounds__(256, 1)" in source
-    assert len(remarks) == 2
+    (remark,) = remarks
+    assert remark.endswith("bytes spilled with registers for 3 blocks: 1 now")
+
+
+def test_few_are_tried_of_many(parse: Parse, monkeypatch: pytest.MonkeyPatch):
+    tried: list[str] = []
+    compile_cubin = nvrtc.compile_cubin
+
+    def noted(source: str, target: str, **options: Any) -> CompiledCubin:
+        tried.append(source)
+        return compile_cubin(source, target, **options)
+
+    monkeypatch.setattr(nvrtc, "compile_cubin", noted)
+    text = outer_product(32, 10).replace("block 256", "block 32").replace("256x", "32x")
+    source, _ = compiled(parse, text)
+    found = re.search(r"__launch_bounds__\(32, (\d+)\)", source)
+    assert found is not None
+    assert not spills(source)
+    assert spills(source.replace(found[0], f"__launch_bounds__(32, {int(found[1]) + 1})"))
+    assert len(tried) <= 1 + 5 + 2  # as asked for, halving 31, and the two above
