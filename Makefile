@@ -42,8 +42,9 @@ JOBS ?= $(shell $(BIN)/python -c 'import os; print(os.cpu_count() or 1)')
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or later found (set PYTHON)"; exit 2; }
 	@echo "setting up .venv with $(PYTHON): about a minute, and about 1.5 GB with a CPU build of torch"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
 		--constraint constraints.txt --editable '.[cuda,dev]'
+	@$(BIN)/python -m compileall -qq -j 0 .venv/lib || true # pip uses one core; some files are of other Pythons
 	@touch $@
 
 clean:
