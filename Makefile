@@ -8,6 +8,9 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
 BIN := .venv/bin
 EXAMPLE := torch.nn.RMSNorm(2048)(torch.randn(1,32,2048))
 
+# Processes that tests start load what was compiled before.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help run test pytest lit lint clean
 
 help:
