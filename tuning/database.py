@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from tilewright.tuning.database_file import (
@@ -82,12 +81,7 @@ class Database(AbstractContextManager["Database"]):
         """The database at `path`, to be left as it is; it may lie where nothing can be written."""
         return cls(path, open_to_read(path))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

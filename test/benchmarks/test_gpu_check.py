@@ -22,15 +22,13 @@ from gpu_checks.record import Record
 from gpu_checks.run import Runner
 from gpu_checks.stage import STAGES, Stage, stage_named
 from gpu_checks.worker import serve
+from needs import needs_no_gpu, needs_nvrtc
 
-from tilewright.codegen import nvrtc
-from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.runtime.driver import DriverError
 from tilewright.errors import UsageError
 from tilewright.tools import cli
 
 SIMULATOR, GPU = Device("simulator"), Device("gpu")
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 
 def found(record: Record) -> dict[str, str]:
@@ -283,7 +281,7 @@ def test_the_race(tmp_path: Path):
     assert done["sdpa.qwen.s32"].verdict is Verdict.WRONG
 
 
-@pytest.mark.skipif(present_gpu() is not None, reason="there is a GPU")
+@needs_no_gpu
 def test_the_race_is_one_that_bench_knows(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     command = suite.command(tmp_path / "suite84.json", "eager,compile", 100, retry=True)
     assert command[:4] == [sys.executable, "-m", "tilewright.tools.cli", "bench"]
@@ -342,7 +340,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "environment xdsl: right" not in capsys.readouterr().out
 
 
-@pytest.mark.skipif(present_gpu() is not None, reason="there is a GPU")
+@needs_no_gpu
 def test_without_a_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["--stages", "bitwise,suite", "--out", str(tmp_path)]) == 3
     assert "there is no GPU" in capsys.readouterr().out

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from needs import needs_nvrtc
+from needs import needs_no_gpu, needs_nvrtc
 from safetensors import numpy as safetensors
 
 from tilewright.codegen import nvrtc
@@ -349,7 +349,7 @@ def test_without_nvrtc_a_run_says_how_to_get_it(
 # --- Mistakes
 
 
-@pytest.mark.skipif(present_gpu() is not None, reason="there is a GPU")
+@needs_no_gpu
 def test_no_gpu(tilewright: Tilewright):
     result = tilewright("run", "-c", SOFTMAX, "--device", "gpu", "--json", "report.json")
     message = "error: there is no GPU to run on: NVIDIA's driver finds none (use the device sim)"

@@ -3,22 +3,20 @@
 
 import argparse
 
+_LOOKED_UP = (
+    "the database of measurements that kernels' schedules are looked up in; default: the user's "
+    "own, if there is one"
+)
+_NOT_LOOKED_UP = "look up nothing, neither there nor in the goldens: the planner schedules all"
 
-def add_database(parser: argparse.ArgumentParser) -> None:
-    """Add them to a command."""
+
+def add_database(
+    parser: argparse.ArgumentParser, db: str = _LOOKED_UP, no_db: str = _NOT_LOOKED_UP
+) -> None:
+    """Add them to a command, with what they are for."""
     where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--db",
-        metavar="FILE",
-        help="the database of measurements that kernels' schedules are looked up in; default: the "
-        "user's own, if there is one",
-    )
-    where.add_argument(
-        "--no-db",
-        dest="uses_db",
-        action="store_false",
-        help="look up nothing, neither there nor in the goldens: the planner schedules all",
-    )
+    where.add_argument("--db", metavar="FILE", help=db)
+    where.add_argument("--no-db", dest="uses_db", action="store_false", help=no_db)
 
 
 def database_of(args: argparse.Namespace) -> str | bool:

@@ -15,14 +15,19 @@ any level, - for the standard input."""
 """The epilog of their help."""
 
 
-def add_program(parser: argparse.ArgumentParser) -> None:
-    """Add them to a command."""
+def add_source(parser: argparse.ArgumentParser, files: str) -> None:
+    """Add which program, and for which GPU, to a command; `files` is what it may come in."""
     program = parser.add_mutually_exclusive_group(required=True)
-    program.add_argument("file", metavar="FILE", nargs="?", help="model.pt2, file.py:NAME, or IR")
+    program.add_argument("file", metavar="FILE", nargs="?", help=files)
     program.add_argument("-c", dest="expression", metavar="EXPR", help="a PyTorch expression")
     parser.add_argument(
         "--target", metavar="ARCH", help="GPU architecture; default: the GPU present, else sm_90a"
     )
+
+
+def add_program(parser: argparse.ArgumentParser) -> None:
+    """Add them to a command."""
+    add_source(parser, "model.pt2, file.py:NAME, or IR")
     add_database(parser)
     parser.add_argument(
         "--schedule",

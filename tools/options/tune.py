@@ -5,8 +5,10 @@ import argparse
 import re
 
 from tilewright.tools.options.command import AddParser, command
+from tilewright.tools.options.database import add_database
 from tilewright.tools.options.names import regex
 from tilewright.tools.options.numbers import positive, seconds, seed
+from tilewright.tools.options.program import add_source
 
 EVALUATORS = ("gpu", "model")
 SEARCHES = ("mcts", "random", "greedy", "evolution")
@@ -33,7 +35,10 @@ def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "search for the fastest schedule of each kernel, and remember it"
     parser = command(add_parser, "tune", "tune_command", help, _EPILOG)
-    _add_program(parser)
+    add_source(parser, "model.pt2, file.py:NAME, IR at the level loop or above, or a suite.json")
+    parser.add_argument(
+        "--filter", type=regex, metavar="RE", help="cases of a suite with a match in their name"
+    )
     parser.add_argument(
         "--space", action="store_true", help="say how many schedules there are, and measure none"
     )
@@ -64,11 +69,7 @@ def add(add_parser: AddParser) -> None:
         help="end after so many schedules that are no better",
     )
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default: 0")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--db", metavar="FILE", help="the database of measurements; default: the user's own"
-    )
-    where.add_argument("--no-db", dest="uses_db", action="store_false", help="keep nothing")
+    add_database(parser, "the database of measurements; default: the user's own", "keep nothing")
     parser.add_argument(
         "--resume", action="store_true", help="measure nothing again that the database knows"
     )
@@ -95,23 +96,6 @@ def add(add_parser: AddParser) -> None:
     )
     parser.add_argument(
         "-v", dest="verbose", action="store_true", help="say on stderr what each schedule came to"
-    )
-
-
-def _add_program(parser: argparse.ArgumentParser) -> None:
-    program = parser.add_mutually_exclusive_group(required=True)
-    program.add_argument(
-        "file",
-        metavar="FILE",
-        nargs="?",
-        help="model.pt2, file.py:NAME, IR at the level loop or above, or a suite.json",
-    )
-    program.add_argument("-c", dest="expression", metavar="EXPR", help="a PyTorch expression")
-    parser.add_argument(
-        "--filter", type=regex, metavar="RE", help="cases of a suite with a match in their name"
-    )
-    parser.add_argument(
-        "--target", metavar="ARCH", help="GPU architecture; default: the GPU present, else sm_90a"
     )
 
 

@@ -4,7 +4,6 @@
 import sys
 import time
 from contextlib import AbstractContextManager
-from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -40,12 +39,7 @@ class TuningProgress(AbstractContextManager["TuningProgress"]):
         self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
     def begin(self, kernel: str, budget: int | float) -> None:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager
 from functools import cache
-from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from tilewright.codegen.gpu import Gpu, present_gpu
@@ -42,12 +41,7 @@ class Farm(AbstractContextManager["Farm"]):
         except (OSError, ValueError) as err:
             raise UsageError(f"there is no scheduler at '{url}': {err}") from None
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._client.close()
 
     def gpus(self) -> dict[str, Gpu]:

@@ -6,12 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from needs import needs_nvrtc
+from needs import needs_no_gpu, needs_nvrtc
 from scripted_device import ScriptedDevice
 
 from tilewright.codegen.benchmark.isolated import WorkerLost
 from tilewright.codegen.benchmark.protocol import Protocol
-from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.runtime.driver import DriverError
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.errors import TilewrightError
@@ -102,7 +101,7 @@ loop.kernel @one() -> (%x: memref<1xf32>) {
 
 
 @needs_nvrtc
-@pytest.mark.skipif(present_gpu() is not None, reason="there is a GPU")
+@needs_no_gpu
 def test_processes_compile_and_miss_a_gpu() -> None:
     with IsolatedExecutor(1, 60) as compiling, IsolatedExecutor(1, 60) as measuring:
         evaluate = GpuEvaluator(ONE, "sm_90a", Executors(compiling, measuring))
