@@ -111,14 +111,11 @@ def _export(args: argparse.Namespace, path: Path) -> None:
 
 def _import(args: argparse.Namespace, path: Path) -> None:
     read = [from_lines(read_bytes(f).read().decode().splitlines(), f) for f in args.files]
-    with Database.writing(path) as database:  # a mistake in any file leaves all as it was
-        _tell([database.merge(*each) for each in read], [len(r) for _, r in read], path)
+    _add(read, path)  # a mistake in any file leaves all as it was
 
 
 def _merge(args: argparse.Namespace, path: Path) -> None:
-    read = [_contents(Path(file)) for file in args.files]
-    with Database.writing(path) as database:
-        _tell([database.merge(*each) for each in read], [len(r) for _, r in read], path)
+    _add([_contents(Path(file)) for file in args.files], path)
 
 
 def _contents(path: Path) -> tuple[list[KernelNote], list[Record]]:
@@ -126,8 +123,12 @@ def _contents(path: Path) -> tuple[list[KernelNote], list[Record]]:
         return [*database.notes().values()], [*database.records()]
 
 
-def _tell(changed: Sequence[int], read: Sequence[int], path: Path) -> None:
-    what = f"{sum(changed)} of {sum(read)} measurements are new, or newer than those in {path}"
+def _add(read: Sequence[tuple[list[KernelNote], list[Record]]], path: Path) -> None:
+    """Keep all that was read, and say how much of it is news."""
+    with Database.writing(path) as database:
+        new = sum(database.merge(*each) for each in read)
+    total = sum(len(records) for _, records in read)
+    what = f"{new} of {total} measurements are new, or newer than those in {path}"
     print(what, file=sys.stderr)
 
 

@@ -2,8 +2,8 @@
 """
 `tilewright tune`: what is around searches and evaluators.
 
-Read in this order: `kernels` (what is tuned), `evaluation` (by whom, and where), `searches` and
-`leaves`, `findings` (what came of a kernel), `shortlist` (a second look at it), `differences` and
+Read in this order: `kernels` (what is tuned), `evaluation` (by whom, and where), `searches`,
+`findings` (what came of a kernel), `shortlist` (a second look at it), `differences` and
 `table` (how that is shown), `progress` (meanwhile), and `space_table`, which counts schedules
 instead.
 """

@@ -16,13 +16,13 @@ Parameters = dict[str, ParameterListType]
 
 def differences(schedule: str, default: str) -> str:
     """What `schedule` does otherwise; empty where that is nothing."""
-    ours, theirs = parameters_by_pass(schedule), parameters_by_pass(default)
-    specs = {spec.name: without_quotes(str(spec)) for spec in parse_spec_list(schedule)}
+    ours = {spec.name: spec for spec in parse_spec_list(schedule)}
+    theirs = parameters_by_pass(default)
     said: list[str] = []
-    for name in ours:
+    for name, spec in ours.items():
         if name not in theirs:
-            said.append(f"with {specs[name]}")
-        elif changes := " ".join(_changes(ours[name], theirs[name])):
+            said.append(f"with {without_quotes(str(spec))}")
+        elif changes := " ".join(_changes(spec.parameters, theirs[name])):
             said.append(f"{name} {changes}")
     said += [f"without {name}" for name in theirs if name not in ours]
     return ", ".join(said)

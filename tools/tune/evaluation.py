@@ -17,7 +17,6 @@ from tilewright.dialects.target import target as target_named
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.tools.bench.gpu import need_gpu
 from tilewright.tools.tune.kernels import Kernel
-from tilewright.tools.tune.leaves import kernel_of
 from tilewright.tuning.evaluators.gpu import Executors, GpuEvaluator
 from tilewright.tuning.evaluators.model import model
 from tilewright.tuning.executors.farm import Farm
@@ -67,7 +66,7 @@ class ByModel:
 
     def submit(self, kernel: Kernel, space: Space) -> Submit:
         """Measures at once."""
-        return at_once(lambda leaf: self._measure(kernel_of(leaf, space)))
+        return at_once(lambda leaf: self._measure(space.kernel(leaf)))
 
 
 @dataclass

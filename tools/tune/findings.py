@@ -6,6 +6,7 @@ from typing import Any
 
 from tilewright.tools.tune.kernels import Kernel
 from tilewright.tuning.measurement import Measurement
+from tilewright.tuning.search.frame import microseconds
 
 
 @dataclass
@@ -38,7 +39,7 @@ class Findings:
     def ranking(self) -> list[Measurement]:
         """Those with a time, the fastest first; of equals the first to come."""
         timed = [each for each in self.measurements if each.us is not None]
-        return sorted(timed, key=lambda each: each.us or 0.0)
+        return sorted(timed, key=microseconds)
 
     @property
     def failed(self) -> list[Measurement]:
@@ -48,7 +49,11 @@ class Findings:
     @property
     def best(self) -> Measurement | None:
         """The fastest, if any has a time."""
-        return next(iter(self.ranking), None)
+        return min(
+            (each for each in self.measurements if each.us is not None),
+            key=microseconds,
+            default=None,
+        )
 
     @property
     def speedup(self) -> float | None:

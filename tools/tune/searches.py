@@ -3,26 +3,19 @@
 
 from collections.abc import Callable, Mapping
 
-from tilewright.tools.tune.leaves import kernel_of
 from tilewright.tuning.evaluators.model import model
 from tilewright.tuning.search.evolution import Evolution
-from tilewright.tuning.search.frame import Search
+from tilewright.tuning.search.frame import Search, microseconds
 from tilewright.tuning.search.greedy import Greedy
 from tilewright.tuning.search.mcts import Mcts
 from tilewright.tuning.search.random_search import RandomSearch
-from tilewright.tuning.search.tree import Node
 from tilewright.tuning.space import Space
 
 
 def _greedy(space: Space, seed: int) -> Search:
     """What the model likes best comes first, whoever measures it."""
     measure = model(space.target)
-
-    def liking(leaf: Node) -> float:
-        us = measure(kernel_of(leaf, space)).us
-        return float("inf") if us is None else us
-
-    return Greedy(space.root, liking)
+    return Greedy(space.root, lambda leaf: microseconds(measure(space.kernel(leaf))))
 
 
 SEARCHES: Mapping[str, Callable[[Space, int], Search]] = {

@@ -18,6 +18,9 @@ from tilewright.errors import TilewrightError
 from tilewright.passes.launching import with_main
 from tilewright.passes.lowering import context
 
+REFUSED = (TilewrightError, PassFailedException, VerifyException)
+"""What is raised where a kernel cannot have a schedule."""
+
 
 class Compiled(NamedTuple):
     """A kernel that can be launched."""
@@ -39,8 +42,13 @@ def compiled(kernel: str, schedule: str, target: str) -> Compiled | str:
         return Compiled(plan, CubinCache().cubin(plan.source, target))
     except NvrtcUnavailable:
         raise
-    except (TilewrightError, PassFailedException, VerifyException) as err:
-        return " ".join(str(err).split()).removeprefix("error: ")
+    except REFUSED as err:
+        return in_a_line(err)
+
+
+def in_a_line(err: Exception) -> str:
+    """What an error says."""
+    return " ".join(str(err).split()).removeprefix("error: ")
 
 
 def scheduled(kernel: str, schedule: str = "") -> ModuleOp:

@@ -11,14 +11,12 @@ takes a second or so for each schedule; so it is for those few that a model like
 
 from collections.abc import Iterable
 
-from xdsl.utils.exceptions import PassFailedException, VerifyException
-
 from tilewright.codegen.nvrtc import NvrtcUnavailable
 from tilewright.codegen.report import report_of
 from tilewright.dialects.target import target as target_named
-from tilewright.errors import TilewrightError
-from tilewright.tuning.evaluators.compiled import scheduled
+from tilewright.tuning.evaluators.compiled import REFUSED, in_a_line, scheduled
 from tilewright.tuning.measurement import Measurement
+from tilewright.tuning.search.frame import microseconds
 
 SHORTLIST = 50
 """Schedules that are worth compiling."""
@@ -34,8 +32,8 @@ def evidence(kernel: str, schedule: str, target: str) -> Measurement:
         report = report_of(scheduled(kernel, schedule), target_named(target))
     except NvrtcUnavailable:
         raise
-    except (TilewrightError, PassFailedException, VerifyException) as err:
-        return Measurement(schedule, None, " ".join(str(err).split()).removeprefix("error: "))
+    except REFUSED as err:
+        return Measurement(schedule, None, in_a_line(err))
     estimates = [each.estimate.seconds for each in report.kernels if each.estimate is not None]
     if len(estimates) < len(report.kernels):
         return Measurement(schedule, None, "not even one block fits on a multiprocessor")
@@ -44,5 +42,5 @@ def evidence(kernel: str, schedule: str, target: str) -> Measurement:
 
 def shortlist(measurements: Iterable[Measurement], count: int = SHORTLIST) -> list[str]:
     """The schedules that took the least time, the fastest first; of equals the first."""
-    fastest = sorted((m for m in measurements if m.us is not None), key=lambda m: m.us or 0.0)
+    fastest = sorted((m for m in measurements if m.us is not None), key=microseconds)
     return [*dict.fromkeys(m.schedule for m in fastest)][:count]
