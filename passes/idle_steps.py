@@ -44,11 +44,12 @@ def planned_kernels(module: ModuleOp) -> Iterator[loop.KernelOp]:
 
 def steps_to_come(module: ModuleOp) -> dict[str, tuple[ArgSpec, ...]]:
     """What is left of plans, by kernel."""
-    return {
-        op.sym_name.data: parse_spec_list(op.plan.data)
-        for op in planned_kernels(module)
-        if op.plan is not None
-    }
+    return {op.sym_name.data: _plan(op) for op in planned_kernels(module)}
+
+
+def _plan(kernel: loop.KernelOp) -> tuple[ArgSpec, ...]:
+    """What is to be done to a kernel."""
+    return () if kernel.plan is None else parse_spec_list(kernel.plan.data)
 
 
 def _scheduled_name(op: Operation) -> str | None:
@@ -60,18 +61,18 @@ def _scheduled_name(op: Operation) -> str | None:
 
 def _schedule(op: Operation) -> tuple[ArgSpec, ...]:
     """What was done to a kernel."""
-    assert isinstance(op, loop.KernelOp | KernelLikeOp)
+    assert isinstance(op, KernelLikeOp)
     return () if op.schedule is None else parse_spec_list(op.schedule.data)
 
 
 def _missing(kernel: loop.KernelOp, schedules: Mapping[str, Sequence[ArgSpec]]) -> list[ArgSpec]:
     """What is in the plan of a kernel and not in its schedule; nothing if it has none yet."""
     schedule = schedules.get(kernel.sym_name.data)
-    if schedule is None or kernel.plan is None:
+    if schedule is None:
         return []
     left = [*schedule[len(_schedule(kernel)) :]]
     missing: list[ArgSpec] = []
-    for step in parse_spec_list(kernel.plan.data):
+    for step in _plan(kernel):
         done = next((each for each in left if _does(each, step)), None)
         if done is None:
             missing.append(step)

@@ -70,9 +70,10 @@ class MarkUnrollPass(SchedulingPass):
         """At first the usual limit, then those with which other loops are unrolled."""
         first, *others = _LIMITS
         yield replace(self, limit=first)
-        known = [_small_loops(launch, first)]
+        registers = RegisterAxes(launch)
+        known = [_small_loops(launch, first, registers)]
         for limit in others:
-            if (found := _small_loops(launch, limit)) not in known:
+            if (found := _small_loops(launch, limit, registers)) not in known:
                 known.append(found)
                 yield replace(self, limit=limit)
 
@@ -82,14 +83,14 @@ class MarkUnrollPass(SchedulingPass):
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         assert self.limit is not None
-        for op in _small_loops(launch, self.limit):
+        for op in _small_loops(launch, self.limit, RegisterAxes(launch)):
             op.unroll = UnitAttr()
             rewriter.notify_op_modified(op)
 
 
-def _small_loops(launch: tile.LaunchOp, limit: int) -> list[loop.ReduceOp]:
+def _small_loops(launch: tile.LaunchOp, limit: int, registers: RegisterAxes) -> list[loop.ReduceOp]:
     """The loops to be unrolled, inner ones first."""
-    unrolling = _Unrolling(RegisterAxes(launch), limit)
+    unrolling = _Unrolling(registers, limit)
     for op in launch.body.block.ops:
         unrolling.visit(op)
     return unrolling.found

@@ -115,12 +115,11 @@ class RegisterTilePass(SchedulingPass):
             needed = registers_with(launch, steps_of(choice._splits(launch)))
             if needed > target_named(self.target).max_registers_per_thread:
                 continue
-            blocks = choice._blocks(launch, needed)
-            if self.min_blocks is not None:
-                blocks = [self.min_blocks]
+            given = self.min_blocks
+            blocks = choice._blocks(launch, needed) if given is None else [given]
             for fk, resident in product(steps, blocks):
                 yield replace(choice, fk=fk, min_blocks=resident)
-            if (of_m, of_n) == tiles[0] and self.min_blocks is None:
+            if (of_m, of_n) == tiles[0] and given is None:
                 yield from choice._strips(steps[0], blocks[0])
 
     def _strips(self, fk: int, min_blocks: int) -> Iterator[Self]:

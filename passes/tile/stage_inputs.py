@@ -244,6 +244,6 @@ def _erase_unused(op: Operation, rewriter: PatternRewriter) -> None:
         is_erased = op.parent is None  # it was for two others
         if is_erased or any(result.uses for result in op.results) or not is_pure(op):
             continue
-        operands = dict.fromkeys(op.operands)
+        owners = dict.fromkeys(operand.owner for operand in op.operands)
         rewriter.erase(op)
-        pending += [o for o in dict.fromkeys(v.owner for v in operands) if isinstance(o, Operation)]
+        pending += [owner for owner in owners if isinstance(owner, Operation)]
