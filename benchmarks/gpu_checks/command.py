@@ -38,6 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TilewrightError as err:
         print(f"error: {err}", file=sys.stderr)
         return 2 if args.work is None and args.launch is None else 1
+    except KeyboardInterrupt:
+        print("interrupted: the same command goes on", file=sys.stderr)
+        return 130
 
 
 def _check(device: Device, args: argparse.Namespace) -> int:
@@ -46,10 +49,12 @@ def _check(device: Device, args: argparse.Namespace) -> int:
     name = gpu.name if gpu else device.name
     if args.only and not _has_checks(device, args.stages, args.only):
         raise UsageError(f"no check of these stages has '{args.only}' in its name")
-    out = args.out or RESULTS / _file_name(name)
-    out.mkdir(parents=True, exist_ok=True)
+    out = _folder(args.out or RESULTS / _file_name(name))
     record = Record(out / FILE, {"device": device.name, "gpu": name, "sources": state()})
-    record.take((args.resume or out) / FILE)
+    before = (args.resume or out) / FILE
+    if args.resume is not None and not before.exists():
+        print(f"note: there is no '{before}' to go on with", file=sys.stderr)
+    record.take(before)
     runner = Runner(device, record, deadline, args.jobs, _tell, args.only, args.retry)
     left = Counter[str]()
     for stage in STAGES:
@@ -65,6 +70,15 @@ def _check(device: Device, args: argparse.Namespace) -> int:
     if any(outcome.verdict is Verdict.WRONG for _, _, outcome in record):
         return 1
     return 3 if +left or (device.is_gpu and gpu is None) else 0
+
+
+def _folder(path: Path) -> Path:
+    """That folder, made if there is none. Raises `UsageError`."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as err:
+        raise UsageError(f"cannot write into '{path}': {err.strerror}") from err
+    return path
 
 
 def _has_checks(device: Device, stages: Sequence[str], only: str) -> bool:

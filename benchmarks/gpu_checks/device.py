@@ -5,16 +5,17 @@ Where kernels run: a GPU, or the simulator in its place.
 All that is checked goes through `GpuBackend`, so that the same checks run without a GPU.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.nvrtc import DEFAULT_TARGET
+from tilewright.codegen.runtime.gpu_backend import DRIVERS, GpuBackend
+from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.tools.toolkit import use_cuda_home
 
-DEVICES = ("gpu", "libcuda", "pycuda", "simulator")
-"""The GPU by the best driver that there is, or by one of two; or the simulator."""
+DEVICES = ("gpu", *DRIVERS, "simulator")
+"""The GPU by the best driver that there is, or by one of them; or the simulator."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,13 @@ class Device:
         """Where its tensors lie, as PyTorch says it."""
         return "cuda" if self.is_gpu else "cpu"
 
-    def backend(self) -> Any:
-        """A `GpuBackend`. Raises `TilewrightError` where there is no such device."""
-        from tilewright.codegen.runtime.gpu_backend import GpuBackend
-
+    def backend(self) -> GpuBackend:
+        """Raises `TilewrightError` where there is no such device."""
         use_cuda_home()
-        return GpuBackend(self.target, None if self.name == "gpu" else _DRIVERS[self.name]())
+        if self.name == "gpu":
+            return GpuBackend(self.target)
+        driver = DRIVERS[self.name] if self.is_gpu else SimulatedDriver
+        return GpuBackend(self.target, driver())
 
     def program(self, function: Any, *inputs: Any) -> Any:
         """`tilewright.compile` for this device."""
@@ -57,28 +59,3 @@ class Device:
 
         if self.is_gpu:
             torch.cuda.synchronize()
-
-
-def _libcuda() -> Any:
-    from tilewright.codegen.runtime.cuda_driver import CudaDriver
-
-    return CudaDriver()
-
-
-def _pycuda() -> Any:
-    from tilewright.codegen.runtime.pycuda_driver import PycudaDriver
-
-    return PycudaDriver()
-
-
-def _simulator() -> Any:
-    from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
-
-    return SimulatedDriver()
-
-
-_DRIVERS: dict[str, Callable[[], Any]] = {
-    "libcuda": _libcuda,
-    "pycuda": _pycuda,
-    "simulator": _simulator,
-}

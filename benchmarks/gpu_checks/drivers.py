@@ -8,25 +8,28 @@ from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome, missing, right, wrong
 from gpu_checks.places import ROOT
 from gpu_checks.tool import last_line, output_of
+from tilewright.codegen.runtime.gpu_backend import DRIVERS, is_installed
 
 _TESTS = ROOT / "test" / "codegen" / "runtime" / "test_drivers.py"
 
 
 def items(device: Device) -> list[str]:
     """The drivers."""
-    return ["libcuda", "pycuda"] if device.is_gpu else ["simulator"]
+    return list(DRIVERS) if device.is_gpu else ["simulator"]
 
 
 def check(device: Device, item: str) -> Outcome:
     """All tests of a driver, by pytest."""
     if find_spec("pytest") is None:
         return missing("pytest is not installed")
-    if item == "pycuda" and find_spec("pycuda") is None:
-        return missing("pycuda is not installed; libcuda does without")
+    if item in DRIVERS and not is_installed(item):
+        return missing(f"{item} is not installed; libcuda does without")
     # Without the other tests' preparations, which need more than is installed.
     options = ["-q", "-p", "no:cacheprovider", "--noconftest", "--rootdir", str(ROOT)]
     options += ["-W", "default"]  # what other packages deprecate is no matter here
-    code, text = output_of([sys.executable, "-m", "pytest", *options, "-k", item, str(_TESTS)])
+    # In our folder Python finds our packages; they need not be installed.
+    command = [sys.executable, "-m", "pytest", *options, "-k", item, str(_TESTS)]
+    code, text = output_of(command, ROOT)
     failures = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]
     if code or failures:
         return wrong("; ".join([*failures[:3], last_line(text)]), output=text[-4000:])

@@ -71,11 +71,13 @@ def _torch() -> Outcome:
 
 
 def _driver() -> Outcome:
-    """Whether the driver is new enough for NVRTC's machine code."""
+    """Whether the driver is new enough for NVRTC's machine code, and what talks to it."""
+    from tilewright.codegen.runtime.gpu_backend import best_driver
     from tilewright.codegen.runtime.libcuda import libcuda
 
     supports, compiled = libcuda().version(), nvrtc.version()
     says = "supports CUDA {}.{}, NVRTC is {}.{}".format(*supports, *compiled)
+    says += f"; kernels go by {best_driver()}"
     return right(says) if supports[0] >= compiled[0] else wrong(f"{says}: update the driver")
 
 

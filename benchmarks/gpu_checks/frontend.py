@@ -16,7 +16,10 @@ _EXPRESSIONS = {
     "expression.statements": "x = torch.randn(4, 8); y = x @ x.T; F.softmax(y, -1)[:, ::2]",
 }
 _FILES = {"file.mlp": "mlp.py:Mlp", "file.gate": "gate.py:Gate"}
-_LAYERS = {"layer.tinyllama": "tinyllama", "layer.qwen": "qwen"}
+_LAYERS = {
+    "layer.tinyllama": "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
+    "layer.qwen": "Qwen/Qwen2.5-7B",
+}
 
 
 def items(device: Device) -> list[str]:
@@ -43,10 +46,11 @@ def _captured(item: str) -> Any:
     from tilewright.frontend.capture import capture
 
     if item in _LAYERS:
-        from decoder_layers import decoder_layers
+        from tilewright.models.block import decoder_block
+        from tilewright.models.config import find_model
 
-        module, args = decoder_layers(_LAYERS[item], 1, 128)
-        return capture(module, args, {})
+        model = decoder_block(find_model(_LAYERS[item]).config, 128, dtype="float32")
+        return capture(model.module, model.args, model.kwargs)
     model = _file(_FILES[item]) if item in _FILES else _expression(_EXPRESSIONS[item])
     return capture(model.module, model.args, model.kwargs)
 

@@ -34,6 +34,8 @@ class Runner:
     """Do what was not right again."""
     command: Callable[[Stage], Sequence[str]] = field(default=lambda stage: _command(stage))
     """How a worker is started; the device is added."""
+    _workers: set[Worker] = field(default_factory=set[Worker])
+    _is_stopped: bool = False
 
     @property
     def left_s(self) -> float:
@@ -41,7 +43,10 @@ class Runner:
         return max(0.0, self.deadline - monotonic())
 
     def run(self, stage: Stage) -> int:
-        """Do what is not done yet; how many checks are left for another time."""
+        """
+        Do what is not done yet; how many checks are left for another time. An interrupt ends it at
+        once: what was under way is left.
+        """
         todo: SimpleQueue[str] = SimpleQueue()
         known = (item for item in stage.items(self.device) if self.only in item)
         items = [item for item in known if not self.record.has(stage.name, item, self.retry)]
@@ -51,7 +56,16 @@ class Runner:
         jobs = max(1, min(stage.jobs, self.jobs, len(items)))
         with ThreadPoolExecutor(jobs) as pool:
             working = [pool.submit(self._work, stage, todo, until) for _ in range(jobs)]
-            return sum(each.result() for each in working)
+            try:
+                return sum(each.result() for each in working)
+            except BaseException:
+                self._stop()
+                raise
+
+    def _stop(self) -> None:
+        self._is_stopped = True
+        for worker in [*self._workers]:
+            worker.kill()
 
     def _work(self, stage: Stage, todo: SimpleQueue[str], until: float) -> int:
         """Take from what is to be done; how much was left undone."""
@@ -59,13 +73,13 @@ class Runner:
         left = 0
         try:
             while (item := _next(todo)) is not None:
-                if monotonic() >= until:
+                if self._is_stopped or monotonic() >= until:
                     left += 1
                     continue
-                worker = worker or Worker([*self.command(stage), "--device", self.device.name])
+                worker = worker or self._started(stage)
                 outcome, is_alive = self._asked(worker, stage, item)
                 if not is_alive:
-                    worker.kill()
+                    self._end(worker)
                     worker = None
                 if outcome is None:
                     left += 1
@@ -74,8 +88,19 @@ class Runner:
                 self.tell(f"{stage.name} {item}: {outcome.verdict}: {outcome.says}")
         finally:
             if worker is not None:
-                worker.kill()
+                self._end(worker)
         return left
+
+    def _started(self, stage: Stage) -> Worker:
+        worker = Worker([*self.command(stage), "--device", self.device.name])
+        self._workers.add(worker)
+        if self._is_stopped:
+            worker.kill()
+        return worker
+
+    def _end(self, worker: Worker) -> None:
+        self._workers.discard(worker)
+        worker.kill()
 
     def _asked(self, worker: Worker, stage: Stage, item: str) -> tuple[Outcome | None, bool]:
         """What a worker finds, and whether it can be asked again; nothing where time was up."""
@@ -84,8 +109,8 @@ class Runner:
         try:
             outcome = outcome_of(worker.reply(limit))
         except WorkerLost as err:
-            is_cut_short = limit < stage.limit_s and self.left_s == 0
-            return (None if is_cut_short else wrong(str(err))), False
+            is_over = limit < stage.limit_s and self.left_s == 0
+            return (None if is_over or self._is_stopped else wrong(str(err))), False
         # After something wrong a process on a GPU may be of no more use.
         return outcome, outcome.verdict is not Verdict.WRONG or not self.device.is_gpu
 

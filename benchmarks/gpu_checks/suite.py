@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from gpu_checks.outcome import Outcome, right, wrong
-from gpu_checks.places import SUITE
+from gpu_checks.places import ROOT, SUITE
 from tilewright.tools.bench.summary import AGAINST
 from tilewright.tools.suite import read_cases
 
@@ -33,7 +33,7 @@ class Raced(NamedTuple):
 
 def race(out: Path, backends: str, seconds: float, retry: bool) -> Raced:
     """Measure cases for some time; what `suite84.json` in `out` has is not measured again."""
-    results = out / FILE
+    results = out.resolve() / FILE
     stop = seconds - _LAST_CASE_S
     if stop > 0 and (retry or outcomes(results).left):
         with (out / "suite84.txt").open("w") as table:
@@ -56,10 +56,13 @@ def run_for(seconds: float, words: Sequence[str], stdout: IO[str]) -> None:
 
 
 def _interruptible(words: Sequence[str], stdout: IO[str]) -> subprocess.Popen[bytes]:
-    """A process that minds interrupts, even if we do not, whom a shell runs in the background."""
+    """
+    A process that minds interrupts, even if we do not, whom a shell runs in the background. It runs
+    in our folder, where Python finds our packages.
+    """
     ours = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return subprocess.Popen(words, stdout=stdout)
+        return subprocess.Popen(words, stdout=stdout, cwd=ROOT)
     finally:
         signal.signal(signal.SIGINT, ours)
 

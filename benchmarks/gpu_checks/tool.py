@@ -4,13 +4,22 @@
 import re
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 
-def output_of(command: Sequence[str]) -> tuple[int, str]:
-    """The exit code of a command, and all that it says. It may take as long as it likes."""
+def output_of(command: Sequence[str], folder: Path | None = None) -> tuple[int, str]:
+    """
+    The exit code of a command, and all that it says; it runs in a folder, by default ours. It may
+    take as long as it likes.
+    """
     try:
         done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            cwd=folder,
         )
     except OSError as err:
         return 127, f"{command[0]}: {err.strerror}"

@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilewright.codegen.runtime.driver import Bound
-from tilewright.codegen.runtime.libcuda import Handle, LibCuda
-
-Sizes = ctypes.c_uint * 3
+from tilewright.codegen.runtime.libcuda import Handle, LibCuda, Sizes
 
 
 class KernelNode(ctypes.Structure):
@@ -45,6 +43,17 @@ class MemsetNode(ctypes.Structure):
     ]
 
 
+class _Instantiation(ctypes.Structure):
+    """CUDA_GRAPH_INSTANTIATE_PARAMS"""
+
+    _fields_ = [
+        ("flags", ctypes.c_ulonglong),
+        ("upload_stream", Handle),
+        ("error_node", Handle),
+        ("result", ctypes.c_int),
+    ]
+
+
 _ADD = {KernelNode: "cuGraphAddKernelNode_v2", MemsetNode: "cuGraphAddMemsetNode"}
 _SET = {
     KernelNode: "cuGraphExecKernelNodeSetParams_v2",
@@ -53,31 +62,27 @@ _SET = {
 
 
 class CudaGraph:
-    """The graph of a list of steps, ready to be launched."""
+    """The graph of a list of steps, ready to be launched. What is refused is told by name."""
 
     def __init__(self, lib: LibCuda, context: Handle, steps: Sequence[Bound]):
         self._lib = lib
         self._context = context
         self._graph, self._exec = Handle(), Handle()
         self._last: Handle | None = None
-        lib.call("a CUDA graph", "cuGraphCreate", ctypes.byref(self._graph), 0)
-        self._nodes = [[self._added(node) for node in step.nodes] for step in steps]
-        lib.call(
-            "a CUDA graph",
-            "cuGraphInstantiateWithFlags",
-            ctypes.byref(self._exec),
-            self._graph,
-            ctypes.c_ulonglong(0),
-        )
+        self._name = f"the CUDA graph from {steps[0].name} to {steps[-1].name}"
+        lib.call(self._name, "cuGraphCreate", ctypes.byref(self._graph), 0)
+        self._nodes = [self._added_step(step) for step in steps]
+        self._instantiate([step.name for step in steps])
 
     def update(self, step: int, bound: Bound) -> None:
         # Fills of several rows are refused: "memory operands must be 1-dimensional".
+        what = f"{bound.name} in a CUDA graph"
         for node, parameters in zip(self._nodes[step], bound.nodes, strict=True):
             arguments = [self._exec, node, ctypes.byref(parameters), *self._more(parameters)]
-            self._lib.call("a node of a CUDA graph", _SET[type(parameters)], *arguments)
+            self._lib.call(what, _SET[type(parameters)], *arguments)
 
     def __call__(self, stream: int) -> None:
-        self._lib.call("a CUDA graph", "cuGraphLaunch", self._exec, Handle(stream))
+        self._lib.call(self._name, "cuGraphLaunch", self._exec, Handle(stream))
 
     def __del__(self) -> None:
         if self._exec:
@@ -85,12 +90,30 @@ class CudaGraph:
         if self._graph:
             self._lib.library.cuGraphDestroy(self._graph)
 
-    def _added(self, parameters: Any) -> Handle:
+    def _instantiate(self, names: Sequence[str]) -> None:
+        """Make it ready. The driver tells which node it does not like, unless it is the whole."""
+        made, asked = ctypes.byref(self._exec), _Instantiation()
+        function = self._lib.function_named("cuGraphInstantiateWithParams", self._name)
+        if not (status := function(made, self._graph, ctypes.byref(asked))):
+            return
+        blamed = (
+            name
+            for name, nodes in zip(names, self._nodes, strict=True)
+            if asked.error_node in [node.value for node in nodes]
+        )
+        name = next(blamed, None) if asked.error_node else None
+        self._lib.check(status, self._name if name is None else f"{name} in a CUDA graph")
+
+    def _added_step(self, step: Bound) -> list[Handle]:
+        """The nodes of a step."""
+        return [self._added(node, f"{step.name} in a CUDA graph") for node in step.nodes]
+
+    def _added(self, parameters: Any, what: str) -> Handle:
         """A node that comes after the one that was added last."""
         node = Handle()
         before = [] if self._last is None else [self._last.value]
         self._lib.call(
-            "a node of a CUDA graph",
+            what,
             _ADD[type(parameters)],
             ctypes.byref(node),
             self._graph,

@@ -37,6 +37,11 @@ class Bound(Protocol):
     """A launch or a fill with all its arguments, ready to be queued any number of times."""
 
     @property
+    def name(self) -> str:
+        """What messages call it: `kernel 'relu'`."""
+        ...
+
+    @property
     def nodes(self) -> Sequence[Any]:
         """What it is in a CUDA graph (`cuda_graph`); nothing where the driver has none."""
         ...
@@ -74,6 +79,10 @@ class Function(Protocol):
         """Local memory of a thread: its spills, and arrays that are no registers."""
         ...
 
+    def clusters(self, launch: Launch) -> int | None:
+        """How many clusters of a launch fit on the device at a time; None if it does not tell."""
+        ...
+
     def bind(self, launch: Launch, arguments: Arguments) -> Bound:
         """A launch with these arguments. Raises `DriverError` where a tensor map is refused."""
         ...
@@ -92,7 +101,7 @@ class Driver(Protocol):
 
     @property
     def name(self) -> str:
-        """`pycuda`, `libcuda` or `simulator`."""
+        """`pycuda`, `cuda-bindings`, `libcuda` or `simulator`."""
         ...
 
     @property
@@ -104,8 +113,8 @@ class Driver(Protocol):
         """Compile CUDA text and load it. Raises `DriverError`, and what NVRTC has to say."""
         ...
 
-    def bind_fill(self, memory: Memory, value: float | int) -> Bound:
-        """Set all elements of a buffer."""
+    def bind_fill(self, memory: Memory, value: float | int, name: str = "a fill") -> Bound:
+        """Set all elements of a buffer; messages call it `name`."""
         ...
 
     def graph(self, steps: Sequence[Bound]) -> Graph:

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running launch plans on a GPU, with tensors or NumPy arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tilewright.arrays import array_of, tensor_of
 from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.outcome import Execution, KernelReport
 from tilewright.codegen.poison import Array
-from tilewright.codegen.runtime import pycuda_driver
+from tilewright.codegen.runtime import bindings_driver, pycuda_driver
+from tilewright.codegen.runtime.bindings_driver import BindingsDriver
 from tilewright.codegen.runtime.cuda_driver import CudaDriver
 from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
+from tilewright.codegen.runtime.pycuda_driver import PycudaDriver
 from tilewright.codegen.simulator import Counters
 from tilewright.errors import TilewrightError
 
@@ -29,10 +31,16 @@ class GpuBackend:
         self.target = target
         self.driver = driver or gpu_driver()
 
+    @property
+    def device(self) -> str:
+        """What PyTorch calls it."""
+        return self.driver.device
+
     def run(self, plan: Plan, inputs: Sequence[Array]) -> Execution:
         """Run all launches, and wait. Raises `DriverError`, which names the kernel at fault."""
         plan.check_inputs(list(inputs))
-        tensors = [tensor_of(array) for array in inputs]
+        written = plan.written
+        tensors = [tensor_of(a.copy() if n in written else a) for n, a in enumerate(inputs)]
         results = self.load(plan)(tensors, step_by_step=True)
         kernels = [_uncounted(launch) for launch in plan.launches]
         return Execution([array_of(result) for result in results], kernels)
@@ -46,18 +54,37 @@ def _uncounted(launch: Launch) -> KernelReport:
     return KernelReport(launch, 0, Counters(()), (), launch.grid, is_counted=False)
 
 
+DRIVERS: Mapping[str, type[CudaDriver]] = {
+    kind.name: kind for kind in (PycudaDriver, BindingsDriver, CudaDriver)
+}
+"""What loads kernels on a GPU, the best first."""
+_IS_IMPORTABLE: Mapping[str, Callable[[], bool]] = {
+    PycudaDriver.name: pycuda_driver.is_importable,
+    BindingsDriver.name: bindings_driver.is_importable,
+}
+"""Whether a driver's packages work here; one that needs none is not listed."""
+
+
+def is_installed(driver: str) -> bool:
+    """Whether one of `DRIVERS` can be used, as far as packages go."""
+    return driver not in _IS_IMPORTABLE or _IS_IMPORTABLE[driver]()
+
+
+def best_driver() -> str:
+    """The first of `DRIVERS` that is installed."""
+    return next(filter(is_installed, DRIVERS))
+
+
 def gpu_driver() -> Driver:
     """
-    The best driver there is for the GPU that is PyTorch's current device: pycuda's, if that is
-    installed. Raises `TilewrightError` where there is no GPU that PyTorch can use.
+    The best driver there is for the GPU that is PyTorch's current device. Raises `TilewrightError`
+    where there is no GPU that PyTorch can use.
     """
     if (reason := why_no_gpu()) is not None:
         raise TilewrightError(f"there is no GPU to run on: {reason}", remedy="use the device sim")
     import torch
 
-    ordinal = torch.cuda.current_device()
-    kind = pycuda_driver.PycudaDriver if pycuda_driver.is_importable() else CudaDriver
-    return kind(ordinal)
+    return DRIVERS[best_driver()](torch.cuda.current_device())
 
 
 def why_no_gpu() -> str | None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from tilewright.codegen.launch_plan import MapOf
+from tilewright.codegen.launch_plan import Launch, MapOf
 from tilewright.codegen.runtime.driver import DriverError, Memory
 from tilewright.codegen.runtime.tensor_map import MAP_BYTES, encoding
 
@@ -21,9 +21,34 @@ LIBRARY = "libcuda.so.1"
 REGISTERS, LOCAL_BYTES, MAX_DYNAMIC_SHARED_BYTES = 4, 3, 8  # CUfunction_attribute
 _UNLOADABLE = {200, 209, 218, 222}
 """CUDA_ERROR_INVALID_IMAGE, NO_BINARY_FOR_GPU, INVALID_PTX, UNSUPPORTED_PTX_VERSION"""
+_FAILED_BEFORE = {700, 702, 710, 714, 715, 716, 717, 718, 719}
+"""
+CUDA_ERROR_ILLEGAL_ADDRESS, LAUNCH_TIMEOUT, ASSERT, HARDWARE_STACK_ERROR, ILLEGAL_INSTRUCTION,
+MISALIGNED_ADDRESS, INVALID_ADDRESS_SPACE, INVALID_PC and LAUNCH_FAILED: what kernels do wrong. All
+that is asked of the driver after it gives the same status.
+"""
 
 Handle = ctypes.c_void_p
+Sizes = ctypes.c_uint * 3
 Version = tuple[int, int]
+
+
+class LaunchConfig(ctypes.Structure):
+    """CUlaunchConfig"""
+
+    _fields_ = [
+        ("grid", Sizes),
+        ("block", Sizes),
+        ("shared_bytes", ctypes.c_uint),
+        ("stream", Handle),
+        ("attributes", Handle),
+        ("attribute_count", ctypes.c_uint),
+    ]
+
+
+def launch_config(launch: Launch) -> LaunchConfig:
+    """How a launch is, but for its stream. The kernel's text says how large its clusters are."""
+    return LaunchConfig((launch.grid, 1, 1), (launch.block, 1, 1), launch.dynamic_shared_bytes)
 
 
 class LibCuda:
@@ -39,12 +64,24 @@ class LibCuda:
 
     def check(self, status: int, what: str) -> None:
         """Raise `DriverError` unless all went well; `what` failed otherwise."""
-        if status:
-            raise DriverError(f"{what}: {self._status_text(status)}")
+        if not status:
+            return
+        text = self.status_text(status)
+        if status in _FAILED_BEFORE:
+            remedy = "'tilewright run' waits for each kernel, and names the one that fails"
+            message = f"{what}, for a kernel before it has failed: {text}"
+            raise DriverError(message, remedy=remedy)
+        raise DriverError(f"{what}: {text}")
 
     def call(self, what: str, function: str, *arguments: Any) -> None:
         """Call a function whose result is a status."""
-        self.check(getattr(self.library, function)(*arguments), what)
+        self.check(self.function_named(function, what)(*arguments), what)
+
+    def function_named(self, name: str, what: str) -> Any:
+        """A function that gives a status; `what` needs it."""
+        if (function := getattr(self.library, name, None)) is None:
+            raise DriverError(f"{what}: the driver has no {name}", remedy="update the driver")
+        return function
 
     def version(self) -> Version:
         """The CUDA version that the driver supports, `(13, 0)`."""
@@ -64,6 +101,11 @@ class LibCuda:
         """A module; `compiled_by` is the version of NVRTC that made the cubin."""
         module = Handle()
         status = self.library.cuModuleLoadData(ctypes.byref(module), cubin)
+        self.check_loaded(status, compiled_by)
+        return module
+
+    def check_loaded(self, status: int, compiled_by: Version) -> None:
+        """Raise `DriverError` unless a module was loaded."""
         if status in _UNLOADABLE and (version := self.version()) < (compiled_by[0], 0):
             raise DriverError(
                 "the driver supports CUDA {}.{}, but the kernels are compiled by NVRTC "
@@ -71,7 +113,6 @@ class LibCuda:
                 remedy="update the driver, or install the NVRTC of its version",
             )
         self.check(status, "the driver does not load the kernels")
-        return module
 
     def function(self, module: Handle, name: str) -> Handle:
         """A kernel of a module."""
@@ -80,12 +121,26 @@ class LibCuda:
         self.call(where, "cuModuleGetFunction", ctypes.byref(function), module, name.encode())
         return function
 
-    def attribute(self, function: Handle, attribute: int) -> int:
+    def attribute(self, function: Handle, attribute: int, what: str) -> int:
         """What the driver knows of a kernel."""
         value = ctypes.c_int()
-        what = "an attribute of a kernel"
         self.call(what, "cuFuncGetAttribute", ctypes.byref(value), attribute, function)
         return value.value
+
+    def set_attribute(self, function: Handle, attribute: int, value: int, what: str) -> None:
+        """Ask something of the driver for a kernel."""
+        self.call(what, "cuFuncSetAttribute", function, attribute, value)
+
+    def active_clusters(self, function: Handle, launch: Launch) -> int | None:
+        """
+        How many clusters of a launch the GPU holds at a time; None where the driver does not tell:
+        whatever is wrong then, the launch will tell it.
+        """
+        if not hasattr(self.library, "cuOccupancyMaxActiveClusters"):
+            return None
+        clusters, config = ctypes.c_int(), ctypes.byref(launch_config(launch))
+        ask = self.library.cuOccupancyMaxActiveClusters
+        return None if ask(ctypes.byref(clusters), function, config) else clusters.value
 
     def capture(self, stream: int) -> int:
         """The number of the capture that a stream takes part in; 0 if it takes part in none."""
@@ -100,13 +155,13 @@ class LibCuda:
         )
         return number.value if status.value else 0
 
-    def encoded(self, map: MapOf, memory: Memory) -> bytes:
-        """A `CUtensorMap` of memory that the GPU can reach."""
+    def encoded(self, map: MapOf, memory: Memory, what: str) -> bytes:
+        """A `CUtensorMap` of memory that the GPU can reach; `what` needs it."""
         dtype = memory.type.dtype
         e = encoding(map, dtype.name, dtype.itemsize)
         encoded = _aligned_map()
         self.call(
-            f"a tensor map of {memory.type}, box {list(map.box)}, swizzle {map.swizzle}",
+            f"{what}: the tensor map of {memory.type}, box {list(map.box)}, swizzle {map.swizzle}",
             "cuTensorMapEncodeTiled",
             ctypes.byref(encoded),
             e.dtype,
@@ -123,7 +178,8 @@ class LibCuda:
         )
         return bytes(encoded)
 
-    def _status_text(self, status: int) -> str:
+    def status_text(self, status: int) -> str:
+        """A status in words."""
         name, text = ctypes.c_char_p(), ctypes.c_char_p()
         self.library.cuGetErrorName(status, ctypes.byref(name))
         self.library.cuGetErrorString(status, ctypes.byref(text))

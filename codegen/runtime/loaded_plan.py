@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A launch plan loaded on a device: called with tensors, it gives tensors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any, NamedTuple
 
-from tilewright.codegen.launch_plan import Plan
-from tilewright.codegen.runtime.driver import Driver
+from tilewright.codegen.launch_plan import Launch, Plan
+from tilewright.codegen.runtime.driver import Driver, DriverError, Function
 from tilewright.codegen.runtime.tensors import Stream, current_stream, loaders, new_tensor
 from tilewright.codegen.runtime.workspace import GRAPH_FROM, Workspace
 from tilewright.codegen.target_limits import check_launches
@@ -25,11 +25,17 @@ class LoadedPlan:
     A plan's kernels, loaded.
 
     Calls queue on PyTorch's current stream and return before the GPU is done, as PyTorch's own do.
-    Several threads may call at once. Raises `DriverError`, and what NVRTC has to say.
+    Several threads may call at once. `functions` are the kernels, if they are loaded already.
+    Raises `DriverError`, and what NVRTC has to say.
     """
 
     def __init__(
-        self, plan: Plan, driver: Driver, target: str, graph_from: int | None = GRAPH_FROM
+        self,
+        plan: Plan,
+        driver: Driver,
+        target: str,
+        graph_from: int | None = GRAPH_FROM,
+        functions: Mapping[str, Function] | None = None,
     ):
         check_launches(plan.launches, target)
         self.plan = plan
@@ -37,18 +43,19 @@ class LoadedPlan:
         self._graph_from = graph_from
         self._loaders = loaders(plan, driver.device)
         self._new = [n for n in dict.fromkeys(plan.results) if n >= len(plan.inputs)]
+        self._written = sorted(plan.written)
         self._workspaces: dict[int, Workspace] = {}
         self._captured: _Captured | None = None
         self._lock = Lock()
-        if plan.launches:
-            module = driver.load(plan.source, target)
-            needs = plan.dynamic_shared_bytes.items()
-            self.functions = {name: module.function(name, size) for name, size in needs}
+        self.functions = functions or _loaded(plan, driver, target)
+        for launch in plan.launches:
+            _check_clusters(launch, self.functions[launch.kernel])
 
     def __call__(self, tensors: Sequence[Any], *, step_by_step: bool = False) -> list[Any]:
         """
-        The results for inputs as `plan.inputs` says; no two share memory, with each other or with
-        inputs. With `step_by_step` it waits for each kernel, and errors name the one that failed.
+        The results for inputs as `plan.inputs` says. No two share memory, with each other or with
+        inputs; but what is written in place lies there already, in the tensor that is given. With
+        `step_by_step` it waits for each kernel, and errors name the one that failed.
         """
         import torch
 
@@ -62,6 +69,8 @@ class LoadedPlan:
                 buffers[number] = new_tensor(self.plan.buffers[number], self.driver.device)
             if self.plan.launches:
                 self._launch(buffers, stream, step_by_step)
+            for number in self._written:
+                torch.autograd.graph.increment_version(buffers[number])
             return self._results(buffers)
 
     def _launch(self, buffers: dict[int, Any], stream: Stream, step_by_step: bool) -> None:
@@ -105,10 +114,30 @@ class LoadedPlan:
         return Workspace(self.plan, self.functions, self.driver, stream, graph_from)
 
     def _results(self, buffers: dict[int, Any]) -> list[Any]:
-        """The plan's results; copies of those that are inputs or results already."""
+        """The plan's results; copies of those that are inputs that it reads, or results already."""
         given, results = set[int](), list[Any]()
+        own = {*self._new, *self._written}
         for number in self.plan.results:
-            is_new = number in self._new and number not in given
+            is_new = number in own and number not in given
             results.append(buffers[number] if is_new else buffers[number].clone())
             given.add(number)
         return results
+
+
+def _check_clusters(launch: Launch, function: Function) -> None:
+    """Raise `DriverError` where the GPU has no room for a cluster of a launch."""
+    if launch.cluster > 1 and function.clusters(launch) == 0:
+        raise DriverError(
+            f"kernel '{launch.kernel}' cannot be launched: no group of multiprocessors of this GPU "
+            f"has room for {launch.cluster} of its blocks, a cluster",
+            remedy="give it a schedule with smaller clusters",
+        )
+
+
+def _loaded(plan: Plan, driver: Driver, target: str) -> dict[str, Function]:
+    """The kernels that a plan launches, by name."""
+    if not plan.launches:
+        return {}
+    module = driver.load(plan.source, target)
+    needs = plan.dynamic_shared_bytes.items()
+    return {name: module.function(name, size) for name, size in needs}

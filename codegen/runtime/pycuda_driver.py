@@ -22,7 +22,8 @@ class PycudaLaunch:
     """A launch with its arguments packed."""
 
     def __init__(self, function: "PycudaFunction", launch: Launch, packed: bytes):
-        self.launch = launch
+        self.name = f"kernel '{launch.kernel}'"
+        self._launch = launch
         self._function = function
         self._packed = packed
         self._call = partial(
@@ -38,9 +39,8 @@ class PycudaLaunch:
             return self._by_driver(stream)
         try:
             self._call(None)
-        except self._function.error as err:
-            message = f"kernel '{self.launch.kernel}' cannot be launched: {err}"
-            raise DriverError(message) from None
+        except self._function.error:
+            self._by_driver(0)  # which has better words for what is wrong
 
     @property
     def nodes(self) -> Sequence[Any]:
@@ -50,7 +50,7 @@ class PycudaLaunch:
     def _by_driver(self) -> CudaLaunch:
         """The same launch of the same kernel, loaded by the driver API."""
         handle = self._function.twin.handle
-        return CudaLaunch(self._function.driver.lib, handle, self.launch, self._packed)
+        return CudaLaunch(self._function.driver.lib, handle, self._launch, self._packed)
 
 
 class PycudaFunction:
@@ -58,6 +58,7 @@ class PycudaFunction:
 
     def __init__(self, module: "PycudaModule", name: str, dynamic_shared_bytes: int):
         self.driver = module.driver
+        self._what = f"kernel '{name}'"
         self.error = module.cuda.Error
         self.twin = module.twin.function(name, dynamic_shared_bytes)
         """The same kernel, loaded by the driver API."""
@@ -65,7 +66,7 @@ class PycudaFunction:
             with self.driver.current():
                 self.function = self._found(module, name, dynamic_shared_bytes)
         except self.error as err:
-            raise DriverError(f"kernel '{name}': {err}") from None
+            raise DriverError(f"{self._what}: {err}") from None
 
     @staticmethod
     def _found(module: "PycudaModule", name: str, dynamic_shared_bytes: int) -> Any:
@@ -85,8 +86,11 @@ class PycudaFunction:
         with self.driver.current():
             return self.function.local_size_bytes
 
+    def clusters(self, launch: Launch) -> int | None:
+        return self.twin.clusters(launch)
+
     def bind(self, launch: Launch, arguments: Arguments) -> PycudaLaunch:
-        return PycudaLaunch(self, launch, self.driver.packed(arguments))
+        return PycudaLaunch(self, launch, self.driver.packed(arguments, self._what))
 
 
 class PycudaModule:

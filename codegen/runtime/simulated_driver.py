@@ -25,6 +25,7 @@ class SimulatedLaunch:
 
     def __init__(self, ptx: str, launch: Launch, arguments: Arguments):
         self.arguments = arguments
+        self.name = f"kernel '{launch.kernel}'"
         self._ptx = ptx
         self._launch = launch
 
@@ -38,7 +39,7 @@ class SimulatedLaunch:
             [array_at(memory) for memory in given.outputs],
         )
         if report.errors:
-            raise DriverError(f"kernel '{self._launch.kernel}' failed: {report.errors[0]}")
+            raise DriverError(f"{self.name} failed: {report.errors[0]}")
 
 
 class SimulatedFill:
@@ -46,7 +47,8 @@ class SimulatedFill:
 
     nodes: Sequence[Any] = ()
 
-    def __init__(self, memory: Memory, value: float | int):
+    def __init__(self, memory: Memory, value: float | int, name: str):
+        self.name = name
         self._memory = memory
         self._value = value
 
@@ -76,6 +78,10 @@ class SimulatedFunction:
     def __init__(self, ptx: str):
         self._ptx = ptx
 
+    def clusters(self, launch: Launch) -> int | None:
+        """There are no groups of multiprocessors that clusters have to fit on."""
+        return None
+
     def bind(self, launch: Launch, arguments: Arguments) -> SimulatedLaunch:
         return SimulatedLaunch(self._ptx, launch, arguments)
 
@@ -99,8 +105,8 @@ class SimulatedDriver:
     def load(self, source: str, target: str) -> SimulatedModule:
         return SimulatedModule(nvrtc.compile(source, target, name=SOURCE_NAME).ptx)
 
-    def bind_fill(self, memory: Memory, value: float | int) -> SimulatedFill:
-        return SimulatedFill(memory, value)
+    def bind_fill(self, memory: Memory, value: float | int, name: str = "a fill") -> SimulatedFill:
+        return SimulatedFill(memory, value, name)
 
     def graph(self, steps: Sequence[Bound]) -> SimulatedGraph:
         return SimulatedGraph(steps)

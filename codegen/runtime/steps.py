@@ -70,7 +70,7 @@ class FillStep(Step):
         self._driver = driver
 
     def _bind(self, memory: Mapping[int, Memory]) -> Bound:
-        return self._driver.bind_fill(memory[self._fill.buffer], self._fill.value)
+        return self._driver.bind_fill(memory[self._fill.buffer], self._fill.value, self.name)
 
 
 def steps_of(

@@ -67,7 +67,8 @@ class Loader:
         self._device = torch.device(device)
         self._axes = plan.permuted.get(number)
         self._alignment = plan.alignments[number]
-        self._is_kept = number in plan.source_names or number in plan.permuted
+        is_own = number in plan.source_names or number in plan.permuted
+        self._is_kept = is_own and number not in plan.written
         self._kept: _Kept | None = None
         self._captured: list[_Kept] = []
 

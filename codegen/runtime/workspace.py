@@ -9,6 +9,7 @@ all use the same intermediate buffers.
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
@@ -70,21 +71,22 @@ class Workspace:
             self._wait_for(step, stream)
 
     def _is_updated(self, graph: Graph, changed: Sequence[int]) -> bool:
-        """Whether the graph does what is bound now; one that cannot is made anew."""
+        """Whether the graph does what is bound now. It is not made anew: that takes too long."""
         try:
             for position in changed:
                 graph.update(position, self._bound[position])
         except DriverError:
-            self._graph = None
+            self._graph = self._graph_from = None
             return False
         return True
 
     def _make_graph(self) -> None:
-        """For the next calls; a driver that refuses is not asked again."""
+        """For the next calls; a driver that refuses is not asked again, and costs time alone."""
         try:
             self._graph = self._driver.graph(self._bound)
-        except DriverError:
+        except DriverError as err:
             self._graph_from = None
+            warn(f"kernels are launched one by one: {err.message}", RuntimeWarning, stacklevel=2)
 
     def _wait_for(self, step: LaunchStep | FillStep, stream: int) -> None:
         try:

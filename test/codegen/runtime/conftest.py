@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_driver import FakeDriver, built_library
+from fake_driver import FakeDriver, NoCompiler, built_library, is_fake
 
 from tilewright.api import CompiledProgram, capture
 from tilewright.codegen import nvrtc
-from tilewright.codegen.runtime.cubin_cache import CubinCache
+from tilewright.codegen.runtime.bindings_driver import BindingsDriver, BoundLibrary
 from tilewright.codegen.runtime.cuda_driver import CudaDriver
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
-from tilewright.codegen.runtime.libcuda import LibCuda
+from tilewright.codegen.runtime.libcuda import LIBRARY, LibCuda
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 
 TARGET = "sm_90a"
@@ -22,7 +22,9 @@ Compile = Callable[..., CompiledProgram]
 
 @pytest.fixture(scope="session")
 def fake_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The fake driver's library."""
+    """The fake driver's library; where it was put in the real one's place, that."""
+    if is_fake(LIBRARY):
+        return Path(LIBRARY)
     source = Path(__file__).with_name("fake_libcuda.c")
     path = built_library(source, tmp_path_factory.mktemp("driver"))
     if path is None:
@@ -38,10 +40,17 @@ def fake(fake_path: Path) -> FakeDriver:
 
 @pytest.fixture
 def cuda_driver(fake: FakeDriver, tmp_path: Path) -> CudaDriver:
-    """Our driver `libcuda` on the fake one; its memory is the CPU's."""
+    """
+    Our driver on the fake one; its memory is the CPU's. It is `libcuda`, or `cuda-bindings` where
+    the fake was put in the real one's place: there the bindings look.
+    """
     if not nvrtc.available():
         pytest.skip("NVRTC is not installed")
-    driver = CudaDriver(0, LibCuda(str(fake.path)), CubinCache(tmp_path), device="cpu")
+    cache = NoCompiler(tmp_path)
+    if is_fake(LIBRARY):
+        driver = BindingsDriver(0, BoundLibrary(), cache, device="cpu")
+    else:
+        driver = CudaDriver(0, LibCuda(str(fake.path)), cache, device="cpu")
     fake.log()
     return driver
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A driver without a GPU, compiled against the real header: it writes down what it is asked, takes
 // parameters for what cuda.h says they are, and does nothing. `fake_fail` makes a function fail.
+#define _GNU_SOURCE
 #include <cuda.h>
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,11 +12,12 @@ static char log_text[1 << 20];
 static size_t log_end;
 static char failing[64];
 static CUresult failure;
-static int quiet, driver_version = 13000, nodes, contexts;
+static int quiet, driver_version = 13000, nodes, contexts, active_clusters = 16;
 
 const char *fake_log(void) { return log_text; }
-void fake_reset(void) { log_end = 0, log_text[0] = 0, failing[0] = 0, driver_version = 13000; }
+void fake_reset(void) { log_end = 0, log_text[0] = 0, failing[0] = 0, driver_version = 13000, active_clusters = 16; }
 void fake_quiet(int on) { quiet = on; }
+void fake_clusters(int active) { active_clusters = active; }
 void fake_version(int version) { driver_version = version; }
 void fake_fail(const char *function, int status) {
   snprintf(failing, sizeof failing, "%s", function), failure = status;
@@ -46,6 +49,23 @@ static const char *packed(void **extra) {
   return hex(extra[1], *(size_t *)extra[3]);
 }
 
+// The newest of a function's versions that are here.
+CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult *found) {
+  static const char *const versions[] = {"_v3", "_v2", ""};
+  static Dl_info self;
+  if (!self.dli_fname) dladdr((void *)fake_log, &self);
+  void *library = dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  *function = 0;
+  for (int n = 0; n < 3 && !*function; ++n) {
+    char name[128];
+    snprintf(name, sizeof name, "%s%s", symbol, versions[n]);
+    *function = dlsym(library, name);
+  }
+  dlclose(library);
+  if (found) *found = *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
 CUresult cuInit(unsigned flags) { return note("cuInit", ""); }
 CUresult cuDriverGetVersion(int *version) { return *version = driver_version, CUDA_SUCCESS; }
 CUresult cuDeviceGet(CUdevice *device, int ordinal) { return *device = ordinal, CUDA_SUCCESS; }
@@ -92,6 +112,12 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **p
               c->blockDimZ, c->sharedMemBytes, (void *)c->hStream, c->numAttrs, (void *)parameters,
               packed(extra));
 }
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *c) {
+  if (!contexts) return CUDA_ERROR_INVALID_CONTEXT;
+  *clusters = active_clusters;
+  return note("clusters", "%p grid %u block %u shared %u attributes %u", (void *)function,
+              c->gridDimX, c->blockDimX, c->sharedMemBytes, c->numAttrs);
+}
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
   return note("memset 1", "%llx %x %zu stream %p", to, value, count, (void *)stream);
 }
@@ -128,13 +154,17 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
   return note("cuTensorMapEncodeTiled", "type %d rank %u at %p%s interleave %d swizzle %d l2 %d fill %d",
               type, rank, address, text, interleave, swizzle, l2, fill);
 }
+static CUgraphNode last_node(void) { return (CUgraphNode)(0x7000000000000000 + nodes); }
 CUresult cuGraphCreate(CUgraph *graph, unsigned flags) {
   *graph = (CUgraph)0x6000000000000001, nodes = 0;
   return note("cuGraphCreate", "%u", flags);
 }
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
-  *exec = (CUgraphExec)0xe000000000000001;
-  return note("cuGraphInstantiate", "%p %llu", (void *)graph, flags);
+CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS *p) {
+  CUresult status = note("cuGraphInstantiate", "%p %llu", (void *)graph, (unsigned long long)p->flags);
+  if (status) p->hErrNode_out = status == CUDA_ERROR_OUT_OF_MEMORY ? 0 : last_node();
+  if (status) return p->result_out = CUDA_GRAPH_INSTANTIATE_ERROR, status;
+  return *exec = (CUgraphExec)0xe000000000000001, status;
 }
 static CUresult kernel_node(const char *what, CUgraphNode node, const CUgraphNode *before, size_t count,
                             const CUDA_KERNEL_NODE_PARAMS *p) {
@@ -149,7 +179,7 @@ static CUresult memset_node(const char *what, CUgraphNode node, const CUgraphNod
               count ? (void *)before[0] : 0, p->dst, p->pitch, p->value, p->elementSize, p->width,
               p->height, (void *)context);
 }
-static CUgraphNode new_node(void) { return (CUgraphNode)(0x7000000000000000 + ++nodes); }
+static CUgraphNode new_node(void) { return ++nodes, last_node(); }
 CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
                                  size_t count, const CUDA_KERNEL_NODE_PARAMS *p) {
   return *node = new_node(), kernel_node("add kernel", *node, before, count, p);

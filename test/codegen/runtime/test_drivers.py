@@ -11,13 +11,12 @@ import torch
 from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.launch_plan import ArrayType, Launch, MapOf
-from tilewright.codegen.runtime import pycuda_driver
-from tilewright.codegen.runtime.cuda_driver import CudaDriver
+from tilewright.codegen.runtime import gpu_backend
 from tilewright.codegen.runtime.driver import Arguments, Driver, DriverError, Function, Memory
-from tilewright.codegen.runtime.gpu_backend import why_no_gpu
-from tilewright.codegen.runtime.pycuda_driver import PycudaDriver
+from tilewright.codegen.runtime.gpu_backend import is_installed, why_no_gpu
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.codegen.runtime.tensors import current_stream
+from tilewright.dialects.target import target
 from tilewright.errors import TilewrightError
 
 SOURCE = """
@@ -59,21 +58,20 @@ ROW = ArrayType((64,), np.dtype(np.float32))
 SCALE = Launch("scale", 1, 64, 256, (0,), (1,), (), 256)
 
 
-def _on_gpu(driver: Callable[[], Driver]) -> Callable[[], Driver]:
+def _on_gpu(name: str) -> Callable[[], Driver]:
     def made() -> Driver:
         if (reason := why_no_gpu()) is not None:
             pytest.skip(f"no GPU: {reason}")
-        if driver is PycudaDriver and not pycuda_driver.is_importable():
-            pytest.skip("pycuda is not installed")
-        return driver()
+        if not is_installed(name):
+            pytest.skip(f"{name} is not installed")
+        return gpu_backend.DRIVERS[name]()
 
     return made
 
 
 DRIVERS: dict[str, Callable[[], Driver]] = {
     "simulator": SimulatedDriver,
-    "libcuda": _on_gpu(CudaDriver),
-    "pycuda": _on_gpu(PycudaDriver),
+    **{name: _on_gpu(name) for name in gpu_backend.DRIVERS},
 }
 
 
@@ -173,6 +171,16 @@ def test_a_stream_of_the_users(driver: Driver):
     with torch.cuda.stream(torch.cuda.Stream()):
         run(driver, loaded(driver, "scale", 256).bind(SCALE, pointers(x, y)))
     assert torch.equal(y, 2 * x.flip(0))
+
+
+def test_clusters_have_room(driver: Driver):
+    name = target_for(None)
+    if not target(name).has_clusters:
+        pytest.skip(f"{name} has no clusters")
+    source = 'extern "C" __global__ void __cluster_dims__(2, 1, 1) pair(float *y) { y[0] = 1; }'
+    function = driver.load(source, name).function("pair", 0)
+    clusters = function.clusters(Launch("pair", 4, 32, 0, (), (0,), cluster=2))
+    assert clusters is None if driver.name == "simulator" else (clusters or 0) > 0
 
 
 def test_what_cannot_be_launched_names_its_kernel(driver: Driver):

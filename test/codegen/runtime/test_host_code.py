@@ -207,22 +207,37 @@ def test_a_driver_without_graphs(compile: Compile, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(SimulatedDriver, "graph", refuse)
     model = Layers()
     program = compile(model, rows(4, 32))
-    for _ in range(3):
+    x = rows(4, 32)
+    with pytest.warns(RuntimeWarning, match="^kernels are launched one by one: no graphs"):
+        torch.testing.assert_close(program(x), model(x))
+    for _ in range(2):
         x = rows(4, 32)
         torch.testing.assert_close(program(x), model(x))
     assert asked == [len(program.kernels)]
 
 
 def test_a_graph_that_takes_no_other_memory(compile: Compile, monkeypatch: pytest.MonkeyPatch):
+    """Where results lie elsewhere at each call, it would be made anew at each: it is given up."""
+    made: list[int] = []
+    init = SimulatedGraph.__init__
+
     def refuse(self: SimulatedGraph, step: int, bound: Any) -> None:
         raise DriverError("not this one")
 
+    def spy(self: SimulatedGraph, steps: Any) -> None:
+        made.append(len(steps))
+        init(self, steps)
+
     monkeypatch.setattr(SimulatedGraph, "update", refuse)
+    monkeypatch.setattr(SimulatedGraph, "__init__", spy)
     model = Layers()
     program = compile(model, rows(4, 32))
-    for _ in range(3):
+    kept: list[torch.Tensor] = []
+    for _ in range(4):
         x = rows(4, 32)
-        torch.testing.assert_close(program(x), model(x))
+        kept.append(program(x))
+        torch.testing.assert_close(kept[-1], model(x))
+    assert made == [len(program.kernels)]
 
 
 def test_step_by_step_and_graphs_may_alternate(compile: Compile):
@@ -385,9 +400,9 @@ def test_what_a_graph_captures_is_filled_once(monkeypatch: pytest.MonkeyPatch):
     assert plan.plan.kept
     bind_fill = SimulatedDriver.bind_fill
 
-    def spy(self: SimulatedDriver, memory: Memory, value: float) -> Any:
+    def spy(self: SimulatedDriver, memory: Memory, value: float, name: str) -> Any:
         filled.append(memory.address)
-        return bind_fill(self, memory, value)
+        return bind_fill(self, memory, value, name)
 
     def now(is_capturing: bool, graph: int) -> None:
         def capture(self: SimulatedDriver, stream: int) -> int:

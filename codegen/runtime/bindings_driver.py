@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The driver `cuda-bindings`: kernels are loaded and launched through NVIDIA's own Python bindings,
+which builds of PyTorch for CUDA bring.
+
+What they have no advantage for, graphs and tensor maps, goes by ctypes, with the same handles.
+Only what the versions 12 and 13 have in common is used.
+Reference: https://nvidia.github.io/cuda-python/cuda-bindings/latest/module/driver.html.
+"""
+
+import ctypes
+from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from tilewright.codegen.launch_plan import Launch
+from tilewright.codegen.runtime.cubin_cache import CubinCache
+from tilewright.codegen.runtime.cuda_driver import CudaDriver
+from tilewright.codegen.runtime.cuda_launch import CudaLaunch
+from tilewright.codegen.runtime.driver import Bound
+from tilewright.codegen.runtime.libcuda import LIBRARY, Handle, LibCuda, Version
+
+_MODULE = "cuda.bindings.driver"
+
+
+class BoundLibrary(LibCuda):
+    """The driver's library, as the bindings have found it."""
+
+    def __init__(self, path: str = LIBRARY):
+        super().__init__(path)
+        self.cuda: Any = import_module(_MODULE)
+        self._given("the driver does not start", self.cuda.cuInit(0))
+
+    def load(self, cubin: bytes, compiled_by: Version) -> Handle:
+        status, module = self.cuda.cuModuleLoadData(cubin)
+        self.check_loaded(int(status), compiled_by)
+        return Handle(int(module))
+
+    def function(self, module: Handle, name: str) -> Handle:
+        found = self.cuda.cuModuleGetFunction(module.value, name.encode())
+        return Handle(int(self._given(f"kernel '{name}'", found)))
+
+    def attribute(self, function: Handle, attribute: int, what: str) -> int:
+        number = self.cuda.CUfunction_attribute(attribute)
+        return self._given(what, self.cuda.cuFuncGetAttribute(number, function.value))
+
+    def set_attribute(self, function: Handle, attribute: int, value: int, what: str) -> None:
+        number = self.cuda.CUfunction_attribute(attribute)
+        self._given(what, self.cuda.cuFuncSetAttribute(function.value, number, value))
+
+    def active_clusters(self, function: Handle, launch: Launch) -> int | None:
+        ask = self.cuda.cuOccupancyMaxActiveClusters
+        status, clusters = ask(function.value, self.launch_config(launch))
+        return None if status else clusters
+
+    def launch_config(self, launch: Launch) -> Any:
+        """How a launch is, but for its stream."""
+        config = self.cuda.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = launch.grid, 1, 1
+        config.blockDimX, config.blockDimY, config.blockDimZ = launch.block, 1, 1
+        config.sharedMemBytes = launch.dynamic_shared_bytes
+        return config
+
+    def _given(self, what: str, answer: tuple[Any, ...]) -> Any:
+        """What a function gives besides its status."""
+        self.check(int(answer[0]), what)
+        return answer[1] if len(answer) > 1 else None
+
+
+class BoundLaunch:
+    """A launch with its arguments packed."""
+
+    def __init__(self, lib: BoundLibrary, by_ctypes: CudaLaunch, function: Handle, launch: Launch):
+        self.name = by_ctypes.name
+        self._lib = lib
+        self._by_ctypes = by_ctypes
+        self._config = lib.launch_config(launch)
+        self._stream = 0
+        call, extra = lib.cuda.cuLaunchKernelEx, ctypes.addressof(by_ctypes.extra)
+        self._call = partial(call, self._config, lib.cuda.CUfunction(function.value), None, extra)
+
+    def __call__(self, stream: int) -> None:
+        if stream != self._stream:
+            self._stream = self._config.hStream = stream
+        (status,) = self._call()
+        if status:
+            self._lib.check(int(status), f"{self.name} cannot be launched")
+
+    @property
+    def nodes(self) -> Sequence[Any]:
+        return self._by_ctypes.nodes
+
+
+class BindingsDriver(CudaDriver):
+    """The GPU of a number, through cuda-bindings, on the context that PyTorch uses."""
+
+    name = "cuda-bindings"
+    lib: BoundLibrary
+
+    def __init__(
+        self,
+        ordinal: int = 0,
+        lib: BoundLibrary | None = None,
+        cache: CubinCache | None = None,
+        device: str | None = None,
+    ):
+        super().__init__(ordinal, lib or BoundLibrary(), cache, device)
+
+    def bind_launch(self, function: Handle, launch: Launch, packed: bytes) -> Bound:
+        by_ctypes = CudaLaunch(self.lib, function, launch, packed)
+        return BoundLaunch(self.lib, by_ctypes, function, launch)
+
+
+def is_importable() -> bool:
+    """Whether the bindings are installed, and find the driver's library."""
+    try:
+        cuda: Any = import_module(_MODULE)
+        (status,) = cuda.cuInit(0)
+    except Exception:  # those of another driver fail in ways of their own
+        return False
+    return not status

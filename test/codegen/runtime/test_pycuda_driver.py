@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver `pycuda`: what goes through pycuda, here a stand-in, and what by the driver itself."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from driver_samples import MAP, MAPPED, SOURCE, X, Y
+from fake_driver import FakeDriver, NoCompiler
+
+from tilewright.codegen.runtime.driver import Arguments, Bound, DriverError
+from tilewright.codegen.runtime.libcuda import LibCuda
+from tilewright.codegen.runtime.pycuda_driver import PycudaDriver, is_importable
+
+
+class PycudaError(Exception):
+    """pycuda.driver.Error"""
+
+
+class Pycuda:
+    """pycuda.driver: puts down what it is asked."""
+
+    Error = PycudaError
+    function_attribute = SimpleNamespace(MAX_DYNAMIC_SHARED_SIZE_BYTES=8)
+
+    def __init__(self) -> None:
+        self.log: list[Any] = []
+        self.fails = False
+
+    def init(self) -> None:
+        self.log.append("init")
+
+    def Device(self, ordinal: int) -> Any:
+        say = self.log.append
+        context = SimpleNamespace(push=lambda: say("push"), pop=lambda: say("pop"))
+        return SimpleNamespace(retain_primary_context=lambda: context)
+
+    def module_from_buffer(self, cubin: bytes) -> Any:
+        self.log.append("load")
+        function = SimpleNamespace(
+            set_attribute=lambda *given: self.log.append(given),  # pyright: ignore
+            num_regs=42,
+            local_size_bytes=7,
+            _launch_kernel=self.launch,
+        )
+        return SimpleNamespace(get_function=lambda name: function)  # pyright: ignore
+
+    def launch(self, *given: Any) -> None:
+        if self.fails:
+            raise PycudaError("cuLaunchKernel failed: invalid argument")
+        self.log.append(given)
+
+
+@pytest.fixture
+def pycuda(monkeypatch: pytest.MonkeyPatch) -> Pycuda:
+    """A stand-in for pycuda."""
+    stand_in: Any = Pycuda()
+    monkeypatch.setitem(sys.modules, "pycuda", SimpleNamespace(driver=stand_in))
+    monkeypatch.setitem(sys.modules, "pycuda.driver", stand_in)
+    return stand_in
+
+
+@pytest.fixture
+def bound(pycuda: Pycuda, fake: FakeDriver, tmp_path: Path) -> Bound:
+    """A launch, loaded through the stand-in."""
+    driver = PycudaDriver(0, LibCuda(str(fake.path)), NoCompiler(tmp_path), device="cpu")
+    function = driver.load(SOURCE, "sm_90a").function("mapped", 70000)
+    assert pycuda.log == ["init", "push", "load", "pop", (8, 70000)]
+    assert (function.registers, function.local_bytes) == (42, 7)
+    found = function.bind(MAPPED, Arguments(((MAP, X),), (X,), (Y,)))
+    pycuda.log.clear()
+    fake.log()
+    return found
+
+
+def test_the_default_stream_is_pycudas(bound: Bound, pycuda: Pycuda, fake: FakeDriver):
+    bound(0)
+    ((grid, block, packed, shared, stream),) = pycuda.log
+    assert (grid, block, len(packed), shared, stream) == ((1, 1, 1), (32, 1, 1), 144, 70000, None)
+    assert fake.log() == []
+
+
+def test_other_streams_are_the_drivers(bound: Bound, pycuda: Pycuda, fake: FakeDriver):
+    bound(0x7E00000000000001)
+    (launch,) = fake.log()
+    assert launch.startswith("cuLaunchKernelEx 0xf000000000000006 grid 1 1 1 block 32 1 1")
+    assert "stream 0x7e00000000000001" in launch
+    assert pycuda.log == []
+
+
+def test_what_pycuda_refuses_the_driver_explains(bound: Bound, pycuda: Pycuda, fake: FakeDriver):
+    pycuda.fails = True
+    fake.fail("cuLaunchKernelEx", 1)
+    with pytest.raises(DriverError, match=r"^kernel 'mapped' cannot be launched: CUDA_ERROR"):
+        bound(0)
+
+
+@pytest.mark.usefixtures("pycuda")
+def test_it_is_importable():
+    assert is_importable()
+
+
+def test_it_is_not_there(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "pycuda", None)
+    assert not is_importable()
