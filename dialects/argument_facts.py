@@ -15,6 +15,10 @@ it, whatever buffer is passed. Where nothing is said the elements' own size is a
 `plan.initial` is what the kernel finds in each element of an output: the plan fills the buffer with
 it before the launch.
 
+`plan.updated` is said of an output that holds something when the kernel starts, which stays where
+the kernel stores nothing. Launches pass a buffer that was written before, such as an input that the
+program writes in place.
+
 `plan.scratch` is said of an output that is no result: what it holds after the launch is of no use.
 With `plan.initial` it is filled once only, for the kernel leaves it as it found it.
 
@@ -44,6 +48,7 @@ from tilewright.dialects.types import size_of
 ALIGN = "plan.align"
 IN_PLACE = "plan.in_place"
 INITIAL = "plan.initial"
+UPDATED = "plan.updated"
 SCRATCH = "plan.scratch"
 
 Initial = IntegerAttr | FloatAttr
@@ -102,7 +107,7 @@ def verify_facts(everything: Sequence[Facts], types: Sequence[Attribute], num_in
             _verify_in_place(facts[IN_PLACE], position, types, num_inputs)
         if INITIAL in facts:
             _verify_initial(facts[INITIAL], types[position])
-        for name in (INITIAL, SCRATCH):
+        for name in (INITIAL, UPDATED, SCRATCH):
             if name in facts and position < num_inputs:
                 raise VerifyException(f"{name} is said of input {position}; outputs are written")
     if all(SCRATCH in facts for facts in everything[num_inputs:]):

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     StringAttr,
     SymbolNameConstraint,
+    UnitAttr,
     i64,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, Region
@@ -20,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.argument_facts import (
     INITIAL,
     SCRATCH,
+    UPDATED,
     Facts,
     Initial,
     alignment_in,
@@ -123,6 +125,14 @@ class KernelLikeOp(IRDLOperation, ABC):
     def set_initial(self, output: BlockArgument, initial: Initial) -> None:
         """From now on rely on it that every element of `output` is that when the kernel starts."""
         self._set_fact(output, {**self.facts[output.index], INITIAL: initial})
+
+    def is_updated(self, output: BlockArgument) -> bool:
+        """Whether `output` holds something when the kernel starts, of which it writes a part."""
+        return UPDATED in self.facts[output.index]
+
+    def set_updated(self, output: BlockArgument) -> None:
+        """From now on write a part of `output` only: launches pass what holds the rest."""
+        self._set_fact(output, {**self.facts[output.index], UPDATED: UnitAttr()})
 
     def is_scratch(self, output: BlockArgument) -> bool:
         """Whether `output` is no result, but room that the kernel needs."""

@@ -13,6 +13,7 @@ The ops stand in one module for each kind, and all of them can be had from here.
 from xdsl.ir import Dialect, Operation
 
 from tilewright.dialects.axes import RoleAttr
+from tilewright.dialects.loop_fusion import FusionAttr
 from tilewright.dialects.loop_kernel import KernelOp, LaunchOp
 from tilewright.dialects.loop_memory import LoadOp, StoreOp
 from tilewright.dialects.loop_nest import ForOp, ReduceOp, YieldOp
@@ -25,6 +26,7 @@ AnyLoop = ForOp | ReduceOp | ScanOp
 __all__ = [
     "AnyLoop",
     "ForOp",
+    "FusionAttr",
     "IndexOp",
     "KernelOp",
     "LaunchOp",
@@ -62,5 +64,5 @@ Loop = Dialect(
         PredicateOp,
         ToIndexOp,
     ],
-    [RoleAttr],
+    [RoleAttr, FusionAttr],
 )

@@ -34,10 +34,10 @@ from tilewright.dialects.types import memref_type
 @irdl_op_definition
 class KernelOp(KernelLikeOp):
     """
-    One kernel: reads its inputs, writes every element of its outputs. The body is a loop nest
-    (Loop IR) or, after scalars that the whole kernel uses, one `tile.launch` (Tile IR). Behind it
-    may stand the `schedule` that made the launch, and the `plan` of what is to come, both as
-    pipelines.
+    One kernel: reads its inputs, writes every element of its outputs, but for those that it
+    updates. The body is a loop nest (Loop IR) or, after scalars that the whole kernel uses, one
+    `tile.launch` (Tile IR). Behind it may stand the `schedule` that made the launch, and the `plan`
+    of what is to come, both as pipelines.
 
     ```mlir
     loop.kernel @relu(%x: memref<16x64xf32>) -> (%out: memref<16x64xf32>) {

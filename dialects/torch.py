@@ -8,8 +8,9 @@ The Torch dialect: the functional ATen graph, one op per ATen overload with all 
 
 An argument of the function that is not the user's says where it comes from: `torch.name` is its
 path in the module, `torch.kind` is "parameter", "buffer" or "constant". A result with
-`torch.mutates` is the new value of the input or buffer of that name, written in place. An argument
-with `torch.layout` is permuted when it is loaded (see `parameter_layout`).
+`torch.mutates` is the new value of the input or buffer of that name, written in place; the argument
+says by `torch.becomes` which result that is (see `updates`). An argument with `torch.layout` is
+permuted when it is loaded (see `parameter_layout`).
 
 The ops stand in one module per family, and all of them can be had from here.
 """

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, one_line
 from tilewright.passes.changes import Changes
 from tilewright.passes.verification import InvalidOpError, verify_changes, verify_module
 
@@ -118,7 +118,7 @@ def blamed_on(step: ModulePass) -> Generator[None]:
         raise
     except DiagnosticException as err:
         # a pass that runs others has their errors, which have the same form
-        message = " ".join(str(err).split()).removeprefix("error: ")
+        message = one_line(err).removeprefix("error: ")
         message = message.removeprefix(f"{step.name}: ")
         raise PassFailedException(f"error: {label}: {message}") from err
     except Exception as err:

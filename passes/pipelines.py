@@ -33,7 +33,8 @@ TO_LOOP = (
     "fuse-parts,fuse-epilogue,fuse-outputs,fuse-reduction{keep=true},fuse-epilogue{keep=true},"
     "merge-siblings,merge-loops,"
     "split-axes,collapse-axes,simplify-accesses,hoist-invariants,share-values,cut-recompute,"
-    "approximate-division,normalize-kernels,dedupe-kernels,name-kernels"
+    "settle-fusion,approximate-division,update-in-place,normalize-kernels,dedupe-kernels,"
+    "name-kernels"
 )
 
 TO_TILE = (

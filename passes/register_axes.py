@@ -44,24 +44,27 @@ class RegisterAxes:
 
     def runs(self, block: Block) -> Iterator[Run]:
         """
-        The ops of `block`, in runs of the same axes. What depends on none and only computes stands
-        ahead of the run that it interrupts; what threads or loops do is a run of its own.
+        The ops of `block`, in runs of the same axes. What depends on fewer and only computes stands
+        ahead of the run that it would interrupt: the run needs nothing of it so far, and it nothing
+        of the run. What threads or loops do is a run of its own.
         """
-        run = Run([], [])
+        ahead, run = Run([], []), Run([], [])
         for op in block.ops:
             axes = self.ordered(self.of(op.operands))
             if _is_alone(op):
-                yield run
-                yield Run([], [op])
-                run = Run([], [])
-            elif run.axes and not axes and _may_move_ahead(op, run.ops):
-                yield Run([], [op])
+                yield from (ahead, run, Run([], [op]))
+                ahead, run = Run([], []), Run([], [])
             elif axes == run.axes:
                 run.ops.append(op)
+            elif {*axes} < {*run.axes} and _may_move_ahead(op, run.ops):
+                if axes != ahead.axes:
+                    yield ahead
+                    ahead = Run(axes, [])
+                ahead.ops.append(op)
             else:
-                yield run
-                run = Run(axes, [op])
-        yield run
+                yield from (ahead, run)
+                ahead, run = Run([], []), Run(axes, [op])
+        yield from (ahead, run)
 
     def _visit(self, block: Block) -> None:
         for op in block.ops:

@@ -55,6 +55,12 @@ class Listener(Protocol[Seen]):
     def decided(self, rule: Rule, site: str, reason: str) -> None:
         """`rule` is about to match at `site`, for that reason."""
 
+    def weighed(self, decision: str, fuses: bool, ratio: float) -> None:
+        """
+        A decision about fusion (`loop_fusion`) has come up, and whether it is to fuse; the model
+        has fused kernels take `ratio` times as long as kernels apart, or infinitely longer.
+        """
+
 
 _listener: ContextVar[Listener[Any] | None] = ContextVar("listener", default=None)
 
@@ -98,6 +104,13 @@ def decided(rule: Rule, site: Operation, reason: str) -> None:
     listener = _listener.get()
     if listener is not None:
         listener.decided(rule, site_name(site), reason)
+
+
+def weighed(decision: str, fuses: bool, ratio: float) -> None:
+    """Report what a model says of a decision about fusion."""
+    listener = _listener.get()
+    if listener is not None:
+        listener.weighed(decision, fuses, ratio)
 
 
 def _root(op: Operation) -> Operation:

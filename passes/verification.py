@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.buffer_plan import slot_of
 from tilewright.dialects.form import FormedOp
 from tilewright.dialects.parameter_layout import verify_layouts
+from tilewright.errors import one_line
 from tilewright.passes.changes import Changes
 
 
@@ -61,7 +62,7 @@ def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
         for part in parts:
             _verify_ops(part)
     except VerifyException as err:
-        raise InvalidOpError(_culprit(module), " ".join(str(err).split())) from err
+        raise InvalidOpError(_culprit(module), one_line(err)) from err
     for part in parts:
         for function in _functions(part):
             _verify_attributes(function)
@@ -138,7 +139,7 @@ def _blamed_on(op: Operation) -> Generator[None]:
     try:
         yield
     except VerifyException as err:
-        raise InvalidOpError(op, " ".join(str(err).split())) from err
+        raise InvalidOpError(op, one_line(err)) from err
 
 
 def verify_dominance(root: Operation) -> None:

@@ -12,6 +12,8 @@ from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.pipeline_string import without_quotes
 from tilewright.passes.trace import Listener, listening
+from tilewright.tuning.fusion_schedule import fusion_of
+from tilewright.tuning.fusions import fuse
 
 
 def why_not(kernel: loop.KernelOp, schedule: str, target: str) -> str | None:
@@ -29,12 +31,31 @@ def why_not(kernel: loop.KernelOp, schedule: str, target: str) -> str | None:
             lowered = lower(alone, Level.CUDA, target=target)
         check_kernels(kernels_of(lowered), target)
     except Exception as err:  # of whatever kind: nobody has asked for this schedule
-        return str(err).strip().split("\n")[0] or type(err).__name__
+        return _first_line(err)
     for steps in planned_and_idle(alone, lowered).values():
         for step in steps:
             if step.parameters:
                 return f"'{without_quotes(str(step))}' does nothing"
     return None
+
+
+def why_not_fused(program: ModuleOp, schedule: str, target: str) -> str | None:
+    """
+    Why `program`, at Tensor IR, cannot be fused as `schedule` says; None if it can.
+
+    It is tried, as far as CUDA. A decision that does not come up is a reason too.
+    """
+    try:
+        fused = fuse(program, fusion_of(schedule), target)
+        with listening(_Nobody()):
+            check_kernels(kernels_of(lower(fused.nests, Level.CUDA, target=target)), target)
+    except Exception as err:  # of whatever kind: nobody has asked for this schedule
+        return _first_line(err)
+    return f"'{fused.idle[0]}' does not come up" if fused.idle else None
+
+
+def _first_line(err: Exception) -> str:
+    return str(err).strip().split("\n")[0] or type(err).__name__
 
 
 class _Nobody(Listener[None]):

@@ -40,6 +40,12 @@ CREATE TABLE measurements (
 """
 
 
+_HEAD = """
+SELECT (SELECT application_id FROM pragma_application_id),
+  (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_master)"""
+"""All in one statement: between two of them another process may make the tables."""
+
+
 class DatabaseError(TilewrightError):
     """A database that cannot be read or written."""
 
@@ -53,6 +59,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
     with explained(path):
         connection = sqlite3.connect(path, timeout=_PATIENCE_S, isolation_level=None)
     with explained(path), _closed_on_failure(connection):
+        _is_ours(connection, path)  # raises before a file of others is changed in the least
         _write_ahead(connection)
         connection.execute("PRAGMA synchronous = FULL")  # a commit survives the machine too
         with transaction(connection):
@@ -144,9 +151,7 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 
 def _is_ours(connection: sqlite3.Connection, path: Path) -> bool:
     """Whether there are tables of ours; False for an empty file. Raises `DatabaseError`."""
-    (mark,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    mark, version, tables = connection.execute(_HEAD).fetchone()
     if not tables:
         return False
     if mark != _APPLICATION:

@@ -22,6 +22,12 @@ from tilewright.tuning.measurement import Measurement
 SCHEMA = 1
 """The version of the lines."""
 
+_NO_MEASUREMENT = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+"""What comes of reading a line of something else, or one with numbers that nothing can hold."""
+
+_LARGEST = 2**63 - 1
+"""Of the whole numbers that a database holds."""
+
 
 def to_lines(notes: Iterable[KernelNote], records: Iterable[Record]) -> Iterator[str]:
     """The lines of a file, each with its end."""
@@ -64,7 +70,7 @@ def _read(line: str, where: str, is_first: bool) -> Record | KernelNote | None:
         _check_schema(schema)
     except UsageError as err:
         raise UsageError(err.message, where=where, remedy=err.remedy) from err
-    except (ValueError, KeyError, TypeError, AttributeError) as err:
+    except _NO_MEASUREMENT as err:
         raise UsageError("this is no measurement", where=where) from err
     return None
 
@@ -101,12 +107,15 @@ def _record(fields: Mapping[str, Any]) -> Record:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
+    value.encode()  # half a character, as "\ud800" is, cannot be kept
     return value
 
 
 def _whole(value: Any) -> int:
     if not isinstance(value, int):
         raise TypeError
+    if not 0 <= value <= _LARGEST:
+        raise ValueError
     return value
 
 

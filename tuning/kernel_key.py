@@ -28,7 +28,7 @@ _LEFT_OUT = ("sym_name", "plan")
 
 def digest(kernel: loop.KernelOp) -> str:
     """32 hexadecimal digits."""
-    text = "\n".join([_FORM, *_shared_names(kernel), *_lines(kernel, {})])
+    text = "\n".join([_FORM, *_shared_names(kernel), *lines(kernel, {})])
     return sha256(text.encode()).hexdigest()[:32]
 
 
@@ -78,8 +78,8 @@ def _shared_names(kernel: loop.KernelOp) -> Iterator[str]:
             yield f"{position} = {names.index(name) if name else 'unnamed'}"
 
 
-def _lines(op: Operation, numbers: dict[SSAValue, int]) -> Iterator[str]:
-    """An operation, and all that is in it."""
+def lines(op: Operation, numbers: dict[SSAValue, int]) -> Iterator[str]:
+    """An operation, and all that is in it; values get numbers in the order of their definition."""
     said = {**op.attributes, **op.properties}
     if isinstance(op, loop.KernelOp):
         said = {name: value for name, value in said.items() if name not in _LEFT_OUT}
@@ -106,7 +106,7 @@ def _block_lines(block: Block, numbers: dict[SSAValue, int]) -> Iterator[str]:
     _number(block.args, numbers)
     yield "{ " + " ".join(str(value.type) for value in block.args)
     for op in block.ops:
-        yield from _lines(op, numbers)
+        yield from lines(op, numbers)
         _number(op.results, numbers)
     yield "}"
 

@@ -8,11 +8,13 @@ becomes, where a database or a golden has measured it,
 
     loop.kernel @mm(...) -> (...) { ... } plan "tileify,chunk-matmul-k{bk=16},..."
 
-What does not apply any more, because the passes have changed, is left out with a remark. Kernels
-that have a plan keep it.
+Before that the program is fused in the best way that is known (`known_fusion`). What does not apply
+any more, because the passes have changed, is left out with a remark. Kernels that have a plan keep
+it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
@@ -24,6 +26,7 @@ from tilewright.passes.trace import Rule, decided, rewriting, skipped
 from tilewright.tuning.applicability import why_not
 from tilewright.tuning.kernel_key import digest, input_names
 from tilewright.tuning.knowledge import Db, Knowledge, Known
+from tilewright.tuning.known_fusion import with_known_fusion
 from tilewright.tuning.operand_names import from_canonical
 
 RULE = Rule("t", 18, "known_schedules")
@@ -33,21 +36,33 @@ def with_known_schedules(
     module: ModuleOp, target: str, db: Db = True, manager: PassManager | None = None
 ) -> ModuleOp:
     """
-    `module` at Loop IR with the schedules that are known as plans; `module` itself where there is
-    nothing to ask, or it is below Loop IR already. Raises `DatabaseError` as `Knowledge` does.
+    `module` at Loop IR, fused as is known, with the schedules that are known as plans; `module`
+    itself where there is nothing to ask, or it is below Loop IR already. Raises `DatabaseError` as
+    `Knowledge` does.
     """
-    return planned_as_known(module, target, db, manager)[0]
+    return planned_as_known(module, target, db, manager).module
+
+
+class Planned(NamedTuple):
+    """A program with what is known of it."""
+
+    module: ModuleOp
+    kernels: Mapping[str, Known]
+    """Where plans are from, by kernel."""
+    fusion: Known | None = None
+    """Where its way to be fused is from; None for what is left to the passes."""
 
 
 def planned_as_known(
     module: ModuleOp, target: str, db: Db = True, manager: PassManager | None = None
-) -> tuple[ModuleOp, dict[str, Known]]:
-    """The same, and where plans are from, by kernel."""
+) -> Planned:
+    """The same, and where it is from."""
     if level_of(module) not in (Level.TORCH, Level.TENSOR, Level.LOOP):
-        return module, {}
+        return Planned(module, {})
     if (knowledge := Knowledge(target, db)).is_empty:
-        return module, {}
-    nests = lower(module, Level.LOOP, manager, target)
+        return Planned(module, {})
+    program, fusion = with_known_fusion(module, target, db, manager)
+    nests = lower(program, Level.LOOP, manager, target)
     kernels = [op for op in nests.ops if isinstance(op, loop.KernelOp) and _is_open(op)]
     digests = [digest(kernel) for kernel in kernels]
     best = knowledge.best(digests)
@@ -56,7 +71,7 @@ def planned_as_known(
         for kernel, found in zip(kernels, digests, strict=True)
         if (known := _planned(kernel, best[found], target)) is not None
     }
-    return nests, used
+    return Planned(nests, used, fusion)
 
 
 def _is_open(kernel: loop.KernelOp) -> bool:

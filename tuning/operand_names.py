@@ -9,7 +9,8 @@ is kept, for all kernels that are equal but for names, as
     stage-inputs{raw=arg1 computed=arg0},pad-smem{pad=4 slabs=arg1s}
 
 Operands are called as the inputs that they are loaded from, and slabs are that with an `s`; a
-second one of the same name has a `-1` behind it. What is no such name stays as it is.
+second one of the same name has a `-1` behind it. What is no such name stays as it is, and so does a
+text that is no pipeline: who tries it finds out.
 """
 
 import re
@@ -17,6 +18,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
+from tilewright.errors import UsageError
 from tilewright.passes.pipeline_string import parse_spec_list, without_quotes
 from tilewright.tuning.key import CANONICAL
 
@@ -49,7 +51,10 @@ def _renamed(schedule: str, names: Mapping[str, str]) -> str:
     operands = {old: new for old, new in names.items() if old and new}
     slabs = {f"{old}s": f"{new}s" for old, new in operands.items()}
     tables = {**dict.fromkeys(OPERANDS, operands), **dict.fromkeys(SLABS, slabs)}
-    specs = [_with_names(spec, tables) for spec in parse_spec_list(schedule)]
+    try:
+        specs = [_with_names(spec, tables) for spec in parse_spec_list(schedule)]
+    except UsageError:
+        return schedule
     return without_quotes(",".join(map(str, specs)))
 
 

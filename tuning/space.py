@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, one_line
 from tilewright.passes.pipeline_string import configure, parse_spec_list
 from tilewright.passes.pipelines import TO_TILE, for_target, passes_of
 from tilewright.passes.tile.planner import plan
@@ -70,8 +70,7 @@ class Space:
 
     def refuse(self, name: str, reason: object) -> None:
         """Count why a pass was not run, or what became of it."""
-        text = " ".join(str(reason).split())
-        self.reasons[name][_NUMBER.sub("#", text)] += 1
+        self.reasons[name][_NUMBER.sub("#", one_line(reason))] += 1
 
 
 class Node:

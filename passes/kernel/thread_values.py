@@ -3,7 +3,8 @@
 What the values of a launch have become in one thread.
 
 A value that depends on register axes lives inside of a nest over them; what others need of it is
-kept in an array of registers, with an axis for each of the register axes.
+kept in an array of registers, with an axis for each of the register axes. An index made of data is
+no element of an array: the data is kept, and each nest makes the index anew.
 """
 
 from collections import ChainMap
@@ -112,7 +113,7 @@ class ThreadValues:
 
     def keep(self, values: Sequence[SSAValue]) -> None:
         """From now on those of `values` that depend on register axes are kept in arrays."""
-        for value in values:
+        for value in map(_kept_of, values):
             axes = self.registers.ordered(self.registers.of([value]))
             if axes and value not in self._arrays:
                 array = RegistersOp(value.type, [self.registers.extents[axis] for axis in axes])
@@ -141,9 +142,14 @@ class ThreadValues:
     def at(self, value: SSAValue) -> SSAValue:
         """What `value` is at this step of the nest."""
         if value not in self._values:
-            load = loop.LoadOp(self._arrays[value], self._subscripts(value))
-            self._values[value] = self._emit.value(load, value.name_hint)
+            self._values[value] = self._emit.value(self._again(value), value.name_hint)
         return self._values[value]
+
+    def _again(self, value: SSAValue) -> Operation:
+        """What gives a value that an earlier nest has made."""
+        if isinstance(value.owner, loop.ToIndexOp):
+            return value.owner.clone({kept: self.at(kept) for kept in value.owner.operands})
+        return loop.LoadOp(self._arrays[value], self._subscripts(value))
 
     def _subscripts(self, value: SSAValue) -> Access:
         axes = self.registers.ordered(self.registers.of([value]))
@@ -171,6 +177,11 @@ class ThreadValues:
     def mask(self, op: MaskedOp) -> Access | None:
         """The mask of `op`."""
         return self.substitution(op.mask_operands).mask(op)
+
+
+def _kept_of(value: SSAValue) -> SSAValue:
+    """What is kept for a value: of an index the data that it is made of."""
+    return value.owner.operands[0] if isinstance(value.owner, loop.ToIndexOp) else value
 
 
 def _name_of(value: SSAValue) -> str | None:

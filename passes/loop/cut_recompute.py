@@ -49,6 +49,7 @@ from tilewright.passes.loop.fusion_cost import (
     often,
     work_of,
 )
+from tilewright.passes.loop.fusion_decisions import settled
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.kernel_builder import nest_over
 from tilewright.passes.loop.naming import KernelNames
@@ -84,6 +85,7 @@ class CutRecompute(RewritePattern):
         whole = work_of(kernel, op)
         for part in found:
             decision = _decision(kernel, op, part, whole, times, self.target)
+            decision = settled(RULE, kernel, [part.title], decision)
             if decision.pays:
                 skipped(RULE, kernel, decision.reason)
                 continue
@@ -107,9 +109,7 @@ def _decision(
 ) -> Decision:
     """Whether the part should stay."""
     again = often(part.runs / max(part.elements, 1))
-    costliest = max(part.ops, key=lambda op: (cost_of(op), not isinstance(op, loop.LoadOp)))
-    name = costliest.name.partition(".")[2]
-    what = f"recompute {again} of {name} over {part.elements} elements"
+    what = f"recompute {again} of {part.costliest} over {part.elements} elements"
     apart = _apart(kernel, launch, part, whole, times)
     return decide(what, apart, [whole], target, margin=MARGIN)
 

@@ -48,11 +48,11 @@ from tilewright.passes.loop.flat_launch import flat_launch
 from tilewright.passes.loop.fusion_cost import (
     MOST_OUTPUTS,
     Decision,
-    accepted,
     decide,
     fused,
     work_of,
 )
+from tilewright.passes.loop.fusion_decisions import accepted
 from tilewright.passes.loop.inline_cost import costliest
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.naming import join_names
@@ -112,7 +112,8 @@ class FuseEpilogue(RewritePattern):
             if (reason := _illegal(producer, op, epilogue, self.plan)) is not None:
                 skipped(RULE, producer, reason)
                 continue
-            if not accepted(RULE, producer, _decision(producer, op, epilogue, self.target)):
+            decision = _decision(producer, op, epilogue, self.target)
+            if not accepted(RULE, producer, [epilogue.kernel], decision):
                 continue
             with rewriting(RULE, producer, whole_module=True):
                 _fuse(rewriter, self.plan, op, producer, epilogue)

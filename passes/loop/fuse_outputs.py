@@ -47,7 +47,8 @@ from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
 from tilewright.passes.loop.flat_launch import flat_launch
-from tilewright.passes.loop.fusion_cost import MOST_OUTPUTS, accepted
+from tilewright.passes.loop.fusion_cost import MOST_OUTPUTS
+from tilewright.passes.loop.fusion_decisions import accepted
 from tilewright.passes.loop.inline_cost import inline_decision
 from tilewright.passes.loop.inline_elementwise import inline_into
 from tilewright.passes.loop.kernel_arguments import KernelArguments
@@ -61,6 +62,7 @@ from tilewright.passes.loop.plan import (
     readers,
 )
 from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.loop.update_in_place import is_update
 from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 11, "fuse_outputs")
@@ -92,6 +94,9 @@ class FuseOutputs(RewritePattern):
         kernel, buffer = inlined.kernel, inlined.buffer
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
+        if is_update(kernel, op):
+            skipped(RULE, kernel, "alone it stores only what changes: update-in-place")
+            return
         keepers = [k for launch in consumers if (k := self._keeper(launch, buffer)) is not None]
         keeper = next((k for k in keepers if k.load is not None), next(iter(keepers), None))
         if keeper is None:
@@ -108,7 +113,7 @@ class FuseOutputs(RewritePattern):
         decision = inline_decision(
             self.plan, inlined, computing, self.target, keeper=keeper.launch, in_rows=in_rows
         )
-        if not accepted(RULE, kernel, decision):
+        if not accepted(RULE, kernel, self.plan.kernels_of(computing), decision):
             return
         with rewriting(RULE, kernel, whole_module=True):
             writer = _write(rewriter, keeper, buffer)

@@ -48,11 +48,11 @@ from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion_cost import (
     MOST_ACCUMULATORS,
     Decision,
-    accepted,
     decide,
     fused,
     work_of,
 )
+from tilewright.passes.loop.fusion_decisions import accepted
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import Subscript, steps_of, subscript_of
@@ -90,7 +90,8 @@ class FuseParts(RewritePattern):
         if reason is not None:
             skipped(RULE, reduction.kernel, reason)
             return
-        if not accepted(RULE, reduction.kernel, _decision(reduction, parts, self.target)):
+        decision = _decision(reduction, parts, self.target)
+        if not accepted(RULE, reduction.kernel, [parts.reader.kernel], decision):
             return
         with rewriting(RULE, reduction.kernel, whole_module=True):
             _fuse(rewriter, self.plan, reduction, parts)

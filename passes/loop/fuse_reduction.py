@@ -52,12 +52,12 @@ from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion_cost import (
     MOST_OUTPUTS,
     Decision,
-    accepted,
     decide,
     fused,
     often,
     work_of,
 )
+from tilewright.passes.loop.fusion_decisions import accepted
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import (
@@ -123,7 +123,7 @@ class FuseReduction(RewritePattern):
         if (reason := obstacle(op, consumers[:1], self.plan) or _illegal(reader)) is not None:
             skipped(RULE, producer, reason)
             return
-        if not accepted(RULE, producer, _decision(reduction, reader, self.target)):
+        if not accepted(RULE, producer, [kernel], _decision(reduction, reader, self.target)):
             return
         with rewriting(RULE, producer, whole_module=True):
             _fuse(rewriter, self.plan, reduction, reader)

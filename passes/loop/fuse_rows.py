@@ -55,7 +55,8 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
-from tilewright.passes.loop.fusion_cost import Decision, accepted, decide, fused, size, work_of
+from tilewright.passes.loop.fusion_cost import Decision, decide, fused, size, work_of
+from tilewright.passes.loop.fusion_decisions import accepted
 from tilewright.passes.loop.inline_elementwise import inline_into
 from tilewright.passes.loop.nest import steps_of
 from tilewright.passes.loop.plan import is_temporary, obstacle, readers, writer
@@ -96,7 +97,8 @@ class FuseRows(RewritePattern):
                 skipped(RULE, kernel, reason)
                 continue
             sources = list(self._sources(kernel, product))
-            if not accepted(RULE, kernel, _decision(statistic, product, sources, self.target)):
+            decision = _decision(statistic, product, sources, self.target)
+            if not accepted(RULE, kernel, [product.kernel], decision):
                 continue
             with rewriting(RULE, product.kernel, whole_module=True):
                 row_block(rewriter, product.kernel, product.rows)

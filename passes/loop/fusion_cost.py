@@ -22,6 +22,7 @@ The model is for choosing between two forms, not for foretelling times. It knows
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 from xdsl.dialects import arith
@@ -35,7 +36,6 @@ from tilewright.passes.instruction_costs import instructions
 from tilewright.passes.kernel_cost import LAUNCH_SECONDS
 from tilewright.passes.loop.nest import nest_block, steps_of
 from tilewright.passes.loop.op_runs import runs
-from tilewright.passes.trace import Rule, decided, skipped
 
 MOST_INSTRUCTIONS = 512
 """Instructions of one element that are inlined at most: beyond, it is their latency that counts."""
@@ -80,6 +80,8 @@ class Decision(NamedTuple):
 
     pays: bool
     reason: str
+    ratio: float = inf
+    """How long fused kernels take, with 1 for kernels apart; infinite where nothing was weighed."""
 
 
 def decide(
@@ -98,14 +100,8 @@ def decide(
     saved = sum(work.bytes for work in apart) - sum(work.bytes for work in fused)
     bytes = f"saves {size(saved)}" if saved >= 0 else f"moves {size(-saved)} more"
     times = f"{1e6 * seconds[0]:.2f} us against {1e6 * seconds[1]:.2f} us apart"
-    return Decision(seconds[0] <= margin * seconds[1], f"{what}: {times}, {bytes}")
-
-
-def accepted(rule: Rule, site: Operation, decision: Decision) -> bool:
-    """Whether the decision is to fuse; either way the trace says why."""
-    report = decided if decision.pays else skipped
-    report(rule, site, decision.reason)
-    return decision.pays
+    pays = seconds[0] <= margin * seconds[1]
+    return Decision(pays, f"{what}: {times}, {bytes}", seconds[0] / seconds[1])
 
 
 def often(times: float) -> str:

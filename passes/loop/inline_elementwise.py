@@ -47,7 +47,7 @@ from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
 from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
-from tilewright.passes.loop.fusion_cost import accepted
+from tilewright.passes.loop.fusion_decisions import accepted
 from tilewright.passes.loop.inline_cost import inline_decision, place_of
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.naming import join_names
@@ -100,7 +100,7 @@ class InlineElementwise(RewritePattern):
         decision = inline_decision(self.plan, inlined, consumers, self.target)
         if self.always:
             decision = decision._replace(pays=True)
-        return accepted(RULE, inlined.kernel, decision)
+        return accepted(RULE, inlined.kernel, self.plan.kernels_of(consumers), decision)
 
 
 def _reads_once(plan: PlanIndex, consumers: list[loop.LaunchOp], buffer: SSAValue) -> bool:

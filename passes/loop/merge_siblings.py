@@ -43,13 +43,13 @@ from tilewright.passes.loop.fusion_cost import (
     MOST_ACCUMULATORS,
     MOST_OUTPUTS,
     Decision,
-    accepted,
     decide,
     merged,
     often,
     size,
     work_of,
 )
+from tilewright.passes.loop.fusion_decisions import accepted
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import nest_block
@@ -87,7 +87,8 @@ class MergeSiblings(RewritePattern):
             if (reason := obstacle(op, [other], self.plan) or _illegal(*pair, saved)) is not None:
                 skipped(RULE, first.kernel, reason)
                 continue
-            if not accepted(RULE, first.kernel, _decision(*pair, self.target)):
+            decision = _decision(*pair, self.target)
+            if not accepted(RULE, first.kernel, [second.kernel], decision):
                 continue
             with rewriting(RULE, first.kernel, whole_module=True):
                 _merge(rewriter, self.plan, *pair, place)

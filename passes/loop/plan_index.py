@@ -5,7 +5,7 @@ walk the module for each question would take long where a plan has a thousand la
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -30,6 +30,10 @@ class PlanIndex:
         """The kernel that `launch` runs, at Loop or Tile IR."""
         kernel = self._symbols.get(launch.kernel.string_value())
         return kernel if isinstance(kernel, loop.KernelOp) else None
+
+    def kernels_of(self, launches: Iterable[loop.LaunchOp]) -> list[loop.KernelOp]:
+        """The kernels that launches run, of those that are here."""
+        return [kernel for op in launches if (kernel := self.kernel_of(op)) is not None]
 
     def times_launched(self, kernel: loop.KernelOp) -> int:
         """How many launches run `kernel`."""

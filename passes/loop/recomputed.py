@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import loop
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.effects import is_pure
+from tilewright.passes.loop.fusion_cost import cost_of
 from tilewright.passes.loop.nest import steps_of
 from tilewright.passes.loop.op_runs import varying
 
@@ -29,6 +30,17 @@ class Part(NamedTuple):
     def elements(self) -> int:
         """How many different values it takes."""
         return steps_of(self.axes)
+
+    @property
+    def costliest(self) -> str:
+        """What it takes most of: `powf`."""
+        op = max(self.ops, key=lambda op: (cost_of(op), not isinstance(op, loop.LoadOp)))
+        return op.name.partition(".")[2]
+
+    @property
+    def title(self) -> str:
+        """What decisions call it: `powf@4096`; parts that are alike are called alike."""
+        return f"{self.costliest}@{self.elements}"
 
 
 def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[Part]:

@@ -2,19 +2,34 @@
 """
 What each free axis is to the reductions beneath it.
 
-A contraction is a reduction of which two loads vary with its own axis, each with a free axis that
-the other does not vary with. Axes that only the first varies with are `m`, those of only the others
-`n`, those of both `batch`. Anything else that reduces works on rows. A load varies with an axis
+A contraction is a reduction with two sides that vary with its own axis, each with a free axis that
+the other does not vary with. Axes that only the first varies with are `m`, those of only the other
+`n`, those of both `batch`. Anything else that reduces works on rows. A side varies with an axis
 also through data: rows that an index tensor names along `m` are rows of a factor.
+
+The sides are the two factors of a product, with all that they are computed of: a query that is
+rotated by a table of angles is one side, though the table has an axis less than the query.
+
+    %0 = loop.load %query[%head, %q, %k]
+    %1 = loop.load %angle[%q, %k]
+    %2 = arith.mulf %0, %1
+    %3 = loop.load %key[%head, %s, %k]
+    %4 = arith.mulf %2, %3                   batch %head, m %q, n %s
+
+Of what is no product a load is one side, and those that vary with other axes are the other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from xdsl.ir import Block, SSAValue
+from xdsl.dialects import arith
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Role
 from tilewright.passes.index_sources import index_sources
+
+_Axes = frozenset[SSAValue]
+_Loads = Mapping[loop.LoadOp, _Axes]
 
 
 def axis_roles(block: Block) -> list[Role]:
@@ -40,16 +55,56 @@ def is_contraction(block: Block) -> bool:
 
 
 def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> list[Role] | None:
-    loads = [op for op in reduction.body.walk() if isinstance(op, loop.LoadOp)]
-    indices = [index_sources(op.indices) for op in loads]
-    varying = [of_load for of_load in indices if reduction.axis in of_load]
-    used = [frozenset(axis for axis in axes if axis in of_load) for of_load in varying]
-    factors = [axes_of_load for axes_of_load in used if axes_of_load]
-    for left in factors:
-        right = frozenset[SSAValue]().union(*(factor for factor in factors if factor != left))
+    varying = _varying_loads(reduction, axes)
+    for left, right in (*_factors(reduction, varying), *_loads(varying)):
         if left - right and right - left and left | right == frozenset(axes):
             return [_role(axis in left, axis in right) for axis in axes]
     return None
+
+
+def _varying_loads(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> _Loads:
+    """Which of `axes` each load varies with, of those that vary with the reduction's."""
+    loads = [op for op in reduction.body.walk() if isinstance(op, loop.LoadOp)]
+    sources = {op: index_sources(op.indices) for op in loads}
+    return {
+        op: frozenset(axis for axis in axes if axis in found)
+        for op, found in sources.items()
+        if reduction.axis in found
+    }
+
+
+def _factors(reduction: loop.ReduceOp, loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
+    """The axes of both factors of each product that is yielded, that of the first load first."""
+    for value in reduction.yield_op.values:
+        if not isinstance(value.owner, arith.MulfOp | arith.MuliOp):
+            continue
+        made = [_ops_of(factor) for factor in value.owner.operands]
+        sides = [[load for load in loads if load in ops] for ops in made]
+        sides.sort(key=lambda side: [*loads].index(side[0]) if side else len(loads))
+        left, right = (_union(loads[load] for load in side) for side in sides)
+        yield left, right
+
+
+def _loads(loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
+    """The axes of each load, and those of all that vary with others."""
+    used = [axes for axes in loads.values() if axes]
+    for left in used:
+        yield left, _union(axes for axes in used if axes != left)
+
+
+def _ops_of(value: SSAValue) -> set[Operation]:
+    """The op of a value, and those of what it is computed of."""
+    found, pending = set[Operation](), [value]
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, Operation) and owner not in found:
+            found.add(owner)
+            pending += owner.operands
+    return found
+
+
+def _union(parts: Iterable[_Axes]) -> _Axes:
+    return frozenset[SSAValue]().union(*parts)
 
 
 def _role(in_left: bool, in_right: bool) -> Role:

@@ -12,10 +12,12 @@ from collections.abc import Sequence, Set
 from math import prod
 from typing import NamedTuple
 
-from xdsl.ir import SSAValue
+from xdsl.dialects import arith
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
+from tilewright.dialects.tile import varies_along
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.index_sources import index_sources
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
@@ -38,6 +40,10 @@ class Contraction(NamedTuple):
     """Bytes that a step reads along n (and not along m)."""
     diagonals: tuple[Diagonal, ...] = ()
     """Where the result is needed, if not everywhere."""
+    m_operands: int = 1
+    """Values along m that sums multiply by others: those that they have in common count once."""
+    n_operands: int = 1
+    """Values along n."""
 
     def __str__(self) -> str:
         batch = f"batch {self.batch}, " if self.batch > 1 else ""
@@ -71,6 +77,8 @@ def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
         _bytes_along(reductions, rows, columns),
         _bytes_along(reductions, columns, rows),
         diagonals_of(launch, reductions),
+        _operands_along(reductions, rows, columns),
+        _operands_along(reductions, columns, rows),
     )
 
 
@@ -85,3 +93,14 @@ def _bytes_along(
             place = load.memref, load.map, *load.indices
             found[place] = size_of(memref_type(load.memref).element_type)
     return sum(found.values())
+
+
+def _operands_along(
+    reductions: Sequence[loop.ReduceOp], axes: Set[SSAValue], others: Set[SSAValue]
+) -> int:
+    """The distinct factors that vary along `axes` and not along `others`; at least one."""
+    known: dict[Operation, frozenset[BlockArgument]] = {}
+    products = [value.owner for op in reductions for value in op.yield_op.values]
+    factors = {f for op in products if isinstance(op, arith.MulfOp) for f in op.operands}
+    varies = [varies_along(f.owner, known) for f in factors if isinstance(f.owner, Operation)]
+    return max(1, sum(bool(found & axes) and not found & others for found in varies))

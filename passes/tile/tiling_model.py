@@ -26,6 +26,9 @@ from tilewright.passes.tile.tiles import Tile
 _LONG_CHUNK_REGISTERS = 40
 """What NVRTC takes beside, where it is left to itself, to load ahead in a long chunk."""
 
+_REGISTERS_BESIDE = 48
+"""What a thread has beside its sums and one step's operands: addresses, the next step's loads."""
+
 _CHUNK_CLOCKS = 40
 """What a chunk costs beside its multiply-adds: a barrier, addresses, the first loads."""
 
@@ -51,12 +54,25 @@ class Tiling(NamedTuple):
     def fits(self, problem: Contraction, target: Target) -> bool:
         """Whether a block with it can run."""
         shared = self.shared_bytes(problem, target)
-        return target.blocks_per_sm(self.tile.threads, shared, self.registers(problem)) > 0
+        registers = max(self.registers(problem), self.joined_registers(problem))
+        return target.blocks_per_sm(self.tile.threads, shared, registers) > 0
 
     def registers(self, problem: Contraction) -> int:
         """Registers of a thread: each sum that an element joins has accumulators of its own."""
         more = _LONG_CHUNK_REGISTERS if self.bk > self.tile.chunk else 0
-        return (self.tile.registers + more) * problem.sums
+        if problem.sums == 1:
+            return self.tile.registers + more
+        sums = problem.sums * self.tile.fm * self.tile.fn
+        needed = _REGISTERS_BESIDE + sums + self.operands(problem)
+        return max(self.tile.registers, needed) + more
+
+    def operands(self, problem: Contraction) -> int:
+        """What a thread reads of shared memory in a step of K: of each operand its elements."""
+        return self.tile.fm * problem.m_operands + self.tile.fn * problem.n_operands
+
+    def joined_registers(self, problem: Contraction) -> int:
+        """Registers of a thread that holds another block's sums beside its own."""
+        return 0 if self.split == 1 else 2 * problem.sums * self.tile.fm * self.tile.fn
 
     def shared_bytes(self, problem: Contraction, target: Target) -> int:
         """Shared memory of a block: the sums that blocks join lie where the slabs have lain."""
@@ -101,13 +117,16 @@ class Tiling(NamedTuple):
         warps = resident * target.warps_of(self.tile.threads)
         rounds = -(-most // resident) * self.chunks(problem)
         waiting = rounds * latencies.MEMORY / (self.depth - 1)
-        share = min(self.tile.share, self.tile.share_alone * warps / _WARPS_TO_HIDE)
+        together, alone = (
+            self._share(problem, s) for s in (self.tile.share, self.tile.share_alone)
+        )
+        share = min(together, alone * warps / _WARPS_TO_HIDE)
         return self._seconds(problem, target, most, share, waiting)
 
     def least_seconds(self, problem: Contraction, target: Target) -> float:
         """How long it takes at least, however many slots and blocks an SM has."""
         most = self._most_needed(problem, target)
-        return self._seconds(problem, target, most, self.tile.share, 0.0)
+        return self._seconds(problem, target, most, self._share(problem, self.tile.share), 0.0)
 
     def pipeline(self, problem: Contraction, target: Target) -> list[str]:
         """The passes that do it."""
@@ -134,6 +153,14 @@ class Tiling(NamedTuple):
             f"pipeline-k-outer{{lookahead={self.depth - 1}}}",
             "mark-unroll",
         ]
+
+    def _share(self, problem: Contraction, of_one_sum: float) -> float:
+        """
+        The share of issue slots that multiply-adds get, given that of one sum: an operand that
+        sums have in common is loaded once for all of them, and what is beside them is loads.
+        """
+        loads = self.operands(problem) / (problem.sums * (self.tile.fm + self.tile.fn))
+        return 1 / (1 + (1 / of_one_sum - 1) * loads)
 
     def _most_needed(self, problem: Contraction, target: Target) -> int:
         """The blocks with work that an SM does, if those are dealt out evenly."""

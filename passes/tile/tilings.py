@@ -76,13 +76,14 @@ def _about(seconds: float) -> int:
 def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[float, ...]:
     """
     Of those that take about as long: no idle SM, few splits, three slots, chunks of 16, large
-    tiles, and rather fewer chunks.
+    tiles, rather fewer chunks, and of equal tiles the thread tile that loads less for its sums.
     """
     about = _about(tiling.seconds(problem, target))
     idle = max(0, target.sms - tiling.blocks(problem))
     unusual = abs(tiling.depth - 3) + abs(tiling.bk - 16) // 8
     area, columns = tiling.tile.m * tiling.tile.n, tiling.tile.n
-    return about, idle, tiling.split, unusual, -area, -columns, -tiling.bk
+    loads = tiling.operands(problem) / (tiling.tile.fm * tiling.tile.fn)
+    return about, idle, tiling.split, unusual, -area, -columns, -tiling.bk, loads
 
 
 def _combinations(problem: Contraction, tiles: Sequence[Tile]) -> Iterator[Tiling]:

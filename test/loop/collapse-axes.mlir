@@ -56,6 +56,35 @@ loop.kernel @batches(%x: memref<3x5x7x2xf32>, %w: memref<3x11x7x2xf32>) -> (%out
   }
 }
 
+// A query that is rotated: each of 2 keys is for 3 heads of queries. Heads of queries and positions
+// are rows of one product, though the angles depend on the position alone.
+// CHECK:      loop.kernel @rotated(%query: memref<2x3x5x8xf32>, %angle: memref<5x8xf32>, %key: memref<2x7x8xf32>) -> (%out: memref<2x3x5x7xf32>) {
+// CHECK-NEXT:   loop.for %i in 2, %j in 15, %l in 7 {
+// CHECK-NEXT:     %s = loop.reduce %k in 8 with add {
+// CHECK-NEXT:       %0 = loop.load %query[%i, %j floordiv 5, %j mod 5, %k] : memref<2x3x5x8xf32>
+// CHECK-NEXT:       %1 = loop.load %angle[%j mod 5, %k] : memref<5x8xf32>
+// CHECK-NEXT:       %2 = arith.mulf %0, %1 : f32
+// CHECK-NEXT:       %3 = loop.load %key[%i, %l, %k] : memref<2x7x8xf32>
+// CHECK-NEXT:       %4 = arith.mulf %2, %3 : f32
+// CHECK-NEXT:       loop.yield %4 : f32
+// CHECK-NEXT:     } : f32
+// CHECK-NEXT:     loop.store %s, %out[%i, %j floordiv 5, %j mod 5, %l] : memref<2x3x5x7xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+loop.kernel @rotated(%query: memref<2x3x5x8xf32>, %angle: memref<5x8xf32>, %key: memref<2x7x8xf32>) -> (%out: memref<2x3x5x7xf32>) {
+  loop.for %i in 2, %h in 3, %q in 5, %l in 7 {
+    %s = loop.reduce %k in 8 with add {
+      %0 = loop.load %query[%i, %h, %q, %k] : memref<2x3x5x8xf32>
+      %1 = loop.load %angle[%q, %k] : memref<5x8xf32>
+      %2 = arith.mulf %0, %1 : f32
+      %3 = loop.load %key[%i, %l, %k] : memref<2x7x8xf32>
+      %4 = arith.mulf %2, %3 : f32
+      loop.yield %4 : f32
+    } : f32
+    loop.store %s, %out[%i, %h, %q, %l] : memref<2x3x5x7xf32>
+  }
+}
+
 // A matrix product is collapsed as it is.
 // CHECK:      loop.kernel @matmul(%x: memref<33x65xf32>, %w: memref<65x17xf32>) -> (%out: memref<33x17xf32>) {
 // CHECK-NEXT:   loop.for %i in 33, %j in 17 {

@@ -19,12 +19,12 @@ from tilewright.passes.lowering import context, lower
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import parse_pipeline
 from tilewright.passes.pipelines import TO_LOOP, available_passes
-from tilewright.passes.trace import Rule, listening
+from tilewright.passes.trace import Listener, Rule, listening
 
 Shape = tuple[int, ...]
 
 
-class Decisions:
+class Decisions(Listener[None]):
     """Hears what was decided, either way."""
 
     def __init__(self) -> None:
@@ -32,9 +32,6 @@ class Decisions:
 
     def look(self, scope: object) -> None:
         """Keep nothing."""
-
-    def rewrote(self, rule: Rule, site: str, before: None, after: None) -> None:
-        """Ignore it."""
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
         """Keep the reason."""

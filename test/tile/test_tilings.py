@@ -7,10 +7,12 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
+from tilewright.dialects import loop
 from tilewright.dialects.target import TARGETS, target
 from tilewright.frontend.expression import parse_expression
 from tilewright.interpreters.check import check_pass
-from tilewright.passes.tile.contraction import Contraction
+from tilewright.passes.tile.contraction import Contraction, contraction_of
+from tilewright.passes.tile.planner import launched
 from tilewright.passes.tile.tilings import fastest_tiling, tilings
 
 from .scheduled import loops_of, run
@@ -53,3 +55,38 @@ def test_no_more_blocks_are_asked_for_than_an_sm_has(name: str):
         (asked,) = [int(found) for found in re.findall(r"min_blocks=(\d+)", steps)]
         assert asked <= gpu.max_blocks_per_sm
         assert asked * tiling.tile.threads <= gpu.max_threads_per_sm
+
+
+def test_rows_that_two_sums_share_are_one_operand():
+    products = (
+        "x = torch.randn(512, 256)\n"
+        "F.silu(x @ torch.randn(256, 1024)) * (x @ torch.randn(256, 1024))"
+    )
+    module = loops_of(parse_expression(products, fake=True))
+    kernel = next(op for op in module.ops if isinstance(op, loop.KernelOp))
+    problem = contraction_of(launched(kernel)[1])
+    assert problem is not None
+    assert (problem.sums, problem.m_operands, problem.n_operands) == (2, 1, 2)
+
+
+def test_two_sums_of_a_thread_are_as_one_of_twice_the_columns():
+    one = Contraction(batch=1, m=512, n=8192, k=2048, sums=1, m_bytes=4, n_bytes=4)
+    two = one._replace(n=4096, sums=2, n_bytes=8, n_operands=2)
+    best, alone = fastest_tiling(two, target("sm_90a")), fastest_tiling(one, target("sm_90a"))
+    assert (best.tile.fm, 2 * best.tile.fn) == (alone.tile.fm, alone.tile.fn) == (8, 8)
+    assert best.registers(two) == alone.registers(one) == 128
+
+
+def test_sums_that_share_rows_get_threads_with_more_rows():
+    shared = Contraction(1, 32, 5632, 2048, 2, m_bytes=4, n_bytes=8, n_operands=2)
+    best = fastest_tiling(shared, target("sm_90a")).tile
+    assert best.fm > best.fn
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("sums", [1, 2, 3, 4])
+def test_a_thread_has_registers_for_the_sums_of_another_block(name: str, sums: int):
+    problem = Contraction(1, 128, 5632, 2048, sums, m_bytes=4, n_bytes=4 * sums, n_operands=sums)
+    split = [tiling for tiling in tilings(problem, target(name)) if tiling.split > 1]
+    assert split
+    assert all(2 * sums * t.tile.fm * t.tile.fn <= 255 for t in split)

@@ -53,7 +53,9 @@ def killed(path: Path, number: int, delay: float) -> set[str]:
 
 
 def problem(path: Path, said: set[str]) -> str:
-    """What is wrong with a database; empty if nothing is."""
+    """What is wrong with a database; empty if nothing is, or its first writer had no time."""
+    if not path.exists() and not said:
+        return ""
     with Database.reading(path) as database:
         kept = {record.measurement.schedule for record in database.measurements(KEY)}
     (sound,) = sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone()

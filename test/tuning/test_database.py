@@ -8,6 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
@@ -166,6 +167,27 @@ def test_a_file_that_was_only_begun_is_empty(path: Path) -> None:
         assert len(database.counts()) == 1
 
 
+def test_others_may_make_it_while_it_is_opened(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.parent.mkdir()
+    path.touch()
+    connect, executed = sqlite3.connect, list[str]()
+
+    def heard(statement: str) -> None:
+        executed.append(statement)
+        if len(executed) == 2:
+            monkeypatch.undo()
+            Database.writing(path).close()
+
+    def watched(*args: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*args, **options)
+        connection.set_trace_callback(heard)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", watched)
+    with Database.reading(path) as database:
+        assert list(database.records()) == []
+
+
 def test_a_newer_database_says_so(path: Path) -> None:
     Database.writing(path).close()
     with sqlite3.connect(path) as connection:
@@ -180,11 +202,13 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
     text.write_text("no database at all, but long enough for SQLite to look at its head" * 20)
     with sqlite3.connect(others) as connection:
         connection.execute("CREATE TABLE theirs (x)")
+    before = others.read_bytes()
     for opened in (Database.reading, Database.writing):
         with pytest.raises(DatabaseError, match="text': file is not a database"):
             opened(text)
         with pytest.raises(DatabaseError, match="is the database of another program"):
             opened(others)
+    assert others.read_bytes() == before
 
 
 def test_a_place_where_there_can_be_none(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tilewright.passes.lowering import context, lower
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import parse_pipeline
 from tilewright.passes.pipelines import available_passes, expanded, for_target
-from tilewright.tuning.applicability import why_not
+from tilewright.tuning.applicability import why_not, why_not_fused
 from tilewright.tuning.goldens import (
     Golden,
     GoldenFile,
@@ -31,6 +31,9 @@ from tilewright.tuning.kernel_key import digest, input_names, key_of, note_of
 from tilewright.tuning.key import SEMANTICS, Record
 from tilewright.tuning.measurement import Measurement
 from tilewright.tuning.operand_names import to_canonical
+from tilewright.tuning.program_key import digest as program_digest
+from tilewright.tuning.program_key import key_of as key_of_program
+from tilewright.tuning.program_key import note_of as note_of_program
 
 TARGET = "sm_90a"
 ORIGIN = "torch.relu(torch.randn(40, 64) @ torch.randn(64, 48)).softmax(-1)"
@@ -41,11 +44,17 @@ SCHEDULE = (
 
 
 @cache
-def nests(origin: str, target: str) -> ModuleOp:
-    """The kernels of an expression at Loop IR."""
+def tensors(origin: str, target: str) -> ModuleOp:
+    """An expression at Tensor IR."""
     model = parse_expression(origin, fake=True, seed=0)
     captured = tilewright.capture(model.module, *model.args, kwargs=model.kwargs)
-    return lower(captured.module, Level.LOOP, target=target)
+    return lower(captured.module, Level.TENSOR, target=target)
+
+
+@cache
+def nests(origin: str, target: str) -> ModuleOp:
+    """The kernels of an expression at Loop IR."""
+    return lower(tensors(origin, target), Level.LOOP, target=target)
 
 
 def kernel_of(golden: Golden, module: ModuleOp) -> loop.KernelOp | None:
@@ -59,6 +68,8 @@ def problem(golden: Golden, target: str) -> str:
     if golden.semantics != SEMANTICS:
         return f"it is of version {golden.semantics} of what schedules mean"
     kernel = kernel_of(golden, nests(golden.origin, target))
+    if program_digest(tensors(golden.origin, target)) == golden.kernel:
+        return why_not_fused(tensors(golden.origin, target), golden.schedule, target) or ""
     if kernel is None:
         return "its origin has no such kernel"
     if input_names(kernel) != golden.inputs:
@@ -143,3 +154,14 @@ def test_files_that_are_none(golden: Golden, tmp_path: Path, old: str, new: str,
     (tmp_path / "gpu.toml").write_text(text.replace(old, new))
     with pytest.raises(UsageError, match=says):
         golden_files(tmp_path)
+
+
+def test_how_a_program_is_fused_can_be_a_golden() -> None:
+    program = tensors(ORIGIN, TARGET)
+    key, note = key_of_program(program, TARGET, "gpu", "GPU"), note_of_program(program, ORIGIN)
+    names = ("fuse-epilogue:matmul_1>relu", "fuse-epilogue:a>b")
+    good, bad = (Measurement(f'decide-fusion{{apart="{name}"}},to-loop', 2.0) for name in names)
+    (of_good,) = goldens_of({note.kernel: note}, [Record(key, good, "2026-01-01")]).values()
+    (of_bad,) = goldens_of({note.kernel: note}, [Record(key, bad, "2026-01-01")]).values()
+    assert problem(of_good[0], TARGET) == ""
+    assert problem(of_bad[0], TARGET) == "'fuse-epilogue:a>b' does not come up"

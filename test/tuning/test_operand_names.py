@@ -48,7 +48,7 @@ def test_inputs_without_names_are_called_so_by_schedules_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "schedule", ["tileify", "stage-inputs{raw=unknown}", "a{raw=4 slabs=true}"]
+    "schedule", ["tileify", "stage-inputs{raw=unknown}", "a{raw=4 slabs=true}", "no(pipeline", "a{"]
 )
 def test_what_is_no_name_stays(schedule: str) -> None:
     assert to_canonical(schedule, ["x"]) == schedule

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.tuning.measurement import Measurement
+from tilewright.tuning.search.distinct import Distinct
 from tilewright.tuning.search.evolution import Evolution
-from tilewright.tuning.search.frame import Limits, Search, Trial, at_once, trials
+from tilewright.tuning.search.frame import Limits, Search, Trial, at_once, schedule_of, trials
 from tilewright.tuning.search.greedy import Greedy
 from tilewright.tuning.search.mcts import Mcts, deviation
 from tilewright.tuning.search.random_search import RandomSearch
@@ -176,3 +177,11 @@ def test_many_at_once_ask_for_nothing_twice(name: str):
         found = [*trials(search, submit, Limits(budget=40), slots=4)]
     assert len(found) == len(pending) == 40
     assert under_way[0] == 1, "the default is measured before all else is begun"
+
+
+@pytest.mark.parametrize("name", ["mcts", "random"])
+def test_leaves_that_are_the_same_are_asked_for_once(name: str):
+    search = Distinct(SEARCHES[name](Tree((3, 4)), 0), lambda leaf: schedule_of(leaf)[1])
+    asked = [trial.measurement.schedule for trial in run(search, planted((2, 3)))]
+    assert sorted(each[1] for each in asked) == ["0", "1", "2"]
+    assert asked[0] == "(0, 0)"

@@ -7,7 +7,7 @@ import re
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.database import add_database
 from tilewright.tools.options.names import regex
-from tilewright.tools.options.numbers import positive, seconds, seed
+from tilewright.tools.options.numbers import natural, positive, seconds, seed
 from tilewright.tools.options.program import add_source
 
 EVALUATORS = ("gpu", "model")
@@ -16,6 +16,9 @@ SEARCHES = ("mcts", "random", "greedy", "evolution")
 
 DEFAULT_BUDGET = 200
 """Schedules of each kernel."""
+
+DEFAULT_PROGRAMS = 8
+"""Ways to fuse a program, besides the default."""
 
 _EPILOG = """\
 Each kernel is tuned by itself, kernels that are alike once. The planner's schedule comes first; the
@@ -35,7 +38,9 @@ def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "search for the fastest schedule of each kernel, and remember it"
     parser = command(add_parser, "tune", "tune_command", help, _EPILOG)
-    add_source(parser, "model.pt2, file.py:NAME, IR at the level loop or above, or a suite.json")
+    add_source(
+        parser, "model.pt2, file.py:NAME, a MODEL, IR at the level loop or above, or a suite.json"
+    )
     parser.add_argument(
         "--filter", type=regex, metavar="RE", help="cases of a suite with a match in their name"
     )
@@ -61,6 +66,13 @@ def add(add_parser: AddParser) -> None:
         default=DEFAULT_BUDGET,
         metavar="N|TIME",
         help="schedules of each kernel, or a time for each, as 90s, 10m or 1h; default: 200",
+    )
+    parser.add_argument(
+        "--programs",
+        type=natural("number of programs"),
+        default=DEFAULT_PROGRAMS,
+        metavar="N",
+        help="ways to fuse the program that are tried besides the default, 0 for none; default: 8",
     )
     parser.add_argument(
         "--patience",

@@ -5,19 +5,23 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from xdsl.dialects.builtin import ModuleOp
+
 from tilewright.codegen import nvrtc
-from tilewright.codegen.gpu import Gpu, present_gpu, target_for
+from tilewright.codegen.benchmark.isolated import WorkerLost
+from tilewright.codegen.gpu import Gpu, present_gpus, target_for
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.tools.bench.gpu import need_gpu
-from tilewright.tools.tune.kernels import Kernel
-from tilewright.tuning.evaluators.gpu import Executors, GpuEvaluator
+from tilewright.tools.tune.kernels import Kernel, Program
+from tilewright.tuning import program_key
+from tilewright.tuning.evaluators.gpu import Executors, GpuEvaluator, checked_on_gpu
 from tilewright.tuning.evaluators.model import model
 from tilewright.tuning.executors.farm import Farm
 from tilewright.tuning.executors.isolated import IsolatedExecutor
@@ -29,6 +33,10 @@ from tilewright.tuning.search.tree import Node
 from tilewright.tuning.space import Space
 
 WITHOUT_GPU = "--evaluator model needs none"
+
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
+"""Which GPUs a process sees, by their numbers or names: CUDA programming guide, section
+"CUDA Environment Variables"."""
 
 Submit = Callable[[Node], Future[Measurement]]
 
@@ -46,8 +54,19 @@ class Evaluation(Protocol):
         """What measurements of a kernel are kept by."""
         ...
 
+    def key_of_program(self, program: Program) -> Key:
+        """What times of a program are kept by."""
+        ...
+
     def submit(self, kernel: Kernel, space: Space) -> Submit:
         """What takes leaves of a kernel's space."""
+        ...
+
+    def complaint(self, default: ModuleOp, fused: ModuleOp) -> str:
+        """
+        What a program at Loop IR, with schedules, computes otherwise than as it is fused by
+        default; empty for nothing.
+        """
         ...
 
 
@@ -64,9 +83,17 @@ class ByModel:
         """Nothing is compiled."""
         return key_of(kernel.op, self.target, "model")
 
+    def key_of_program(self, program: Program) -> Key:
+        """As of kernels."""
+        return program_key.key_of(program.module, self.target, "model")
+
     def submit(self, kernel: Kernel, space: Space) -> Submit:
         """Measures at once."""
         return at_once(lambda leaf: self._measure(space.kernel(leaf)))
+
+    def complaint(self, default: ModuleOp, fused: ModuleOp) -> str:
+        """Nothing is run."""
+        return ""
 
 
 @dataclass
@@ -82,10 +109,23 @@ class ByGpu:
         """Times are of a GPU, and of what NVRTC has made."""
         return key_of(kernel.op, self.target, "gpu", self.device, nvrtc_version())
 
+    def key_of_program(self, program: Program) -> Key:
+        """As of kernels."""
+        known = (self.target, "gpu", self.device, nvrtc_version())
+        return program_key.key_of(program.module, *known)
+
     def submit(self, kernel: Kernel, space: Space) -> Submit:
         """Compiles some while others are measured."""
         evaluator = GpuEvaluator(kernel.text, self.target, self.executors)
         return lambda leaf: evaluator.submit(leaf.schedule or "")
+
+    def complaint(self, default: ModuleOp, fused: ModuleOp) -> str:
+        """Both are run where schedules are measured."""
+        texts = str(default), str(fused)
+        try:
+            return self.executors.measuring.submit(checked_on_gpu, *texts, self.target).result()
+        except WorkerLost as err:
+            return str(err)
 
 
 @contextmanager
@@ -108,12 +148,21 @@ def evaluation_of(args: argparse.Namespace) -> Generator[Evaluation]:
 
 @contextmanager
 def _here(args: argparse.Namespace) -> Generator[ByGpu]:
-    gpu = present_gpu()
-    assert gpu is not None
+    gpus = present_gpus()
+    gpu = _most_common(gpus)
+    named = zip(_names(len(gpus)), gpus, strict=True)
+    sights = [{_VISIBLE: name} for name, other in named if other == gpu]
     jobs: int = args.jobs or cores()
-    with isolated(jobs, args.limit) as compiling, isolated(1, args.limit) as measuring:
+    measurers = isolated(len(sights), args.limit, sights)
+    with isolated(jobs, args.limit) as compiling, measurers as measuring:
         executors = Executors(compiling, measuring)
-        yield ByGpu(_target_of(gpu, args.target), gpu.name, jobs + 1, executors)
+        yield ByGpu(_target_of(gpu, args.target), gpu.name, jobs + len(sights), executors)
+
+
+def _names(count: int) -> list[str]:
+    """What to call each of `count` GPUs for a process that is to see that one alone."""
+    visible = os.environ.get(_VISIBLE)
+    return [str(n) for n in range(count)] if visible is None else visible.split(",")[:count]
 
 
 @contextmanager
@@ -121,16 +170,22 @@ def _on_farm(farm: Farm, args: argparse.Namespace) -> Generator[ByGpu]:
     gpus = farm.gpus()
     if not gpus:
         raise TilewrightError("no worker of the farm has a GPU", remedy=WITHOUT_GPU)
-    ((gpu, count),) = Counter(gpus.values()).most_common(1)
-    if count < len(gpus):
-        others = ", ".join(sorted({other.name for other in gpus.values()} - {gpu.name}))
-        print(f"note: only {gpu.name} is measured, not {others}", file=sys.stderr)
+    gpu = _most_common(gpus.values())
     workers = [worker for worker, its in gpus.items() if its == gpu]
     executor = farm.executor(workers, args.limit)
     with _ended(executor):
-        slots: int = args.jobs or 2 * count
+        slots: int = args.jobs or 2 * len(workers)
         target = _target_of(gpu, args.target)
         yield ByGpu(target, gpu.name, slots, Executors(executor, executor))
+
+
+def _most_common(gpus: Collection[Gpu]) -> Gpu:
+    """Whose times are compared: those of one kind alone."""
+    ((gpu, count),) = Counter(gpus).most_common(1)
+    if count < len(gpus):
+        others = ", ".join(sorted({other.name for other in gpus} - {gpu.name}))
+        print(f"note: only {gpu.name} is measured, not {others}", file=sys.stderr)
+    return gpu
 
 
 def cores() -> int:
@@ -139,9 +194,12 @@ def cores() -> int:
 
 
 @contextmanager
-def isolated(processes: int, limit_s: float) -> Generator[IsolatedExecutor]:
+def isolated(
+    processes: int, limit_s: float, environments: Sequence[Mapping[str, str]] = ()
+) -> Generator[IsolatedExecutor]:
     """So many processes, which know of the same CUDA toolkits."""
-    executor = IsolatedExecutor(processes, limit_s, _use_toolkits, (nvrtc.toolkits(),))
+    toolkits = (nvrtc.toolkits(),)
+    executor = IsolatedExecutor(processes, limit_s, _use_toolkits, toolkits, environments)
     with _ended(executor):
         yield executor
 

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What came of tuning one kernel."""
+"""What came of tuning one kernel, or the fusion of one program."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from tilewright.tools.tune.kernels import Kernel
+from tilewright.tools.tune.kernels import Kernel, Program
 from tilewright.tuning.measurement import Measurement
 from tilewright.tuning.search.frame import microseconds
 
 
 @dataclass
 class Findings:
-    """All that is known of a kernel, in the order in which it came."""
+    """All that is known of a kernel or program, in the order in which it came."""
 
-    kernel: Kernel
+    kernel: Kernel | Program
     how: str = ""
     """By whom it was measured, if that is not said elsewhere."""
     measurements: list[Measurement] = field(default_factory=list[Measurement])

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernels are tuned: those of a program, or of all cases of a suite, each once."""
+"""What is tuned: programs, or all cases of a suite, and their kernels, each once."""
 
 import argparse
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
@@ -12,10 +11,11 @@ from tilewright.dialects import loop
 from tilewright.errors import UsageError
 from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import lower
-from tilewright.tools.diagnostics import explain
+from tilewright.tools.diagnostics import explain_case
 from tilewright.tools.model_source import module_of
 from tilewright.tools.suite import Case, read_cases
 from tilewright.tuning.kernel_key import digest
+from tilewright.tuning.program_key import digest as program_digest
 
 _NOT_YET_SCHEDULED = (Level.TORCH, Level.TENSOR, Level.LOOP)
 
@@ -29,6 +29,8 @@ class Kernel(NamedTuple):
     """The expression that it is part of, as `-c` takes it; empty where there is none."""
     case: str = ""
     """The case of a suite that it is part of."""
+    how: str = ""
+    """How it comes to be, if that is not by default."""
 
     @property
     def name(self) -> str:
@@ -42,10 +44,36 @@ class Kernel(NamedTuple):
         return str(ModuleOp([self.op.clone()]))
 
 
+class Program(NamedTuple):
+    """A program whose kernels can be fused in several ways."""
+
+    module: ModuleOp
+    """At Tensor IR."""
+    digest: str
+    origin: str
+    """As of kernels."""
+    case: str = ""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return f"{self.case}: program" if self.case else "program"
+
+    def kernels(self, nests: ModuleOp, *, is_default: bool) -> Iterator[Kernel]:
+        """Those of the program at Loop IR; `origin` is of what is fused by default."""
+        for op in nests.ops:
+            if isinstance(op, loop.KernelOp):
+                origin, how = (self.origin, "") if is_default else ("", "as fused otherwise")
+                yield Kernel(op, digest(op), origin, self.case, how)
+
+
 class Found(NamedTuple):
     """What there is to tune."""
 
     kernels: list[Kernel]
+    """As they are fused by default."""
+    programs: list[Program]
+    """Those that are not fused yet."""
     failures: list[str]
     """What is said of cases of which there is no IR."""
 
@@ -68,26 +96,31 @@ def _of_program(args: argparse.Namespace, target: str) -> Found:
             f"'{args.file}' is scheduled already",
             remedy="schedules are searched for kernels at the level loop or above",
         )
-    return Found(_unique(_kernels(module, target, args.expression or "")), [])
+    programs, kernels = _parts(module, target, args.expression or "")
+    return Found(_unique(kernels), programs, [])
 
 
 def _of_suite(args: argparse.Namespace, target: str) -> Found:
-    found: list[Kernel] = []
+    kernels: list[Kernel] = []
+    programs: list[Program] = []
     failures: list[str] = []
     for case in _cases(args):
         try:
             module = _module_of_case(case)
-            found += _kernels(module, target, case.statements, case.name)
+            program, found = _parts(module, target, case.statements, case.name)
         except Exception as err:  # of whatever kind: the other cases are to be tuned all the same
-            failures.append(explain(err)[0].replace("error: ", f"error: case '{case.name}': ", 1))
-    return Found(_unique(found), failures)
+            failures.append(explain_case(err, case.name)[0])
+            continue
+        programs += program
+        kernels += found
+    return Found(_unique(kernels), programs, failures)
 
 
 def _cases(args: argparse.Namespace) -> list[Case]:
     """Those asked for. `UsageError` if there are none."""
     cases = list(read_cases(args.file))
     if args.filter is not None:
-        cases = [case for case in cases if re.search(args.filter, case.name)]
+        cases = [case for case in cases if args.filter.search(case.name)]
     if not cases:
         raise UsageError(f"no case of '{args.file}' has a match of --filter in its name")
     return cases
@@ -99,13 +132,20 @@ def _module_of_case(case: Case) -> ModuleOp:
     return tilewright.capture(case.function, *case.inputs()).module
 
 
-def _kernels(module: ModuleOp, target: str, origin: str, case: str = "") -> Iterator[Kernel]:
-    for op in lower(module, Level.LOOP, target=target).ops:
-        if isinstance(op, loop.KernelOp):
-            yield Kernel(op, digest(op), origin, case)
+def _parts(
+    module: ModuleOp, target: str, origin: str, case: str = ""
+) -> tuple[list[Program], list[Kernel]]:
+    """The program, unless it is fused already, and its kernels."""
+    if level_of(module) not in (Level.TORCH, Level.TENSOR):
+        found = [op for op in module.ops if isinstance(op, loop.KernelOp)]
+        return [], [Kernel(op, digest(op), origin, case) for op in found]
+    tensors = lower(module, Level.TENSOR, target=target)
+    program = Program(tensors, program_digest(tensors), origin, case)
+    nests = lower(tensors, Level.LOOP, target=target)
+    return [program], [*program.kernels(nests, is_default=True)]
 
 
-def _unique(kernels: Iterator[Kernel] | list[Kernel]) -> list[Kernel]:
+def _unique(kernels: Sequence[Kernel]) -> list[Kernel]:
     """Of those that differ in names alone the first."""
     first: dict[str, Kernel] = {}
     for kernel in kernels:

@@ -42,8 +42,12 @@ class TuningProgress(AbstractContextManager["TuningProgress"]):
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
+    def extend(self, rounds: int) -> None:
+        """There are so many more to come."""
+        self._rounds += rounds
+
     def begin(self, kernel: str, budget: int | float) -> None:
-        """Turn to a kernel, for so many schedules, or for so many seconds if it is a float."""
+        """Turn to a kernel or program, for so many schedules, or seconds if it is a float."""
         if self._task is not None:
             self._bar.remove_task(self._task)
         self._begun += 1

@@ -30,12 +30,12 @@ class Shortlist:
         """Estimates of machine code are of what NVRTC has made."""
         return key_of(kernel.op, self.target, "evidence", nvrtc=nvrtc_version())
 
-    def measurements(self, found: Findings) -> Iterator[Measurement]:
+    def measurements(self, kernel: Kernel, found: Findings) -> Iterator[Measurement]:
         """The default's and those of the best, in the order in which the model likes them."""
         assert found.default is not None
         best = shortlist(found.measurements, self.count)
         schedules = [*dict.fromkeys([found.default.schedule, *best])]
-        text = found.kernel.text
+        text = kernel.text
         futures = [self.executor.submit(evidence, text, each, self.target) for each in schedules]
         for schedule, future in zip(schedules, futures, strict=True):
             try:

@@ -7,9 +7,13 @@ from itertools import groupby
 from rich.console import Console
 
 from tilewright.tools.terminal import show, table
-from tilewright.tools.tune.kernels import Kernel
+from tilewright.tools.tune.kernels import Kernel, Program
+from tilewright.tuning.fusions import Fusions
 from tilewright.tuning.space import Space
 from tilewright.tuning.space_sizes import Question, sizes
+
+_PROBES = 20
+"""Of the ways to fuse a program; each takes as long as it takes to fuse it a few times."""
 
 _REASONS = 3
 """Why a pass was not run, of each pass."""
@@ -23,6 +27,22 @@ def print_spaces(kernels: Iterable[Kernel], target: str, seed: int, out: Console
         out.print(kernel.name, style="bold", markup=False, end="")
         out.print(f": about {_rounded(found.schedules)} schedules", markup=False)
         _print_passes(space, found.questions, out)
+        out.print()
+
+
+def print_fusions(programs: Iterable[Program], target: str, seed: int, out: Console) -> None:
+    """In how many ways each program can be fused, and what can be decided of the default."""
+    for program in programs:
+        root = Fusions(program.module, target).root
+        if not (others := root.children[1:]):
+            continue
+        ways = sizes(root, _PROBES, seed).schedules
+        out.print(program.name, style="bold", markup=False, end="")
+        out.print(f": about {_rounded(ways)} ways to fuse it", markup=False)
+        shown = table("than the default, with")
+        for each in others:
+            shown.add_row(each.label)
+        show(out, shown)
         out.print()
 
 

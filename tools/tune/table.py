@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from tilewright.tools.terminal import show, table
+from tilewright.tools.terminal import counted, show, table
 from tilewright.tools.tune.differences import differences
 from tilewright.tools.tune.findings import Findings
 from tilewright.tuning.measurement import Measurement
@@ -22,8 +22,7 @@ _SUMMARY = ("default us", "best us", "faster")
 def print_findings(found: Findings, out: Console) -> None:
     """A table of the best schedules, and the best one as `--schedule` takes it."""
     known = len(found.measurements) - found.measured
-    schedules = "schedule" if found.measured == 1 else "schedules"
-    counts = [f"{found.measured} {schedules} measured", f"{known} known" if known else ""]
+    counts = [f"{counted(found.measured, 'schedule')} measured", f"{known} known" if known else ""]
     failed = found.failed
     counts.append(f"{len(failed)} without a time" if failed else "")
     out.print(found.title, style="bold", markup=False, end="")

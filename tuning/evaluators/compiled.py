@@ -14,7 +14,7 @@ from tilewright.codegen.runtime.cubin_cache import CubinCache
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.codegen.target_limits import check_launches
 from tilewright.dialects import loop
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, one_line
 from tilewright.passes.launching import with_main
 from tilewright.passes.lowering import context
 
@@ -48,13 +48,16 @@ def compiled(kernel: str, schedule: str, target: str) -> Compiled | str:
 
 def in_a_line(err: Exception) -> str:
     """What an error says."""
-    return " ".join(str(err).split()).removeprefix("error: ")
+    return one_line(err).removeprefix("error: ")
 
 
 def scheduled(kernel: str, schedule: str = "") -> ModuleOp:
-    """The module of a kernel's text, with a function `@main` that launches it, and its plan."""
+    """
+    The module of a kernel's text, with a function `@main` that launches it, and its plan; of the
+    text of a program with one plan for all of its kernels.
+    """
     module = with_main(Parser(context(), kernel).parse_module())
     if schedule:
-        (op,) = [op for op in module.ops if isinstance(op, loop.KernelOp)]
-        op.plan = StringAttr(schedule)
+        for op in [op for op in module.ops if isinstance(op, loop.KernelOp)]:
+            op.plan = StringAttr(schedule)
     return module

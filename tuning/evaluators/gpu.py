@@ -18,8 +18,9 @@ from tilewright.codegen.launch_plan import ArrayType
 from tilewright.codegen.runtime.cubin_cache import CubinCache
 from tilewright.codegen.runtime.gpu_backend import gpu_driver
 from tilewright.dialects.target import target as target_named
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, in_brief
 from tilewright.tuning.evaluators.compiled import Compiled, compiled
+from tilewright.tuning.evaluators.program_check import complaint
 from tilewright.tuning.evaluators.reference import Reference, Where
 from tilewright.tuning.evaluators.stopwatch import Job, Stopwatch
 from tilewright.tuning.executors.child import SpoiledError, tell
@@ -49,10 +50,26 @@ def measured_on_gpu(job: Job) -> Measurement:
     try:
         return stopwatch.measurement(job, reference, tell)
     except Exception as err:
-        first = str(err).strip().partition("\n")[0]
-        problem = f"failed: {type(err).__name__}: {first}"
+        problem = f"failed: {in_brief(err)}"
         _check_device(stopwatch, problem)
         return Measurement(job.schedule, None, problem)
+
+
+def checked_on_gpu(default: str, fused: str, target: str) -> str:
+    """
+    What is wrong with a program as it is fused, on the same GPU (`program_check`).
+
+    Raises `SpoiledError` where a kernel has broken the GPU for this process.
+    """
+    stopwatch = _stopwatch(target)
+    try:
+        return complaint(default, fused, Where(stopwatch.driver, target))
+    except TilewrightError:
+        raise
+    except Exception as err:
+        problem = f"failed: {in_brief(err)}"
+        _check_device(stopwatch, problem)
+        return problem
 
 
 @lru_cache(maxsize=1)  # a process measures one kernel after the other

@@ -53,7 +53,7 @@ class Where(NamedTuple):
 
 class Reference:
     """
-    The inputs of a kernel, and what is right for them by the rules of `tilewright run`.
+    The inputs of a kernel or program, and what is right for them by the rules of `tilewright run`.
 
     To make it takes long. Raises `TilewrightError` where there is no way to say what is right.
     """
@@ -80,7 +80,7 @@ class Reference:
 
 
 def _work(module: ModuleOp) -> float:
-    """Operations, loads and stores of one launch."""
+    """Operations, loads and stores, each kernel launched once."""
     costs = [kernel_cost(op) for op in module.ops if isinstance(op, loop.KernelOp)]
     return sum(cost.flops + cost.accessed_bytes / 4 for cost in costs)
 

@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 
 from tilewright.arrays import tensor_of
 from tilewright.codegen.benchmark.device import Call, Device, Recording
+from tilewright.codegen.benchmark.look import look, turns_of
 from tilewright.codegen.benchmark.protocol import Protocol
 from tilewright.codegen.benchmark.recorded import Complaint, changed, different, write_anew
-from tilewright.codegen.benchmark.rotation import Rotation, rotation
-from tilewright.codegen.benchmark.timer import Timer
-from tilewright.codegen.benchmark.timing import Timing, timing
-from tilewright.codegen.launch_plan import ArrayType, Plan
+from tilewright.codegen.benchmark.rotation import Rotation
+from tilewright.codegen.benchmark.timing import Timing
 from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.tuning.evaluators.compiled import Compiled
@@ -66,7 +65,7 @@ class Stopwatch:
     ) -> Measurement:
         """What came of it. Whatever fails on the device is raised as it comes."""
         plan = job.compiled.plan
-        turns = _turns(plan, self.device.l2_bytes)
+        turns = turns_of(plan, self.device.l2_bytes)
         given = [self._copy(reference) for _ in range(turns.copies)]
         tell("running")
         recordings = self._recordings(job, given)
@@ -118,29 +117,14 @@ class Stopwatch:
     ) -> Timing:
         """A glance; unless that says enough, looks until one is quiet, of which the quietest."""
         timer = self.device.timer(turns.needs_flush)
-        glance = _look(self.glance, recordings, timer, turns.copies)
+        glance = look(self.glance, recordings, timer, turns.copies)
         if best_us is not None and glance.us > LOSES * best_us:
             return glance
         looks: list[Timing] = []
         while len(looks) < MOST_LOOKS and not any(map(_is_quiet, looks)):
-            looks.append(_look(self.close_look, recordings, timer, turns.copies))
+            looks.append(look(self.close_look, recordings, timer, turns.copies))
         return min(looks, key=lambda look: look.aa_us / look.us)
-
-
-def _look(protocol: Protocol, recordings: Sequence[Recording], timer: Timer, calls: int) -> Timing:
-    replays = [recording.replay for recording in recordings]
-    return timing(protocol.measure({"": replays}, timer)[""], calls)
 
 
 def _is_quiet(look: Timing) -> bool:
     return look.aa_us <= QUIET * look.us
-
-
-def _turns(plan: Plan, l2_bytes: int) -> Rotation:
-    """How many copies of the inputs a recording goes through: all of them are read."""
-    results = [plan.buffers[number] for number in plan.results]
-    return rotation(_bytes([*plan.inputs, *results]), _bytes(plan.inputs), l2_bytes)
-
-
-def _bytes(types: Sequence[ArrayType]) -> int:
-    return sum(type.bytes for type in types)

@@ -10,7 +10,7 @@ started, and the next call gets a fresh one.
 import pickle
 import sys
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from threading import Lock, local
 from typing import Any, ParamSpec, TypeVar
@@ -42,11 +42,14 @@ class IsolatedExecutor(Executor):
         limit_s: float,
         initializer: Callable[..., object] | None = None,
         initargs: tuple[Any, ...] = (),
+        environments: Sequence[Mapping[str, str]] = (),
     ):
         self._limit_s = limit_s
         options: dict[str, Any] = {}
         self._first = None if initializer is None else packed((initializer, initargs, options))
-        self._threads = ThreadPoolExecutor(processes)
+        ours: Mapping[str, str] = {}
+        self._environments = iter(environments or [ours] * processes)
+        self._threads = ThreadPoolExecutor(processes, initializer=self._begin)
         self._here = local()
         self._lock = Lock()
         self._workers: list[Worker] = []
@@ -63,6 +66,11 @@ class IsolatedExecutor(Executor):
         self._threads.shutdown(wait, cancel_futures=cancel_futures)
         if wait:
             self._end()
+
+    def _begin(self) -> None:
+        """Settle what the processes of this thread have in their environment."""
+        with self._lock:
+            self._here.environment = next(self._environments)
 
     def _call(self, call: str) -> Any:
         worker: Worker = self._worker()
@@ -88,7 +96,7 @@ class IsolatedExecutor(Executor):
         with self._lock:
             if self._is_ended:
                 raise WorkerLost("given up")
-            worker = Worker(_COMMAND)
+            worker = Worker(_COMMAND, self._here.environment)
             self._workers.append(worker)
         try:
             worker.reply(_START_S)

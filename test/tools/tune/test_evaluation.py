@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whose GPUs measure, and what is compiled for them."""
 
+import os
 from argparse import Namespace
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
@@ -30,14 +31,35 @@ def entered(args: Namespace) -> ByGpu:
 
 def test_the_gpu_that_is_present(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluation, "need_gpu", lambda instead: None)  # pyright: ignore
-    monkeypatch.setattr(evaluation, "present_gpu", lambda: H100)
+    monkeypatch.setattr(evaluation, "present_gpus", lambda: (H100,))
     found = entered(asked(jobs=3))
     assert (found.target, found.device, found.slots) == ("sm_90a", "NVIDIA H100", 4)
     with pytest.raises(TilewrightError, match="whose target is sm_90a, not sm_80"):
         entered(asked(target="sm_80"))
-    monkeypatch.setattr(evaluation, "present_gpu", lambda: OLD)
+    monkeypatch.setattr(evaluation, "present_gpus", lambda: (OLD,))
     with pytest.raises(TilewrightError, match="nothing can be compiled for Tesla K80"):
         entered(asked())
+
+
+@pytest.mark.parametrize(("visible", "seen"), [(None, ["1", "2"]), ("5,GPU-8a,3", ["GPU-8a", "3"])])
+def test_each_gpu_of_a_kind_has_a_process(
+    visible: str | None,
+    seen: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    monkeypatch.setattr(evaluation, "need_gpu", lambda instead: None)  # pyright: ignore
+    monkeypatch.setattr(evaluation, "present_gpus", lambda: (H100, H200, H200))
+    with evaluation_of(asked(jobs=1)) as found:
+        assert isinstance(found, ByGpu)
+        assert (found.device, found.slots) == ("NVIDIA H200", 3)
+        measuring = found.executors.measuring
+        calls = [measuring.submit(os.getenv, "CUDA_VISIBLE_DEVICES") for _ in seen]
+        assert sorted(str(call.result()) for call in calls) == sorted(seen)
+    assert capsys.readouterr().err == "note: only NVIDIA H200 is measured, not NVIDIA H100\n"
 
 
 def farm_of(gpus: dict[str, Gpu]) -> type:

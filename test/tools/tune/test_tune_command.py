@@ -13,7 +13,7 @@ from needs import needs_nvrtc
 
 from tilewright.tools import tune_command
 from tilewright.tools.options import tune as options
-from tilewright.tools.tune import evaluation, shortlist
+from tilewright.tools.tune import evaluation, kernel_tuning, shortlist
 from tilewright.tools.tune.evaluation import ByGpu
 from tilewright.tools.tune.searches import SEARCHES
 from tilewright.tuning.database import Database
@@ -262,19 +262,34 @@ def test_where_nothing_can_be_measured(
     assert len(known(tmp_path)) == 4
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ((*RELU, "--budget", "9"), "relu: 3 schedules measured\n"),
+        # Between programs, where kernels had a glance only.
+        (
+            ("-c", "F.rms_norm(torch.randn(4, 65536), (65536,))", "--budget", "30"),
+            "rms_norm: 3 schedules measured\n",
+        ),
+    ],
+)
 def test_an_interruption_ends_with_what_was_found(
-    tmp_path: Path, tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    tilewright: Tilewright,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: tuple[str, ...],
+    told: str,
 ) -> None:
-    add = tune_command.KernelRecords.add
+    add = kernel_tuning.KernelRecords.add
 
     def interrupted(self: Any, measurement: Measurement) -> None:
         if len(known(tmp_path)) == 3:
             raise KeyboardInterrupt
         add(self, measurement)
 
-    monkeypatch.setattr(tune_command.KernelRecords, "add", interrupted)
-    found = tilewright("tune", *RELU, *MODEL, "--budget", "9")
+    monkeypatch.setattr(kernel_tuning.KernelRecords, "add", interrupted)
+    found = tilewright("tune", *asked, *MODEL)
     assert found.code == 130
-    assert found.out.startswith("relu: 3 schedules measured\n")
+    assert found.out.startswith(told)
     assert found.err == "interrupted: this was found so far\n"
     assert len(known(tmp_path)) == 3

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What is decided about the fusion of a program before any pass has looked at it, as an attribute of
+its module.
+
+    builtin.module attributes {loop.fusion = #loop.fusion<apart ["fuse-epilogue:linear>relu"]>} {
+
+A decision is called `PASS:KERNEL>OTHERS`: the pass that asks, the kernel that would go into others
+(or of which another would be cut), and these, with a `+` between them; kernels are called as they
+are when it is asked.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+ATTRIBUTE = "loop.fusion"
+"""What modules call it."""
+
+_DECISION = re.compile(r"[\w-]+:[\w.$-]+>[\w.$@-]+(\+[\w.$-]+)*")
+
+_LISTS = ("fused", "apart", "met")
+
+
+@irdl_attr_definition
+class FusionAttr(ParametrizedAttribute):
+    """
+    The decisions that are to come out as
+
+    * `fused`: one kernel does it all, which is what `fuse-*`, `merge-*` and `inline-*` make, and
+      `cut-recompute` leaves alone;
+    * `apart`: the others;
+
+    and which of them have been `met` so far: passes have asked, and done as is said here.
+
+    ```mlir
+    #loop.fusion<fused ["inline-elementwise:add>linear+mul"] apart ["fuse-epilogue:linear>relu"]>
+    ```
+    """
+
+    name = ATTRIBUTE
+
+    fused: ArrayAttr[StringAttr]
+    apart: ArrayAttr[StringAttr]
+    met: ArrayAttr[StringAttr]
+
+    @staticmethod
+    def get(
+        *, fused: Iterable[str] = (), apart: Iterable[str] = (), met: Iterable[str] = ()
+    ) -> "FusionAttr":
+        """The attribute with these decisions; each list in alphabetical order."""
+        return FusionAttr(*map(_strings, (fused, apart, met)))
+
+    def wanted(self, decision: str) -> bool | None:
+        """Whether to fuse; None where nothing is said of it."""
+        name = StringAttr(decision)
+        return name in self.fused.data or (False if name in self.apart.data else None)
+
+    def with_met(self, decision: str) -> "FusionAttr":
+        """Now that a pass has asked for it."""
+        return FusionAttr(self.fused, self.apart, _strings({*_texts(self.met), decision}))
+
+    @property
+    def unmet(self) -> list[str]:
+        """What no pass has asked for."""
+        met = {*_texts(self.met)}
+        return [each for each in _texts(self.fused) + _texts(self.apart) if each not in met]
+
+    def verify(self) -> None:
+        said = _texts(self.fused) + _texts(self.apart)
+        for decision in said:
+            if not _DECISION.fullmatch(decision):
+                raise VerifyException(f"'{decision}' is not spelled as PASS:KERNEL>OTHERS")
+        if len(set(said)) < len(said):
+            raise VerifyException("a decision is made once")
+        if not {*_texts(self.met)} <= {*said}:
+            raise VerifyException("only what is decided can have been met")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        lists: dict[str, list[str]] = {}
+        with parser.in_angle_brackets():
+            for name in _LISTS:
+                if parser.parse_optional_keyword(name) is not None:
+                    lists[name] = parser.parse_comma_separated_list(
+                        parser.Delimiter.SQUARE, parser.parse_str_literal
+                    )
+        return [_strings(lists.get(name, ())) for name in _LISTS]
+
+    def print_parameters(self, printer: Printer) -> None:
+        shown = zip(_LISTS, (self.fused, self.apart, self.met), strict=True)
+        parts = chain.from_iterable((name, str(each)) for name, each in shown if each.data)
+        with printer.in_angle_brackets():
+            printer.print_string(" ".join(parts))
+
+
+def _strings(texts: Iterable[str]) -> ArrayAttr[StringAttr]:
+    return ArrayAttr(map(StringAttr, sorted(texts)))
+
+
+def _texts(strings: ArrayAttr[StringAttr]) -> list[str]:
+    return [each.data for each in strings]

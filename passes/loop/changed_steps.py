@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Kernels that copy a buffer but for some steps of an axis, and the same kernels without the copying.
+
+    loop.for %i in 2, %j in 32, %l in 16 {                   loop.for %i in 2, %l in 16 {
+      %1 = loop.to_index %0 below 32 : i64                     %1 = loop.to_index %0 below 32 : i64
+      %2 = loop.index [%1]    %3 = loop.index [%j]
+      %4 = arith.cmpi eq, %2, %3                     or
+      %5 = loop.load %row[%i, %l]                              %5 = loop.load %row[%i, %l]
+      %6 = loop.load %base[%i, %j, %l]
+      %7 = arith.select %4, %5, %6
+      loop.store %7, %out[%i, %j, %l]                          loop.store %5, %out[%i, %1, %l]
+
+The right one is what the left one does where `%out` holds what `%base` does. Instead of one step
+given by data it may be the first so many: `loop.predicate [15 - %j]`.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from xdsl.dialects import arith
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+
+from tilewright.dialects import loop
+from tilewright.dialects.axes import extent_of
+from tilewright.dialects.nested_ops import ops_in
+from tilewright.passes.effects import is_pure
+from tilewright.passes.loop.nest_axes import over_axes, replace_nest
+
+_EQUAL = 0
+"""The predicate of `arith.cmpi eq`."""
+
+
+class Copied(NamedTuple):
+    """A store of a new value, or else of the old one."""
+
+    store: loop.StoreOp
+    select: arith.SelectOp
+    old: loop.LoadOp
+
+
+class Changed(NamedTuple):
+    """What a kernel stores: steps of an axis that change nothing copy what they load."""
+
+    stores: Sequence[Copied]
+    """One for each output, all of which change in the same steps."""
+    axis: BlockArgument
+    step: SSAValue | None
+    """The index that is the only step which changes something; or else the first `steps` do."""
+    steps: int
+
+    @property
+    def nest(self) -> loop.ForOp:
+        """The loop of the axis."""
+        nest = self.axis.owner.parent_op()
+        assert isinstance(nest, loop.ForOp)
+        return nest
+
+
+def changed_steps(kernel: loop.KernelOp) -> Changed | None:
+    """What a kernel changes of copies; None if it is something else."""
+    stores = [op for op in ops_in(kernel) if isinstance(op, loop.StoreOp)]
+    copies = [copied for store in stores if (copied := _copied(store)) is not None]
+    conditions = {copied.select.cond for copied in copies}
+    if len(copies) != len(kernel.outputs) or len(copies) != len(stores) or len(conditions) != 1:
+        return None
+    axes = [*_free_axes(stores[0])]
+    found = (Changed(copies, *chosen) for chosen in _chosen(conditions.pop().owner, axes))
+    return next((changed for changed in found if _is_known_first(changed)), None)
+
+
+def _copied(store: loop.StoreOp) -> Copied | None:
+    select = store.value.owner
+    if not isinstance(select, arith.SelectOp) or not select.result.has_one_use():
+        return None
+    old = select.rhs.owner
+    if not isinstance(old, loop.LoadOp) or store.mask is not None or not _is_copied(old, store):
+        return None
+    return Copied(store, select, old)
+
+
+def _is_copied(load: loop.LoadOp, store: loop.StoreOp) -> bool:
+    """Whether `load` reads what `store` overwrites, and nothing else reads any of it."""
+    same = load.map == store.map and [*load.indices] == [*store.indices]
+    is_alone = load.result.has_one_use() and load.memref.has_one_use()
+    return same and load.mask is None and is_alone and load.memref.type == store.memref.type
+
+
+def _free_axes(op: Operation) -> Iterator[BlockArgument]:
+    """The axes of the loops around `op`."""
+    around = op.parent_op()
+    while isinstance(around, loop.ForOp):
+        yield from around.body.block.args
+        around = around.parent_op()
+
+
+def _chosen(
+    condition: Operation | Block, axes: list[BlockArgument]
+) -> Iterator[tuple[BlockArgument, SSAValue | None, int]]:
+    """For which steps of which axis a condition may hold."""
+    match condition:
+        case arith.CmpiOp() if condition.predicate.value.data == _EQUAL:
+            one, other = _index_of(condition.lhs), _index_of(condition.rhs)
+            for axis, step in ((one, other), (other, one)):
+                if isinstance(axis, BlockArgument) and axis in axes and step is not None:
+                    yield axis, step, 1
+        case loop.PredicateOp() if len(condition.indices) == 1:
+            axis = condition.indices[0]
+            if isinstance(axis, BlockArgument) and axis in axes:
+                if (steps := _first_steps(condition.map.data, extent_of(axis))) is not None:
+                    yield axis, None, steps
+        case _:
+            return
+
+
+def _index_of(value: SSAValue) -> SSAValue | None:
+    """The index that is here an integer, if it is one alone."""
+    op = value.owner
+    if isinstance(op, loop.IndexOp) and op.map.data == AffineMap.identity(1):
+        return op.indices[0]
+    return None
+
+
+def _first_steps(bounds: AffineMap, extent: int | None) -> int | None:
+    """The number of first steps for which bounds hold, if they hold for no other."""
+    if extent is None:
+        return None
+    holds = [all(bound >= 0 for bound in bounds.eval([step], [])) for step in range(extent)]
+    steps = sum(holds)
+    return steps if all(holds[:steps]) else None
+
+
+def _is_known_first(changed: Changed) -> bool:
+    """Whether the step is known before anything is done with the axis."""
+    step, body = changed.step, changed.nest.body.block
+    if step is None:
+        return True
+    ahead = [*_ahead(changed)]
+    around = changed.nest.parent_block()
+    while around is not None and step.owner is not around and step.owner.parent is not around:
+        around = around.parent_block()
+    is_outside = around is not None
+    made_here = isinstance(step.owner, loop.ToIndexOp) and step.owner.parent is body
+    uses_axis = any(changed.axis in op.operands or op.regions for op in ahead)
+    return (is_outside or made_here) and not uses_axis
+
+
+def _ahead(changed: Changed) -> Iterator[Operation]:
+    """The ops of the loop's body that the step is made of, in order."""
+    needed = set[Operation]()
+    body = changed.nest.body.block
+    pending = [] if changed.step is None else [changed.step]
+    while pending:
+        op = pending.pop().owner
+        if isinstance(op, Operation) and op.parent is body and op not in needed:
+            needed.add(op)
+            pending += op.operands
+    return (op for op in body.ops if op in needed)
+
+
+def keep_changes(changed: Changed) -> None:
+    """Do the steps that change something, and no other."""
+    nest, axis, step = changed.nest, changed.axis, changed.step
+    ahead = [*_ahead(changed)]
+    _select_new(changed)
+    extents: list[int] = [*nest.axis_extents()]
+    axes: list[AffineExpr] = [AffineDimExpr(position) for position in range(len(extents))]
+    if step is None:
+        extents[axis.index] = changed.steps
+    else:
+        _move_ahead(ahead, nest.body.block)
+        axis.name_hint = None
+        axis.replace_all_uses_with(step)
+        del extents[axis.index]
+        axes[axis.index :] = [AffineConstantExpr(0), *axes[axis.index : -1]]
+    if extents:
+        replace_nest(nest, over_axes(nest, extents, axes))
+    else:
+        _unwrap(nest)
+
+
+def _select_new(changed: Changed) -> None:
+    """Erase the selections, and what was there for them alone."""
+    condition = changed.stores[0].select.cond.owner
+    assert isinstance(condition, Operation)
+    unused = [op for copied in changed.stores for op in (copied.select, copied.old)]
+    for copied in changed.stores:
+        copied.select.result.replace_all_uses_with(copied.select.lhs)
+    for op in [*unused, condition, *(value.owner for value in condition.operands)]:
+        if isinstance(op, Operation) and is_pure(op) and not any(r.uses for r in op.results):
+            op.detach()
+            op.erase()
+
+
+def _move_ahead(ops: Sequence[Operation], block: Block) -> None:
+    """To the beginning of the block that they are in."""
+    for op in reversed(ops):
+        op.detach()
+        assert block.first_op is not None
+        block.insert_op_before(op, block.first_op)
+
+
+def _unwrap(nest: loop.ForOp) -> None:
+    """Put the body of a loop, which is done once, in its place."""
+    assert nest.parent is not None
+    for op in tuple(nest.body.block.ops):
+        op.detach()
+        nest.parent.insert_op_before(op, nest)
+    nest.detach()
+    nest.erase()

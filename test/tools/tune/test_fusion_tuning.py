@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright tune` and the fusion of programs, where a model says how long kernels take."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.codegen.benchmark.isolated import WorkerLost
+from tilewright.passes.loop.decide_fusion import DecideFusionPass
+from tilewright.tools.tune import evaluation, fusion_tuning
+from tilewright.tuning.database import Database
+from tilewright.tuning.evaluators.gpu import Executors
+from tilewright.tuning.measurement import Measurement
+
+from ..conftest import Tilewright
+
+LONG_ROWS = ["-c", "F.rms_norm(torch.randn(4, 65536), (65536,))"]
+"""By default two kernels, with one row a block; a cluster can share a row."""
+ROWS = ["-c", "F.rms_norm(torch.randn(32, 256), (256,))"]
+MODEL = ["--evaluator", "model", "--db", "tuned.sqlite", "--budget", "2", "--programs", "1"]
+
+
+def test_a_better_way_to_fuse_is_found_and_used(tmp_path: Path, tilewright: Tilewright) -> None:
+    found = tilewright("tune", *LONG_ROWS, *MODEL, "--json", "found.json", "-v")
+    assert found.code == 0
+    (told,) = json.loads((tmp_path / "found.json").read_text())["programs"]
+    assert told["speedup"] > 1.2
+    assert (told["default"]["schedule"], told["measured"]) == ("to-loop", 2)
+    best = told["best"]["schedule"]
+    assert "fuse-reduction:rms_norm_1>rms_norm" in best
+    lines = found.out.splitlines()
+    assert "program: fused in 2 ways" in lines
+    assert f"best: {best}" in lines
+    assert any(line.startswith("rms_norm as fused otherwise: ") for line in lines)
+    assert [line for line in found.err.splitlines() if line.startswith("1/")] == ["1/3 program"]
+
+    used = ("--db", "tuned.sqlite", "--target", "sm_90a")
+    assert tilewright("compile", *LONG_ROWS, *used, "--ir", "loop").out.count("loop.launch") == 1
+    assert (
+        tilewright("compile", *LONG_ROWS, "--no-db", "--ir", "loop").out.count("loop.launch") == 2
+    )
+    why = tilewright("explain", *LONG_ROWS, *used).out.splitlines()
+    assert why[:2] == ["program", f"  fused     {best}"]
+    assert why[2].startswith(f"  known     {told['best']['us']:.2f} us on sm_90a by the model, ")
+    trace = tilewright("compile", *LONG_ROWS, *used, "-vv", "--ir", "loop").out
+    assert f"--- f:021_known_fusion chosen at module: {best}: " in trace
+    assert tilewright("db", "best", "program", "--db", "tuned.sqlite").out.count(best) == 1
+
+
+def test_the_default_stays_where_it_is_best(tmp_path: Path, tilewright: Tilewright) -> None:
+    found = tilewright("tune", *ROWS, *MODEL, "--json", "found.json")
+    (told,) = json.loads((tmp_path / "found.json").read_text())["programs"]
+    assert (told["best"], told["speedup"]) == (told["default"], 1.0)
+    assert "best: to-loop" in found.out.splitlines()
+    assert "as fused otherwise" not in found.out
+    first = tilewright("tune", *ROWS, *MODEL).out
+    assert tilewright("tune", *ROWS, *MODEL).out == first == found.out
+
+
+def test_fusion_can_be_left_alone(tilewright: Tilewright) -> None:
+    found = tilewright("tune", *LONG_ROWS, *MODEL, "--programs", "0", "--json", "-")
+    assert json.loads(found.out)["programs"] == []
+
+
+def test_what_fails_has_no_time(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch) -> None:
+    glance: Callable[..., Any] = fusion_tuning.KernelTuning.glance
+
+    def failing(self: Any, kernel: Any) -> None:
+        if kernel.how:
+            raise fusion_tuning.REFUSED[0]("error: it does not fit")
+        glance(self, kernel)
+
+    monkeypatch.setattr(fusion_tuning.KernelTuning, "glance", failing)
+    found = tilewright("tune", *LONG_ROWS, *MODEL)
+    assert found.code == 0
+    assert "program: fused in 2 ways, 1 without a time" in found.out.splitlines()
+    assert "best: to-loop" in found.out.splitlines()
+
+
+def test_what_computes_something_else_has_no_time(
+    tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluation.ByModel, "complaint", lambda *_: "wrong")  # pyright: ignore
+    found = tilewright("tune", *LONG_ROWS, *MODEL, "--json", "-")
+    (told,) = json.loads(found.out)["programs"]
+    assert [each["problem"] for each in told["measurements"]] == ["", "wrong"]
+    assert told["best"]["schedule"] == "to-loop"
+
+
+def test_a_gpu_compares_programs_where_it_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = iter(["", "wrong", WorkerLost("crashed")])
+
+    def check(default: str, fused: str, target: str) -> str:
+        assert (default, fused, target) == (str(ModuleOp([])), str(ModuleOp([])), "sm_90a")
+        if isinstance(answer := next(said), WorkerLost):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(evaluation, "checked_on_gpu", check)
+    with ThreadPoolExecutor(1) as pool:
+        gpu = evaluation.ByGpu("sm_90a", "NVIDIA H100", 2, Executors(pool, pool))
+        found = [gpu.complaint(ModuleOp([]), ModuleOp([])) for _ in range(3)]
+    assert found == ["", "wrong", "crashed"]
+
+
+def test_the_number_of_ways(tilewright: Tilewright) -> None:
+    lines = tilewright("tune", *LONG_ROWS, "--space").out.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("program: about "))
+    assert lines[at + 1] == "than the default, with"
+    assert "apart fuse-epilogue:rms_norm_1>rms_norm_2" in lines[at + 2 :]
+
+
+def test_what_is_known_no_more_is_left_out(tmp_path: Path, tilewright: Tilewright) -> None:
+    tilewright("tune", *LONG_ROWS, *MODEL)
+    with Database.writing(tmp_path / "tuned.sqlite") as database:
+        records = [each for each in database.records() if "to-loop" in each.measurement.schedule]
+        gone = DecideFusionPass(apart=("fuse-epilogue:a>b",))
+        database.add(records[0].key, Measurement(f"{gone},to-loop", 0.5))
+    said = tilewright("compile", *LONG_ROWS, "--db", "tuned.sqlite", "--ir", "loop", "-v")
+    assert said.code == 0
+    assert said.out.count("loop.launch") == 2
+    assert "'fuse-epilogue:a>b' does not come up" in said.err

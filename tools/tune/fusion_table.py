@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was found about the fusion of a program, for people."""
+
+from rich.console import Console
+
+from tilewright.tools.terminal import counted, show, table
+from tilewright.tools.tune.differences import differences
+from tilewright.tools.tune.fusion_tuning import FusionTuning
+from tilewright.tuning.measurement import Measurement
+
+_SHOWN = 5
+"""Programs."""
+_NUMBERS = ("us", "faster", "launches")
+
+
+def print_fusion(tuning: FusionTuning, out: Console) -> None:
+    """A table of the best programs and the default, and the best one as `opt-tool` takes it."""
+    found = tuning.findings
+    failed = f", {len(found.failed)} without a time" if found.failed else ""
+    out.print(found.title, style="bold", markup=False, end="")
+    out.print(f": fused in {counted(len(found.measurements), 'way')}{failed}", markup=False)
+    if found.best is not None and found.default is not None:
+        _print_best(tuning, found.best, found.default, out)
+    out.print()
+
+
+def _print_best(
+    tuning: FusionTuning, best: Measurement, default: Measurement, out: Console
+) -> None:
+    shown = table(*_NUMBERS, "than the default, with", numbers=_NUMBERS)
+    rows = tuning.findings.ranking[:_SHOWN]
+    if default.us is not None and default not in rows:
+        rows.append(default)
+    for measurement in rows:
+        ratio = "-" if not default.us or not measurement.us else default.us / measurement.us
+        shown.add_row(
+            f"{measurement.us:.2f}",
+            ratio if isinstance(ratio, str) else f"{ratio:.2f}x",
+            f"{tuning.launches(measurement)}",
+            differences(measurement.schedule, default.schedule) or "the default",
+        )
+    show(out, shown)
+    out.print(f"best: {best.schedule}", markup=False, soft_wrap=True)

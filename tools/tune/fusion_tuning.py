@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Searching the ways to fuse a program, outside of the search for schedules of its kernels.
+
+What a program takes is the sum of its launches, each with the best schedule that is known of its
+kernel. To compare programs each kernel gets a glance, a tenth of what its tuning will be. Then the
+kernels of the best program are tuned, and those of the default one in any case; what programs take
+is computed anew.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import StringAttr
+
+from tilewright.dialects import loop
+from tilewright.dialects.target import target as target_named
+from tilewright.errors import one_line
+from tilewright.tools.tune.findings import Findings
+from tilewright.tools.tune.kernel_tuning import KernelTuning
+from tilewright.tools.tune.kernels import Kernel, Program
+from tilewright.tools.tune.progress import TuningProgress
+from tilewright.tools.tune.searches import SEARCHES
+from tilewright.tuning.database import Database
+from tilewright.tuning.fusion_schedule import DEFAULT
+from tilewright.tuning.fusions import REFUSED, Fusions
+from tilewright.tuning.measurement import Measurement
+from tilewright.tuning.program_key import note_of
+from tilewright.tuning.program_time import guessed_seconds, launches_by_digest, program_us
+from tilewright.tuning.search.distinct import Distinct
+from tilewright.tuning.search.frame import Limits, at_once, trials
+from tilewright.tuning.search.tree import Node
+
+UNSCHEDULED = "a kernel has no schedule that could be measured"
+
+
+class FusionTuning:
+    """What is known of the ways to fuse one program."""
+
+    def __init__(self, program: Program, tuning: KernelTuning, args: argparse.Namespace):
+        self.program = program
+        self.findings = Findings(program)
+        self._tuning, self._args = tuning, args
+        self._space = Fusions(program.module, tuning.evaluation.target)
+        self._leaves: dict[str, Node] = {}
+        self._launched: dict[str, Counter[str]] = {}
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether there is anything to decide."""
+        return len(self._space.root.children) > 1
+
+    def search(self, progress: TuningProgress) -> None:
+        """Glance at the default program, and at as many others as the user wants."""
+        progress.begin(self.findings.title, self._args.programs + 1)
+        machine = target_named(self._space.target)
+        found = SEARCHES[self._args.search](
+            self._space.root,
+            lambda leaf: guessed_seconds(self._space.nests(leaf), machine),
+            self._args.seed,
+        )
+        search = Distinct(found, lambda leaf: frozenset(self._launches(leaf).items()))
+        limits = Limits(budget=self._args.programs + 1)
+        for trial in trials(search, at_once(self._glance), limits):
+            self.findings.add(trial.measurement, is_new=True)
+            progress.show(self.findings, trial.measurement)
+
+    def kernels_of_best(self) -> Iterator[Kernel]:
+        """Those of the best program so far."""
+        best = self.findings.best
+        if best is None or best is self.findings.default:
+            return
+        yield from self._kernels(self._leaves[best.schedule])
+
+    def settle(self, database: Database | None) -> None:
+        """Compute anew what programs take, with what is known of kernels by now, and keep it."""
+        self.findings.measurements = [
+            self._measured(each.schedule) if each.us is not None else each
+            for each in self.findings.measurements
+        ]
+        if database is None:
+            return
+        database.describe(note_of(self.program.module, self.program.origin))
+        key = self._tuning.evaluation.key_of_program(self.program)
+        for measurement in self.findings.measurements:
+            database.add(key, measurement)
+
+    def launches(self, measurement: Measurement) -> int:
+        """How many there are in a run."""
+        return self._launched[measurement.schedule].total()
+
+    def _glance(self, leaf: Node) -> Measurement:
+        schedule = leaf.schedule
+        assert schedule is not None
+        self._leaves[schedule], self._launched[schedule] = leaf, self._launches(leaf)
+        try:
+            for kernel in self._kernels(leaf):
+                self._tuning.glance(kernel)
+        except REFUSED as err:
+            return Measurement(schedule, None, one_line(err))
+        measured = self._measured(schedule)
+        problem = self._complaint(leaf) if measured.us is not None else ""
+        return Measurement(schedule, None, problem) if problem else measured
+
+    def _complaint(self, leaf: Node) -> str:
+        """What a program computes otherwise than the default."""
+        if leaf.schedule == DEFAULT:
+            return ""
+        fused = self._space.nests(leaf).clone()
+        for kernel in self.program.kernels(fused, is_default=False):
+            best = self._tuning.best_schedule(kernel)
+            kernel.op.plan = None if best is None else StringAttr(best)
+        default = self._space.fused(loop.FusionAttr.get())
+        assert default is not None
+        return self._tuning.evaluation.complaint(default.nests, fused)
+
+    def _measured(self, schedule: str) -> Measurement:
+        us = program_us(self._launched[schedule], self._tuning.best_us)
+        return Measurement(schedule, us, UNSCHEDULED if us is None else "")
+
+    def _kernels(self, leaf: Node) -> Iterator[Kernel]:
+        nests = self._space.nests(leaf)
+        yield from self.program.kernels(nests, is_default=leaf.schedule == DEFAULT)
+
+    def _launches(self, leaf: Node) -> Counter[str]:
+        return launches_by_digest(self._space.nests(leaf))

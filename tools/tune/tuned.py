@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+All that is tuned, in order: first how programs are fused, each kernel at a glance; then the kernels
+of all programs as they are fused by default, and of those that are faster otherwise.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tilewright.tools.tune.evaluation import Evaluation
+from tilewright.tools.tune.findings import Findings
+from tilewright.tools.tune.fusion_tuning import FusionTuning
+from tilewright.tools.tune.kernel_tuning import KernelTuning, records_of
+from tilewright.tools.tune.kernels import Found, Kernel
+from tilewright.tools.tune.progress import TuningProgress
+from tilewright.tools.tune.shortlist import Shortlist
+from tilewright.tuning.database import Database
+
+
+@dataclass
+class Tuned:
+    """What came of it."""
+
+    fusions: list[FusionTuning]
+    """Of each program with something to decide."""
+    kernels: list[Findings]
+    is_whole: bool = True
+    """Whether nobody has interrupted it."""
+
+
+def tune(
+    wanted: Found,
+    evaluation: Evaluation,
+    shortlist: Shortlist | None,
+    database: Database | None,
+    args: argparse.Namespace,
+) -> Tuned:
+    """What came of each program and kernel."""
+    tuning = KernelTuning(evaluation, database, args)
+    fusions = [FusionTuning(each, tuning, args) for each in wanted.programs if args.programs]
+    tuned = Tuned([each for each in fusions if each.has_choice], [])
+    rounds = len(wanted.kernels) * (1 if shortlist is None else 2) + len(tuned.fusions)
+    try:
+        with TuningProgress(args.color, args.verbose, rounds) as progress:
+            for fusion in tuned.fusions:
+                fusion.search(progress)
+            kernels = [*wanted.kernels, *_others(tuned.fusions, wanted.kernels)]
+            progress.extend(len(kernels) - len(wanted.kernels))
+            for kernel in kernels:
+                tuned.kernels.append(found := tuning.findings(kernel))
+                tuning.tune(kernel, progress)
+                if shortlist is not None and found.default is not None:
+                    tuned.kernels.append(compiled := Findings(kernel, "by machine code"))
+                    _compile(kernel, found, compiled, shortlist, database, progress)
+    except KeyboardInterrupt:
+        print("interrupted: this was found so far", file=sys.stderr)
+        tuned.is_whole = False
+        glanced = [tuning.findings(kernel) for kernel in wanted.kernels]
+        known = [*tuned.kernels, *(each for each in glanced if each not in tuned.kernels)]
+        tuned.kernels = [each for each in known if each.measurements]
+        tuned.fusions = [each for each in tuned.fusions if each.findings.measurements]
+    for fusion in tuned.fusions:
+        fusion.settle(database)
+    return tuned
+
+
+def _others(fusions: Iterable[FusionTuning], kernels: Iterable[Kernel]) -> list[Kernel]:
+    """The kernels of the best programs that are not among those given; each once."""
+    known = {kernel.digest for kernel in kernels}
+    best = (kernel for fusion in fusions for kernel in fusion.kernels_of_best())
+    return [*{k.digest: k for k in best if k.digest not in known}.values()]
+
+
+def _compile(
+    kernel: Kernel,
+    found: Findings,
+    compiled: Findings,
+    shortlist: Shortlist,
+    database: Database | None,
+    progress: TuningProgress,
+) -> None:
+    """Look at the best of what was found once more."""
+    progress.begin(compiled.title, shortlist.count)
+    records = records_of(database, kernel, shortlist.key(kernel))
+    for measurement in shortlist.measurements(kernel, found):
+        if records is not None:
+            records.add(measurement)
+        compiled.add(measurement, is_new=True)
+        progress.show(compiled, measurement)

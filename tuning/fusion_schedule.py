@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The schedule of a program: the pipeline that takes its Tensor IR to kernels, with the decisions
+about fusion that come out otherwise than by default.
+
+    decide-fusion{apart="fuse-epilogue:linear>relu"},to-loop
+
+`to-loop` alone is the default.
+"""
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.arg_spec import ArgSpec
+
+from tilewright.dialects import loop
+from tilewright.dialects.loop_fusion import ATTRIBUTE
+from tilewright.errors import UsageError
+from tilewright.passes.loop.decide_fusion import DecideFusionPass
+from tilewright.passes.pipeline_string import configure, parse_spec_list
+from tilewright.passes.pipelines import ToLoopPass
+
+DEFAULT = ToLoopPass.name
+
+
+def schedule_of(fusion: loop.FusionAttr) -> str:
+    """The pipeline that decides so."""
+    lists = {"fused": fusion.fused, "apart": fusion.apart}
+    options = {name: tuple(each.data for each in decided) for name, decided in lists.items()}
+    spec = ArgSpec(DecideFusionPass.name, {name: each for name, each in options.items() if each})
+    return f"{spec},{DEFAULT}" if spec.parameters else DEFAULT
+
+
+def fusion_of(schedule: str) -> loop.FusionAttr:
+    """What a pipeline decides. Raises `UsageError` for one that is no schedule of a program."""
+    *before, last = parse_spec_list(schedule)
+    if last.name != DEFAULT or [spec.name for spec in before] not in ([], [DecideFusionPass.name]):
+        raise UsageError(f"'{schedule}' is no schedule of a program")
+    passes = [configure(DecideFusionPass, spec, "pass") for spec in before]
+    return passes[0].fusion if passes else loop.FusionAttr.get()
+
+
+def fused_by(program: ModuleOp, schedule: str) -> ModuleOp:
+    """A copy of a program that says of its fusion what the schedule does."""
+    return decided(program, fusion_of(schedule))
+
+
+def decided(program: ModuleOp, fusion: loop.FusionAttr) -> ModuleOp:
+    """A copy of a program in which that is said about its fusion."""
+    copy = program.clone()
+    copy.attributes.pop(ATTRIBUTE, None)
+    if fusion.unmet:
+        copy.attributes[ATTRIBUTE] = fusion
+    return copy

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions of a program that run on the host, and what they launch."""
+
+from collections.abc import Iterator
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects import loop
+from tilewright.dialects.nested_ops import ops_in
+
+
+def entries(program: ModuleOp) -> list[func.FuncOp]:
+    """The functions that no other calls: `@main`."""
+    called = {op.callee.string_value() for op in ops_in(program) if isinstance(op, func.CallOp)}
+    return [f for f in program.ops if isinstance(f, func.FuncOp) and f.sym_name.data not in called]
+
+
+def launches(program: ModuleOp) -> Iterator[loop.LaunchOp]:
+    """What one run of a program at Loop IR launches, as often as it does, in no certain order."""
+    functions = {op.sym_name.data: op for op in program.ops if isinstance(op, func.FuncOp)}
+    pending = [*entries(program)]
+    while pending:
+        for op in ops_in(pending.pop()):
+            if isinstance(op, loop.LaunchOp):
+                yield op
+            elif isinstance(op, func.CallOp) and (name := op.callee.string_value()) in functions:
+                pending.append(functions[name])

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The best way to fuse a program that is known becomes what its module says of fusion.
+
+    builtin.module { func.func @main ... }          at Tensor IR
+
+becomes, where a database or a golden has found it faster,
+
+    builtin.module attributes {loop.fusion = #loop.fusion<apart ["fuse-rows:sum>matmul"]>} { ... }
+
+What does not apply any more, because the passes have changed, is left out with a remark. Programs
+that say something of their fusion already keep it.
+"""
+
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.passes.levels import Level, level_of
+from tilewright.passes.loop.fusion_decisions import fusion_of
+from tilewright.passes.lowering import lower
+from tilewright.passes.manager import PassManager
+from tilewright.passes.trace import Rule, decided, skipped
+from tilewright.tuning.applicability import why_not_fused
+from tilewright.tuning.fusion_schedule import DEFAULT, fused_by
+from tilewright.tuning.knowledge import Db, Knowledge, Known
+from tilewright.tuning.program_key import digest
+
+RULE = Rule("f", 21, "known_fusion")
+
+
+class Fusing(NamedTuple):
+    """A program, and how it is to be fused."""
+
+    module: ModuleOp
+    known: Known | None
+    """Who has found that out; None where it is left to the passes, or the program says it."""
+
+
+def with_known_fusion(
+    module: ModuleOp, target: str, db: Db = True, manager: PassManager | None = None
+) -> Fusing:
+    """
+    `module` at Tensor IR, fused as is known; itself where there is nothing to ask, or it is below
+    Tensor IR already. Raises `DatabaseError` as `Knowledge` does.
+    """
+    if level_of(module) not in (Level.TORCH, Level.TENSOR) or fusion_of(module) is not None:
+        return Fusing(module, None)
+    if (knowledge := Knowledge(target, db)).is_empty:
+        return Fusing(module, None)
+    program = lower(module, Level.TENSOR, manager, target)
+    key = digest(program)
+    for known in knowledge.best([key])[key]:
+        if known.schedule == DEFAULT:
+            return Fusing(program, known)
+        if (reason := why_not_fused(program, known.schedule, target)) is None:
+            decided(RULE, program, f"{known.schedule}: {known}")
+            return Fusing(fused_by(program, known.schedule), known)
+        skipped(RULE, program, f"'{known.schedule}' does not apply ({known}): {reason}")
+    return Fusing(program, None)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a program is, as a digest of its Tensor IR: what is kept of its fusion is kept by that, as
+schedules are by the digests of kernels.
+
+Decisions about fusion call kernels as the values that they compute, so that names of values are a
+part of it; places, and what was decided about fusion, are not.
+"""
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, OpResult, SSAValue
+
+from tilewright.dialects.loop_fusion import ATTRIBUTE
+from tilewright.tuning.host_functions import entries
+from tilewright.tuning.kernel_key import lines
+from tilewright.tuning.key import SEMANTICS, KernelNote, Key
+
+_FORM = "tensor program 1"
+"""The form of the text; another one gives all programs other digests."""
+
+
+def digest(program: ModuleOp) -> str:
+    """32 hexadecimal digits."""
+    numbers: dict[SSAValue, int] = {}
+    text = [line for op in program.ops for line in lines(op, numbers)]
+    names = [value.name_hint or "" for value in numbers if isinstance(value, OpResult)]
+    return sha256("\n".join([_FORM, *text, *names]).encode()).hexdigest()[:32]
+
+
+def key_of(
+    program: ModuleOp, target: str, evaluator: str, gpu: str | None = None, nvrtc: str = ""
+) -> Key:
+    """What times of `program`, at Tensor IR, are kept by; as those of its kernels are."""
+    inputs, _ = _signature(program)
+    types = dict.fromkeys(str(type.element_type) for type in inputs)
+    device = target if gpu is None else gpu
+    return Key(digest(program), ",".join(types), target, device, evaluator, SEMANTICS, nvrtc)
+
+
+def note_of(program: ModuleOp, origin: str = "") -> KernelNote:
+    """What a person wants to know of `program`, which the expression `origin` is captured as."""
+    copy = program.clone()
+    copy.attributes.pop(ATTRIBUTE, None)
+    inputs, outputs = (", ".join(map(_shape, types)) for types in _signature(program))
+    about = f"program({inputs}) -> {outputs}"
+    return KernelNote(digest(program), "program", about, (), origin, str(copy))
+
+
+def _signature(program: ModuleOp) -> tuple[list[TensorType], list[TensorType]]:
+    """The tensors that a run of the program takes and gives."""
+    types = [entry.function_type for entry in entries(program)]
+    return (
+        [tensor for type in types for tensor in _tensors(type.inputs.data)],
+        [tensor for type in types for tensor in _tensors(type.outputs.data)],
+    )
+
+
+def _tensors(types: Sequence[Attribute]) -> list[TensorType]:
+    return [type for type in types if isinstance(type, TensorType)]
+
+
+def _shape(type: TensorType) -> str:
+    return str(type).removeprefix("tensor<").removesuffix(">")
