@@ -7,6 +7,8 @@ true where `k <= q`. A mask that is known to be one of these need not be in memo
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+_EXACT, _EXACT_IN_FLOAT32 = 1 << 53, 1 << 24
+
 
 class Affine(NamedTuple):
     """`sum(coefficient * coordinate) + constant`, one coefficient a dimension."""
@@ -54,15 +56,19 @@ def splat_of(tensor: Any) -> Any:
 
 
 def is_number(tensor: Any, number: Any) -> Any:
-    """Where a tensor is a number, a 0-d tensor; 0.0 and -0.0 are two."""
+    """Where a tensor is a number, a tensor too; 0.0 and -0.0 are two."""
     return (tensor == number) & (tensor.signbit() == number.signbit())
 
 
 def affine_of(tensor: Any) -> Affine | None:
-    """The affine expression that an int64 tensor's elements are, if they are one."""
+    """The affine expression that a tensor's elements are, as integers, if they are one."""
     import torch
 
-    if tensor.dtype != torch.int64 or tensor.numel() == 0:
+    if tensor.dtype == torch.bool or tensor.is_complex() or tensor.numel() == 0:
+        return None
+    # Larger integers are not computed exactly: in float32, as halves are, or by `Affine.at`.
+    limit = _EXACT_IN_FLOAT32 if tensor.is_floating_point() else _EXACT
+    if not bool((tensor.double().abs() <= limit).all()):
         return None
     origin = (0,) * tensor.dim()
     constant = int(tensor[origin])
@@ -71,7 +77,7 @@ def affine_of(tensor: Any) -> Affine | None:
         for dim, size in enumerate(tensor.shape)
     ]
     found = Affine(tuple(steps), constant)
-    return found if bool((found.at(tensor.shape) == tensor).all()) else None
+    return found if bool(is_number(tensor, found.at(tensor.shape)).all()) else None
 
 
 def bounds_of(mask: Any) -> list[Affine] | None:

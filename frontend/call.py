@@ -96,6 +96,9 @@ def _check_leaf(place: str, like: Any, value: Any) -> None:
         return
     if not isinstance(value, torch.Tensor | np.ndarray):
         raise UsageError(f"argument {place} is no tensor or array, but {type(value).__name__}")
+    if isinstance(value, torch.Tensor) and value.layout is not torch.strided:
+        layout = str(value.layout).removeprefix("torch.")
+        raise UsageError(f"argument {place} has the layout {layout}", remedy="call to_dense()")
     wanted, found = _kind(like), _kind(value)
     if wanted != found:
         raise UsageError(f"argument {place} is {found}, but the program was compiled for {wanted}")

@@ -14,8 +14,6 @@ from functools import cached_property
 from typing import Any
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
     FileLineColLoc,
     FunctionType,
     IntAttr,
@@ -37,11 +35,13 @@ from tilewright.dialects.prim import IotaOp, PredicateOp
 from tilewright.dialects.torch_op import TorchOp
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.frontend.affine_values import Affine, iota, predicate
+from tilewright.frontend.argument_attributes import argument_attributes, result_attributes
 from tilewright.frontend.aten import build_op, op_of_call, type_of, types_of
 from tilewright.frontend.export import break_down, export
 from tilewright.frontend.fold import fold
 from tilewright.frontend.numbers import numbers_to_tensors
 from tilewright.frontend.outline import ModuleCall, outline
+from tilewright.frontend.positions import make_where_used
 from tilewright.frontend.refusals import calls_of, check
 from tilewright.frontend.signature import Input, Output, inputs_of, outputs_of
 from tilewright.frontend.source import place_of_node
@@ -149,6 +149,7 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
     outputs = outputs_of(exported, inputs)
     block.add_op(ReturnOp(*(values[output.value] for output in outputs if output.is_tensor)))
     main = _function(block, inputs, outputs)
+    make_where_used(main, scopes)
     module = ModuleOp([main, *outline(main, scopes)])
     module.verify()
     return Captured(module, exported, inputs, outputs)
@@ -230,24 +231,8 @@ def _function(block: Block, inputs: Sequence[Input], outputs: Sequence[Output]) 
     if not returned.arguments:
         raise UsageError("the program returns no tensor")
     type = FunctionType.from_lists(block.arg_types, [value.type for value in returned.arguments])
-    attributes = ArrayAttr([_argument_attributes(i) for i in inputs])
-    results = ArrayAttr([_result_attributes(o) for o in outputs if o.is_tensor])
-    written = results if any(result.data for result in results) else None
-    return FuncOp("main", type, Region(block), "public", arg_attrs=attributes, res_attrs=written)
-
-
-def _argument_attributes(input: Input) -> DictionaryAttr:
-    if input.kind == "input":
-        return DictionaryAttr({})
-    return DictionaryAttr(
-        {"torch.name": StringAttr(input.name), "torch.kind": StringAttr(input.kind)}
-    )
-
-
-def _result_attributes(output: Output) -> DictionaryAttr:
-    if output.mutates is None:
-        return DictionaryAttr({})
-    return DictionaryAttr({"torch.mutates": StringAttr(output.mutates.name)})
+    arguments, results = argument_attributes(inputs, outputs), result_attributes(outputs)
+    return FuncOp("main", type, Region(block), "public", arg_attrs=arguments, res_attrs=results)
 
 
 def _location(node: Any) -> NameLoc:

@@ -1,28 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-PyTorch lists its composite operators once for a program, not once for each namespace.
+PyTorch lists its composite operators once for a program, and touches only those that matter to it.
 
-`run_decompositions` of PyTorch 2.13 asks the dispatcher for all of them some fifty times, which
-takes as long as all else that it does. What one program needs does not change between two of them.
+`run_decompositions` of PyTorch 2.13 asks the dispatcher for all of them some fifty times. Then it
+gives five hundred an implementation for each of a dozen dispatch keys, although nearly all are to
+be broken down as PyTorch does anyway. Each of the two takes longer than all else that it does.
 """
 
-from collections.abc import Generator
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import cache, partial
+from typing import Any
 
 
 @contextmanager
-def listed_once() -> Generator[None]:
-    """Within, PyTorch lists its composite operators only once, if it has that function."""
+def handled_quickly() -> Generator[None]:
+    """Within, PyTorch handles composite operators so, where it has the functions that do."""
     from torch._export import utils
+    from torch.export import exported_program
 
-    name = "_materialize_cpp_cia_ops"
-    listing = getattr(utils, name, None)
-    if listing is None:
+    with ExitStack() as changes:
+        # What one program needs does not change while it is broken down; a later one lists anew.
+        for name in ("_materialize_cpp_cia_ops", "_collect_all_valid_cia_ops_for_namespace"):
+            changes.enter_context(_wrapped(utils, name, cache))
+        changes.enter_context(
+            _wrapped(exported_program, "_override_composite_implicit_decomp", _of_those_changed)
+        )
+        yield
+
+
+@contextmanager
+def _wrapped(module: Any, name: str, wrap: Callable[[Any], Any]) -> Generator[None]:
+    """Within, the function `name` of the module is `wrap` of it, if the module has it."""
+    function = getattr(module, name, None)
+    if function is None:
         yield
         return
-    setattr(utils, name, cache(listing))
+    setattr(module, name, wrap(function))
     try:
         yield
     finally:
-        setattr(utils, name, listing)
+        setattr(module, name, function)
+
+
+def _of_those_changed(override: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:
+    """`override`, which says how operators are broken down, without what is so already."""
+    return lambda table: override({op: how for op, how in table.items() if not _is_own(op, how)})
+
+
+def _is_own(op: Any, how: Any) -> bool:
+    """Whether `how` an operator is broken down is the kernel that the dispatcher has for it."""
+    return (
+        isinstance(how, partial)
+        and how.func.__name__ == "_special_op_to_decompose_cia"
+        and how.keywords == {"kernel": op}
+    )

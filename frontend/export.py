@@ -13,7 +13,7 @@ from typing import Any
 
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.aten import decompositions
-from tilewright.frontend.composite_ops import listed_once
+from tilewright.frontend.composite_ops import handled_quickly
 from tilewright.frontend.export_errors import error_of_export, untraced
 from tilewright.frontend.refusals import check_source, check_states, refused_in
 from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
@@ -78,7 +78,7 @@ def break_down(exported: Any) -> Any:
 
 
 def _decomposed(exported: Any, but_for: Collection[str] = ()) -> Any:
-    with listed_once():
+    with handled_quickly():
         return exported.run_decompositions(decompositions(but_for))
 
 

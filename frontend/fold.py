@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from tilewright.frontend.affine_values import (
+    Affine,
     affine_of,
     bounds_of,
     iota,
@@ -145,7 +146,7 @@ def _call_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
     if (number := splat_of(value)) is not None:
         return graph.call_function(torch.ops.aten.full.default, *_full(shape, number, value))
     if (affine := affine_of(value)) is not None:
-        return graph.call_function(iota, (shape, affine))
+        return _positions(graph, value, affine, meta)
     if value.dtype != torch.bool:
         return _choice_for(graph, value, meta)
     if (bounds := bounds_of(value)) is not None:
@@ -181,6 +182,17 @@ def _choice_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
             arguments = (condition, full, two)
             return graph.call_function(torch.ops.aten.where.ScalarOther, arguments)
     return None
+
+
+def _positions(graph: Any, value: Any, affine: Affine, meta: Mapping[str, Any]) -> Any:
+    """Integers that are affine in positions, as the dtype of `value`."""
+    import torch
+
+    call = graph.call_function(iota, ([*value.shape], affine))
+    if value.dtype == torch.int64:
+        return call
+    call.meta = {**meta, "val": torch.empty(value.shape, dtype=torch.int64, device="meta")}
+    return graph.call_function(torch.ops.aten._to_copy.default, (call,), {"dtype": value.dtype})
 
 
 def _predicate(graph: Any, shape: Any, bounds: Any, meta: Mapping[str, Any]) -> Any:

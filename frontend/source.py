@@ -5,6 +5,7 @@ import linecache
 import re
 import traceback
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ _ROOT = Path(__file__).parents[1]
 _OURS = tuple(_ROOT / name for name in ("frontend", "tools", "tilewright", "__init__.py"))
 
 
+@lru_cache(maxsize=1024)
 def _is_foreign(file: str) -> bool:
     """Whether a file is PyTorch's, Python's or ours, rather than the user's."""
     import torch
@@ -53,7 +55,12 @@ def _is_foreign(file: str) -> bool:
 
 def place_of_node(node: Any) -> Place | None:
     """The user's line that made an FX node: the innermost frame outside of PyTorch."""
-    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    return _place_of_trace(node.meta.get("stack_trace") or "")
+
+
+@lru_cache(maxsize=1024)  # equal layers of a model have equal traces
+def _place_of_trace(trace: str) -> Place | None:
+    frames = _FRAME.findall(trace)
     users = [Place(file, int(line)) for file, line in frames if not _is_foreign(file)]
     return users[-1] if users else None
 

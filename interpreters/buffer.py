@@ -65,6 +65,14 @@ class Buffer:
         buffer.writable = True
         return buffer
 
+    @staticmethod
+    def updated(array: Array) -> "Buffer":
+        """Memory that holds a copy of `array`, of which nothing is written anew yet."""
+        buffer = Buffer(array.shape, np.array(array, order="C"))
+        buffer.written = np.zeros(buffer.size, bool)
+        buffer.writable = True
+        return buffer
+
     @property
     def size(self) -> int:
         """Elements in one copy."""

@@ -131,7 +131,12 @@ def _launch(machine: _Host, op: LaunchOp) -> None:
         raise unknown(op, f"{op.kernel} is no kernel that can be interpreted")
     in_place = _places_in_common(machine, op, kernel)
     inputs = [_contents(op, value, machine.values[value]) for value in op.inputs]
-    outputs = run_kernel(kernel, inputs, machine.types, in_place)
+    held = {
+        position: _contents(op, value, machine.values[value])
+        for position, value in enumerate(op.outputs)
+        if kernel.is_updated(kernel.outputs[position])
+    }
+    outputs = run_kernel(kernel, inputs, machine.types, in_place, held)
     for value, result in zip(op.outputs, outputs, strict=True):
         buffer: Buffer = machine.values[value]
         _overwrite(machine, buffer, _name(value))

@@ -26,7 +26,8 @@ def interpret_kernel(
     """
     The outputs of a `loop.kernel` or `kernel.func` for `inputs`, in the order of its signature.
 
-    With `dtype` every float is computed in it. Raises `UsageError` for arguments that do not fit
+    Outputs that it updates hold zeros when it starts. With `dtype` every float is computed in it.
+    Raises `UsageError` for arguments that do not fit
     and `InterpreterError` for a program that does something that has no meaning.
     """
     if not isinstance(op, KernelOp | FuncOp):
@@ -44,13 +45,16 @@ def run_kernel(
     inputs: list[Array],
     types: ElementTypes,
     in_place: Mapping[int, int] | None = None,
+    held: Mapping[int, Array] | None = None,
 ) -> list[Array]:
     """
     The outputs of a kernel for `inputs` that are known to fit. An output that `in_place` takes to
-    an input is written there: that array changes.
+    an input is written there: that array changes. `held` is what outputs hold that are updated.
     """
     read = [Buffer.of(array) for array in inputs]
     outputs = [_output(op, value, types) for value in op.outputs]
+    for output, array in (held or {}).items():
+        outputs[output] = Buffer.updated(array)
     for output, position in (in_place or {}).items():
         outputs[output] = Buffer.in_place_of(read[position])
     _run(op, read, outputs, types)
@@ -61,6 +65,8 @@ def run_kernel(
 
 def _output(op: KernelOp | FuncOp, value: BlockArgument, types: ElementTypes) -> Buffer:
     shape, element_type = shape_and_element(value.type)
+    if op.is_updated(value):
+        return Buffer.updated(np.zeros(shape, types[element_type]))
     buffer = Buffer.poisoned(shape, types[element_type])
     if (initial := op.initial(value)) is not None:
         buffer.data[:] = initial.value.data
@@ -72,7 +78,7 @@ def _check_output(op: KernelOp | FuncOp, value: BlockArgument, buffer: Buffer) -
     """Results are written as a whole; what the next launch is to find as it was is so."""
     label = value.name_hint or f"output {value.index - len(op.inputs)}"
     element = buffer.unwritten()
-    if element is not None and not op.is_scratch(value):
+    if element is not None and not op.is_scratch(value) and not op.is_updated(value):
         raise fail(op, f"nothing writes element {list(element)} of %{label}")
     initial = op.initial(value)
     if initial is None or not op.is_kept(value):

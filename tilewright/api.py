@@ -10,21 +10,21 @@ The Python API: `capture`, `lower`, `interpret` and `compile`, as `tilewright.co
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import interpreters
 from tilewright.arrays import as_array, tensor_of
-from tilewright.codegen.execution import Backend, RunTensors, TensorBackend, backend_for
+from tilewright.codegen.execution import Backend, RunTensors, backend_for, runner
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.report import StaticReport, report_of
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects.target import target as target_named
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.errors import UsageError
 from tilewright.frontend.call import Call
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.capture import capture as capture_call
@@ -141,6 +141,13 @@ class CompiledProgram:
     def __post_init__(self) -> None:
         _ = self.plan  # what cannot be compiled is an error now, not at the first call
 
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """What `copy` and `pickle` ask for: there is nothing to give them."""
+        raise UsageError(
+            "a compiled program is neither copied nor pickled",
+            remedy="copy or save the module, and compile that",
+        )
+
     @cached_property
     def plan(self) -> Plan:
         """The launches, and the buffers they run over."""
@@ -152,9 +159,8 @@ class CompiledProgram:
         return with_known_schedules(self.captured.module, self.target, self.db)
 
     @cached_property
-    def _loaded(self) -> RunTensors | None:
-        """The plan on a device that takes tensors."""
-        return self.backend.load(self.plan) if isinstance(self.backend, TensorBackend) else None
+    def _run(self) -> RunTensors:
+        return runner(self.plan, self.backend)
 
     @property
     def kernels(self) -> tuple[Launch, ...]:
@@ -201,13 +207,8 @@ class CompiledProgram:
         """
         The results of `@main` for `values`, tensors or arrays for `captured.inputs` in order.
 
-        Nothing is written into `values`: what the program writes in place stands first among the
-        results. Results are new tensors on a GPU, and arrays of the simulator.
+        What the program writes in place stands first among the results. On a GPU results are new
+        tensors, or those of `values` that its kernels write where they are; of the simulator they
+        are arrays, and nothing is written into `values`.
         """
-        if self._loaded is not None:
-            return self._loaded([tensor_of(value) for value in values])
-        execution = self.backend.run(self.plan, [as_array(value) for value in values])
-        if execution.problems:
-            first = execution.problems[0]
-            raise TilewrightError(f"kernel '{first.kernel}' is wrong: {first.message}")
-        return execution.results
+        return self._run(values)

@@ -28,7 +28,7 @@ def array_of(tensor: Any) -> Any:
     """A tensor's elements as an array of the same dtype; bfloat16 is that of `ml_dtypes`."""
     import torch
 
-    values = tensor.detach().cpu()
+    values = tensor.detach().resolve_neg().cpu()
     if values.dtype != torch.bfloat16:
         return values.numpy()
     return values.contiguous().view(torch.int16).numpy().view(dtype_named("bfloat16"))

@@ -33,6 +33,17 @@ class UnsupportedError(TilewrightError):
     """Understood, but outside what the compiler supports: an op, an argument, a dtype."""
 
 
+def one_line(message: object) -> str:
+    """`message` without its line breaks."""
+    return " ".join(str(message).split())
+
+
+def in_brief(error: BaseException) -> str:
+    """What kind of error it is, and the first line of what it says: `ValueError: no such axis`."""
+    kind, first = type(error).__name__, str(error).strip().partition("\n")[0]
+    return f"{kind}: {first}" if first else kind
+
+
 _WIDTH = 120  # longer source lines are cut to a window around the place
 
 

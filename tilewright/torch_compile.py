@@ -16,10 +16,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from tilewright.api import CompiledProgram
-from tilewright.codegen.execution import Backend, backend_for
+from tilewright.codegen.execution import Backend, backend_for, runner
 from tilewright.codegen.gpu import target_for
-from tilewright.codegen.simulator import SimulationTooLarge
-from tilewright.codegen.simulator_backend import DEFAULT_BUDGET
+from tilewright.codegen.simulator_backend import check_reach
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.dynamo import lazily
@@ -65,15 +64,21 @@ def _compiler(mode: str | None, options: dict[str, Any]) -> "_Compiler":
             f"there are no modes, as '{mode}'", remedy="every kernel is planned for its sizes"
         )
     for name, value in options.items():
-        if name not in OPTIONS:
-            near = get_close_matches(name, OPTIONS, 1)
-            remedy = f"did you mean '{near[0]}'?" if near else f"options: {', '.join(OPTIONS)}"
-            raise UsageError(f"unknown option '{name}' of the backend tilewright", remedy=remedy)
-        if not isinstance(value, str) and not (name == "db" and isinstance(value, bool)):
-            raise UsageError(f"the option '{name}' is a text, not {value!r}")
+        _check_option(name, value)
     target = target_for(options.get("target"))
     device = backend_for(options.get("device", "auto"), target)
     return _Compiler(target, device, options.get("db", True))
+
+
+def _check_option(name: object, value: object) -> None:
+    """Raise `UsageError` unless there is such an option, and the value is of its kind."""
+    if name not in OPTIONS:
+        near = get_close_matches(str(name), OPTIONS, 1)
+        remedy = f"did you mean '{near[0]}'?" if near else f"options: {', '.join(OPTIONS)}"
+        raise UsageError(f"unknown option '{name}' of the backend tilewright", remedy=remedy)
+    kinds, words = ((str, bool), "a text or a bool") if name == "db" else ((str,), "a text")
+    if not isinstance(value, kinds):
+        raise UsageError(f"the option '{name}' is {words}, not {value!r}")
 
 
 @dataclass(frozen=True)
@@ -86,17 +91,8 @@ class _Compiler:
 
     def __call__(self, captured: Captured) -> Run:
         if self.device.name == "sim":
-            _check_reach(captured)
-        return CompiledProgram(captured, self.device, self.target, self.db).run
-
-
-def _check_reach(captured: Captured) -> None:
-    """
-    Raise `SimulationTooLarge` for what the simulator would take more than minutes for.
-
-    A thread-instruction does about two of the scalar operations of Tensor IR.
-    """
-    module = lowering.lower(captured.module, Level.TENSOR)
-    needed = scalar_operations(module) // 2
-    if needed > DEFAULT_BUDGET:
-        raise SimulationTooLarge("the graph", DEFAULT_BUDGET, needed)
+            module = lowering.lower(captured.module, Level.TENSOR)
+            check_reach("the graph", scalar_operations(module))
+        # The plan alone: what was captured has the first call's tensors, which must not live on.
+        plan = CompiledProgram(captured, self.device, self.target, self.db).plan
+        return runner(plan, self.device)

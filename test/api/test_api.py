@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python API: `capture`, `lower`, `interpret`, `compile`, and calls of what was compiled."""
 
+import copy
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,6 +60,7 @@ MISCALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "keys": (({"x": X}, 0.5), SHIFT, r"not \({'x': Tensor}, float, shift=Tensor\)"),
     "array for a number": ((X, X.numpy()), SHIFT, r"\[1\] is baked in as 0.5, and cannot be array"),
     "kind": ((2.0, 0.5), SHIFT, "is no tensor or array, but float"),
+    "layout": ((X.to_sparse(), 0.5), SHIFT, r"\[0\] has the layout sparse_coo \(call to_dense"),
 }
 
 
@@ -65,6 +69,19 @@ def test_calls_must_be_like_the_example(miscall: str, program: tilewright.Compil
     args, kwargs, error = MISCALLS[miscall]
     with pytest.raises(UsageError, match=error):
         program(*args, **kwargs)
+
+
+@needs_nvrtc
+def test_a_tensor_that_is_negated_lazily_is_taken_as_what_it_stands_for():
+    x = torch.complex(example(4), example(4)).conj().imag
+    assert x.is_neg()
+    assert torch.equal(tilewright.compile(torch.abs, example(4))(x), x.abs())
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_program_is_not_copied(copied: Callable[[Any], Any], program: Any):
+    with pytest.raises(UsageError, match="neither copied nor pickled"):
+        copied(program)
 
 
 def test_what_a_program_tells_of_itself(program: tilewright.CompiledProgram):

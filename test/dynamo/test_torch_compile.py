@@ -2,6 +2,8 @@
 """The backend as users name it: its options, what it refuses, and kernels on the simulator."""
 
 import copy
+import gc
+import weakref
 from importlib import import_module
 from importlib.metadata import distributions
 from typing import Any, cast
@@ -79,6 +81,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "an option like no other": ({"options": {"x": 1}}, r"\(options: db, device, target\)$"),
     "an option that is no text": ({"options": {"target": 90}}, "'target' is a text, not 90"),
+    "a database that is a number": ({"options": {"db": 3}}, "'db' is a text or a bool, not 3"),
+    "an option that is a number": ({"options": {3: 4}}, "unknown option '3'"),
     "an unknown target": ({"options": {"target": "sm_1"}}, "sm_1"),
     "an unknown device": ({"options": {"device": "tpu"}}, "unknown device 'tpu'"),
     "a mode": ({"mode": "max-autotune"}, "there are no modes, as 'max-autotune'"),
@@ -99,6 +103,35 @@ def test_what_takes_the_simulator_minutes_is_refused_before_it_starts():
         SimulationTooLarge, match=r"simulating the graph takes about 1\.\d+e\+10 .*GPU"
     ):
         compiled(nn.Linear(2048, 2048), options={"device": "sim"})(x)
+
+
+def _sorted(x: torch.Tensor) -> torch.Tensor:
+    """What is compiled in part."""
+    return torch.sort(torch.relu(x))[0]
+
+
+@needs_nvrtc
+@pytest.mark.filterwarnings("ignore:tilewright")
+@pytest.mark.parametrize("function", [torch.relu, _sorted])
+def test_tensors_of_the_first_call_do_not_live_on(function: Any):
+    fast, x = compiled(function, options={"device": "sim"}), torch.ones(3)
+    fast(x)
+    given = weakref.ref(x)
+    del x
+    gc.collect()
+    assert given() is None
+
+
+@needs_nvrtc
+def test_a_parameter_that_is_replaced_does_not_live_on():
+    module, x = nn.Linear(3, 3, bias=False), torch.ones(2, 3)
+    fast, before = compiled(module, options={"device": "sim"}), weakref.ref(module.weight)
+    with torch.no_grad():
+        fast(x)
+        module.weight = nn.Parameter(torch.ones(3, 3))
+        assert torch.equal(fast(x), torch.full((2, 3), 3.0))
+    gc.collect()
+    assert before() is None
 
 
 @needs_nvrtc

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decoder layers and models of `transformers`, tiny and with random weights."""
+"""Decoder layers of `transformers`, tiny and with random weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -57,11 +57,6 @@ class Family:
         module = layers[0] if number == 1 else Stack(layers)
         return Layers(module, x, {"attention_mask": mask, "position_embeddings": tables})
 
-    def model(self, layers: int) -> Any:
-        """A language model: tokens in, the logits of the next ones out."""
-        torch.manual_seed(0)  # pyright: ignore[reportUnknownMemberType]
-        return self._class("ForCausalLM")(self._config(layers)).eval()
-
 
 @dataclass(frozen=True)
 class Layers:
@@ -87,8 +82,3 @@ class Stack(torch.nn.Module):
 
 
 FAMILIES = [Family(name, how) for name in ("Llama", "Qwen2") for how in ("sdpa", "eager")]
-
-
-def tokens() -> Tensor:
-    """What a model reads, the same every time."""
-    return torch.randint(0, 100, (1, TIME), generator=torch.Generator().manual_seed(1))

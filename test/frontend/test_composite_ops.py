@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's composite operators are listed once a program, and those that are new are found."""
+"""PyTorch's composite operators are listed once a program, and few overridden; none is missed."""
+
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
+from torch import nn
 
 from tilewright.dialects.torch_elementary import TanhOp
+from tilewright.frontend.aten import decompositions
 from tilewright.frontend.capture import capture
+from tilewright.frontend.composite_ops import handled_quickly
 
 LISTING = "torch._export.utils._materialize_cpp_cia_ops"
 
@@ -32,3 +39,37 @@ def test_an_operator_that_came_later_is_broken_down():
     )
     module = capture(torch.ops.tilewright_later.twice, (torch.randn(2),)).module
     assert sum(isinstance(op, TanhOp) for op in module.walk()) == 2
+
+
+def composed(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Calls composite operators, some of which have ops and some a decomposition in Python."""
+    wide = F.interpolate(x[None], scale_factor=2.0, mode="linear")
+    return wide, torch.trapezoid(x.matmul(x.mT)), F.silu(x).square(), torch.diff(x)
+
+
+@pytest.mark.filterwarnings("ignore:.*treespec")
+def test_a_program_is_broken_down_as_by_pytorch():
+    module = nn.Module()
+    module.forward = composed
+    exported: Any = torch.export.export(module, (torch.randn(4, 4),), strict=False)
+    slow = exported.run_decompositions(decompositions())
+    with handled_quickly():
+        quick = exported.run_decompositions(decompositions())
+    assert str(quick.graph) == str(slow.graph)
+    assert len(quick.graph.nodes) > len(exported.graph.nodes)
+
+
+def test_few_are_overridden(monkeypatch: pytest.MonkeyPatch):
+    name = "torch.export.exported_program._override_composite_implicit_decomp"
+    module = torch.export.exported_program
+    override: Callable[..., object] = getattr(module, name.rpartition(".")[2])
+    counts: list[int] = []
+
+    def counted(table: dict[object, object]) -> object:
+        counts.append(len(table))
+        return override(table)
+
+    monkeypatch.setattr(name, counted)
+    capture(torch.tanh, (torch.randn(2),))
+    assert counts
+    assert max(counts) < 200

@@ -109,6 +109,16 @@ def test_positions_and_numbers_need_no_memory() -> None:
     assert len(captured.inputs) == 1
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int32])
+def test_positions_of_other_types_are_converted(dtype: torch.dtype) -> None:
+    def rotated(x: torch.Tensor) -> torch.Tensor:
+        return x * (torch.arange(300)[:, None] - 3).to(dtype)
+
+    captured = check(rotated, torch.randn(300, 2).to(dtype))
+    assert ops(captured)[:2] == ["prim.iota", "torch._to_copy"]
+    assert len(captured.inputs) == 1
+
+
 def test_a_table_is_a_constant() -> None:
     def rotated(x: torch.Tensor) -> torch.Tensor:
         return x * torch.cos(torch.arange(8) * 0.5)
@@ -166,7 +176,12 @@ def test_values_that_are_no_formula() -> None:
     scattered = torch.tensor([True, False, True])
     assert bounds_of(scattered) is None
     assert affine_of(torch.tensor([0, 1, 4])) is None
-    assert affine_of(torch.tensor([0.0, 1.0])) is None
+    assert affine_of(torch.tensor([-0.0, 1.0])) is None
+    assert affine_of(torch.tensor([0.0, 0.5])) is None
+    assert affine_of(torch.tensor([0.0, float("nan")])) is None
+    assert affine_of(torch.tensor([0.0, 3e38])) is None
+    assert affine_of(torch.tensor([2**63 - 1, -(2**63)])) is None
+    assert affine_of(torch.tensor([255, 0, 1], dtype=torch.uint8)) is None
     assert splat_of(torch.tensor([1.0, 2.0])) is None
     assert splat_of(torch.empty(0)) is None
     assert bounds_of(torch.zeros(2, 2, dtype=torch.bool)) is None

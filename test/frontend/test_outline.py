@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Equal layers become one function, called once for each."""
 
+import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 from xdsl.dialects.func import CallOp, FuncOp
 
 from tilewright import api
+from tilewright.dialects.origin import story
+from tilewright.dialects.prim import PredicateOp
 from tilewright.frontend.capture import Captured, capture
 
 
@@ -109,6 +113,57 @@ def test_outlined_layers_compute_the_same_at_each_level() -> None:
         (got,) = api.interpret(lowered, *inputs)
         torch.testing.assert_close(torch.as_tensor(got), model(x).detach())
     torch.testing.assert_close(api.compile(model, x)(x), model(x).detach())
+
+
+class Attention(nn.Module):
+    """Attends to what a mask that all layers share lets it."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.linear = nn.LayerNorm(8), nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        y = self.norm(x)
+        return x + self.linear(F.scaled_dot_product_attention(y, y, y, mask))
+
+
+class Window(nn.Module):
+    """The last three positions, as a mask of booleans or of numbers to add."""
+
+    def __init__(self, is_added: bool):
+        super().__init__()
+        self.layers = nn.ModuleList(Attention() for _ in range(2))
+        self.is_added = is_added
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        q, k = torch.arange(9)[:, None], torch.arange(9)
+        mask = ((k <= q) & (q - k < 3))[None]
+        if self.is_added:
+            mask = torch.where(mask, 0.0, torch.finfo(x.dtype).min)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+
+@pytest.mark.parametrize("is_added", [False, True])
+def test_a_mask_of_all_layers_is_made_in_each(is_added: bool) -> None:
+    model, x = Window(is_added), torch.randn(2, 9, 8)
+    captured = capture(model, (x,))
+    found = functions(captured)
+    assert [op.name for op in found["main"].body.block.ops] == ["func.call"] * 2 + ["func.return"]
+    (predicate,) = [op for op in found["attention"].walk() if isinstance(op, PredicateOp)]
+    assert "((d1 + (d2 * -1)), (((d1 * -1) + d2) + 2))" in str(predicate.map)
+    assert story(predicate.location).startswith("predicate of layers.0: Attention")
+    torch.testing.assert_close(api.compile(model, x)(x), model(x).detach())
+
+
+def test_a_mask_that_one_scope_uses_stays_one() -> None:
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        mask = torch.arange(8)[:, None] >= torch.arange(8)
+        return torch.where(mask, x, 0.0) + torch.where(mask, 0.0, x.exp())
+
+    captured = capture(twice, (torch.randn(8, 8),))
+    assert sum(isinstance(op, PredicateOp) for op in captured.module.walk()) == 1
 
 
 def test_one_kernel_serves_all_layers() -> None:

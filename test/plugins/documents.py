@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from no_hub import hide_hub
 from own_database import hide_own_database
 from run_lines import run_in_terminal
 
@@ -134,5 +135,6 @@ def _updated(command: Command) -> str:
 if __name__ == "__main__":
     os.chdir(ROOT)
     hide_own_database()
+    hide_hub()
     for name in sys.argv[1:]:
         update(Path(name))

@@ -59,8 +59,9 @@ def main() -> None:
     say({"environment": ANSWERS["environment"]})
     for line in sys.stdin:
         request = json.loads(line)
-        log(request["case"]["name"])
-        answer(request["case"]["name"], request["left_out"])
+        case = request.get("case") or request["block"]
+        log(case["name"])
+        answer(case["name"], request["left_out"])
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from tilewright.codegen.runtime.cubin_cache import CubinCache
+
 
 class FakeDriver:
     """The library that `built_library` makes, loaded."""
@@ -27,9 +29,28 @@ class FakeDriver:
         """Let a function fail until the next look at the log."""
         self.library.fake_fail(function.encode(), status)
 
+    def clusters(self, active: int) -> None:
+        """Let the GPU hold so many clusters at a time until the next look at the log."""
+        self.library.fake_clusters(active)
+
     def version(self, number: int) -> None:
         """Let the driver be of another version until the next look at the log."""
         self.library.fake_version(number)
+
+
+class NoCompiler(CubinCache):
+    """Machine code as far as the fake driver looks at it. NVRTC would try to use that driver."""
+
+    def cubin(self, source: str, target: str) -> bytes:
+        return b"\x7fELF"
+
+
+def is_fake(library: str) -> bool:
+    """Whether the dynamic linker finds by this name what `built_library` makes."""
+    try:
+        return hasattr(ctypes.CDLL(library), "fake_log")
+    except OSError:
+        return False
 
 
 def built_library(source: Path, folder: Path) -> Path | None:

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the captured function says of its arguments and results (see `dialects/torch.py`)."""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
+from xdsl.ir import Attribute
+
+from tilewright.dialects.updates import BECOMES
+from tilewright.frontend.signature import Input, Output
+
+
+def argument_attributes(
+    inputs: Sequence[Input], outputs: Sequence[Output]
+) -> ArrayAttr[DictionaryAttr]:
+    """Where arguments come from, if they are not the user's, and which results they become."""
+    written = {o.mutates.node: n for n, o in enumerate(outputs) if o.mutates is not None}
+    return ArrayAttr(DictionaryAttr(_said_of(input, written.get(input.node))) for input in inputs)
+
+
+def _said_of(input: Input, becomes: int | None) -> dict[str, Attribute]:
+    said: dict[str, Attribute] = {}
+    if input.kind != "input":
+        said = {"torch.name": StringAttr(input.name), "torch.kind": StringAttr(input.kind)}
+    return said if becomes is None else {**said, BECOMES: IntegerAttr(becomes, i64)}
+
+
+def result_attributes(outputs: Sequence[Output]) -> ArrayAttr[DictionaryAttr] | None:
+    """What results are new values of; None if they are all what the user's function returns."""
+    if all(output.mutates is None for output in outputs):
+        return None
+    said = (
+        {} if o.mutates is None else {"torch.mutates": StringAttr(o.mutates.name)}
+        for o in outputs
+        if o.is_tensor
+    )
+    return ArrayAttr(map(DictionaryAttr, said))

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A decoder block: layers of a model without what comes before and after, called as the model does.
+
+    block = decoder_block(config, tokens=128)
+    block.module(*block.args, **block.kwargs)
+
+A layer takes hidden states of the shape [1, tokens, width], and what all layers of a model share:
+tables of cosines and sines, a mask where attention asks for one. A model is run up to its first
+layer to see what that is; so it is the same in all families.
+"""
+
+import inspect
+from collections.abc import Mapping
+from math import sqrt
+from typing import Any
+
+from tilewright.frontend.expression import Expression
+from tilewright.models.buffers import rebuilt_buffers
+from tilewright.models.structure import build, check_length, fake_mode
+
+
+class _Reached(Exception):
+    """A layer is called, with these arguments."""
+
+    def __init__(self, arguments: Mapping[str, Any]):
+        self.arguments = arguments
+
+
+def decoder_block(
+    config: Any,
+    tokens: int,
+    *,
+    dtype: Any = None,
+    attention: str = "sdpa",
+    layers: int = 1,
+    seed: int | None = None,
+) -> Expression:
+    """
+    The first `layers` layers of a model as one module, and the arguments of a call of it.
+
+    With a `seed` parameters are random numbers on the CPU; otherwise tensors have no values.
+    Raises `UsageError` as `check_length` and `build` do.
+    """
+    import torch
+    from torch.utils import _pytree as pytree
+
+    check_length(config, tokens)
+    model = build(config, dtype=dtype, attention=attention, layers=layers)
+    mode, base = fake_mode(model), model.base_model
+    listed = next(child for child in base.children() if isinstance(child, torch.nn.ModuleList))
+    generator = torch.Generator().manual_seed(seed or 0)
+    for child in base.children():
+        if child is not listed and child is not base.get_input_embeddings():
+            _fill(child, generator)
+    for name, buffer in rebuilt_buffers(model).items():
+        path, _, own = name.rpartition(".")
+        setattr(model.get_submodule(path), own, buffer)
+    x = torch.randn(1, tokens, config.hidden_size, generator=generator).to(model.dtype)
+    shared = _shared(base, listed[0], x)
+    if seed is not None:
+        _fill(listed, generator)
+    else:
+        x, shared = pytree.tree_map(mode.from_tensor, (x, shared))
+    return Expression(_stack(listed), (x,), shared)
+
+
+def _stack(layers: Any) -> Any:
+    """Layers one after the other, each with what all share."""
+    from torch import nn
+
+    class DecoderBlock(nn.Module):
+        """Of a model."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = layers
+
+        def forward(self, x: Any, **shared: Any) -> Any:
+            for layer in self.layers:
+                x = layer(x, **shared)
+            return x
+
+    return DecoderBlock().eval()
+
+
+def _fill(module: Any, generator: Any) -> None:
+    """Random parameters: gains are about 1, biases about 0, rows of weights have a norm of 1."""
+    import torch
+
+    for owner in module.modules():
+        for name, parameter in owner.named_parameters(recurse=False):
+            values = torch.randn(parameter.shape, generator=generator)
+            if parameter.dim() > 1:
+                values /= sqrt(parameter.shape[-1])
+            else:
+                values = 0.1 * values + (name == "weight")
+            values = values.to(parameter.dtype)
+            owner.register_parameter(name, torch.nn.Parameter(values, requires_grad=False))
+
+
+def _shared(base: Any, layer: Any, x: Any) -> dict[str, Any]:
+    """What a model gives its first layer besides hidden states, by the names that it has there."""
+    import torch
+
+    signature = inspect.signature(layer.forward)
+
+    def stop(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        raise _Reached(signature.bind(*args, **kwargs).arguments)
+
+    handle = layer.register_forward_pre_hook(stop, with_kwargs=True)
+    try:
+        with torch.no_grad():
+            base(inputs_embeds=x, use_cache=False)
+    except _Reached as reached:
+        _, *others = reached.arguments.items()
+        return {name: value for name, value in others if _is_computed_with(value)}
+    finally:
+        handle.remove()
+    raise AssertionError("a model calls its layers")
+
+
+def _is_computed_with(value: Any) -> bool:
+    """Whether it is tensors that a layer computes with. Positions it has in its tables already."""
+    import torch
+    from torch.utils import _pytree as pytree
+
+    leaves = pytree.tree_leaves(value)
+    return bool(leaves) and all(
+        isinstance(leaf, torch.Tensor) and leaf.dtype != torch.int64 for leaf in leaves
+    )

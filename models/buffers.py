@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Buffers that no checkpoint has: a model computes them when it is made.
+
+Rotary frequencies are such, and the scale of Gemma's embeddings: `register_buffer(...,
+persistent=False)`. The structure of a model has no values for them, but the model knows how to
+initialise each of its modules. So the modules that own such buffers get real ones, and are
+initialised, in any family alike.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+from tilewright.errors import UnsupportedError
+
+
+def rebuilt_buffers(model: Any) -> dict[str, Any]:
+    """
+    The buffers of a model that are in no checkpoint, by full name, as tensors on the CPU.
+
+    The model may be one of fake tensors, and is left as it was. Raises `UnsupportedError` with the
+    names of buffers that the model's initialisation does not reach.
+    """
+    import torch
+
+    # What is not written keeps what it was filled with, which differs between the two.
+    first, second = (_initialised(model, filling) for filling in (0, 1))
+    unknown = [name for name in first if not torch.equal(first[name], second[name])]
+    if unknown:
+        kind = type(model).__name__
+        raise UnsupportedError(
+            f"what is in {', '.join(unknown)} is not known: no checkpoint has these buffers, and "
+            f"the initialisation of {kind} does not write them"
+        )
+    return first
+
+
+def _initialised(model: Any, filling: int) -> dict[str, Any]:
+    """The buffers, filled with a number and then initialised."""
+    values: dict[str, Any] = {}
+    for path, module in model.named_modules():
+        names = sorted(module._non_persistent_buffers_set)
+        if not names:
+            continue
+        with _real(module, names, filling) as buffers:
+            model._init_weights(module)
+        values |= {f"{path}.{name}" if path else name: buffers[name] for name in buffers}
+    return values
+
+
+@contextmanager
+def _real(module: Any, names: list[str], filling: int) -> Generator[dict[str, Any]]:
+    """
+    Real tensors in the place of a module's buffers, and fakes in the place of its parameters: the
+    initialisation writes to both.
+    """
+    import torch
+
+    buffers, parameters = dict(module._buffers), dict(module._parameters)
+    there = {name: buffers[name] for name in names if buffers[name] is not None}
+    real = {name: torch.full(b.shape, filling, dtype=b.dtype) for name, b in there.items()}
+    module._buffers.update(real)
+    module._parameters.update({name: _without_values(p) for name, p in parameters.items()})
+    try:
+        yield real
+    finally:
+        module._buffers.update(buffers)
+        module._parameters.update(parameters)
+
+
+def _without_values(parameter: Any) -> Any:
+    from torch import nn
+
+    return None if parameter is None else nn.Parameter(parameter.to("meta"), requires_grad=False)

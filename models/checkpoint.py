@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The checkpoint in a model's folder: safetensors, memory-mapped.
+
+    model.safetensors                    all tensors, or
+    model.safetensors.index.json         which tensor is in which file, and these:
+    model-00001-of-00002.safetensors
+
+Opening reads what the tensors are called, their shapes and dtypes. Values are read from the disk
+when they are used. Pickles are not read at all: they run code.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tilewright.errors import UsageError
+from tilewright.models.checkpoint_index import INDEX, read_index
+from tilewright.models.many_names import listed
+
+_SINGLE = "model.safetensors"
+
+_DTYPES: Mapping[str, str] = {
+    "F64": "float64",
+    "F32": "float32",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "I64": "int64",
+    "I32": "int32",
+    "I16": "int16",
+    "I8": "int8",
+    "U8": "uint8",
+    "BOOL": "bool",
+}
+"""What PyTorch calls the dtypes of safetensors."""
+
+
+class TensorKind(NamedTuple):
+    """What a tensor is, but for its values."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    """As PyTorch calls it: `bfloat16`. Of a kind that no model is made of, safetensors' name."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The safetensors of a folder, open."""
+
+    folder: Path
+    tensors: Mapping[str, TensorKind]
+    """By name."""
+    _files: Mapping[str, Any]
+    """For each name the open file."""
+
+    @staticmethod
+    def open(folder: Path) -> "Checkpoint":
+        """
+        Open all files. Raises `UsageError` where there is no checkpoint, or a damaged one: a file
+        that is not there or cannot be read, two tensors of one name, or an index that is wrong.
+        """
+        index = None if (folder / _SINGLE).exists() else _index_of(folder)
+        names = [_SINGLE] if index is None else sorted(set(index.values()))
+        files = {name: _opened(folder / name) for name in names}
+        places: dict[str, list[str]] = {}
+        for name, file in files.items():
+            for key in file.keys():
+                places.setdefault(key, []).append(name)
+        if problems := [*_problems(places, index or {})]:
+            raise UsageError(f"the checkpoint in '{folder}' is damaged:{listed(problems)}")
+        holders = {key: files[name] for key, [name] in places.items()}
+        kinds = {key: _kind(file.get_slice(key)) for key, file in holders.items()}
+        return Checkpoint(folder, kinds, holders)
+
+    def tensor(self, name: str) -> Any:
+        """The tensor called `name`. Its memory is the file's; what is written to it stays apart."""
+        return self._files[name].get_tensor(name)
+
+
+def _index_of(folder: Path) -> dict[str, str]:
+    if (folder / INDEX).exists():
+        return read_index(folder / INDEX)
+    pickles = sorted(folder.glob("pytorch_model*.bin"))
+    if not pickles:
+        raise UsageError(f"'{folder}' has no weights: neither {_SINGLE} nor {INDEX}")
+    raise UsageError(
+        f"the weights in '{folder}' are a pickle, {pickles[0].name}, which runs code when it is"
+        " read, and is not",
+        remedy="safetensors are written by"
+        " AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER)",
+    )
+
+
+def _opened(path: Path) -> Any:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        return safe_open(path, "pt")
+    except (OSError, SafetensorError) as error:
+        raise UsageError(f"cannot read '{path}': {error}") from error
+
+
+def _problems(places: Mapping[str, list[str]], index: Mapping[str, str]) -> Iterator[str]:
+    """Tensors that are in several files, or not in that which the index says."""
+    for key, files in places.items():
+        if len(files) > 1:
+            yield f"{key} is in {' and in '.join(files)}"
+    for key, file in index.items():
+        if file not in places.get(key, []):
+            yield f"{key} is not in {file}, where the index says"
+
+
+def _kind(stored: Any) -> TensorKind:
+    dtype = stored.get_dtype()
+    return TensorKind(tuple(stored.get_shape()), _DTYPES.get(dtype, dtype))

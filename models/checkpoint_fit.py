@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Whether a checkpoint is that of a model: all that is wrong is said at once, before anything is read.
+
+    the checkpoint in 'tiny' does not fit the model:
+      lacking:
+        lm_head.weight
+      of another shape:
+        model.layers.{0-1}.mlp.up_proj.weight: 64x32, should be 128x64
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from tilewright.errors import UsageError
+from tilewright.models.checkpoint import TensorKind
+from tilewright.models.many_names import folded, listed
+
+_FLOATS = ("float64", "float32", "float16", "bfloat16")
+"""Dtypes that are converted to one another."""
+
+
+def check_fit(
+    folder: Path,
+    stored: Mapping[str, TensorKind],
+    wanted: Mapping[str, TensorKind],
+    *,
+    lacking: Iterable[str],
+    extra: Iterable[str],
+    converts: bool,
+) -> None:
+    """
+    Raise `UsageError` unless what is `stored` is what is `wanted`, name by name.
+
+    `lacking` and `extra` are the names that only one of both has. With `converts` floats may have
+    other dtypes.
+    """
+    pairs = {name: (stored[name], kind) for name, kind in wanted.items() if name in stored}
+    dtypes = [*_other_dtypes(pairs, converts)]
+    groups = {
+        "lacking": folded(lacking),
+        "not of the model": folded(extra),
+        "of another shape": [*_other_shapes(pairs)],
+        "of another dtype": dtypes,
+    }
+    if not any(groups.values()):
+        return
+    problems = "".join(
+        f"\n  {what}:{listed(lines, '    ')}" for what, lines in groups.items() if lines
+    )
+    remedy = "--dtype DTYPE makes all of that dtype" if dtypes else ""
+    message = f"the checkpoint in '{folder}' does not fit the model:{problems}"
+    raise UsageError(message, remedy=remedy)
+
+
+_Pairs = Mapping[str, tuple[TensorKind, TensorKind]]
+"""By name what is stored and what is wanted."""
+
+
+def _other_shapes(pairs: _Pairs) -> Iterator[str]:
+    notes = {
+        name: f"{_shape(stored)}, should be {_shape(wanted)}"
+        for name, (stored, wanted) in pairs.items()
+        if stored.shape != wanted.shape
+    }
+    return _noted(notes)
+
+
+def _other_dtypes(pairs: _Pairs, converts: bool) -> Iterator[str]:
+    allowed = _FLOATS if converts else ()
+    notes = {
+        name: f"{stored.dtype}, should be {wanted.dtype}"
+        for name, (stored, wanted) in pairs.items()
+        if stored.dtype != wanted.dtype
+        and not (stored.dtype in allowed and wanted.dtype in allowed)
+    }
+    return _noted(notes)
+
+
+def _noted(notes: Mapping[str, str]) -> Iterator[str]:
+    """Names with their notes; those of one note together."""
+    for note in dict.fromkeys(notes.values()):
+        names = folded(name for name in notes if notes[name] == note)
+        yield from (f"{name}: {note}" for name in names)
+
+
+def _shape(kind: TensorKind) -> str:
+    return "x".join(map(str, kind.shape)) or "a number"

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Where the config of a model comes from. A name is looked for in this order:
+
+1. a local folder with a `config.json`;
+2. the Hugging Face cache, where what was downloaded before lies;
+3. the Hugging Face hub, if it answers soon;
+4. the configs that come with Tilewright, which are facts about two models, without weights.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from tilewright.errors import UsageError
+from tilewright.models.config_file import FILE, read_config
+
+BUNDLED: Mapping[str, str] = {
+    "Qwen/Qwen2.5-7B": "qwen2.5-7b.json",
+    "TinyLlama/TinyLlama-1.1B-Chat-v1.0": "tinyllama-1.1b-chat.json",
+}
+"""Names of models whose configs lie in `configs/`."""
+
+_REPOSITORY = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*", re.ASCII)
+
+_PATIENCE = 3.0
+"""Seconds in which the hub has to answer."""
+
+
+@dataclass(frozen=True)
+class FoundModel:
+    """A model, as far as its config tells of it."""
+
+    name: str
+    """What it was asked for as."""
+    config: Any
+    """A config of `transformers`, of one of the families that are supported."""
+    folder: Path | None
+    """Where its weights and its tokenizer lie, if they do; None for a config alone."""
+
+
+def find_model(name: str) -> FoundModel:
+    """
+    The model called `name`: a local folder, or `ORGANISATION/MODEL` of the hub.
+
+    Raises `UsageError` if there is none, if its config cannot be read, or if it is no model that
+    can be compiled. Code of the model's own is never run.
+    """
+    if find_spec("transformers") is None:
+        raise UsageError(
+            f"'{name}' is a model, which needs the package transformers",
+            remedy="pip install tilewright[models]",
+        )
+    if Path(name).is_dir():
+        return FoundModel(name, read_config(_config_of_folder(name)), Path(name))
+    if not is_repository(name):
+        remedy = "a model is a folder with a config.json, or ORGANISATION/MODEL of Hugging Face"
+        raise UsageError(f"there is no folder '{name}'", remedy=remedy)
+    path = _cached(name)
+    problem = "" if path else _download(name)
+    if path := path or _cached(name):
+        return FoundModel(name, read_config(path), path.parent)
+    if file := BUNDLED.get(name):
+        bundled = Path(str(files("tilewright.models"))) / "configs" / file
+        return FoundModel(name, read_config(bundled), None)
+    raise UsageError(
+        f"'{name}' is neither a folder nor in the Hugging Face cache, and {problem}",
+        remedy=f"give a local folder, or one of {', '.join(BUNDLED)}, whose configs are built in",
+    )
+
+
+def is_repository(name: str) -> bool:
+    """Whether a name looks as models on the hub are called: `ORGANISATION/MODEL`."""
+    return _REPOSITORY.fullmatch(name) is not None
+
+
+def _config_of_folder(name: str) -> Path:
+    path = Path(name) / FILE
+    if not path.is_file():
+        remedy = "a model's folder is what save_pretrained writes"
+        raise UsageError(f"the folder '{name}' has no {FILE}", remedy=remedy)
+    return path
+
+
+def _cached(name: str) -> Path | None:
+    """The config of a model that was downloaded before."""
+    from huggingface_hub import try_to_load_from_cache
+
+    path = try_to_load_from_cache(name, FILE)
+    return Path(path) if isinstance(path, str) else None
+
+
+def _download(name: str) -> str:
+    """Get a config from the hub into its cache; what came in the way, if something did."""
+    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
+
+    hub: Any = import_module("huggingface_hub")
+    if hub.is_offline_mode():
+        return "HF_HUB_OFFLINE keeps from asking the hub"
+    try:
+        # A download tries again for half a minute if there is no network: this asks once.
+        hub.get_hf_file_metadata(hub.hf_hub_url(name, FILE), timeout=_PATIENCE)
+        hub.hf_hub_download(name, FILE)
+    except GatedRepoError:
+        return "the hub gives it only to those who agreed to its terms: hf auth login"
+    except RepositoryNotFoundError:
+        return "the hub has no such model"
+    except HfHubHTTPError as error:
+        return f"the hub does not give its {FILE}: {error.response.status_code}"
+    except Exception as error:  # of whatever HTTP library the hub's client uses
+        return f"the hub cannot be reached: {error}"
+    return ""

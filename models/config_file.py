@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A `config.json` becomes a config of `transformers`, or an error that says why it does not."""
+
+import re
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tilewright.errors import UnsupportedError, UsageError, one_line
+from tilewright.models.json_object import read_object
+
+FILE = "config.json"
+"""What the config is called in a model's folder."""
+
+FAMILIES: Mapping[str, str] = {
+    "llama": "Llama",
+    "qwen2": "Qwen2",
+    "qwen3": "Qwen3",
+    "mistral": "Mistral",
+    "gpt2": "GPT-2",
+    "gemma": "Gemma",
+}
+"""The families that are supported: `model_type` in a config, and what people call it."""
+
+_SIZES = (
+    "num_hidden_layers",
+    "hidden_size",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "head_dim",
+    "intermediate_size",
+    "vocab_size",
+    "max_position_embeddings",
+    "sliding_window",
+)
+"""What a config counts, where it has it."""
+
+_GROWING = ("dynamic", "longrope")
+"""Types of rotary embeddings whose frequencies are not the same for every text."""
+
+_RETURNED: Mapping[str, bool] = {
+    "return_dict": True,
+    "output_attentions": False,
+    "output_hidden_states": False,
+}
+"""What a model is asked to return: its logits, whatever its config would have it add to them."""
+
+
+def read_config(path: Path) -> Any:
+    """
+    The config in a file. Its code, if it names some, is not run.
+
+    Raises `UsageError` for what is no config, and `UnsupportedError` for models of other families,
+    for those that are no causal language models, for quantised weights, for rotary embeddings that
+    depend on how long the text is, and for tokens that attend to later ones.
+    """
+    facts = read_object(path)
+    _check_family(facts.get("model_type"), path)
+    _check_head(facts.get("architectures"), path)
+    _check_plain(facts, path)
+    read: Any = import_module("transformers").AutoConfig.from_pretrained
+    try:
+        config = read(path, trust_remote_code=False)
+    except Exception as error:  # each config class has exceptions of its own
+        raise UsageError(f"'{path}' is no config of a model: {one_line(error)}") from error
+    _check_family(config.model_type, path)
+    _check_sizes(config, path)
+    _check_rotary(config, path)
+    _check_causal(config, path)
+    for name, value in _RETURNED.items():
+        setattr(config, name, value)
+    return config
+
+
+def _check_family(family: Any, path: Path) -> None:
+    if not isinstance(family, str):
+        raise UsageError(f"'{path}' is no config of a model: it has no model_type")
+    if family not in FAMILIES:
+        remedy = f"supported are {', '.join(FAMILIES.values())}"
+        raise UnsupportedError(f"'{path}' is of a model of the family '{family}'", remedy=remedy)
+
+
+def _check_head(architectures: Any, path: Path) -> None:
+    """Raise unless the model predicts the next token; it may leave unsaid what it does."""
+    if architectures and not re.search(r"(ForCausalLM|LMHeadModel)\b", str(architectures)):
+        names = " ".join(re.findall(r"\w+", str(architectures)))
+        raise UnsupportedError(
+            f"'{path}' is of a {names}, which is no causal language model",
+            remedy="supported are ...ForCausalLM and GPT2LMHeadModel",
+        )
+
+
+def _check_plain(facts: dict[str, Any], path: Path) -> None:
+    """Raise if the weights are not stored as they are."""
+    if facts.get("quantization_config"):
+        remedy = "take the model that it was made of, in float32, bfloat16 or float16"
+        raise UnsupportedError(f"'{path}' is of a model with quantised weights", remedy=remedy)
+
+
+def _check_sizes(config: Any, path: Path) -> None:
+    """Raise for numbers of nothing, of which `transformers` makes models all the same."""
+    sizes = {name: getattr(config, name, None) for name in _SIZES}
+    wrong = [f"{name} is {size}" for name, size in sizes.items() if size is not None and size < 1]
+    if wrong:
+        raise UsageError(f"'{path}' is no config of a model: {', '.join(wrong)}")
+
+
+def _check_rotary(config: Any, path: Path) -> None:
+    """Raise for frequencies that `transformers` computes anew when a text grows longer."""
+    rotary: dict[str, Any] = getattr(config, "rope_parameters", None) or {}
+    kind = rotary.get("rope_type")
+    if kind in _GROWING:
+        raise UnsupportedError(
+            f"'{path}' is of a model with rotary embeddings of the type '{kind}', which depend on "
+            "how long the text is"
+        )
+
+
+def _check_causal(config: Any, path: Path) -> None:
+    """Raise for a model of a supported family that was made one of embeddings or of diffusion."""
+    looks_back = getattr(config, "is_causal", True)
+    if looks_back and not getattr(config, "use_bidirectional_attention", False):
+        return
+    raise UnsupportedError(f"'{path}' is of a model whose tokens attend to those behind them")

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The folder of a compiled model:
+
+    manifest.json               kernels, launches, buffers, and how to load the weights
+    kernels/NAME.cu             a file for each kernel, which compiles by itself
+    kernels.cu                  all of them in one text, whose lines the report names
+    plan.mlir                   all of it as CUDA IR, which parses back
+    constants.safetensors       values that are in no checkpoint, if there are some
+    report.txt                  what the machine code tells of each kernel
+
+It is written whole or not at all.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.codegen.launch_plan import Plan
+from tilewright.codegen.printer import cuda_source, kernels_of
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.frontend.capture import Captured
+from tilewright.models.buffers import rebuilt_buffers
+from tilewright.models.manifest import as_json, manifest
+from tilewright.models.weights import tied_names
+
+MANIFEST = "manifest.json"
+_CONSTANTS = "constants.safetensors"
+_MAKER = "tilewright"
+"""The fact by which a folder of ours is known: the version that made it."""
+
+Files = Mapping[str, str | bytes]
+"""Contents by path inside of the folder."""
+
+
+def folder_files(
+    cuda_ir: ModuleOp, plan: Plan, captured: Captured, model: Any, facts: Mapping[str, Any]
+) -> dict[str, str | bytes]:
+    """
+    All files but the report: of a module of CUDA IR and its plan, which came of `captured`, a
+    program of `model`. `facts` are what the manifest begins with.
+    """
+    kernels = {kernel.sym_name.data: kernel for kernel in kernels_of(cuda_ir)}
+    paths = {name: f"kernels/{name}.cu" for name in kernels}
+    values = _values(captured, model)
+    inside = dict.fromkeys(values, _CONSTANTS)
+    told = manifest(plan, captured.inputs, facts, paths, inside, _other_names(model))
+    texts = {paths[n]: cuda_source(ModuleOp([op.clone()])) for n, op in kernels.items()}
+    return {
+        MANIFEST: as_json(told),
+        "plan.mlir": str(cuda_ir) + "\n",
+        "kernels.cu": plan.source,
+        **texts,
+        **({_CONSTANTS: _saved(values)} if values else {}),
+    }
+
+
+def _values(captured: Captured, model: Any) -> dict[str, Any]:
+    """The tensors of what is neither passed by a caller nor in a checkpoint."""
+    rebuilt = rebuilt_buffers(model)
+    constants = {i.name: i.tensor for i in captured.inputs if i.kind == "constant"}
+    return constants | {i.name: rebuilt[i.name] for i in captured.inputs if i.name in rebuilt}
+
+
+def _other_names(model: Any) -> dict[str, list[str]]:
+    """For each tensor that has several names, as tied weights do, the others."""
+    tied = (names for names in tied_names(model.state_dict(keep_vars=True)) if names[1:])
+    return {name: [other for other in names if other != name] for names in tied for name in names}
+
+
+def _saved(values: Mapping[str, Any]) -> bytes:
+    from safetensors.torch import save
+
+    return save({name: value.contiguous() for name, value in values.items()})
+
+
+def check_free(folder: Path) -> None:
+    """Raise `UsageError` if there is something else where the folder is to be."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not folder.is_dir():
+        raise UsageError(f"'{folder}' is a file: the output is a folder, or a file NAME.cu")
+    if not _is_ours(folder):
+        remedy = "name another, or remove it"
+        raise UsageError(f"the folder '{folder}' holds something else", remedy=remedy)
+
+
+def _is_ours(folder: Path) -> bool:
+    try:
+        found = json.loads((folder / MANIFEST).read_text())
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and _MAKER in found
+
+
+def write_folder(folder: Path, files: Files) -> None:
+    """
+    Write the folder, in the place of an older one of ours if there is one. If something fails, what
+    was there is there still. Raises `TilewrightError`.
+    """
+    check_free(folder)
+    folder = Path(os.path.abspath(folder))
+    new, old = (folder.with_name(f".{folder.name}.{kind}-{os.getpid()}") for kind in ("new", "old"))
+    try:
+        for path, content in files.items():
+            (new / path).parent.mkdir(parents=True, exist_ok=True)
+            data = content if isinstance(content, bytes) else content.encode()
+            (new / path).write_bytes(data)
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    except OSError as err:
+        raise TilewrightError(f"cannot write '{folder}': {err.strerror}") from err
+    finally:
+        rmtree(new, ignore_errors=True)
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        rmtree(old, ignore_errors=True)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Continuing a prompt token by token.
+
+    prefill        the prompt, once      fills the first rows of the cache, gives logits
+    decode step    each chosen token     adds its row to the cache, gives logits
+
+Both are programs of their own, which share the weights and the cache. They are compiled for lengths
+that are buckets (`buckets.py`), when these are first needed.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from tilewright.errors import UsageError
+from tilewright.frontend.capture import Captured
+from tilewright.models.bound_program import BoundProgram, Compile, Run
+from tilewright.models.buckets import bucket
+from tilewright.models.decode_step import capture_decode_step
+from tilewright.models.key_values import Rows, rows_for
+from tilewright.models.prefill import capture_prefill
+from tilewright.models.sampling import Choose, greedy
+
+Compiled = tuple[Captured, Run]
+
+
+class Generator:
+    """
+    Continues prompts with a causal language model of `transformers`.
+
+    The model may be fake: then `weights` are its parameters and buffers by name, on `device`, where
+    the cache is made too.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        compile: Compile,
+        weights: Mapping[str, Any] | None = None,
+        device: str = "cpu",
+    ):
+        self.model, self.device = model, device
+        self.weights: Mapping[str, Any] = {} if weights is None else weights
+        self.most: int = model.config.max_position_embeddings
+        """How many tokens the model takes."""
+        self.programs: dict[str, Compiled] = {}
+        """Those that were needed so far: `prefill of 16, cache of 32`."""
+        self.rows: Sequence[Rows] = ()
+        """The cache of the prompt that is being continued."""
+        self.compile = compile
+        self.compiling = 0.0
+        """Seconds that it took to capture and compile them."""
+
+    def tokens(
+        self,
+        prompt: Sequence[int],
+        most_new: int,
+        choose: Choose = greedy,
+        ends: Collection[int] = (),
+    ) -> Iterator[int]:
+        """
+        The tokens behind `prompt`, each as soon as it is chosen: `most_new`, or fewer if one of
+        `ends` comes, which is the last then.
+
+        Raises `UsageError` where the model does not take so many. `prompt` is not empty, and of
+        the model's tokens.
+        """
+        self._check(prompt, most_new)
+        return self._tokens(list(prompt), most_new, choose, ends)
+
+    def _check(self, prompt: Sequence[int], most_new: int) -> None:
+        if most_new < 1:
+            raise UsageError(f"at least 1 new token can be asked for, not {most_new}")
+        if len(prompt) + most_new > self.most:
+            raise UsageError(
+                f"the model takes {self.most} tokens: a prompt of {len(prompt)} and {most_new} new "
+                f"ones are {len(prompt) + most_new}"
+            )
+
+    def _tokens(
+        self, prompt: list[int], most_new: int, choose: Choose, ends: Collection[int]
+    ) -> Iterator[int]:
+        # The last token is chosen, and never read: it needs no row.
+        capacity = bucket(len(prompt) + most_new - 1, self.most)
+        self.rows = [Rows(*map(self._on_device, rows)) for rows in rows_for(self.model, capacity)]
+        chosen = choose(self._prefill(prompt, capacity))
+        yield chosen
+        if most_new == 1 or chosen in ends:
+            return
+        token, position = self._numbers(1, 1), self._numbers(1)
+        step = self._decode_step(token, position, capacity)
+        for place in range(len(prompt), len(prompt) + most_new - 1):
+            token.fill_(chosen)
+            position.fill_(place)
+            chosen = choose(step())
+            yield chosen
+            if chosen in ends:
+                return
+
+    def _prefill(self, prompt: list[int], capacity: int) -> Any:
+        """The logits behind the prompt, whose rows are in the cache then."""
+        import torch
+
+        length = bucket(len(prompt), self.most)
+        tokens, last = self._numbers(1, length), self._numbers(1)
+        tokens[0, : len(prompt)] = torch.tensor(prompt)
+        last.fill_(len(prompt) - 1)
+        name = f"prefill of {length}, cache of {capacity}"
+        compiled = self._program(name, lambda: capture_prefill(self.model, length, capacity))
+        return self._bound(compiled, tokens, last)()
+
+    def _decode_step(self, token: Any, position: Any, capacity: int) -> BoundProgram:
+        name = f"decode step, cache of {capacity}"
+        compiled = self._program(name, lambda: capture_decode_step(self.model, capacity))
+        return self._bound(compiled, token, position)
+
+    def _program(self, name: str, capture: Callable[[], Captured]) -> Compiled:
+        if name not in self.programs:
+            start = time.perf_counter()
+            captured = capture()
+            self.programs[name] = captured, self.compile(captured)
+            self.compiling += time.perf_counter() - start
+        return self.programs[name]
+
+    def _bound(self, compiled: Compiled, *arguments: Any) -> BoundProgram:
+        keys, values = zip(*self.rows, strict=True)
+        return BoundProgram(*compiled, self.weights, (*arguments, *keys, *values))
+
+    def _numbers(self, *shape: int) -> Any:
+        import torch
+
+        return torch.zeros(shape, dtype=torch.int64, device=self.device)
+
+    def _on_device(self, like: Any) -> Any:
+        """Zeros on the device, where `like` may be fake."""
+        import torch
+
+        return torch.zeros(like.shape, dtype=like.dtype, device=self.device)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON files of a model's folder, each of which holds one object."""
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+from tilewright.errors import UsageError
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The object in a file. Raises `UsageError` if it cannot be read, or holds something else."""
+    try:
+        found = as_object(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise UsageError(f"cannot read '{path}': {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"'{path}' is not JSON: {error}") from error
+    if found is None:
+        raise UsageError(f"'{path}' holds no JSON object")
+    return found
+
+
+def as_object(value: Any) -> dict[str, Any] | None:
+    """A value of JSON, if it is an object."""
+    return cast(dict[str, Any], value) if isinstance(value, dict) else None

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Lists of tensors for error messages. Equal layers are told at once:
+
+    model.layers.{0-27}.mlp.up_proj.weight
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+_MOST_LINES = 20
+
+
+def listed(lines: Sequence[str], indent: str = "  ") -> str:
+    """One line each, after a line break; of a long list the beginning, and how many are left."""
+    shown = [*lines[:_MOST_LINES]]
+    if (left := len(lines) - len(shown)) > 0:
+        shown.append(f"and {left} more")
+    return "".join(f"\n{indent}{line}" for line in shown)
+
+
+def folded(names: Iterable[str]) -> list[str]:
+    """The names, sorted; those that differ in the number of a layer alone become one."""
+    numbers: dict[tuple[str, ...], list[int]] = {}
+    for name in names:
+        before, number, after = _parts(name)
+        layers = numbers.setdefault((before, after), [])
+        if number:
+            layers.append(int(number))
+    return sorted(
+        f"{before}{_ranges(layers)}{after}" for (before, after), layers in numbers.items()
+    )
+
+
+def _parts(name: str) -> tuple[str, str, str]:
+    """What stands before the first number between dots, the number, and what stands behind."""
+    match = re.match(r"(.*?\.)(\d+)(\..*)", name)
+    return (match[1], match[2], match[3]) if match else (name, "", "")
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """`{0-3,5}`; one number as it is, and nothing for none."""
+    if len(numbers) < 2:
+        return "".join(map(str, numbers))
+    runs = groupby(enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0])
+    ends = ([number for _, number in run] for _, run in runs)
+    shown = (str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in ends)
+    return f"{{{','.join(shown)}}}"

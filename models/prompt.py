@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a model is asked to continue: a text, or tokens by number; and tokens as text again.
+
+The tokenizer is the one in the model's folder, with the special tokens that it puts before a text.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tilewright.errors import UsageError, one_line
+
+_TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json")
+"""One of them is there if a tokenizer is. Of none at all some families make an empty one."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The tokens of a prompt."""
+
+    tokens: tuple[int, ...]
+    tokenizer: Any | None
+    """The model's, if it has one that can be read."""
+
+    def text_of(self, tokens: Sequence[int]) -> str | None:
+        """Tokens as text; None without a tokenizer."""
+        return None if self.tokenizer is None else self.tokenizer.decode([*tokens])
+
+
+def prompt_of_text(folder: Path, text: str, vocabulary: int) -> Prompt:
+    """
+    The prompt `text` for the model in `folder`, which has so many tokens.
+
+    Raises `UsageError` without a tokenizer, or if it does not go with the model.
+    """
+    tokenizer = _tokenizer(folder)
+    tokens: list[int] = tokenizer(text)["input_ids"] if text else []
+    return Prompt(_checked(tokens, vocabulary), tokenizer)
+
+
+def prompt_of_tokens(folder: Path, tokens: Sequence[int], vocabulary: int) -> Prompt:
+    """
+    The prompt `tokens` for the model in `folder`, which has so many tokens.
+
+    Raises `UsageError` for numbers that are no tokens.
+    """
+    checked = _checked(tokens, vocabulary)
+    try:
+        return Prompt(checked, _tokenizer(folder))
+    except UsageError:
+        return Prompt(checked, None)  # it would be for the text of what comes out only
+
+
+def _checked(tokens: Sequence[int], vocabulary: int) -> tuple[int, ...]:
+    if not tokens:
+        raise UsageError("the prompt is empty: there is nothing to continue")
+    if unknown := [*dict.fromkeys(str(t) for t in tokens if not 0 <= t < vocabulary)]:
+        remedy = f"the model's tokens are 0 to {vocabulary - 1}"
+        raise UsageError(f"the prompt has what is no token: {', '.join(unknown)}", remedy=remedy)
+    return tuple(tokens)
+
+
+def _tokenizer(folder: Path) -> Any:
+    if not any((folder / file).exists() for file in _TOKENIZERS):
+        remedy = "give the prompt as tokens: --prompt-ids 1,2,3"
+        raise UsageError(f"'{folder}' has no tokenizer for --prompt", remedy=remedy)
+    auto: Any = import_module("transformers").AutoTokenizer
+    try:
+        return auto.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # of tokenizers, sentencepiece, tiktoken or JSON
+        raise UsageError(f"cannot read the tokenizer in '{folder}': {one_line(error)}") from error

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How the next token is chosen: the likeliest, or drawn at random among the likely ones.
+
+The filters are those of `transformers`, in its order: temperature, then `top_k`, then `top_p`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tilewright.errors import TilewrightError, UsageError
+
+Choose = Callable[[Any], int]
+"""
+The number of a token, for the logits of all: a tensor (vocabulary) of any dtype and device.
+
+Raises `TilewrightError` for logits that cannot be compared.
+"""
+
+_COLDEST = 1e-6
+"""The lowest temperature: logits that are divided by it are still far from what float32 holds."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """
+    What to draw among, and the seed of the draws. Raises `UsageError` for what makes no sense.
+
+    Logits are divided by `temperature`. Of the tokens the `top_k` likeliest are left, and of these
+    the likeliest whose probabilities together reach `top_p`.
+    """
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not _COLDEST <= self.temperature < float("inf"):
+            raise UsageError(
+                f"the temperature has to be at least {_COLDEST:g}, not {self.temperature:g}",
+                remedy="leave it out: then the likeliest token is taken",
+            )
+        if self.top_k is not None and self.top_k < 1:
+            raise UsageError(f"top-k leaves the likeliest tokens, so at least 1, not {self.top_k}")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise UsageError(f"top-p is a probability, above 0 and at most 1, not {self.top_p:g}")
+
+
+def greedy(logits: Any) -> int:
+    """The likeliest token; of several the first."""
+    token = int(logits.argmax())  # that of a NaN, if there is one
+    if not logits[token].isfinite():
+        raise _incomparable()
+    return token
+
+
+def sampler(sampling: Sampling) -> Choose:
+    """Draws that are the same each time, on whatever device the logits are."""
+    import torch
+
+    generator = torch.Generator().manual_seed(sampling.seed)
+
+    def draw(logits: Any) -> int:
+        weights = filtered(logits.cpu(), sampling).softmax(-1)
+        if weights.isnan().any():
+            raise _incomparable()
+        return int(torch.multinomial(weights, 1, generator=generator))
+
+    return draw
+
+
+def _incomparable() -> TilewrightError:
+    return TilewrightError(
+        "the likeliest of the logits is NaN or infinite: no token can be chosen",
+        remedy="of float16 weights it may be an overflow: --dtype bfloat16 or float32",
+    )
+
+
+def filtered(logits: Any, sampling: Sampling) -> Any:
+    """The logits in float32, with -inf for tokens that are not to be drawn."""
+    import torch
+
+    scores = logits.to(torch.float32) / sampling.temperature
+    if sampling.top_k is not None:
+        scores = _among_likeliest(scores, sampling.top_k)
+    if sampling.top_p is not None and sampling.top_p < 1:
+        scores = _within_probability(scores, sampling.top_p)
+    return scores
+
+
+def _among_likeliest(scores: Any, number: int) -> Any:
+    """Those as likely as the last of the `number` likeliest are left as well."""
+    least = scores.topk(min(number, len(scores))).values[-1]
+    return scores.masked_fill(scores < least, float("-inf"))
+
+
+def _within_probability(scores: Any, probability: float) -> Any:
+    """The unlikeliest tokens go that together have at most the rest of the probability."""
+    ordered, tokens = scores.sort()
+    goes = ordered.softmax(-1).cumsum(-1) <= 1 - probability
+    goes[-1] = False
+    return scores.masked_fill(goes.scatter(0, tokens, goes), float("-inf"))

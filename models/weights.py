@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The values of a model's tensors, and of the arguments of programs that were captured of it.
+
+Parameters and the buffers that are saved come from the checkpoint, all others from the model's own
+initialisation. Tied weights, such as the embeddings of tokens before and behind the layers, are one
+tensor, under whichever of its names it was saved.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tilewright.errors import UnsupportedError, UsageError
+from tilewright.frontend.aten import dtype_name
+from tilewright.frontend.capture import Captured
+from tilewright.frontend.signature import Input
+from tilewright.models.buffers import rebuilt_buffers
+from tilewright.models.checkpoint import Checkpoint, TensorKind
+from tilewright.models.checkpoint_fit import check_fit
+from tilewright.models.checkpoint_names import match_names
+
+
+def weights_of(
+    captured: Captured,
+    model: Any,
+    checkpoint: Checkpoint,
+    dtype: str | None = None,
+    whole: Any = None,
+) -> list[Any]:
+    """
+    The tensors for what a captured program takes besides the user's inputs, in order.
+
+    The program is one of `model`, or of a module that has it inside. Raises as `model_tensors`.
+    """
+    return arguments_of(captured, model_tensors(model, checkpoint, dtype, whole))
+
+
+def model_tensors(
+    model: Any, checkpoint: Checkpoint, dtype: str | None = None, whole: Any = None
+) -> dict[str, Any]:
+    """
+    The parameters and buffers of a model of `transformers`, which may be one of fake tensors, by
+    name.
+
+    Floats have to be stored in the model's dtypes unless a `dtype` was asked for: then they are
+    converted. What is not converted has the file's memory. `whole` is the model that the checkpoint
+    is of, where `model` has fewer layers. Raises `UsageError` unless the checkpoint is that of the
+    model, with all that is wrong, and before any value is read.
+    """
+    stored, extra = match_names(model if whole is None else whole, checkpoint.tensors)
+    state: dict[str, Any] = model.state_dict(keep_vars=True)
+    sources = {names[0]: _source(names, stored) for names in tied_names(state)}
+    check_fit(
+        checkpoint.folder,
+        {name: checkpoint.tensors[keys[0]] for name, keys in sources.items() if keys},
+        {name: _kind(state[name]) for name in sources},
+        lacking=[name for name, keys in sources.items() if not keys],
+        extra=extra,
+        converts=dtype is not None,
+    )
+    tensors = rebuilt_buffers(model)
+    for names in tied_names(state):
+        value = _one_of(checkpoint, sources[names[0]]).to(state[names[0]].dtype)
+        tensors |= dict.fromkeys(names, value)
+    return tensors
+
+
+def arguments_of(captured: Captured, tensors: Mapping[str, Any]) -> list[Any]:
+    """What a captured program takes besides the user's inputs, in order, of a model's `tensors`."""
+    return [_argument(input, tensors) for input in captured.inputs if input.kind != "input"]
+
+
+def tied_names(state: Mapping[str, Any]) -> list[list[str]]:
+    """The names of each tensor of a model's state; tied weights have several."""
+    names: dict[int, list[str]] = {}
+    for name, tensor in state.items():
+        names.setdefault(id(tensor), []).append(name)
+    return [*names.values()]
+
+
+def _argument(input: Input, tensors: Mapping[str, Any]) -> Any:
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    names = () if input.kind == "constant" else _suffixes(input.name)
+    if (name := next((n for n in names if n in tensors), None)) is not None:
+        return tensors[name]
+    if isinstance(input.tensor, FakeTensor):
+        raise UnsupportedError(f"the {input.kind} '{input.name}' of the program has no values")
+    return input.tensor
+
+
+def _suffixes(name: str) -> Iterator[str]:
+    """A path in a module, and what it is further inside: `a.b.c`, `b.c`, `c`."""
+    parts = name.split(".")
+    return (".".join(parts[start:]) for start in range(len(parts)))
+
+
+def _source(names: Sequence[str], stored: Mapping[str, list[str]]) -> list[str]:
+    """What the checkpoint calls the tensor of these names."""
+    return [key for name in names for key in stored.get(name, ())]
+
+
+def _one_of(checkpoint: Checkpoint, keys: Sequence[str]) -> Any:
+    """The tensor that is stored under all of `keys`."""
+    import torch
+
+    first, *others = (checkpoint.tensor(key) for key in keys)
+    for key, other in zip(keys[1:], others, strict=True):
+        if not torch.equal(first, other):
+            raise UsageError(
+                f"{keys[0]} and {key} are one tensor of the model, but not of its checkpoint",
+                remedy="tie_word_embeddings of config.json says whether they are one",
+            )
+    return first
+
+
+def _kind(tensor: Any) -> TensorKind:
+    return TensorKind(tuple(tensor.shape), dtype_name(tensor.dtype))

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Whole language models of each family, with random weights: right, as few kernels as there should be,
+no mask in memory, and nothing done for keys that a mask hides.
+
+`--every-case` has each family with both ways to write attention, and all of them simulated.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from needs import needs_nvrtc
+from tiny_models import MODEL_TYPES, tiny_config, tiny_model
+from xdsl.dialects.builtin import ModuleOp, i1
+from xdsl.dialects.func import CallOp, FuncOp
+
+from tilewright import api, interpreters
+from tilewright.arrays import array_of
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.simulator_backend import SimulatorBackend
+from tilewright.dialects import loop
+from tilewright.dialects.types import memref_type
+from tilewright.frontend.capture import Captured
+from tilewright.interpreters.comparison import compare
+from tilewright.tools.program import captured_program
+
+TIME = 37
+"""An odd number of tokens, of which tiles of 16 by 16 scores are 3 by 3."""
+WINDOW = 16
+"""A query of Mistral attends to so many keys."""
+
+CAUSAL = "1 + %bm - %bn"
+WITHIN_WINDOW = f"{CAUSAL}, 2 + %bn - %bm"
+"""In tiles."""
+
+
+class Kernels(NamedTuple):
+    """How many kernels a model of two layers takes."""
+
+    different: int
+    around: int
+    """Launches before and after the layers."""
+    in_layer: int
+    """Launches for a layer."""
+
+
+KERNELS = {
+    # embedding, rotary tables; last norm, logits. In a layer: norm; q; k and v; scores of rotated
+    # queries and keys; softmax and values; output; norm; gate and up; down.
+    "llama": Kernels(11, 4, 9),
+    "qwen2": Kernels(11, 4, 9),
+    "mistral": Kernels(11, 4, 9),
+    "gemma": Kernels(11, 4, 9),
+    # Two more in a layer: norms of queries and of keys.
+    "qwen3": Kernels(13, 4, 11),
+    # Embeddings of tokens and positions in one; q, k and v in one.
+    "gpt2": Kernels(9, 3, 8),
+}
+
+SDPA = [(family, "sdpa") for family in MODEL_TYPES]
+EAGER = [(family, "eager") for family in MODEL_TYPES]
+QUICK = [*(case for case in SDPA if case[0] != "qwen2"), ("gpt2", "eager")]
+"""Of Qwen2 there is one with layers of two kinds."""
+
+
+class Model(NamedTuple):
+    """A model, captured."""
+
+    module: Any
+    tokens: torch.Tensor
+    captured: Captured
+
+    def assert_right(self, results: Sequence[Any]) -> None:
+        """The logits are those of `transformers`, but for what float32 costs."""
+        inputs = [array_of(input.tensor) for input in self.captured.inputs]
+        (comparison,) = compare(captured_program(self.captured), inputs, [*results])
+        assert not comparison.reason
+        with torch.no_grad():
+            expected = self.module(self.tokens).logits
+        torch.testing.assert_close(torch.as_tensor(results[0]), expected, rtol=1e-4, atol=1e-4)
+
+    def interpreted(self, module: ModuleOp) -> list[Any]:
+        inputs = (array_of(input.tensor) for input in self.captured.inputs)
+        return interpreters.interpret(module, *inputs)
+
+
+def model_of(family: str, attention: str, **changed: Any) -> Model:
+    """A model whose weights are large enough for the softmaxes not to be flat."""
+    window = {"sliding_window": WINDOW} if family == "mistral" else {}
+    config = tiny_config(family, use_cache=False, **window, **changed)
+    module = tiny_model(config, attention)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.normal_(std=0.2)
+    tokens = torch.randint(3, config.vocab_size, (1, TIME))
+    return Model(module, tokens, api.capture(module, tokens))
+
+
+def launches(function: FuncOp) -> list[str]:
+    return [op.kernel.string_value() for op in function.walk() if isinstance(op, loop.LaunchOp)]
+
+
+def calls(function: FuncOp) -> list[str]:
+    return [op.callee.string_value() for op in function.walk() if isinstance(op, CallOp)]
+
+
+def assert_no_mask_in_memory(module: ModuleOp) -> None:
+    """No kernel reads or writes booleans, and none writes what depends on positions alone."""
+    for kernel in (op for op in module.ops if isinstance(op, loop.KernelOp)):
+        assert i1 not in [memref_type(value).element_type for value in kernel.body.block.args]
+        assert any(isinstance(op, loop.LoadOp) for op in kernel.walk()), kernel.sym_name.data
+
+
+def assert_few_kernels(module: ModuleOp, expected: Kernels) -> None:
+    """And both layers are calls of one function."""
+    main, layer = (op for op in module.ops if isinstance(op, FuncOp))
+    assert calls(main) == [layer.sym_name.data] * 2
+    kernels = [op.sym_name.data for op in module.ops if isinstance(op, loop.KernelOp)]
+    found = Kernels(len(kernels), len(launches(main)), len(launches(layer)))
+    assert found == expected, (kernels, launches(main), launches(layer))
+
+
+def bounds(module: ModuleOp) -> list[str]:
+    """The bounds that blocks have for the steps of their reductions."""
+    return re.findall(r"loop\.reduce .* below \[(.*)\] with", str(module))
+
+
+def check(family: str, attention: str) -> None:
+    model = model_of(family, attention)
+    parameters = [input for input in model.captured.inputs if input.kind == "parameter"]
+    assert len(parameters) == len([*model.module.parameters()])  # tied weights are one
+    tile = api.lower(model.captured, "tile")
+    model.assert_right(model.interpreted(tile))
+    assert_few_kernels(tile, KERNELS[family])
+    assert_no_mask_in_memory(tile)
+    assert bounds(tile) == bounds_expected(family, attention)
+
+
+def bounds_expected(family: str, attention: str) -> list[str]:
+    """Of tiles of scores those are left out that are masked: all of them, so that no step is."""
+    if attention == "eager":  # a lowest number is added: a score that is NaN is not hidden by it
+        return []
+    return [WITHIN_WINDOW if family == "mistral" else CAUSAL]
+
+
+@pytest.mark.parametrize(("family", "attention"), QUICK)
+def test_a_family(family: str, attention: str):
+    check(family, attention)
+
+
+@pytest.mark.parametrize(
+    ("family", "attention"), [case for case in SDPA + EAGER if case not in QUICK]
+)
+def test_all_other_families(every_case: None, family: str, attention: str):
+    check(family, attention)
+
+
+def test_layers_of_two_kinds_are_two_functions():
+    kinds = {"use_sliding_window": True, "sliding_window": WINDOW, "max_window_layers": 2}
+    model = model_of("qwen2", "sdpa", num_hidden_layers=4, **kinds)
+    tile = api.lower(model.captured, "tile")
+    model.assert_right(model.interpreted(tile))
+    main, whole, sliding = (op for op in tile.ops if isinstance(op, FuncOp))
+    assert calls(main) == [whole.sym_name.data] * 2 + [sliding.sym_name.data] * 2
+    # They differ in how scores are masked, and in nothing else.
+    assert sum(a != b for a, b in zip(launches(whole), launches(sliding), strict=True)) == 1
+    assert bounds(tile) == [CAUSAL, WITHIN_WINDOW]
+    assert_no_mask_in_memory(tile)
+
+
+def simulate(family: str, attention: str) -> None:
+    model = model_of(family, attention)
+    plan = plan_of(api.lower(model.captured, "cuda"))
+    assert len(plan.launches) == KERNELS[family].around + 2 * KERNELS[family].in_layer
+    inputs = [array_of(input.tensor) for input in model.captured.inputs]
+    execution = SimulatorBackend("sm_90a").run(plan, inputs)
+    assert execution.problems == []
+    model.assert_right(execution.results)
+
+
+@needs_nvrtc
+def test_a_model_on_the_simulator():
+    simulate("mistral", "sdpa")
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(("family", "attention"), [*SDPA, *EAGER])
+def test_every_model_on_the_simulator(every_case: None, family: str, attention: str):
+    simulate(family, attention)

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lengths that programs are compiled for."""
+
+import pytest
+
+from tilewright.models.buckets import bucket
+
+
+@pytest.mark.parametrize(
+    ("length", "most", "expected"),
+    [
+        (1, 2048, 16),
+        (16, 2048, 16),
+        (17, 2048, 32),
+        (1025, 2048, 2048),
+        (1025, 1500, 1500),
+        (1500, 1500, 1500),
+        (3, 8, 8),
+    ],
+)
+def test_the_smallest_that_holds_so_many(length: int, most: int, expected: int):
+    assert bucket(length, most) == expected

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a model's config is looked for, and what is said of configs that cannot be used."""
+
+import json
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from tiny_models import tiny_config
+
+from tilewright.errors import UnsupportedError, UsageError
+from tilewright.models import config as lookup
+from tilewright.models.config import BUNDLED, find_model
+from tilewright.models.structure import build, fake_mode
+from tilewright.models.whole import whole_sequence
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a model, as far as its config."""
+    tiny_config("llama", architectures=["LlamaForCausalLM"]).save_pretrained(tmp_path)
+    return tmp_path
+
+
+def changed(folder: Path, **facts: Any) -> str:
+    """The folder, whose config says `facts` too."""
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | facts))
+    return str(folder)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty Hugging Face cache."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    return tmp_path
+
+
+def put_into(cache: Path, repository: str) -> Path:
+    """A model in the cache, laid out as the hub's client does; where it lies."""
+    model = cache / f"models--{repository.replace('/', '--')}"
+    snapshot = model / "snapshots" / "0123abc"
+    tiny_config("qwen2").save_pretrained(snapshot)
+    (model / "refs").mkdir()
+    (model / "refs" / "main").write_text("0123abc")
+    return snapshot
+
+
+def test_a_folder_is_read(folder: Path):
+    found = find_model(str(folder))
+    assert (found.config.model_type, found.folder) == ("llama", folder)
+
+
+def test_a_folder_named_like_a_repository_comes_first(
+    folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+):
+    put_into(cache, "Qwen/Qwen2.5-7B")
+    monkeypatch.chdir(folder)
+    tiny_config("gpt2").save_pretrained("Qwen/Qwen2.5-7B")
+    assert find_model("Qwen/Qwen2.5-7B").config.model_type == "gpt2"
+
+
+def test_the_cache_is_asked_before_the_bundled_configs(cache: Path):
+    snapshot = put_into(cache, "Qwen/Qwen2.5-7B")
+    found = find_model("Qwen/Qwen2.5-7B")
+    assert found.config.hidden_size == 64
+    assert found.folder == snapshot
+
+
+def test_the_hub_is_asked_before_the_bundled_configs(cache: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.get_hf_file_metadata", Mock())
+
+    def download(name: str, file: str) -> None:
+        assert file == "config.json"
+        put_into(cache, name)
+
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
+    assert find_model("Qwen/Qwen2.5-7B").config.hidden_size == 64
+
+
+def test_a_hub_that_is_silent_is_asked_once(cache: Path, monkeypatch: pytest.MonkeyPatch):
+    asked: list[str] = []
+
+    def fail(url: str, timeout: float) -> None:
+        assert timeout <= 5
+        asked.append(url)
+        raise OSError("Name or service not known")
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.get_hf_file_metadata", fail)
+    assert find_model("Qwen/Qwen2.5-7B").folder is None
+    with pytest.raises(UsageError, match="cannot be reached: Name or service not known"):
+        find_model("nobody/nothing")
+    assert [url.split("/")[4] for url in asked] == ["Qwen2.5-7B", "nothing"]
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "layers", "parameters"),
+    [
+        ("Qwen/Qwen2.5-7B", "qwen2", 28, 7_615_616_512),
+        ("TinyLlama/TinyLlama-1.1B-Chat-v1.0", "llama", 22, 1_100_048_384),
+    ],
+)
+def test_bundled_configs_are_of_the_models_they_name(
+    name: str, family: str, layers: int, parameters: int, cache: Path
+):
+    found = find_model(name)
+    assert (found.config.model_type, found.config.num_hidden_layers) == (family, layers)
+    assert found.folder is None
+    assert sum(p.numel() for p in build(found.config).parameters()) == parameters
+
+
+def test_an_unknown_name_says_where_was_looked(cache: Path):
+    with pytest.raises(UsageError) as caught:
+        find_model("nobody/nothing")
+    assert str(caught.value) == (
+        "'nobody/nothing' is neither a folder nor in the Hugging Face cache, and HF_HUB_OFFLINE "
+        f"keeps from asking the hub (give a local folder, or one of {', '.join(BUNDLED)}, whose "
+        "configs are built in)"
+    )
+
+
+def test_a_missing_folder():
+    with pytest.raises(UsageError, match=r"there is no folder '\./no/such/model' "):
+        find_model("./no/such/model")
+
+
+def test_a_folder_without_config(tmp_path: Path):
+    with pytest.raises(UsageError, match=r"the folder '.*' has no config.json"):
+        find_model(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "is not JSON: Expecting property name"),
+        ("[]", "holds no JSON object"),
+        ("{}", "is no config of a model: it has no model_type"),
+        ('{"model_type": ["llama"]}', "is no config of a model: it has no model_type"),
+        ('{"model_type": "llama", "hidden_size": "wide"}', "is no config of a model: "),
+    ],
+)
+def test_a_config_that_cannot_be_read(text: str, says: str, tmp_path: Path):
+    (tmp_path / "config.json").write_text(text)
+    with pytest.raises(UsageError, match=says):
+        find_model(str(tmp_path))
+
+
+def test_a_family_that_is_not_supported(folder: Path):
+    with pytest.raises(UnsupportedError) as caught:
+        find_model(changed(folder, model_type="mamba"))
+    assert str(caught.value) == (
+        f"'{folder}/config.json' is of a model of the family 'mamba' (supported are Llama, Qwen2, "
+        "Qwen3, Mistral, GPT-2, Gemma)"
+    )
+
+
+def test_a_family_that_is_told_by_more_than_its_name(folder: Path):
+    kinds = ["full_attention", "sliding_attention"]
+    with pytest.raises(UnsupportedError, match="of the family 'ministral'"):
+        find_model(changed(folder, model_type="mistral", layer_types=kinds))
+
+
+def test_a_model_that_predicts_no_tokens(folder: Path):
+    says = "is of a LlamaForSequenceClassification, which is no causal language model"
+    with pytest.raises(UnsupportedError, match=says):
+        find_model(changed(folder, architectures=["LlamaForSequenceClassification"]))
+
+
+def test_quantised_weights(folder: Path):
+    with pytest.raises(UnsupportedError, match="of a model with quantised weights"):
+        find_model(changed(folder, quantization_config={"quant_method": "gptq", "bits": 4}))
+
+
+@pytest.mark.parametrize(
+    ("family", "facts", "says"),
+    [
+        ("mistral", {"sliding_window": 0}, "sliding_window is 0$"),
+        ("mistral", {"sliding_window": -3}, "sliding_window is -3$"),
+        ("llama", {"num_hidden_layers": -1, "vocab_size": 0}, "s is -1, vocab_size is 0$"),
+        ("gpt2", {"n_layer": 0}, "num_hidden_layers is 0$"),
+    ],
+)
+def test_numbers_of_nothing(family: str, facts: dict[str, int], says: str, tmp_path: Path):
+    tiny_config(family).save_pretrained(tmp_path)
+    with pytest.raises(UsageError, match="is no config of a model: .*" + says):
+        find_model(changed(tmp_path, **facts))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"rope_type": "dynamic", "factor": 2.0},
+        {
+            "rope_type": "longrope",
+            "original_max_position_embeddings": 16,
+            "short_factor": [1.0] * 8,
+            "long_factor": [2.0] * 8,
+        },
+    ],
+)
+def test_rotary_embeddings_that_depend_on_the_length(facts: dict[str, Any], folder: Path):
+    rope = {"rope_theta": 10000.0} | facts
+    with pytest.raises(UnsupportedError, match=f"of the type '{facts['rope_type']}', which depend"):
+        find_model(changed(folder, rope_parameters=rope))
+
+
+@pytest.mark.parametrize(
+    ("family", "fact"),
+    [("llama", {"is_causal": False}), ("gemma", {"use_bidirectional_attention": True})],
+)
+def test_tokens_that_attend_to_later_ones(family: str, fact: dict[str, bool], tmp_path: Path):
+    tiny_config(family).save_pretrained(tmp_path)
+    with pytest.raises(UnsupportedError, match="whose tokens attend to those behind them"):
+        find_model(changed(tmp_path, **fact))
+
+
+@pytest.mark.parametrize(
+    "fact", ["output_attentions", "output_hidden_states", "return_dict", "use_cache"]
+)
+def test_a_model_returns_its_logits_alone(fact: str, folder: Path):
+    was = find_model(str(folder)).config
+    model = build(find_model(changed(folder, **{fact: not getattr(was, fact)})).config)
+    program = whole_sequence(model, 4)
+    with fake_mode(model):
+        assert [*program.module(**program.kwargs)] == ["logits"]
+
+
+def test_code_of_the_models_own_is_not_run(folder: Path):
+    (folder / "own.py").write_text("raise SystemExit('was run')")
+    own = {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}
+    assert type(find_model(changed(folder, auto_map=own)).config).__name__ == "LlamaConfig"
+
+
+def test_without_transformers_the_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(lookup, "find_spec", Mock(return_value=None))
+    with pytest.raises(UsageError, match=r"needs the package transformers \(pip install tilewri"):
+        find_model(str(folder))

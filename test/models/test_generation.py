@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models with random weights continue prompts as `transformers` does, token for token."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+from needs import needs_nvrtc
+from tiny_models import MODEL_TYPES, tiny_config, tiny_model
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import BlockArgument
+
+from tilewright.codegen.execution import backend_for
+from tilewright.codegen.simulator import SimulationTooLarge
+from tilewright.dialects import loop
+from tilewright.errors import UsageError
+from tilewright.frontend.capture import Captured
+from tilewright.models.bound_program import Run
+from tilewright.models.decode_step import capture_decode_step
+from tilewright.models.generation import Generator
+from tilewright.models.key_values import Rows
+from tilewright.models.prefill import capture_prefill
+from tilewright.models.structure import build
+from tilewright.passes.levels import Level
+from tilewright.passes.lowering import lower
+from tilewright.tools.model_runs import Compiler, interpreted
+
+SPREAD = {"initializer_range": 0.3}
+"""Weights that are large enough for texts that are not one token over and over."""
+
+
+def prompt_of(length: int) -> list[int]:
+    tokens = torch.randint(0, 100, (length,), generator=torch.Generator().manual_seed(1))
+    return [int(token) for token in tokens]
+
+
+def continued_by_transformers(
+    model: Any, prompt: Sequence[int], new: int, ends: list[int] | None = None
+) -> list[int]:
+    ids = torch.tensor([prompt])
+    tokens = model.generate(
+        ids,
+        attention_mask=torch.ones_like(ids),
+        max_new_tokens=new,
+        do_sample=False,
+        eos_token_id=ends,
+        pad_token_id=0,
+    )
+    return tokens[0, len(prompt) :].tolist()
+
+
+def assert_alike(model: Any, generator: Generator, *cases: tuple[int, int]) -> None:
+    """For prompts of some lengths, and so many new tokens, which are not all the same."""
+    seen = {token for case in cases for token in _alike(model, generator, *case)}
+    assert len(seen) > 1
+
+
+def _alike(model: Any, generator: Generator, length: int, new: int) -> list[int]:
+    prompt = prompt_of(length)
+    expected = continued_by_transformers(model, prompt, new)
+    assert [*generator.tokens(prompt, new)] == expected
+    return expected
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    return tiny_model(tiny_config("llama", **SPREAD))
+
+
+@pytest.fixture(scope="module")
+def generator(model: Any) -> Generator:
+    return Generator(model, interpreted)
+
+
+@pytest.mark.parametrize(
+    ("length", "new"),
+    [
+        pytest.param(5, 20, id="the text grows out of the prompt's bucket"),
+        pytest.param(16, 4, id="the prompt fills its bucket"),
+        pytest.param(17, 3, id="the prompt is just too long for a bucket"),
+    ],
+)
+def test_the_likeliest_tokens(model: Any, generator: Generator, length: int, new: int):
+    assert_alike(model, generator, (length, new))
+
+
+def test_of_another_family():
+    model = tiny_model(tiny_config("gpt2", **SPREAD))
+    assert_alike(model, Generator(model, interpreted), (5, 20))
+
+
+@pytest.mark.usefixtures("every_case")
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("family", MODEL_TYPES)
+def test_of_any_family(family: str, attention: str):
+    model = tiny_model(tiny_config(family, **SPREAD), attention)
+    assert_alike(model, Generator(model, interpreted), (5, 20), (16, 4), (17, 3))
+
+
+def test_programs_are_compiled_once_for_each_bucket(generator: Generator):
+    for length, new in ((3, 16), (15, 10), (16, 4), (17, 3), (20, 1)):
+        assert len([*generator.tokens(prompt_of(length), new)]) == new
+    assert [*generator.programs] == [
+        "prefill of 16, cache of 32",
+        "decode step, cache of 32",
+        "prefill of 32, cache of 32",
+    ]
+
+
+def test_one_token_takes_no_step():
+    def run_nothing(captured: Captured) -> Run:
+        logits = torch.zeros(100)
+        logits[7] = 1
+        return lambda values: [*values[-4:], logits]
+
+    generator = Generator(tiny_model(tiny_config("llama")), run_nothing)
+    assert [*generator.tokens(prompt_of(3), 1)] == [7]
+    assert [*generator.programs] == ["prefill of 16, cache of 16"]
+
+
+def test_a_text_ends_with_any_of_the_tokens_that_end_it(model: Any, generator: Generator):
+    prompt = prompt_of(5)
+    whole = continued_by_transformers(model, prompt, 20)
+    ends = [whole[9], whole[4]]
+    expected = continued_by_transformers(model, prompt, 20, ends)
+    assert [*generator.tokens(prompt, 20, ends=ends)] == expected
+    assert len(expected) < 20
+    assert [*generator.tokens(prompt, 20, ends=[whole[0]])] == whole[:1]
+
+
+def test_what_fills_up_a_bucket_is_never_read(model: Any, generator: Generator):
+    prompt = prompt_of(5)
+    tokens = generator.tokens(prompt, 20)
+    chosen = [next(tokens)]
+    for rows in (tensor[:, :, len(prompt) :] for layer in generator.rows for tensor in layer):
+        rows.fill_(1000.0)
+    assert [*chosen, *tokens] == continued_by_transformers(model, prompt, 20)
+
+
+def contents(rows: Sequence[Rows]) -> list[torch.Tensor]:
+    return [tensor.clone() for layer in rows for tensor in layer]
+
+
+def test_a_step_writes_its_row_and_no_other(generator: Generator):
+    prompt = prompt_of(5)
+    tokens = generator.tokens(prompt, 20)
+    next(tokens)
+    addresses = [tensor.data_ptr() for layer in generator.rows for tensor in layer]
+    for place in range(len(prompt), len(prompt) + 3):
+        before = contents(generator.rows)
+        next(tokens)
+        for old, new in zip(before, contents(generator.rows), strict=True):
+            changed = (old != new).any(3).any(1).flatten()
+            assert [n for n, is_changed in enumerate(changed) if is_changed] == [place]
+    assert [tensor.data_ptr() for layer in generator.rows for tensor in layer] == addresses
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2"])
+def test_layers_are_one_function_that_stores_new_rows_alone(family: str):
+    layers = {"n_layer": 3} if family == "gpt2" else {"num_hidden_layers": 3}
+    model = build(tiny_config(family, **layers))
+    for captured in (capture_prefill(model, 16, 32), capture_decode_step(model, 32)):
+        module = lower(captured.module, Level.LOOP)
+        main, layer = (op for op in module.ops if isinstance(op, FuncOp))
+        assert sum(isinstance(op, CallOp) for op in main.walk()) == 3
+        launches = [op for op in layer.walk() if isinstance(op, loop.LaunchOp)]
+        updated = {v for op in launches for v in op.outputs if isinstance(v, BlockArgument)}
+        assert {value.name_hint for value in updated} == {"keys", "values"}
+
+
+@needs_nvrtc
+def test_on_the_simulator():
+    model = tiny_model(tiny_config("llama", num_hidden_layers=1, **SPREAD))
+    generator = Generator(model, Compiler(backend_for("sim", "sm_90a"), "sm_90a", False))
+    assert_alike(model, generator, (5, 2))
+
+
+def test_what_is_too_large_for_the_simulator_is_not_compiled():
+    model = build(tiny_config("llama", hidden_size=4096, intermediate_size=32768))
+    compile = Compiler(backend_for("sim", "sm_90a"), "sm_90a", False)
+    with pytest.raises(SimulationTooLarge, match="the model"):
+        compile(capture_prefill(model, 16, 16))
+    assert compile.programs == []
+
+
+@pytest.mark.parametrize(
+    ("length", "new", "message"),
+    [
+        (60, 5, "the model takes 64 tokens: a prompt of 60 and 5 new ones are 65"),
+        (3, 0, "at least 1 new token can be asked for, not 0"),
+    ],
+)
+def test_refusals(generator: Generator, length: int, new: int, message: str):
+    with pytest.raises(UsageError) as err:
+        generator.tokens(prompt_of(length), new)
+    assert str(err.value) == message

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is left to be drawn is what `transformers` leaves; draws are the same each time."""
+
+from collections import Counter
+from importlib import import_module
+from typing import Any
+
+import pytest
+import torch
+
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.models.sampling import Sampling, filtered, greedy, sampler
+
+
+def filtered_by_transformers(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
+    warpers = import_module("transformers.generation.logits_process")
+    scores = logits[None].to(torch.float32)
+    chain = [
+        (warpers.TemperatureLogitsWarper, sampling.temperature),
+        (warpers.TopKLogitsWarper, sampling.top_k),
+        # as `generate` does, which leaves it out where it would leave all tokens
+        (warpers.TopPLogitsWarper, None if sampling.top_p == 1 else sampling.top_p),
+    ]
+    for warper, number in chain:
+        if number is not None:
+            scores = warper(number)(None, scores)
+    return scores[0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"temperature": 0.7},
+        {"temperature": 3.0, "top_k": 1},
+        {"top_k": 5},
+        {"top_k": 1000},
+        {"top_p": 0.9},
+        {"top_p": 1e-6},
+        {"top_p": 1.0},
+        {"temperature": 0.5, "top_k": 20, "top_p": 0.8},
+    ],
+    ids=str,
+)
+def test_filters_are_those_of_transformers(asked: dict[str, Any], dtype: torch.dtype):
+    sampling = Sampling(**asked)
+    for scale in (0.1, 2.0, 20.0):
+        logits = (scale * torch.randn(100)).to(dtype)  # in bfloat16 many are alike
+        expected = filtered_by_transformers(logits, sampling)
+        torch.testing.assert_close(filtered(logits, sampling), expected, rtol=0, atol=0)
+
+
+def test_the_likeliest_token_is_the_first_of_several():
+    assert greedy(torch.tensor([0.0, 2.0, 1.0, 2.0])) == 1
+
+
+def test_draws_are_the_same_each_time_and_differ_by_seed():
+    logits = torch.randn(100)
+    draws = [
+        [choose(logits) for _ in range(8)]
+        for choose in (sampler(Sampling(seed=seed)) for seed in (1, 1, 2))
+    ]
+    assert draws[0] == draws[1] != draws[2]
+
+
+def test_tokens_are_drawn_as_often_as_they_are_likely():
+    choose = sampler(Sampling(top_k=2))
+    logits = torch.tensor([0.3, 0.6, 0.1]).log()
+    counts = Counter(choose(logits) for _ in range(3000))
+    assert counts[2] == 0
+    assert abs(counts[1] / 3000 - 2 / 3) < 0.04  # over four standard deviations
+
+
+def test_the_coldest_draw_is_the_likeliest_token():
+    logits = 1e5 * torch.randn(100)
+    assert sampler(Sampling(temperature=1e-6))(logits) == greedy(logits)
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+@pytest.mark.parametrize("asked", [{}, {"top_k": 5}, {"top_p": 0.5}], ids=str)
+def test_logits_that_cannot_be_compared(wrong: float, asked: dict[str, Any]):
+    logits = torch.randn(100)
+    logits[7] = wrong
+    for choose in (greedy, sampler(Sampling(**asked))):
+        with pytest.raises(TilewrightError, match="logits is NaN or infinite: no token can be"):
+            choose(logits)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            {"temperature": 0.0},
+            "the temperature has to be at least 1e-06, not 0 "
+            "(leave it out: then the likeliest token is taken)",
+        ),
+        (
+            {"temperature": -1.0},
+            "the temperature has to be at least 1e-06, not -1 "
+            "(leave it out: then the likeliest token is taken)",
+        ),
+        (
+            {"temperature": 1e-40},
+            "the temperature has to be at least 1e-06, not 1e-40 "
+            "(leave it out: then the likeliest token is taken)",
+        ),
+        ({"top_k": 0}, "top-k leaves the likeliest tokens, so at least 1, not 0"),
+        ({"top_p": 0.0}, "top-p is a probability, above 0 and at most 1, not 0"),
+        ({"top_p": 1.5}, "top-p is a probability, above 0 and at most 1, not 1.5"),
+        ({"top_p": float("nan")}, "top-p is a probability, above 0 and at most 1, not nan"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense(asked: dict[str, Any], message: str):
+    with pytest.raises(UsageError) as err:
+        Sampling(**asked)
+    assert str(err.value) == message
