@@ -7,12 +7,13 @@ Running a launch plan on a device: one interface, `Backend`, behind which are th
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from tilewright.arrays import as_array, tensor_of
 from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.outcome import Execution
 from tilewright.codegen.poison import Array
 from tilewright.codegen.simulator_backend import SimulatorBackend
-from tilewright.errors import UsageError
+from tilewright.errors import TilewrightError, UsageError
 
 
 class Backend(Protocol):
@@ -36,9 +37,33 @@ RunTensors = Callable[[Sequence[Any]], list[Any]]
 class TensorBackend(Backend, Protocol):
     """A device that takes PyTorch's tensors as they lie there."""
 
+    @property
+    def device(self) -> str:
+        """What PyTorch calls it."""
+        ...
+
     def load(self, plan: Plan) -> RunTensors:
         """A plan on the device: what it takes is as `plan.inputs` says."""
         ...
+
+
+def runner(plan: Plan, backend: Backend) -> RunTensors:
+    """
+    A plan on a device as a function of tensors or arrays, which it gives back as the device does:
+    tensors of a GPU, arrays of the simulator. Raises `TilewrightError` for a kernel that fails.
+    """
+    if isinstance(backend, TensorBackend):
+        loaded = backend.load(plan)
+        return lambda values: loaded([tensor_of(value) for value in values])
+
+    def simulated(values: Sequence[Any]) -> list[Any]:
+        execution = backend.run(plan, [as_array(value) for value in values])
+        if execution.problems:
+            first = execution.problems[0]
+            raise TilewrightError(f"kernel '{first.kernel}' is wrong: {first.message}")
+        return execution.results
+
+    return simulated
 
 
 def backend_for(device: str, target: str, blocks: int | None = None) -> Backend:

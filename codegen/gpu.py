@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which GPU is present, asked of its driver through ctypes; and the target to compile for.
+Which GPUs are present, asked of their driver through ctypes; and the target to compile for.
 
 Reference: CUDA driver API, sections "Initialization" and "Device Management".
 """
@@ -30,15 +30,26 @@ class Gpu:
 
 
 @cache
-def present_gpu() -> Gpu | None:
-    """The first GPU; None where there is none, or no driver."""
+def present_gpus() -> tuple[Gpu, ...]:
+    """All GPUs, in the order of the driver; none where there is no driver."""
     try:
         driver = ctypes.CDLL(_DRIVER)
     except OSError:
-        return None
+        return ()
+    count = ctypes.c_int()
+    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return ()
+    return tuple(_described(driver, ordinal) for ordinal in range(count.value))
+
+
+def present_gpu() -> Gpu | None:
+    """The first GPU; None where there is none, or no driver."""
+    return next(iter(present_gpus()), None)
+
+
+def _described(driver: ctypes.CDLL, ordinal: int) -> Gpu:
     device = ctypes.c_int()
-    if driver.cuInit(0) or driver.cuDeviceGet(ctypes.byref(device), 0):
-        return None
+    driver.cuDeviceGet(ctypes.byref(device), ordinal)
     name = ctypes.create_string_buffer(256)
     driver.cuDeviceGetName(name, len(name), device)
     attributes = (_COMPUTE_CAPABILITY_MAJOR, _COMPUTE_CAPABILITY_MINOR)

@@ -145,6 +145,11 @@ class _Reader:
                 for number, argument in zip(outputs, kernel.outputs, strict=True)
                 if kernel.is_scratch(argument)
             ),
+            tuple(
+                number
+                for number, argument in zip(outputs, kernel.outputs, strict=True)
+                if kernel.is_updated(argument)
+            ),
             "" if kernel.schedule is None else kernel.schedule.data,
         )
 

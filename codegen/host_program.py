@@ -94,7 +94,7 @@ class _Main:
         yield "}"
 
     def _body(self) -> Iterator[str]:
-        yield f'const char *path = argc > 1 ? argv[1] : "{self.data_name}";'
+        yield f"const char *path = argc > 1 ? argv[1] : {_quoted(self.data_name)};"
         yield 'FILE *data = std::fopen(path, "rb");'
         yield 'if (data == nullptr) host::stop(std::string("cannot read ") + path);'
         yield f"std::vector<unsigned char *> b({max(1, len(self.plan.buffers))});"
@@ -130,7 +130,7 @@ class _Main:
             memory = f"host::allocate({type.bytes})" if slot is None else f"slab + {slot.start}"
             yield f"b[{number}] = {memory};  // {plan.names[number]}, {type}"
         for number, type in enumerate(plan.buffers[: len(plan.inputs)]):
-            name = f'"{plan.names[number]}"'
+            name = _quoted(plan.names[number])
             yield f"host::upload(b[{number}], host::read(data, {type.bytes}, {name}), {name});"
 
     def _preparations(self) -> Iterator[str]:
@@ -177,6 +177,16 @@ class _Main:
         read = f"host::read(data, {type.bytes}, {name})"
         yield f"right &= host::is_right({name}, b[{number}], {read}, {type.dtype.itemsize},"
         yield f"                        host::{kind}, {expected.allowed!r});"
+
+
+def _quoted(text: str) -> str:
+    """A string of C++: bytes of UTF-8, in octal unless they stand for themselves in one."""
+    return '"' + "".join(_shown(byte) for byte in text.encode()) + '"'
+
+
+def _shown(byte: int) -> str:
+    is_plain = 32 <= byte < 127 and byte not in b'"\\?'
+    return chr(byte) if is_plain else f"\\{byte:03o}"
 
 
 def _braced(sizes: Sequence[int]) -> str:

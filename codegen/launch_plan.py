@@ -86,6 +86,8 @@ class Launch:
     """Outputs that are filled before the launch, which updates them."""
     scratch: tuple[int, ...] = ()
     """Outputs that hold nothing of use after the launch."""
+    updated: tuple[int, ...] = ()
+    """Outputs that are written in part: what they hold before stays elsewhere."""
     schedule: str = ""
     """The pipeline that scheduled the kernel, as `opt-tool -p` takes it."""
 
@@ -136,6 +138,12 @@ class Plan:
         """That an input is not what the program takes."""
         name, type = self.input_names[number], self.inputs[number]
         return UsageError(f"the input '{name}' is {given}, but the program takes {type}")
+
+    @property
+    def written(self) -> frozenset[int]:
+        """The inputs that launches write to."""
+        updated = (number for launch in self.launches for number in launch.updated)
+        return frozenset(number for number in updated if number < len(self.inputs))
 
     @property
     def dynamic_shared_bytes(self) -> dict[str, int]:

@@ -7,7 +7,7 @@ A launch plan as text: tables of inputs, intermediate buffers, launches and resu
       1  double<<<1, 64>>>  (%a) -> (%b)
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from tilewright.codegen.launch_plan import Fill, Launch, MapOf, Plan
 
@@ -34,6 +34,11 @@ def plan_text(plan: Plan) -> str:
         if rows:
             lines += ["", title, *_table(rows)]
     return "\n".join(lines) + "\n"
+
+
+def launches_text(launches: Collection[Launch]) -> str:
+    """How many there are: `22 launches of 11 kernels`."""
+    return f"{len(launches)} launches of {len({launch.kernel for launch in launches})} kernels"
 
 
 def buffer_text(plan: Plan, number: int) -> str:

@@ -4,7 +4,7 @@ CUDA IR as CUDA C++ text, which NVRTC and nvcc compile as it is: the prelude as 
 then the kernels. The host function, which launches them, is not part of the text.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
 from typing import IO, NamedTuple
@@ -173,9 +173,9 @@ class CudaText(NamedTuple):
     notes: Mapping[int, str]
 
 
-def cuda_text(module: ModuleOp) -> CudaText:
-    """The CUDA C++ text of a module of CUDA IR."""
-    kernels = kernels_of(module)
+def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> CudaText:
+    """The CUDA C++ text of a module of CUDA IR, or of some of its kernels."""
+    kernels = [op for op in kernels_of(module) if only is None or op in only]
     stream = StringIO()
     stream.writelines(_permuted_arguments(module))
     if functions := prelude(_called(kernels), _types(kernels)):
@@ -191,9 +191,9 @@ def cuda_text(module: ModuleOp) -> CudaText:
     return CudaText(source, {line - cut: note for line, note in notes.items()})
 
 
-def cuda_source(module: ModuleOp) -> str:
+def cuda_source(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> str:
     """The text alone."""
-    return cuda_text(module).source
+    return cuda_text(module, only).source
 
 
 @dataclass(frozen=True)

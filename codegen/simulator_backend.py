@@ -36,6 +36,15 @@ DEFAULT_BUDGET = 2_000_000_000
 """Thread-instructions that a plan may take in the simulator: a minute or two on one CPU core."""
 
 
+def check_reach(what: str, operations: int) -> None:
+    """
+    Raise `SimulationTooLarge` for a program that would take more than minutes, as estimated by its
+    scalar operations at Tensor IR: a thread-instruction does about two of them.
+    """
+    if (needed := operations // 2) > DEFAULT_BUDGET:
+        raise SimulationTooLarge(what, DEFAULT_BUDGET, needed)
+
+
 class SimulatorBackend:
     """
     Runs a plan's kernels in the PTX simulator, with all its checks.
@@ -64,6 +73,8 @@ class SimulatorBackend:
             loaded_array(array, plan.permuted.get(n), plan.alignments[n])
             for n, array in enumerate(inputs)
         ]
+        for number in plan.written:
+            loaded[number] = np.array(loaded[number])
         buffers = loaded + allocated(plan)
         _fill(plan.kept, buffers)
         started: set[int] = set()
@@ -134,7 +145,7 @@ class SimulatorBackend:
     ) -> list[Array]:
         """Which elements are unwritten also where memory starts out as something else."""
         again = list(buffers)
-        for number in launch.outputs:
+        for number in set(launch.outputs) - set(launch.updated):
             again[number] = poisoned(plan.buffers[number], OTHER_POISON)
         fills = (*launch.fills, *plan.kept)
         _fill([fill for fill in fills if fill.buffer in launch.outputs], again)
@@ -166,7 +177,7 @@ def _reads_samples(reports: Sequence[KernelReport]) -> bool:
     sampled: set[int] = set()
     for report in reports:
         launch = report.launch
-        updates = launch.in_place or launch.fills
+        updates = launch.in_place or launch.fills or launch.updated
         if sampled & set(launch.inputs) or (report.is_sample and updates):
             return True
         if report.is_sample:
@@ -177,9 +188,10 @@ def _reads_samples(reports: Sequence[KernelReport]) -> bool:
 def _left_of(launch: Launch, buffers: Sequence[Array], patterns: Patterns = POISON) -> list[Array]:
     """Which elements of each output nobody wrote; none where nobody asks what it holds."""
     filled = {fill.buffer for fill in launch.fills}
+    unasked = {*filled, *launch.scratch, *launch.updated}
     return [
         np.zeros(buffers[number].shape, bool)
-        if number in filled or number in launch.scratch
+        if number in unasked
         else is_poison(buffers[number], patterns)
         for number in launch.outputs
     ]

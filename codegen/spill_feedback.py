@@ -41,7 +41,7 @@ def relieve_spills(module: ModuleOp, target: str) -> None:
     spilled = _spilled(cuda_source(module), target)
     searches = [_Search(op, bytes) for op in asking if (bytes := spilled[op.sym_name.data])]
     while tried := [search for search in searches if search.try_middle()]:
-        spilled = _spilled(cuda_source(module), target)
+        spilled = _spilled(cuda_source(module, [search.op for search in tried]), target)
         for search in tried:
             search.learn(spilled[search.op.sym_name.data])
     for search in searches:

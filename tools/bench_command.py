@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright bench SUITE.json`: every case of a suite against PyTorch, on the GPU; with `--static`
-what the kernels' machine code tells, without one.
+`tilewright bench SUITE.json`: every case of a suite against PyTorch, on the GPU; with `--model` a
+decoder block of a model. With `--static` what the kernels' machine code tells, without a GPU.
 """
 
 import argparse
-import re
 import sys
+from collections.abc import Sequence
 from time import monotonic
 
 from tilewright.errors import UsageError
 from tilewright.tools import static_bench
 from tilewright.tools.bench.gpu import MACHINE_CODE, need_gpu
 from tilewright.tools.bench.plot import draw, need_matplotlib
-from tilewright.tools.bench.results_file import ResultsFile, check_path
+from tilewright.tools.bench.request import AnyCase
+from tilewright.tools.bench.results_file import ResultsFile
 from tilewright.tools.bench.row import Row
 from tilewright.tools.bench.supervisor import Supervisor, worker_command
-from tilewright.tools.bench.table import print_rows, print_summary
+from tilewright.tools.bench.table import print_launches, print_rows, print_summary
+from tilewright.tools.block_case import block_cases, check_source
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.options.backends import BACKENDS
 from tilewright.tools.options.database import database_of
-from tilewright.tools.suite import Case, read_cases
+from tilewright.tools.output_path import check_path
+from tilewright.tools.suite import read_cases
 from tilewright.tools.terminal import console
 
 LIMIT_S = 180.0
@@ -53,11 +56,12 @@ def _check_static(args: argparse.Namespace) -> None:
     check_path(args.json)
 
 
-def run_measured(args: argparse.Namespace, cases: list[Case], supervisor: Supervisor) -> int:
+def run_measured(args: argparse.Namespace, cases: Sequence[AnyCase], supervisor: Supervisor) -> int:
     """Measure the cases that are not in the file yet, and show all."""
     check_path(args.json)
     if args.plot is not None:
         need_matplotlib(args.plot)
+        check_path(args.plot)
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
     supervisor.start()
     results = ResultsFile(args.json, supervisor.environment)
@@ -67,19 +71,22 @@ def run_measured(args: argparse.Namespace, cases: list[Case], supervisor: Superv
         supervisor.stop()
     rows = [row for case in cases if (row := results.row(case)) is not None]
     print_rows(rows, out)
+    for row in rows:
+        if row.get("launches"):
+            print_launches(row, out)
     print_summary(rows, out)
     if left := len(cases) - len(rows):
         out.print(f"\n{left} cases are left: the same command goes on with them")
+    if args.json == "-":
+        write_text("-", results.text(rows))
     gpu = supervisor.environment["gpu"]
     if args.plot is not None:
         draw(rows, f"Tilewright {supervisor.environment['tilewright']} on {gpu}", args.plot)
-    if args.json == "-":
-        write_text("-", results.text(rows))
     return 1 if any(row["problem"] for row in rows) else 0
 
 
 def _measure(
-    cases: list[Case], results: ResultsFile, supervisor: Supervisor, args: argparse.Namespace
+    cases: Sequence[AnyCase], results: ResultsFile, supervisor: Supervisor, args: argparse.Namespace
 ) -> None:
     begin = monotonic()
     for number, case in enumerate(cases, 1):
@@ -100,12 +107,16 @@ def _line(row: Row) -> str:
     return f"{row['name']}: {row['us']:.2f} us"
 
 
-def _cases(args: argparse.Namespace) -> list[Case]:
+def _cases(args: argparse.Namespace) -> list[AnyCase]:
     """Those asked for. `UsageError` if there are none."""
-    cases = list(read_cases(args.suite, args.only))
+    check_source(args)
+    cases: list[AnyCase] = (
+        [*read_cases(args.suite)] if args.suite is not None else [*block_cases(args)]
+    )
+    cases = [case for case in cases if args.only in case.name]
     if args.filter is not None:
-        cases = [case for case in cases if re.search(args.filter, case.name)]
+        cases = [case for case in cases if args.filter.search(case.name)]
     if not cases:
         asked = args.only if args.filter is None else args.filter.pattern
-        raise UsageError(f"no case of '{args.suite}' has '{asked}' in its name")
+        raise UsageError(f"no case of '{args.suite or args.model}' has '{asked}' in its name")
     return cases

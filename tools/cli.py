@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright compile | run | explain | tune | db | bench | ops | simcheck | doctor`: the commands,
-how they run and how they end. The options of each are in `tools/options/`.
+`tilewright compile | run | generate | explain | tune | db | bench | ops | simcheck | doctor`: the
+commands, how they run and how they end. The options of each are in `tools/options/`.
 
 Exit code 0: done, and right. 1: something failed, or a result is wrong. 2: the command line, the
 expression or the file cannot be understood. 130: interrupted.
@@ -19,14 +19,26 @@ from importlib import import_module
 from typing import TextIO
 
 import tilewright
-from tilewright.tools.options import bench, compile, db, doctor, explain, ops, run, simcheck, tune
+from tilewright.tools.options import (
+    bench,
+    compile,
+    db,
+    doctor,
+    explain,
+    generate,
+    ops,
+    run,
+    simcheck,
+    tune,
+)
 
-COMMANDS = (compile, run, ops, explain, tune, db, bench, simcheck, doctor)
+COMMANDS = (compile, run, generate, ops, explain, tune, db, bench, simcheck, doctor)
 """In the order in which help lists them."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`tilewright`'s exit code for the arguments `argv`, by default those of the process."""
+    _open_closed_streams()
     try:
         args = parser().parse_args(_joined(sys.argv[1:] if argv is None else argv))
         with warnings.catch_warnings():
@@ -46,6 +58,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except BaseException as err:
         return _explained(err)
+
+
+def _open_closed_streams() -> None:
+    """Let what is printed vanish where the shell closed a stream, `>&-`: Python has None there."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")
 
 
 def _joined(argv: Sequence[str]) -> list[str]:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright compile`: a program's IR at a level, its CUDA source, or a report on its kernels."""
+"""
+`tilewright compile`: a program's IR at a level, its CUDA source, or a report on its kernels; of a
+language model also a folder with all of it.
+"""
 
 import argparse
 import sys
@@ -14,17 +17,21 @@ from tilewright.codegen.spill_feedback import lower_to_cuda, relieve_spills
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.errors import UsageError
 from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
 from tilewright.passes.trace import listening
+from tilewright.tools.language_model import is_model
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.model_source import module_of
 from tilewright.tools.options.database import database_of
 from tilewright.tools.plan_file import form_of, write_plan
+from tilewright.tools.progress import Say, lower_telling, progress
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.terminal import colored_diff, is_colored
 from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
 from tilewright.tuning.known_schedules import with_known_schedules
+
+_STAGES = 9
+"""Of a model: config, structure, capture, five levels, NVRTC."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,12 +50,16 @@ def run(args: argparse.Namespace) -> int:
     if args.schedule and not has_kernels:
         says = f"--schedule is of kernels, and there are none at level {level}"
         raise UsageError(says, remedy="take loop or a level below")
-    with _listening(args, target):
-        module = with_schedules(module_of(args), args.schedule, target)
+    if _writes_folder(args, level):
+        _write_model(args, target)
+        return 0
+    with _listening(args, target), _progress(args) as say:
         db = (has_kernels or wants_report) and database_of(args)
+        module = with_schedules(module_of(args, say), args.schedule, target, db=db)
         planned = with_known_schedules(module, target, db)
-        lowered = lower(planned if has_kernels else module, level, target=target)
+        lowered = lower_telling(planned if has_kernels else module, level, target, say)
         if level is Level.CUDA:
+            say("NVRTC")
             relieve_spills(lowered, target)
     warn_of_idle_steps(module, lowered, target)
     if level is Level.CUDA:
@@ -70,6 +81,25 @@ def _check_stdout(args: argparse.Namespace) -> None:
     for option, path in (("-o", args.output), ("--plan", args.plan)):
         if args.json == path == "-":
             raise UsageError(f"--json - has stdout for itself: {option} takes a file then")
+
+
+def _writes_folder(args: argparse.Namespace, level: Level) -> bool:
+    """Whether `-o` is the folder of a model."""
+    is_file = args.output is None or args.output == "-" or args.output.endswith(".cu")
+    return level is Level.CUDA and not is_file and is_model(args)
+
+
+def _write_model(args: argparse.Namespace, target: str) -> None:
+    # PyTorch comes with it.
+    from tilewright.tools.folder_command import write_model
+
+    with _listening(args, target), _progress(args) as say:
+        write_model(args, target, say)
+
+
+def _progress(args: argparse.Namespace) -> AbstractContextManager[Say]:
+    """A model takes a while; remarks and rewrites say themselves how far it is."""
+    return progress(args.color, _STAGES, is_shown=is_model(args) and not args.verbosity)
 
 
 def _write_host(args: argparse.Namespace, target: str, level: Level) -> None:

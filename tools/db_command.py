@@ -13,7 +13,7 @@ from tilewright.passes.pipeline_string import did_you_mean
 from tilewright.tools.db_tables import print_best, print_counts, print_kernel
 from tilewright.tools.golden_export import write_goldens
 from tilewright.tools.mlir_source import read_bytes, write_text
-from tilewright.tools.terminal import console
+from tilewright.tools.terminal import console, counted
 from tilewright.tuning.database import Counts, Database
 from tilewright.tuning.database_file import DatabaseError
 from tilewright.tuning.json_lines import as_json, from_lines, to_lines
@@ -40,7 +40,8 @@ def _ls(args: argparse.Namespace, path: Path) -> None:
     print_counts(counts, notes, out)
     kernels = len({each.key.kernel for each in counts})
     total = sum(each.measured + each.failed for each in counts)
-    out.print(f"{total} measurements of {kernels} kernels in {path}", markup=False, soft_wrap=True)
+    what = f"{counted(total, 'measurement')} of {counted(kernels, 'kernel')}"
+    out.print(f"{what} in {path}", markup=False, soft_wrap=True)
 
 
 def _counts_json(counts: Counts, notes: Notes) -> dict[str, Any]:
@@ -110,7 +111,7 @@ def _export(args: argparse.Namespace, path: Path) -> None:
 
 
 def _import(args: argparse.Namespace, path: Path) -> None:
-    read = [from_lines(read_bytes(f).read().decode().splitlines(), f) for f in args.files]
+    read = [from_lines((line.decode() for line in read_bytes(f)), f) for f in args.files]
     _add(read, path)  # a mistake in any file leaves all as it was
 
 
@@ -128,7 +129,8 @@ def _add(read: Sequence[tuple[list[KernelNote], list[Record]]], path: Path) -> N
     with Database.writing(path) as database:
         new = sum(database.merge(*each) for each in read)
     total = sum(len(records) for _, records in read)
-    what = f"{new} of {total} measurements are new, or newer than those in {path}"
+    verb = "is" if new == 1 else "are"
+    what = f"{new} of {counted(total, 'measurement')} {verb} new, or newer than those in {path}"
     print(what, file=sys.stderr)
 
 

@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import (
 )
 from xdsl.utils.lexer import Span
 
-from tilewright.errors import TilewrightError, excerpt
+from tilewright.errors import TilewrightError, excerpt, one_line
 from tilewright.passes.pipeline_string import malformed
 from tilewright.passes.verification import InvalidOpError
 
@@ -48,11 +48,6 @@ def render(span: Span[Any], message: str) -> str:
     line = text[start : span.input.get_end_of_line(span.start)]
     shown = excerpt(line, place.col - 1, len(span))
     return f"{place}: error: {one_line(message)}{shown}"
-
-
-def one_line(message: object) -> str:
-    """`message` without its line breaks."""
-    return " ".join(str(message).split())
 
 
 def format_error(err: TilewrightError) -> str:
@@ -99,6 +94,12 @@ def explain(err: BaseException) -> tuple[str, int]:
         case _:
             trace = "".join(traceback.format_exception(err))
             return f"{trace}{_BUG}", 1
+
+
+def explain_case(err: BaseException, case: str) -> tuple[str, int]:
+    """The same of a case of a suite, which the message names."""
+    message, code = explain(err)
+    return message.replace("error: ", f"error: case '{case}': ", 1), code
 
 
 _BUG = """\

@@ -17,7 +17,7 @@ from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.report.disassemble import find_nvdisasm
 from tilewright.codegen.runtime.cubin_cache import default_folder, total_bytes
-from tilewright.codegen.runtime.gpu_backend import why_no_gpu
+from tilewright.codegen.runtime.gpu_backend import best_driver, why_no_gpu
 from tilewright.tools.terminal import console, show, table
 from tilewright.tools.toolkit import find_tool, use_cuda_home
 from tilewright.tuning.own_database import own_database
@@ -60,10 +60,14 @@ def _abilities() -> Table:
         ("run on the simulator, with all checks", has_nvrtc, "needs NVRTC"),
         ("compare a run with PyTorch (run -c)", has_torch and has_nvrtc, "needs torch and NVRTC"),
         ("report on machine code (compile --report)", has_nvrtc, "needs NVRTC"),
-        ("run on a GPU", no_gpu is None, no_gpu or ""),
+        (_on_gpu(no_gpu), no_gpu is None, no_gpu or ""),
     ):
         rows.add_row(ability, "[green]yes[/]" if works else f"[red]no[/]: {reason}")
     return rows
+
+
+def _on_gpu(no_gpu: str | None) -> str:
+    return f"run on a GPU, by {best_driver()}" if no_gpu is None else "run on a GPU"
 
 
 def _why_no_gpu(has_torch: bool, has_nvrtc: bool) -> str | None:
@@ -113,11 +117,12 @@ PARTS = (
     Part("xdsl", _package("xdsl"), "the IRs", "pip install tilewright"),
     Part("numpy", _package("numpy"), "interpreters and simulator", "pip install tilewright"),
     Part("torch", _package("torch"), "reading PyTorch programs", "pip install tilewright"),
-    Part("safetensors", _package("safetensors"), "run --inputs", "pip install tilewright"),
+    Part("safetensors", _package("safetensors"), "weights, run --inputs", "pip install tilewright"),
     Part("NVRTC", _nvrtc, "compiling CUDA: the simulator", _CUDA),
     Part("nvdisasm", _nvdisasm, "machine code as text", _CUDA),
     Part("GPU", _gpu, "running at speed", "the simulator runs without"),
     Part("pycuda", _package("pycuda"), "running on a GPU", f"{_GPU}; runs without"),
+    Part("cuda-bindings", _package("cuda-bindings"), "running on a GPU", "runs without"),
     Part("ncu", partial(find_tool, "ncu"), "run --profile", "part of the CUDA toolkit"),
     Part("matplotlib", _package("matplotlib"), "bench --plot", "pip install 'tilewright\\[plot]'"),
     Part("cache", _cache, "machine code of kernels", ""),
@@ -125,7 +130,7 @@ PARTS = (
     Part(
         "transformers",
         _package("transformers"),
-        "models from Hugging Face",
+        "language models",
         "pip install 'tilewright\\[models]'",
     ),
 )

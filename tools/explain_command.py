@@ -35,6 +35,7 @@ from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.terminal import console
 from tilewright.tools.trace_printer import Snapshot
 from tilewright.tuning.knowledge import Db, Known
+from tilewright.tuning.known_fusion import with_known_fusion
 from tilewright.tuning.known_schedules import planned_as_known
 
 SCHEMA = 1
@@ -114,17 +115,24 @@ class Explanation(NamedTuple):
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print a paragraph for each kernel; write the JSON."""
+    """Print how the program is fused, and a paragraph for each kernel; write the JSON."""
     target = target_for(args.target)
-    found = explanations(module_of(args), args.schedule, target, database_of(args))
+    db = database_of(args)
+    module, fusion = with_known_fusion(module_of(args), target, db)
+    found = explanations(module, args.schedule, target, db)
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
+    if fusion is not None:
+        out.print("program", style="bold")
+        out.print(f"  fused     {fusion.schedule}", markup=False, soft_wrap=True)
+        out.print(f"  known     {fusion}\n", markup=False, soft_wrap=True)
     if not found:
         out.print("no kernels: nothing is computed")
     for explanation in found:
         _print(out, explanation)
     if args.json is not None:
         kernels = [_as_json(explanation) for explanation in found]
-        content = {"schema": SCHEMA, "target": target, "kernels": kernels}
+        program = None if fusion is None else fusion._asdict()
+        content = {"schema": SCHEMA, "target": target, "program": program, "kernels": kernels}
         write_text(args.json, json.dumps(content, indent=1) + "\n")
     return 0
 
@@ -140,7 +148,7 @@ def explanations(
         kernels = [op for op in module.ops if isinstance(op, loop.KernelOp | kernel.FuncOp)]
         return [_as_it_came(op, target_named(target)) for op in kernels]
     given = with_schedules(lower(module, Level.LOOP, target=target), schedules, target)
-    nests, known = planned_as_known(given, target, db)
+    nests, known, _ = planned_as_known(given, target, db)
     steps = Steps(target_named(target))
     with listening(steps):
         scheduled = lower(nests, Level.TILE, target=target)

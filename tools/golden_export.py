@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.tools.mlir_source import write_text
+from tilewright.tools.terminal import counted
 from tilewright.tuning.goldens import (
     Golden,
     file_name,
@@ -32,7 +33,7 @@ def write_goldens(folder: Path, notes: Mapping[str, KernelNote], records: Sequen
         name = file_name(gpu)
         kept = _newest([*before.get(name, ()), *goldens])
         write_text(str(folder / name), golden_text(gpu, target, kept))
-        print(f"{folder / name}: {len(kept)} goldens", file=sys.stderr)
+        print(f"{folder / name}: {counted(len(kept), 'golden')}", file=sys.stderr)
 
 
 def _newest(goldens: Sequence[Golden]) -> list[Golden]:

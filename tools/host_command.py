@@ -31,8 +31,9 @@ def write_host(args: argparse.Namespace, target: str) -> None:
         raise UsageError(
             "nobody knows the results of CUDA IR", remedy="start with IR of a higher level"
         )
-    module = with_schedules(program.module, args.schedule, target)
-    planned = with_known_schedules(module, target, database_of(args))
+    db = database_of(args)
+    module = with_schedules(program.module, args.schedule, target, db=db)
+    planned = with_known_schedules(module, target, db)
     lowered = lower_to_cuda(planned, target)
     warn_of_idle_steps(module, lowered, target)
     plan = plan_of(lowered)

@@ -53,9 +53,14 @@ def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
     if level_of(module) is not Level.CUDA or not _has_kernels(module):
         return interpreted_program(module, against)
     if against is None:
-        return Program(module, None, _unknown, _unknown, "interpreter")
+        return unjudged_program(module)
     judged = interpreted_program(against, against)
     return replace(judged, module=module)
+
+
+def unjudged_program(module: ModuleOp, inputs: Sequence[Array] | None = None) -> Program:
+    """A program whose results are not compared with anything."""
+    return Program(module, None, _unknown, _unknown, "interpreter", inputs)
 
 
 def _unknown(*_: Any) -> list[Array]:

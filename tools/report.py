@@ -2,7 +2,7 @@
 """What `tilewright run` says: two tables for people, one JSON object for programs."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,7 +67,7 @@ def _place(problem: Problem) -> str:
 def print_report(report: Report, console: Console) -> None:
     """The tables."""
     console.print(f"device {report.device}, target {report.target}\n", markup=False)
-    show(console, _outputs_table(report))
+    print_outputs(report, console)
     console.print()
     if report.execution.kernels:
         show(console, _kernels_table(report))
@@ -79,16 +79,27 @@ def print_report(report: Report, console: Console) -> None:
     if report.static is not None:
         console.print()
         print_static_report(report.static, console)
-    style, verdict = ("bold green", _right(report)) if report.ok else ("bold red", "wrong")
+    print_verdict(report, console, "name a program with --against")
+
+
+def print_outputs(report: Report, console: Console) -> None:
+    """How each output compares with what it should be."""
+    show(console, _outputs_table(report))
+
+
+def print_verdict(report: Report, console: Console, to_compare: str) -> None:
+    """Whether all is right; `to_compare` is what to do where nothing was compared."""
+    right = ("bold green", _right(report, to_compare))
+    style, verdict = right if report.ok else ("bold red", "wrong")
     console.print(f"\n[{style}]{verdict}[/]")
 
 
-def _right(report: Report) -> str:
+def _right(report: Report, to_compare: str) -> str:
     execution = report.execution
     if execution.is_built_on_samples:
         return "not compared: kernels read what blocks that did not run should have written"
     if not report.compared:
-        return "not compared: name a program with --against"
+        return f"not compared: {to_compare}"
     return "right in the blocks that ran" if execution.is_sample else "right"
 
 
@@ -143,9 +154,8 @@ def _factor(factor: float, count: int) -> str:
     return f"{factor:.2f}" if count else "-"
 
 
-def write_json(report: Report, path: str, bench: dict[str, Any] | None = None) -> None:
-    """The JSON object, to a file; with the times, if they were taken."""
-    times = {} if bench is None else {"bench": bench}
+def write_json(report: Report, path: str, more: Mapping[str, Any]) -> None:
+    """The JSON object, to a file; with `more` of what this run was for."""
     static = {} if report.static is None else {"report": as_json(report.static)}
     _write(
         path,
@@ -160,7 +170,7 @@ def write_json(report: Report, path: str, bench: dict[str, Any] | None = None) -
             "peak_bytes": report.slab.peak_bytes,
             "sum_bytes": report.slab.sum_bytes,
             **static,
-            **times,
+            **more,
         },
     )
 

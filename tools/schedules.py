@@ -22,21 +22,29 @@ from tilewright.passes.pipeline_string import did_you_mean, parse_spec_list, wit
 from tilewright.passes.pipelines import TO_TILE
 from tilewright.passes.tile.scheduling_pass import LEFT_OUT
 from tilewright.passes.trace import Listener, Rule, listening
+from tilewright.tuning.knowledge import Db
+from tilewright.tuning.known_fusion import with_known_fusion
 
 _NAMED = re.compile(r"\s*([\w.$-]+)\s*=(.*)", re.DOTALL)
 _ORDER = {spec.name: position for position, spec in enumerate(parse_spec_list(TO_TILE))}
 
 
 def with_schedules(
-    module: ModuleOp, given: Sequence[str], target: str, manager: PassManager | None = None
+    module: ModuleOp,
+    given: Sequence[str],
+    target: str,
+    manager: PassManager | None = None,
+    db: Db = False,
 ) -> ModuleOp:
     """
-    `module` at Loop IR with the plans that are `given`, as `PASSES` for the only kernel or as
-    `KERNEL=PASSES`; what has none is left to the planner. `module` itself where nothing is given.
+    `module` at Loop IR, fused as `db` knows, with the plans that are `given`, as `PASSES` for the
+    only kernel or as `KERNEL=PASSES`; what has none is left to the planner. `module` itself where
+    nothing is given.
     """
     if not given:
         return module
-    nests = lower(module, Level.LOOP, manager, target)
+    program = with_known_fusion(module, target, db, manager).module
+    nests = lower(program, Level.LOOP, manager, target)
     kernels = {op.sym_name.data: op for op in nests.ops if isinstance(op, loop.KernelOp)}
     planned: set[str] = set()
     for text in given:

@@ -1,73 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright bench --static SUITE.json`: what the machine code of every case's kernels tells, and
-what keeps them from being as fast as they could be.
+`tilewright bench --static`: what the machine code of every case's kernels tells, and what keeps
+them from being as fast as they could be. Of decoder blocks also what the launches come to together.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import NamedTuple
 
-from tilewright.codegen.report import KernelEvidence, report_of
-from tilewright.codegen.report.instruction import Category
-from tilewright.codegen.report.shortcomings import Tile, shortcomings, wide_share
+from rich.console import Console
+
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.pipeline_string import parameters_by_pass
-from tilewright.tools.diagnostics import explain
+from tilewright.tools.bench.request import AnyCase
+from tilewright.tools.diagnostics import explain_case
 from tilewright.tools.mlir_source import write_text
 from tilewright.tools.options.database import database_of
+from tilewright.tools.static_rows import Row, rows_of
 from tilewright.tools.suite import Case
 from tilewright.tools.terminal import console, show, table
 from tilewright.tuning.knowledge import Db
-from tilewright.tuning.known_schedules import with_known_schedules
 
 SCHEMA = 1
 """The version of the JSON's shape."""
 
-_NUMBERS = (
-    "grid",
-    "block",
-    "regs",
-    "spills",
-    "smem",
-    "warps",
-    "FFMA",
-    "wide",
-    "banks",
-    "estimate",
-    "floor",
-)
+Columns = Mapping[str, Callable[[Row], str]]
 
-
-@dataclass(frozen=True)
-class Row:
-    """One kernel of one case."""
-
-    case: str
-    kernel: str
-    grid: int
-    block: int
-    registers: int
-    spill_bytes: int
-    shared_bytes: int
-    warps: int
-    """Resident on an SM."""
-    ffma_share: float | None
-    """Of the main loop's instructions."""
-    wide_share: float | None
-    """Of the bytes that go to and from global memory, those that go 16 or more at a time."""
-    bank_factor: float | None
-    sector_factor: float | None
-    minimum_bytes: int
-    estimate_us: float | None
-    case_floor_us: float
-    """What an H100 SXM needs for the whole case."""
-    schedule: str
-    shortcomings: tuple[str, ...]
+_SHAPE: Columns = {
+    "grid": lambda row: f"{row.grid}",
+    "block": lambda row: f"{row.block}",
+    "regs": lambda row: f"{row.registers}",
+    "spills": lambda row: f"{row.spill_bytes}",
+    "smem": lambda row: f"{row.shared_bytes}",
+    "warps": lambda row: f"{row.warps}",
+    "FFMA": lambda row: _share(row.ffma_share),
+    "wide": lambda row: _share(row.wide_share),
+    "banks": lambda row: _number(row.bank_factor, 2),
+    "estimate": lambda row: _number(row.estimate_us, 1),
+}
+_OF_SUITES: Columns = {**_SHAPE, "floor": lambda row: f"{row.case_floor_us:.1f}"}
+_OF_BLOCKS: Columns = {
+    "x": lambda row: f"{row.launches}",
+    **_SHAPE,
+    "floor": lambda row: _number(row.floor_us, 1),
+}
 
 
 class Failure(NamedTuple):
@@ -77,7 +56,7 @@ class Failure(NamedTuple):
     exit_code: int
 
 
-def run(args: argparse.Namespace, cases: Sequence[Case]) -> int:
+def run(args: argparse.Namespace, cases: Sequence[AnyCase]) -> int:
     """Print the table of the cases, without the cases that fail; write the JSON."""
     name = args.target or DEFAULT_TARGET
     target_named(name)
@@ -85,14 +64,14 @@ def run(args: argparse.Namespace, cases: Sequence[Case]) -> int:
     found = {case.name: _rows_or_failure(case, name, db) for case in cases}
     failures = {case: said for case, said in found.items() if isinstance(said, Failure)}
     rows = [row for said in found.values() if not isinstance(said, Failure) for row in said]
-    shown = table("case", "kernel", *_NUMBERS, "falls short", numbers=_NUMBERS)
-    for row in rows:
-        shown.add_row(*_cells(row))
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
-    good = sum(not row.shortcomings for row in rows)
     if len(failures) < len(cases):
-        show(out, shown)
+        of_suite = isinstance(cases[0], Case)
+        _print_rows(rows, _OF_SUITES if of_suite else _OF_BLOCKS, out)
+        good = sum(not row.shortcomings for row in rows)
         out.print(f"{good} of {len(rows)} kernels fall short of nothing, on {name}")
+        if not of_suite:
+            _print_totals(rows, out)
     if failures:
         print(f"error: {len(failures)} of {len(cases)} cases failed", file=sys.stderr)
     if args.json is not None:
@@ -106,77 +85,40 @@ def run(args: argparse.Namespace, cases: Sequence[Case]) -> int:
     return max((failure.exit_code for failure in failures.values()), default=0)
 
 
-def _rows_or_failure(case: Case, target: str, db: Db) -> list[Row] | Failure:
+def _rows_or_failure(case: AnyCase, target: str, db: Db) -> list[Row] | Failure:
     """The case's rows, or what is said, at once, of why there are none."""
     try:
         return [*rows_of(case, target, db)]
     except Exception as err:  # of whatever kind: the other cases are to be told of all the same
-        said, code = explain(err)
-        message = said.replace("error: ", f"error: case '{case.name}': ", 1)
+        message, code = explain_case(err, case.name)
         print(message, file=sys.stderr, flush=True)
         return Failure(message, code)
 
 
-def rows_of(case: Case, target: str, db: Db) -> Iterator[Row]:
-    """A row for each kernel of the case, with the schedules that `db` knows."""
-    import tilewright
-
-    module = tilewright.capture(case.function, *case.inputs()).module
-    planned = with_known_schedules(module, target, db)
-    for kernel in report_of(planned, target_named(target)).kernels:
-        yield _row(case, kernel)
+def _print_rows(rows: Sequence[Row], columns: Columns, out: Console) -> None:
+    shown = table("case", "kernel", *columns, "falls short", numbers=[*columns])
+    for row in rows:
+        cells = (column(row) for column in columns.values())
+        shown.add_row(row.case, row.kernel, *cells, "; ".join(row.shortcomings))
+    show(out, shown)
 
 
-def _row(case: Case, kernel: KernelEvidence) -> Row:
-    launch, resources = kernel.launch, kernel.resources
-    return Row(
-        case.name,
-        kernel.name,
-        launch.grid,
-        launch.block,
-        resources.registers,
-        resources.spill_store_bytes,
-        kernel.shared_bytes,
-        kernel.occupancy.warps,
-        None if kernel.loop is None else kernel.loop.mix.share(Category.FFMA),
-        wide_share(kernel),
-        kernel.traffic.bank_factor,
-        kernel.traffic.sector_factor,
-        kernel.traffic.minimum_bytes,
-        None if kernel.estimate is None else 1e6 * kernel.estimate.seconds,
-        case.floor_us,
-        launch.schedule,
-        tuple(shortcomings(kernel, _tile(launch.schedule))),
-    )
+def _print_totals(rows: Sequence[Row], out: Console) -> None:
+    """What the launches of each case come to together, and what they need at least."""
+    numbers = ("launches", "kernels", "estimate", "floor")
+    shown = table("case", *numbers, numbers=numbers)
+    for case in dict.fromkeys(row.case for row in rows):
+        kernels = [row for row in rows if row.case == case]
+        estimate = sum(row.launches * (row.estimate_us or 0.0) for row in kernels)
+        counts = (sum(row.launches for row in kernels), len(kernels))
+        floor = f"{kernels[0].case_floor_us:.1f}"
+        shown.add_row(case, *(f"{count}" for count in counts), f"{estimate:.1f}", floor)
+    out.print()
+    show(out, shown)
 
 
-def _tile(schedule: str) -> Tile | None:
-    """What a block owns of a contraction; None for what is none."""
-    options = parameters_by_pass(schedule)
-    match options.get("blockify-launch"):
-        case {"m": (int(m),), "n": (int(n),)}:
-            return Tile(m, n, "computed" in options.get("stage-inputs", {}))
-        case _:
-            return None
-
-
-def _cells(row: Row) -> list[str]:
-    return [
-        row.case,
-        row.kernel,
-        f"{row.grid}",
-        f"{row.block}",
-        f"{row.registers}",
-        f"{row.spill_bytes}",
-        f"{row.shared_bytes}",
-        f"{row.warps}",
-        _share(row.ffma_share),
-        _share(row.wide_share),
-        "-" if row.bank_factor is None else f"{row.bank_factor:.2f}",
-        "-" if row.estimate_us is None else f"{row.estimate_us:.1f}",
-        f"{row.case_floor_us:.1f}",
-        "; ".join(row.shortcomings),
-    ]
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
 
 
 def _share(value: float | None) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.errors import UsageError
+from tilewright.frontend.expression import Expression
 
 _RANDOM = "all inputs torch.randn"
 
@@ -44,6 +45,10 @@ class Case:
             return eval(f"lambda {names}: {self.expression}", known)
         except SyntaxError as err:
             raise UsageError(f"{err.msg}: {self.expression}") from err
+
+    def program(self, fake: bool) -> Expression:
+        """The function and its inputs; these are always the same ones, unless they are `fake`."""
+        return Expression(self.function, self.inputs("meta" if fake else "cpu"))
 
     @property
     def statements(self) -> str:

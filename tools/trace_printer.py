@@ -62,7 +62,7 @@ class Snapshot(NamedTuple):
         return cls(str(scope), cost(scope))
 
 
-class TracePrinter(_Remarks):
+class TracePrinter(_Remarks, Listener[Snapshot]):
     """Prints rewrites and remarks: `-vv`."""
 
     def __init__(

@@ -7,7 +7,8 @@ CUDA semantics, "CUDA Graphs".
 """
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from tilewright.codegen.benchmark.device import Call, Recording
@@ -50,11 +51,16 @@ class CudaDevice:
         here.wait_stream(side)
         self.wait()
         graph = torch.cuda.CUDAGraph()
+        outputs, failures = list[list[Any]](), list[Exception]()
         try:
-            with torch.no_grad(), torch.cuda.graph(graph):
-                outputs = [call() for call in calls]
+            with torch.no_grad(), torch.cuda.graph(graph), _kept(failures):
+                outputs += [call() for call in calls]
+        except Exception as err:
+            failures.append(err)  # most often, that a capture in which something failed has ended
         finally:
             torch.cuda.set_stream(here)  # which `graph` does not do where capturing fails
+        if failures:
+            raise failures[0]
         return Recording(graph.replay, outputs)
 
     def timer(self, flush: bool) -> "EventTimer":
@@ -64,6 +70,15 @@ class CudaDevice:
         import torch
 
         torch.cuda.synchronize()
+
+
+@contextmanager
+def _kept(failures: list[Exception]) -> Generator[None]:
+    """Keeps what fails for later."""
+    try:
+        yield
+    except Exception as err:
+        failures.append(err)
 
 
 class EventTimer:

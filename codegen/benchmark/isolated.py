@@ -13,7 +13,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from queue import Empty, Queue
 from tempfile import TemporaryFile
 from threading import Thread
@@ -31,12 +31,13 @@ class WorkerLost(Exception):
 
 
 class Worker:
-    """A process that measures."""
+    """A process that measures; its environment is ours, with what is `added`."""
 
-    def __init__(self, command: Sequence[str]):
+    def __init__(self, command: Sequence[str], added: Mapping[str, str] | None = None):
         self._errors: IO[str] = TemporaryFile("w+")
+        settings = [f"{name}={value}" for name, value in (added or {}).items()]
         self._process = subprocess.Popen(
-            command,
+            ["env", *settings, *command] if settings else command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

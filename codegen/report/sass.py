@@ -58,6 +58,9 @@ _UPPER_HALF = re.compile(r"\s*/\* 0x([0-9a-f]{16}) \*/")
 _TARGET = re.compile(r"(?P<before>.*)`\((?P<label>[^)]+)\)")
 _WIDTH = re.compile(r"[SU]?(8|16|32|64|128|256)")
 
+_CONSTANT = re.compile(r"R\d+, -RZ, RZ, [^,R]+, [^,R]+")
+"""Of `HFMA2.MMA`: zero times zero, plus a constant, which is how constants are moved too."""
+
 _STALL_BIT, _STALL_MASK = 41, 0xF  # in the upper half of an instruction's 128 bits
 
 _NEVER = "@!PT"
@@ -110,6 +113,8 @@ def _instruction(
     opcode, operands = found["opcode"], found["operands"]
     root, *modifiers = opcode.split(".")
     category = category_of(root)
+    if category is Category.HALF and _CONSTANT.fullmatch(operands):
+        category = Category.INTEGER
     if (found["predicate"] or "").strip() == _NEVER:
         category = Category.CONTROL  # takes a slot and does nothing, as LDS does before LDGSTS
     # BRA.DIV leads to what a warp does that has come apart: rare, and no part of a loop.

@@ -5,12 +5,14 @@ there is to do in all.
 
 Machine code does not say how often its loops run. But a loop that has the kernel's arithmetic must
 run until the arithmetic is done, and one that has its loads until everything is loaded: a loop runs
-as often as the work of its kind needs. Of the versions that compilers make of a loop, such as
-unrolled and remainder, which come from the same source line, only the longest counts.
+as often as the work of its kind needs. Where loops are nested, that holds of the one with more of
+it in a step: the loop over chunks of a product computes a little too, and runs once for many steps
+of the one inside. Of the versions that compilers make of a loop, such as unrolled and remainder,
+which come from the same source line, only the longest counts.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from tilewright.codegen.report.critical_path import DEVICE_LATENCY, L2_LATENCY, path_clocks
 from tilewright.codegen.report.estimate import Work
@@ -108,12 +110,21 @@ def _runs(code: Code, cost: KernelCost, counted: Iterable[Loop]) -> dict[Loop, f
     mixes = {loop: instruction_mix(code, loop.body) for loop in counted}
     runs = dict.fromkeys(mixes, 1.0)
     for total, measure in ((cost.flops, _flops), (cost.accessed_bytes, _global_bytes)):
-        steps = {loop: measure(mix) for loop, mix in mixes.items()}
+        steps = _without_outer({loop: measure(mix) for loop, mix in mixes.items()})
         left = total / threads - measure(once)
         for loop, in_step in steps.items():
             if in_step:
                 runs[loop] = max(runs[loop], left / sum(steps.values()))
     return runs
+
+
+def _without_outer(in_step: Mapping[Loop, float]) -> dict[Loop, float]:
+    """Those without a loop inside that does more in a step: how often these run tells of that."""
+    return {
+        loop: work
+        for loop, work in in_step.items()
+        if not any(other.whole < loop.whole and more > work for other, more in in_step.items())
+    }
 
 
 def _flops(mix: InstructionMix) -> float:

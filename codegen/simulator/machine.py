@@ -107,7 +107,8 @@ class Machine:
 
     def trap(self, lanes: Lanes, instruction: Instruction) -> None:
         name = self.unit.geometry.name(int(lanes.numbers()[0]))
-        self.unit.findings.add(Kind.TRAP, instruction.line, f"{name} executes a trap")
+        message = f"{name} executes a trap, as for an index that is out of range"
+        self.unit.findings.add(Kind.TRAP, instruction.line, message)
         self._alive[lanes.index] = False
 
     def wait(self, place: int, barrier: Barrier, lanes: Lanes) -> None:

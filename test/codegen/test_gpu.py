@@ -12,32 +12,36 @@ from tilewright.errors import UsageError
 
 
 class Driver:
-    """A driver with one GPU, or with none."""
+    """A driver with a GPU for each of the capabilities."""
 
-    def __init__(self, capability: tuple[int, int] | None):
-        self.capability = capability
+    def __init__(self, *capabilities: tuple[int, int]):
+        self.capabilities = capabilities
 
     def cuInit(self, flags: int) -> int:
         return 0
 
+    def cuDeviceGetCount(self, count: Any) -> int:
+        count._obj.value = len(self.capabilities)
+        return 0
+
     def cuDeviceGet(self, device: Any, ordinal: int) -> int:
-        return 0 if self.capability else 101  # CUDA_ERROR_INVALID_DEVICE
+        device._obj.value = ordinal
+        return 0
 
     def cuDeviceGetName(self, name: Any, length: int, device: Any) -> int:
-        name.value = b"A GPU"
+        name.value = f"GPU {device.value}".encode()
         return 0
 
     def cuDeviceGetAttribute(self, value: Any, attribute: int, device: Any) -> int:
-        assert self.capability is not None
-        value._obj.value = self.capability[attribute - 75]
+        value._obj.value = self.capabilities[device.value][attribute - 75]
         return 0
 
 
 @pytest.fixture(autouse=True)
 def _asked_afresh() -> Iterator[None]:
-    gpu.present_gpu.cache_clear()
+    gpu.present_gpus.cache_clear()
     yield
-    gpu.present_gpu.cache_clear()
+    gpu.present_gpus.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -54,12 +58,21 @@ def test_the_gpu_present_is_the_default(
     capability: tuple[int, int] | None, target: str, monkeypatch: pytest.MonkeyPatch
 ):
     def load(name: str) -> Driver:
-        return Driver(capability)
+        return Driver(capability) if capability else Driver()
 
     monkeypatch.setattr(ctypes, "CDLL", load)
     assert gpu.target_for(None) == target
     assert gpu.target_for("sm_80") == "sm_80"
     assert (gpu.present_gpu() is None) == (capability is None)
+
+
+def test_all_gpus_in_order(monkeypatch: pytest.MonkeyPatch):
+    def load(name: str) -> Driver:
+        return Driver((9, 0), (8, 6))
+
+    monkeypatch.setattr(ctypes, "CDLL", load)
+    assert gpu.present_gpus() == (gpu.Gpu("GPU 0", (9, 0)), gpu.Gpu("GPU 1", (8, 6)))
+    assert gpu.present_gpu() == gpu.Gpu("GPU 0", (9, 0))
 
 
 def test_without_a_driver_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch):

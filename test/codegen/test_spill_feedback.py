@@ -14,7 +14,7 @@ from tilewright.codegen.nvrtc import CompiledCubin
 from tilewright.codegen.printer import cuda_source
 from tilewright.codegen.report.resources import parse_resources
 from tilewright.codegen.spill_feedback import lower_to_cuda
-from tilewright.passes.trace import Rule, listening
+from tilewright.passes.trace import Listener, Rule, listening
 
 Parse = Callable[[str], ModuleOp]
 
@@ -52,7 +52,7 @@ def outer_product(min_blocks: int, size: int) -> str:
       }}"""
 
 
-class Remarks:
+class Remarks(Listener[None]):
     """Keeps what was decided."""
 
     def __init__(self) -> None:
@@ -60,12 +60,6 @@ class Remarks:
 
     def look(self, scope: object) -> None:
         """Nothing is kept of the kernel."""
-
-    def rewrote(self, rule: Rule, site: str, before: None, after: None) -> None:
-        """Not listened to."""
-
-    def skipped(self, rule: Rule, site: str, reason: str) -> None:
-        """Not listened to."""
 
     def decided(self, rule: Rule, site: str, reason: str) -> None:
         """A choice of the compiler's."""

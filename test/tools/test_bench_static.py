@@ -9,7 +9,7 @@ import pytest
 from needs import needs_nvrtc
 from xdsl.utils.exceptions import PassFailedException
 
-from tilewright.tools import cli, static_bench
+from tilewright.tools import cli, static_rows
 
 from .conftest import Tilewright
 
@@ -132,7 +132,7 @@ def test_where_no_fault_of_the_suite_is_to_blame_the_exit_code_is_1(
     def fail(*_: Any) -> Any:
         raise PassFailedException("error: pass 'lift': too many registers")
 
-    monkeypatch.setattr(static_bench, "report_of", fail)
+    monkeypatch.setattr(static_rows, "report_of", fail)
     assert cli.main(["bench", "--static", suite, "--only", "silu"]) == 1
     out, err = capsys.readouterr()
     assert out == ""

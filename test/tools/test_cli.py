@@ -17,6 +17,7 @@ from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import present_gpu
 from tilewright.passes.levels import LEVELS
 from tilewright.tools import compile_command, opt_tool, run_command
+from tilewright.tools.cli import main
 from tilewright.tools.options import compile as compile_options
 
 from .conftest import Result, Tilewright
@@ -550,3 +551,10 @@ def test_nothing_is_cut_off_on_a_narrow_terminal(
 def test_version_and_help(tilewright: Tilewright):
     assert tilewright("--version").out.startswith("tilewright 0.")
     assert 'tilewright run -c "' in tilewright("run", "--help").out
+
+
+def test_streams_that_the_shell_closed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert main(["compile", "-c", "torch.ones(3) + 1", "--ir", "torch"]) == 0
+    assert main(["compile", "no/such/file.mlir"]) == 2

@@ -13,6 +13,7 @@ from tilewright.dialects import loop
 from tilewright.tuning.database import Database
 from tilewright.tuning.kernel_key import digest, key_of
 from tilewright.tuning.kernel_records import KernelRecords
+from tilewright.tuning.key import Key
 from tilewright.tuning.measurement import Measurement
 
 from .conftest import Result, Tilewright
@@ -67,7 +68,7 @@ def test_ls(tilewright: Tilewright, db: str, kernel: loop.KernelOp) -> None:
         *("13.0", "2", "1", "2.50", measured.split()[-1]),
     ]
     assert modelled.split()[4:7] == ["sm_90a", "sm_90a", "model"]
-    assert total == f"4 measurements of 1 kernels in {db}"
+    assert total == f"4 measurements of 1 kernel in {db}"
     first, _ = json.loads(told(tilewright("db", "ls", "--db", db, "--json")))
     assert (first["device"], first["measured"], first["best_us"]) == (GPU, 2, 2.5)
 
@@ -113,6 +114,26 @@ def test_what_is_exported_can_be_imported(tilewright: Tilewright, db: str, tmp_p
     assert (tmp_path / "again.jsonl").read_text() == text
 
 
+def test_one_measurement_is_told_as_one(tilewright: Tilewright) -> None:
+    with Database.writing(Path("one.sqlite")) as database:
+        database.add(Key("f" * 32, "f32", "sm_90a", "sm_90a", "model", 1, ""), SLOW)
+    listed = told(tilewright("db", "ls", "--db", "one.sqlite"))
+    assert listed.endswith("\n1 measurement of 1 kernel in one.sqlite\n")
+    merged = tilewright("db", "merge", "one.sqlite", "--db", "new.sqlite").err
+    assert merged == "1 of 1 measurement is new, or newer than those in new.sqlite\n"
+
+
+def test_lines_end_where_json_lines_do(tilewright: Tilewright, db: str) -> None:
+    """Not at other characters that end lines of text, which problems may quote."""
+    with Database.writing(Path(db)) as database:
+        (key, *_) = [each.key for each in database.counts()]
+        database.add(key, FAILED._replace(schedule="tileify", problem="a\u2028b\x85c"))
+    text = told(tilewright("db", "export", "--db", db))
+    assert tilewright("db", "export", "lines.jsonl", "--db", db).code == 0
+    assert tilewright("db", "import", "lines.jsonl", "--db", "new.sqlite").code == 0
+    assert told(tilewright("db", "export", "--db", "new.sqlite")) == text
+
+
 def test_databases_are_merged(tilewright: Tilewright, db: str, tmp_path: Path) -> None:
     new = ["--db", str(tmp_path / "new.sqlite")]
     code, out, err = tilewright("db", "merge", db, db, *new)
@@ -122,9 +143,9 @@ def test_databases_are_merged(tilewright: Tilewright, db: str, tmp_path: Path) -
 
 def test_goldens_are_written_and_added_to(tilewright: Tilewright, db: str, tmp_path: Path) -> None:
     path = tmp_path / "nvidia-h100-80gb-hbm3.toml"
-    for kept in (1, 1):
+    for kept in ("1 golden", "1 golden"):
         code, out, err = tilewright("db", "export", "--goldens", ".", "--db", db)
-        assert (code, out, err) == (0, "", f"{path.name}: {kept} goldens\n")
+        assert (code, out, err) == (0, "", f"{path.name}: {kept}\n")
     content = tomllib.loads(path.read_text())
     assert (content["gpu"], content["target"]) == (GPU, "sm_90a")
     (golden,) = content["golden"]
@@ -150,6 +171,7 @@ HEAD = '{"tilewright": "measurements", "schema": 1}\n'
         (HEAD.replace("1}", "2}"), "in.jsonl:1: error: its lines are of version 2, and this"),
         (f'{HEAD}{{"schedule": "tileify"}}\n', "in.jsonl:2: error: this is no measurement"),
         (f"{HEAD}[]\n", "in.jsonl:2: error: this is no measurement"),
+        (f"{HEAD}{'[' * 100_000}\n", "in.jsonl:2: error: this is no measurement"),
     ],
 )
 def test_files_that_are_no_export(
@@ -163,7 +185,18 @@ def test_files_that_are_no_export(
 
 
 @pytest.mark.parametrize(
-    "change", [("2.5", "-1"), ("2.5", "NaN"), ("+00:00", "+"), ('"13.0"', "13")]
+    "change",
+    [
+        ("2.5", "-1"),
+        ("2.5", "NaN"),
+        ("2.5", f"1{'0' * 400}"),
+        ("+00:00", "+"),
+        ('"measured_at": ', '"measured_at": "0001-01-01T00:00+23:00", "before": '),
+        ('"13.0"', "13"),
+        ('"13.0"', r'"\ud800"'),
+        ('"semantics": 1', f'"semantics": 1{"0" * 30}'),
+        ('"semantics": 1', '"semantics": -1'),
+    ],
 )
 def test_values_that_cannot_be(
     tilewright: Tilewright, db: str, tmp_path: Path, change: tuple[str, str]

@@ -44,6 +44,12 @@ def test_the_text_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "int main(" in capsys.readouterr().out
 
 
+def test_a_file_may_have_any_name(tmp_path: Path):
+    path = tmp_path / 'a"\\é.cu'
+    assert main(["compile", "-c", "torch.ones(3).exp()", "--host", "-o", str(path)]) == 0
+    assert r'argv[1] : "a\042\134\303\251.bin";' in path.read_text()
+
+
 def test_text_is_the_same_each_time(tmp_path: Path):
     files = [tmp_path / "x.cu", tmp_path / "x.bin"]
     first = [written(PROGRAMS["product"], tmp_path), *(f.read_bytes() for f in files)]

@@ -18,7 +18,7 @@ from tilewright.codegen.benchmark.roofline import Peaks, Work
 from tilewright.codegen.benchmark.rotation import rotation
 from tilewright.codegen.benchmark.timing import timing
 from tilewright.codegen.benchmark.verdict import Result
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, in_brief
 from tilewright.interpreters.judge import Judge
 from tilewright.tools.bench.contestants import OURS, Prepare, forget_compiled
 from tilewright.tools.bench.work import work_of
@@ -102,7 +102,7 @@ class Contest:
     def _timed(self, recordings: Mapping[str, Sequence[Recording]], needs_flush: bool) -> Samples:
         """How long the replays of all recordings take."""
         replays = {name: [r.replay for r in found] for name, found in recordings.items()}
-        with _losing_device("timing"):
+        with losing_device("timing"):
             samples = self.protocol.measure(replays, self.device.timer(needs_flush))
             self.device.wait()
         return samples
@@ -127,9 +127,9 @@ class Contest:
             tell(f"{name}: running")
             found = [self.device.record(calls) for _ in range(RECORDINGS)]
         except Exception as err:
-            with _losing_device(name):
+            with losing_device(name):
                 self.device.wait()
-            return f"failed: {_one_line(err)}"
+            return f"failed: {in_brief(err)}"
         return found
 
     def _compared(
@@ -142,7 +142,7 @@ class Contest:
         """What is wrong with results; empty if nothing is."""
         kept = {t.untyped_storage().data_ptr() for inputs in given for t in inputs.values}
         for recording in recordings:
-            with _losing_device(name):
+            with losing_device(name):
                 write_anew(recording, kept)
                 self.device.wait()
             for outputs in different(recording.outputs):
@@ -157,12 +157,12 @@ class Contest:
 
 
 @contextmanager
-def _losing_device(name: str) -> Generator[None]:
-    """Whatever fails here has failed on the device, at the turn of `name`."""
+def losing_device(name: str) -> Generator[None]:
+    """Whatever fails here has failed on the device, at the turn of `name`: `DeviceLostError`."""
     try:
         yield
     except Exception as err:
-        raise DeviceLostError(f"{name}: {_one_line(err)}") from err
+        raise DeviceLostError(f"{name}: {in_brief(err)}") from err
 
 
 def _complaint_of(workload: Workload) -> Complaint:
@@ -171,8 +171,3 @@ def _complaint_of(workload: Workload) -> Complaint:
     assert program.inputs is not None
     judge = Judge(program, program.inputs)
     return lambda outputs: judge.problem([array_of(output) for output in outputs])
-
-
-def _one_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

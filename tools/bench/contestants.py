@@ -8,13 +8,18 @@ that is none of its kernels'. float32 is float32 for all: TF32 is off.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen.benchmark.device import Call
 from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.codegen.spill_feedback import lower_to_cuda
+from tilewright.passes.levels import Level
+from tilewright.passes.lowering import lower
 from tilewright.tools.bench.workload import Inputs, Workload
 from tilewright.tuning.knowledge import Db
 from tilewright.tuning.known_schedules import with_known_schedules
@@ -43,22 +48,43 @@ def forget_compiled() -> None:
     torch._dynamo.reset()  # pyright: ignore[reportUnknownMemberType]
 
 
-def ours(driver: Driver, target: str, db: Db = True) -> Prepare:
+class Compiled(NamedTuple):
+    """A workload as our compiler leaves it."""
+
+    plan: Plan
+    kernel_ir: ModuleOp
+    cuda_ir: ModuleOp
+
+
+class Ours:
     """Tilewright, on a driver, with the schedules that `db` knows."""
 
-    def prepare(workload: Workload) -> Bind:
-        module = with_known_schedules(workload.captured.module, target, db)
-        plan = plan_of(lower_to_cuda(module, target))
-        shared = LoadedPlan(plan, driver, target)
+    def __init__(self, driver: Driver, target: str, db: Db = True):
+        self.driver, self.target = driver, target
+        self._db = db
+        self._last: tuple[Workload, Compiled] | None = None
+
+    def compiled(self, workload: Workload) -> Compiled:
+        """The workload, compiled; the one that was asked for last is remembered."""
+        if self._last is not None and self._last[0] is workload:
+            return self._last[1]
+        module = with_known_schedules(workload.captured.module, self.target, self._db)
+        kernel_ir = lower(module, Level.KERNEL, target=self.target)
+        cuda_ir = lower_to_cuda(kernel_ir, self.target)
+        compiled = Compiled(plan_of(cuda_ir), kernel_ir, cuda_ir)
+        self._last = workload, compiled
+        return compiled
+
+    def __call__(self, workload: Workload) -> Bind:
+        plan = self.compiled(workload).plan
+        shared = LoadedPlan(plan, self.driver, self.target)
 
         def bind(inputs: Inputs) -> Call:
             # Parameters that are permuted when they are loaded are so once: a plan keeps one copy.
-            loaded = LoadedPlan(plan, driver, target) if plan.permuted else shared
+            loaded = LoadedPlan(plan, self.driver, self.target) if plan.permuted else shared
             return lambda: loaded(inputs.values)
 
         return bind
-
-    return prepare
 
 
 def eager(workload: Workload) -> Bind:

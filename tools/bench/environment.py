@@ -16,8 +16,8 @@ from tilewright.codegen.benchmark.device import Device
 from tilewright.codegen.runtime.libcuda import libcuda
 from tilewright.tuning.knowledge import Db, best_records
 
-_PACKAGES = ("torch", "triton", "xdsl")
-_FOLDERS = ("codegen", "dialects", "frontend", "passes", "tools.bench", "tuning")
+_PACKAGES = ("torch", "transformers", "triton", "xdsl")
+_FOLDERS = ("codegen", "dialects", "frontend", "models", "passes", "tools.bench", "tuning")
 """What makes kernels, and measures them."""
 
 

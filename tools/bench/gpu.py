@@ -9,7 +9,7 @@ from tilewright.codegen.runtime.gpu_backend import gpu_driver, why_no_gpu
 from tilewright.dialects.target import target
 from tilewright.errors import TilewrightError
 from tilewright.tools.bench.contest import Contest
-from tilewright.tools.bench.contestants import BACKENDS, OURS, ours, use_float32
+from tilewright.tools.bench.contestants import BACKENDS, OURS, Ours, use_float32
 from tilewright.tuning.knowledge import Db
 
 MACHINE_CODE = "says what the machine code of kernels tells without one"
@@ -33,4 +33,4 @@ def gpu_contest(backends: Sequence[str], target_name: str | None = None, db: Db 
     driver = gpu_driver()
     use_float32()
     peers = {backend: BACKENDS[backend] for backend in backends}
-    return Contest(CudaDevice(target(name)), {OURS: ours(driver, name, db), **peers})
+    return Contest(CudaDevice(target(name)), {OURS: Ours(driver, name, db), **peers})

@@ -40,17 +40,19 @@ def print_profile(args: argparse.Namespace, kernels: Iterable[str], out: Console
         return
     with TemporaryDirectory() as folder:
         log = Path(folder, "ncu.txt")
-        done = subprocess.run(
-            [*_profiler(ncu, kernels, log), *_program(args)],
-            capture_output=True,
-            text=True,
-            timeout=_LIMIT_S,
-        )
+        done = _done([*_profiler(ncu, kernels, log), *_program(args)])
         text = log.read_text() if log.exists() else done.stdout + done.stderr
     if done.returncode:
         errors = re.findall(r"==ERROR== (.*)", text) or text.strip().splitlines()[-1:]
         raise TilewrightError(f"Nsight Compute failed: {' '.join(errors) or done.returncode}")
     out.print(text.rstrip(), markup=False, highlight=False, soft_wrap=True)
+
+
+def _done(command: list[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        raise TilewrightError(f"Nsight Compute was killed after {_LIMIT_S} s") from None
 
 
 def _profiler(ncu: str, kernels: Iterable[str], log: Path) -> list[str]:

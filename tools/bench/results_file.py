@@ -15,8 +15,8 @@ from typing import Any
 
 from tilewright.codegen.whole_file import write_whole
 from tilewright.errors import UsageError
+from tilewright.tools.bench.request import AnyCase
 from tilewright.tools.bench.row import SCHEMA, Row, head
-from tilewright.tools.suite import Case
 
 
 class ResultsFile:
@@ -37,7 +37,7 @@ class ResultsFile:
             what = ", ".join(sorted(changed)) or "schema"
             print(f"note: '{path}' is of another {what}: all is measured anew", file=sys.stderr)
 
-    def row(self, case: Case) -> Row | None:
+    def row(self, case: AnyCase) -> Row | None:
         """What is known of a case, if it is the same expression of the same shapes."""
         row = self._rows.get(case.name)
         return row if row is not None and {**row, **head(case)} == row else None
@@ -56,12 +56,6 @@ class ResultsFile:
         """The JSON of these rows."""
         content = {"schema": SCHEMA, "environment": self.environment, "cases": rows}
         return json.dumps(content, indent=1, allow_nan=False) + "\n"
-
-
-def check_path(path: str | None) -> None:
-    """Raise `UsageError` unless results can be written there, before they are measured."""
-    if path is not None and path != "-" and not Path(path).parent.is_dir():
-        raise UsageError(f"cannot write '{path}': there is no folder '{Path(path).parent}'")
 
 
 def _stored(path: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from tilewright.codegen.benchmark.verdict import Result, best, verdict
 from tilewright.tools.bench.contest import Outcome
 from tilewright.tools.bench.contestants import EAGER, OURS
-from tilewright.tools.suite import Case
+from tilewright.tools.bench.request import AnyCase
 
 Row = dict[str, Any]
 """A case, as JSON has it; `docs/benchmarking.md` says what is in it."""
@@ -17,13 +17,13 @@ SCHEMA = 1
 """The version of the JSON's shape."""
 
 
-def head(case: Case) -> Row:
+def head(case: AnyCase) -> Row:
     """What tells a case from others."""
     shapes = [list(shape) for shape in case.shapes]
     return {"name": case.name, "op": case.op, "expression": case.expression, "shapes": shapes}
 
 
-def failed(case: Case, problem: str) -> Row:
+def failed(case: AnyCase, problem: str) -> Row:
     """A case that gave nothing."""
     return head(case) | {**_EMPTY, "problem": problem}
 

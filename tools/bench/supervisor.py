@@ -9,14 +9,14 @@ someone else than ours, the case is measured again without them.
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from tilewright.codegen.benchmark.isolated import Reply, Worker, WorkerLost
 from tilewright.errors import TilewrightError
 from tilewright.tools.bench.contestants import BACKENDS
+from tilewright.tools.bench.request import AnyCase, request_of
 from tilewright.tools.bench.row import Row, failed
 from tilewright.tools.options.database import database_argv
-from tilewright.tools.suite import Case
 
 _START_S = 120.0
 """Seconds that a process may take to load PyTorch and find the GPU."""
@@ -56,14 +56,14 @@ class Supervisor:
             self._worker.kill()
         self._worker = None
 
-    def row(self, case: Case) -> Row:
+    def row(self, case: AnyCase) -> Row:
         """What came of a case."""
         left_out: dict[str, str] = {}
         while True:
             self.start()
             phase = "starting"
             assert self._worker is not None
-            self._worker.send({"case": asdict(case), "left_out": left_out})
+            self._worker.send(request_of(case, left_out))
             try:
                 while "row" not in (reply := self._worker.reply(self.limit_s)):
                     phase = reply["phase"]

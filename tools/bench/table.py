@@ -32,6 +32,25 @@ def print_summary(rows: Sequence[Row], out: Console) -> None:
         show(out, _tallies(rows, against))
 
 
+def print_launches(row: Row, out: Console) -> None:
+    """A line for each launch of a case, and how much longer they take alone than together."""
+    numbers = ("grid", "block", "us", "share", "floor", "roofline")
+    shown = table("kernel", *numbers, numbers=numbers)
+    for launch in row["launches"]:
+        shown.add_row(
+            launch["kernel"],
+            *(f"{launch[key]}" for key in ("grid", "block")),
+            f"{launch['us']:.2f}",
+            f"{100 * launch['share']:.0f} %",
+            f"{launch['floor_us']:.2f}",
+            f"{100 * launch['roofline']:.0f} %",
+        )
+    alone = sum(launch["us"] for launch in row["launches"])
+    together = f"{alone:.2f} us each alone, {row['us']:.2f} us together"
+    out.print(f"\n{row['name']}: {len(row['launches'])} launches, {together}", markup=False)
+    show(out, shown)
+
+
 def print_outcome(outcome: Outcome, out: Console) -> None:
     """A line for each contestant of one workload."""
     numbers = ("us", "quartiles", "A/A", "ours is", "TFLOP/s", "TB/s", "roofline")

@@ -2,7 +2,7 @@
 """
 The process that measures: it reads requests and writes replies, JSON objects, one a line.
 
-    {"case": {...}, "left_out": {...}}      a request
+    {"case": {...}, "left_out": {...}}      a request (`request`)
     {"environment": {...}}                  once it has started
     {"phase": "ours: compiling"}            whenever it begins something
     {"row": {...}}                          the end of a case, or
@@ -15,12 +15,12 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any
 
 from tilewright.codegen.benchmark.isolated import Send, own_stdout, requests, sender
 from tilewright.errors import TilewrightError
 from tilewright.tools.bench.contest import Contest, DeviceLostError
+from tilewright.tools.bench.launches import each_launch
+from tilewright.tools.bench.request import AnyCase, case_of
 from tilewright.tools.bench.row import Row, failed, head, measured
 from tilewright.tools.bench.workload import workload_of_case
 from tilewright.tools.options.database import add_database, database_of
@@ -32,7 +32,7 @@ def serve(contest: Contest, requests: Iterable[str], send: Send) -> None:
     """Answer requests until there are no more, or the device is lost."""
     for line in requests:
         request = json.loads(line)
-        case = case_of(request["case"])
+        case = case_of(request)
         try:
             send({"row": answer(contest, case, request["left_out"], send)})
         except DeviceLostError as err:
@@ -40,13 +40,7 @@ def serve(contest: Contest, requests: Iterable[str], send: Send) -> None:
             return
 
 
-def case_of(entry: dict[str, Any]) -> Case:
-    """A case that `dataclasses.asdict` has made a JSON object."""
-    shapes: list[list[int]] = entry["shapes"]
-    return replace(Case(**entry), shapes=tuple(tuple(shape) for shape in shapes))
-
-
-def answer(contest: Contest, case: Case, left_out: dict[str, str], send: Send) -> Row:
+def answer(contest: Contest, case: AnyCase, left_out: dict[str, str], send: Send) -> Row:
     """The row of a case. Raises `DeviceLostError`."""
     try:
         send({"phase": "capturing"})
@@ -56,7 +50,11 @@ def answer(contest: Contest, case: Case, left_out: dict[str, str], send: Send) -
         raise
     except TilewrightError as err:
         return failed(case, f"failed: {err}")
-    return head(case) | measured(outcome)
+    row = head(case) | measured(outcome)
+    if isinstance(case, Case) or row["problem"]:
+        return row
+    send({"phase": "ours: each launch"})
+    return row | {"launches": each_launch(contest, workload)}
 
 
 def main(argv: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import Expression
-from tilewright.tools.suite import Case
+from tilewright.tools.bench.request import AnyCase
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ def _named(module: Any) -> dict[str, Any]:
     return dict(module.named_parameters()) | dict(module.named_buffers())
 
 
-def workload_of_case(case: Case) -> Workload:
-    """A case of a suite, with inputs that are always the same."""
+def workload_of_case(case: AnyCase) -> Workload:
+    """A case, with inputs that are always the same."""
     try:
-        return Workload(case.function, case.inputs("cpu"))
+        return workload_of_expression(case.program(fake=False))
     except UsageError as err:
         raise UsageError(f"case '{case.name}': {err}") from err
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of `tilewright bench`."""
 
+import argparse
+
+from tilewright.models.structure import ATTENTIONS, DTYPES
 from tilewright.tools.options.backends import add_backends
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.database import add_database
 from tilewright.tools.options.names import regex
-from tilewright.tools.options.numbers import seconds
+from tilewright.tools.options.numbers import seconds, several
 
 _EPILOG = """\
 Every case is computed by Tilewright and by PyTorch, eager and compiled, each as a CUDA graph. First
@@ -14,6 +17,7 @@ ratio is shown where a result is wrong, a time is not possible, or noise exceeds
 
   tilewright {} benchmarks/suite84.json --json results.json --plot results.png
   tilewright {} benchmarks/suite84.json --static      without a GPU
+  tilewright {} --model qwen2.5-7b --block --seq 32,128
 
 exit code: 0 if all that was measured is right, 1 if not; docs/benchmarking.md says more
 """
@@ -21,9 +25,15 @@ exit code: 0 if all that was measured is right, 1 if not; docs/benchmarking.md s
 
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
-    help = "measure the cases of a suite against PyTorch"
+    help = "measure the cases of a suite, or a model's decoder block, against PyTorch"
     parser = command(add_parser, "bench", "bench_command", help, _EPILOG)
-    parser.add_argument("suite", metavar="SUITE", help="cases, as benchmarks/suite84.json has them")
+    parser.add_argument(
+        "suite",
+        metavar="SUITE",
+        nargs="?",
+        help="cases, as benchmarks/suite84.json has them",
+    )
+    _add_block(parser)
     parser.add_argument(
         "--static",
         action="store_true",
@@ -60,3 +70,24 @@ def add(add_parser: AddParser) -> None:
     parser.add_argument(
         "--retry", action="store_true", help="also measure again what gave nothing, or was wrong"
     )
+
+
+def _add_block(parser: argparse.ArgumentParser) -> None:
+    """Add those of a decoder block."""
+    group = parser.add_argument_group("a decoder block, in the place of a suite")
+    group.add_argument(
+        "--model",
+        metavar="MODEL",
+        help="qwen2.5-7b, tinyllama, a folder with a config.json, or ORGANISATION/MODEL",
+    )
+    group.add_argument(
+        "--block", action="store_true", help="one decoder layer, with random weights"
+    )
+    group.add_argument(
+        "--seq",
+        type=several("positive number of tokens"),
+        metavar="N,...",
+        help="tokens, of each number a case; default: 32,128,512",
+    )
+    group.add_argument("--dtype", choices=DTYPES, help="default: float32")
+    group.add_argument("--attention", choices=ATTENTIONS, help="default: sdpa")

@@ -19,7 +19,7 @@ def command(
         name,
         help=help,
         description=help[0].upper() + help[1:] + ".",
-        epilog=epilog.format(name, name),
+        epilog=epilog.replace("{}", name),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

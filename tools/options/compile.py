@@ -2,7 +2,7 @@
 """The options of `tilewright compile`."""
 
 from tilewright.tools.options.command import AddParser, command
-from tilewright.tools.options.program import EXPRESSION, add_program
+from tilewright.tools.options.program import BARE, add_program
 
 LEVELS = ("torch", "tensor", "loop", "tile", "kernel", "cuda")
 
@@ -10,10 +10,15 @@ LEVELS = ("torch", "tensor", "loop", "tile", "kernel", "cuda")
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "print the IR of a program at a level, or its CUDA source"
-    parser = command(add_parser, "compile", "compile_command", help, EXPRESSION)
+    parser = command(add_parser, "compile", "compile_command", help, BARE)
     add_program(parser)
     parser.add_argument("--ir", choices=LEVELS, default="cuda", help="the level; default: cuda")
-    parser.add_argument("-o", dest="output", metavar="FILE", help="write to a file, - for stdout")
+    parser.add_argument(
+        "-o",
+        dest="output",
+        metavar="FILE",
+        help="write to a file, - for stdout; of a MODEL a folder, unless it ends in .cu",
+    )
     parser.add_argument(
         "--plan",
         metavar="FILE",

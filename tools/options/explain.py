@@ -2,13 +2,13 @@
 """The options of `tilewright explain`."""
 
 from tilewright.tools.options.command import AddParser, command
-from tilewright.tools.options.program import EXPRESSION, add_program
+from tilewright.tools.options.program import BARE, add_program
 
 
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "say how each kernel is scheduled, and why"
-    parser = command(add_parser, "explain", "explain_command", help, EXPRESSION)
+    parser = command(add_parser, "explain", "explain_command", help, BARE)
     add_program(parser)
     parser.add_argument(
         "--json",

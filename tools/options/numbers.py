@@ -27,6 +27,30 @@ def positive(what: str) -> Callable[[str], int]:
     return number
 
 
+def natural(what: str) -> Callable[[str], int]:
+    """Any number of something, none included; `what` is what a mistake is not."""
+
+    def number(text: str) -> int:
+        if not text.isdecimal():
+            raise argparse.ArgumentTypeError(f"'{text}' is no {what}")
+        return int(text)
+
+    return number
+
+
+def several(what: str) -> Callable[[str], tuple[int, ...]]:
+    """One or more of something, several times: `32,128`; `what` is what a mistake is not."""
+    one = positive(what)
+
+    def numbers(text: str) -> tuple[int, ...]:
+        try:
+            return tuple(dict.fromkeys(map(one, text.split(","))))
+        except argparse.ArgumentTypeError as err:
+            raise argparse.ArgumentTypeError(f"{err}, as in '{text}'") from None
+
+    return numbers
+
+
 def seed(text: str) -> int:
     """What a generator of random numbers begins with."""
     if not text.isdecimal() or int(text) >= 2**64:

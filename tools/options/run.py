@@ -4,14 +4,22 @@
 from tilewright.tools.options.backends import add_backends
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.numbers import positive, seed
-from tilewright.tools.options.program import EXPRESSION, add_program
+from tilewright.tools.options.program import PROMPTED, add_program
+from tilewright.tools.options.prompt import add_prompt
 
 
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "compile a program, run its kernels and compare the results"
-    parser = command(add_parser, "run", "run_command", help, EXPRESSION)
+    parser = command(add_parser, "run", "run_command", help, PROMPTED)
     add_program(parser)
+    add_prompt(parser, required=False)
+    parser.add_argument(
+        "-o",
+        dest="logits",
+        metavar="FILE",
+        help="write a MODEL's logits to a safetensors file, as the tensor `logits`",
+    )
     parser.add_argument(
         "--device",
         choices=("auto", "gpu", "sim"),
@@ -36,9 +44,12 @@ def add(add_parser: AddParser) -> None:
     )
     parser.add_argument(
         "--check",
-        choices=("each", "end", "none"),
+        nargs="?",
+        choices=("results", "each", "end", "none"),
         default="none",
-        help="also run the IR before and after each pass, or at both ends, and compare",
+        const="results",
+        help="compare a MODEL's logits with those of transformers (other results are always "
+        "compared); each or end: also run the IR before and after each pass, or at both ends",
     )
     parser.add_argument(
         "--json",

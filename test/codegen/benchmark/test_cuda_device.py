@@ -10,6 +10,7 @@ import torch
 
 from tilewright.codegen.benchmark import cuda_device
 from tilewright.codegen.benchmark.cuda_device import CudaDevice, EventTimer, peaks
+from tilewright.codegen.runtime.driver import DriverError
 from tilewright.codegen.runtime.libcuda import LibCuda
 from tilewright.dialects.target import target
 
@@ -145,3 +146,34 @@ def test_calls_are_made_before_they_are_captured(monkeypatch: pytest.MonkeyPatch
     ]
     recording.replay()
     assert asked.log[-1] == "replay"
+
+
+class Capture:
+    """A capture that cannot be ended, as PyTorch's where something in it has failed."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        raise RuntimeError("operation failed due to a previous error during capture")
+
+
+def test_what_fails_in_a_capture_is_told_and_not_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Torch(monkeypatch)
+    monkeypatch.setattr(cuda_device, "libcuda", lambda: driver(H100))
+    monkeypatch.setattr(torch, "empty", lambda size, dtype, device: (size, device))  # pyright: ignore
+    monkeypatch.setattr(torch.cuda, "graph", lambda *_: Capture())  # pyright: ignore
+    asked_before: list[int] = []
+
+    def call() -> list[Any]:
+        asked_before.append(1)
+        if len(asked_before) > 2:  # those that warm up
+            raise DriverError("kernel 'x' cannot be launched")
+        return []
+
+    device = CudaDevice(target("sm_90a"))
+    with pytest.raises(DriverError, match=r"^kernel 'x' cannot be launched$"):
+        device.record([call])
+    assert asked.log[-1] == "set_stream"
+    with pytest.raises(RuntimeError, match="previous error during capture"):
+        device.record([list[Any]])

@@ -7,6 +7,7 @@ import pytest
 from machine_code import sass_of
 
 from tilewright.codegen.report.estimate import Work, estimate, roofline_seconds
+from tilewright.codegen.report.instruction import Category, Code, Instruction
 from tilewright.codegen.report.work import work_of
 from tilewright.dialects.target import target
 from tilewright.passes.kernel_cost import LAUNCH_SECONDS, KernelCost
@@ -131,3 +132,24 @@ def test_code_without_loops_runs_once():
     cost = KernelCost(blocks=10, threads=64, flops=640, global_bytes=5120, accessed_bytes=7680)
     work = work_of(sass_of("odd.cu")["division"], cost, 1, cost.accessed_bytes, 0)
     assert work.instructions == 10 * 2 * 24
+
+
+def test_an_outer_loop_that_computes_little_runs_as_often_as_its_loads_need():
+    def step(category: Category, bits: int = 0, target: int | None = None) -> Instruction:
+        return Instruction("X", "", category, bits, target=target)
+
+    inner = [*[step(Category.FFMA)] * 16, step(Category.CONTROL, target=2)]
+    chunks = [
+        step(Category.LDG, 128),
+        step(Category.FLOAT),
+        *inner,
+        step(Category.CONTROL, target=0),
+    ]
+    end = Instruction("EXIT", "", Category.CONTROL, falls_through=False)
+    code = Code("SASS", (*chunks, end))
+    cost = KernelCost(
+        blocks=1, threads=32, flops=32 * 10 * (8 * 32), accessed_bytes=32 * 10 * 16, global_bytes=1
+    )
+    work = work_of(code, cost, 1, cost.accessed_bytes, 0)
+    assert work.float32 == 10 * (8 * 16 + 1)
+    assert work.instructions == 10 * (8 * 17 + 3) + 1

@@ -70,6 +70,21 @@ def test_what_never_acts_is_no_access():
 
 
 @pytest.mark.parametrize(
+    ("instruction", "category"),
+    [
+        ("HFMA2.MMA R4, -RZ, RZ, 0, 512", Category.INTEGER),
+        ("HFMA2.MMA R0, -RZ, RZ, 0.96630859375, -0.0022525787353515625", Category.INTEGER),
+        ("HFMA2.MMA R4, R5, R6, R7", Category.HALF),
+        ("HFMA2 R4, R5, 0.5, 0.5, R7", Category.HALF),
+    ],
+)
+def test_constants_that_the_unit_of_half_precision_moves(instruction: str, category: Category):
+    line = f"        /*0000*/                   {instruction} ;"
+    (code,) = parse_sass(f".text.k:\n{line}\n").values()
+    assert [found.category for found in code.instructions] == [category]
+
+
+@pytest.mark.parametrize(
     ("root", "category"),
     [
         ("FFMA", Category.FFMA),

@@ -279,5 +279,6 @@ def test_a_trap_names_its_line(run: Run):
       y[i] = i; }"""
     y = np.full(32, -1, np.int32)
     (error,) = run(source, y).errors
-    assert str(error) == "line 3: trap: thread 7 of block 0 executes a trap"
+    says = "thread 7 of block 0 executes a trap, as for an index that is out of range"
+    assert str(error) == f"line 3: trap: {says}"
     assert y[7] == -1

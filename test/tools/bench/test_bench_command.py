@@ -11,6 +11,7 @@ import pytest
 from faked_supervisor import ENVIRONMENT, Faked, case
 
 from tilewright.codegen.benchmark.verdict import SAME
+from tilewright.errors import UsageError
 from tilewright.tools import bench_command
 from tilewright.tools.bench.row import failed, head
 from tilewright.tools.bench.summary import Tally, losses_first, tally
@@ -149,6 +150,24 @@ def test_a_chart(run: Run, tmp_path: Path) -> None:
     assert "<svg" in svg.read_text()
 
 
+def test_figures_are_written_before_a_chart_that_fails(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*args: object) -> None:
+        raise UsageError("the disk is full")
+
+    monkeypatch.setattr(bench_command, "need_matplotlib", str)
+    monkeypatch.setattr(bench_command, "draw", fails)
+    with pytest.raises(UsageError, match="full"):
+        run(
+            CASES[:1],
+            json="-",
+            plot="chart.png",
+            answers={"environment": {"gpu": "none", "tilewright": "1"}},
+        )
+    assert json.loads(capsys.readouterr().out)["cases"] == [ROWS["fast"]]
+
+
 def test_tallies() -> None:
     rows = [*ROWS.values()]
     geomean = 3 ** (1 / 3)
@@ -204,7 +223,9 @@ def test_mistakes(
     ("options", "complaint"),
     [
         ({"json": "no/such/folder.json"}, "there is no folder 'no/such'"),
+        ({"json": "/"}, "cannot write '/': it is a folder"),
         ({"plot": "chart.txt"}, "'chart.txt': a chart is a .png, .svg or .pdf"),
+        ({"plot": "no/such/chart.png"}, "there is no folder 'no/such'"),
     ],
 )
 def test_mistakes_that_would_cost_the_results(

@@ -15,7 +15,7 @@ from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.frontend.expression import parse_expression
 from tilewright.tools.bench import contestants
 from tilewright.tools.bench.contest import Contest, DeviceLostError, Outcome
-from tilewright.tools.bench.contestants import Bind, Prepare, eager, ours
+from tilewright.tools.bench.contestants import Bind, Ours, Prepare, eager
 from tilewright.tools.bench.row import Row, measured
 from tilewright.tools.bench.workload import Inputs, Workload, workload_of_expression
 
@@ -63,7 +63,7 @@ def row_of(names: Mapping[str, Prepare], device: ScriptedDevice | None = None) -
 def test_ours_against_pytorch_without_a_gpu() -> None:
     phases: list[str] = []
     device = ScriptedDevice(l2_bytes=600)
-    found = {"ours": ours(SimulatedDriver(), "sm_90a"), "eager": eager}
+    found = {"ours": Ours(SimulatedDriver(), "sm_90a"), "eager": eager}
     outcome = Contest(device, found, ONE_ROUND).run(workload(), phases.append)
     assert phases == [
         "comparing",
@@ -81,7 +81,7 @@ def test_ours_against_pytorch_without_a_gpu() -> None:
 @needs_nvrtc
 def test_ours_with_parameters_that_are_permuted_when_they_are_loaded() -> None:
     layer = torch.nn.Linear(16, 8)
-    contest = Contest(ScriptedDevice(l2_bytes=600), {"ours": ours(SimulatedDriver(), "sm_90a")})
+    contest = Contest(ScriptedDevice(l2_bytes=600), {"ours": Ours(SimulatedDriver(), "sm_90a")})
     outcome = contest.run(Workload(layer, (torch.randn(8, 16),)), lambda phase: None)
     assert outcome.results["ours"].why_not == ""
 

@@ -15,7 +15,7 @@ from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.tools import cli, run_command
 from tilewright.tools.bench import profile
 from tilewright.tools.bench.contest import Contest
-from tilewright.tools.bench.contestants import BACKENDS, Prepare, ours
+from tilewright.tools.bench.contestants import BACKENDS, Ours, Prepare
 from tilewright.tools.options import backends
 
 from ..conftest import Tilewright
@@ -39,7 +39,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> ScriptedDevice:
 
     def contest(backends: Sequence[str], target: str, db: str | bool) -> Contest:
         peers: dict[str, Prepare] = {name: BACKENDS[name] for name in backends}
-        found = {"ours": ours(SimulatedDriver(), target, db), **peers}
+        found = {"ours": Ours(SimulatedDriver(), target, db), **peers}
         return Contest(device, found, Protocol(0, 0, least_rounds=1))
 
     monkeypatch.setattr(run_command, "gpu_contest", contest)
@@ -123,6 +123,17 @@ def test_a_profiler_that_fails(
     assert cli.main(["run", *RELU, "--profile"]) == 1
     error = "error: Nsight Compute failed: ERR_NVGPUCTRPERM - no permission\n"
     assert capsys.readouterr().err == error
+
+
+@needs_nvrtc
+@pytest.mark.usefixtures("gpu")
+def test_a_profiler_that_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profiler(tmp_path, monkeypatch, "", 0)
+    monkeypatch.setattr(profile, "_LIMIT_S", 0)
+    assert cli.main(["run", *RELU, "--profile"]) == 1
+    assert capsys.readouterr().err == "error: Nsight Compute was killed after 0 s\n"
 
 
 @needs_nvrtc

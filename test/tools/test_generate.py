@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright generate`: what it prints, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from saved_models import load, save, save_tokenizer
+
+from .conftest import Tilewright
+
+WORDS = ["<s>", "<unk>", "</s>", *(f"w{number}" for number in range(3, 100))]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    save(folder, "gpt2", initializer_range=0.3, n_layer=1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(folder: Path) -> list[int]:
+    """What `transformers` adds to the tokens 5, 6, 7."""
+    ids = torch.tensor([[5, 6, 7]])
+    mask = torch.ones_like(ids)
+    tokens = load(folder).generate(ids, attention_mask=mask, max_new_tokens=8, do_sample=False)
+    return tokens[0, 3:].tolist()
+
+
+def test_tokens_then_text(folder: Path, expected: list[int], tilewright: Tilewright):
+    """Numbers without a tokenizer, and text with one, up to what ends it."""
+    asked = ("generate", str(folder), "--device", "interpreter", "--max-new-tokens", "8")
+    plain = tilewright(*asked, "--prompt-ids", "5,6,7")
+    assert (plain.code, plain.err) == (0, "")
+    assert plain.out == " ".join(map(str, expected)) + " \n"
+
+    save_tokenizer(folder, WORDS)
+    end = expected[3]
+    until_end = expected[: expected.index(end) + 1]
+    ends = json.dumps({"eos_token_id": [1, end]})
+    (folder / "generation_config.json").write_text(ends)
+    told = tilewright(*asked, "--prompt-ids", "5,6,7", "-v")
+    assert (told.code, told.out) == (0, " ".join(f"w{token}" for token in until_end) + "\n")
+    assert told.err.startswith(f"{len(until_end)} tokens in ")
+    assert "keys and values: 8192 B" in told.err
+    assert "decode step, cache of 16" in told.err
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (
+            ("--seed", "1"),
+            "error: --seed is of draws, but the likeliest token is taken "
+            "(--temperature, --top-k or --top-p asks for draws)\n",
+        ),
+        (
+            ("--temperature", "0"),
+            "error: the temperature has to be at least 1e-06, not 0 "
+            "(leave it out: then the likeliest token is taken)\n",
+        ),
+        (
+            ("--max-new-tokens", "80"),
+            "error: the model takes 64 tokens: a prompt of 2 and 80 new ones are 82\n",
+        ),
+    ],
+    ids=["seed", "temperature", "length"],
+)
+def test_refusals(folder: Path, tilewright: Tilewright, argv: tuple[str, ...], message: str):
+    asked = ("--prompt-ids", "5,6", "--max-new-tokens", "3", "--device", "interpreter", *argv)
+    result = tilewright("generate", str(folder), *asked)
+    assert (result.code, result.out, result.err) == (2, "", message)
+
+
+@pytest.mark.parametrize("tokens", ["", "5,x", "5,,6", "-1"])
+def test_a_prompt_of_no_tokens(folder: Path, tilewright: Tilewright, tokens: str):
+    asked = (f"--prompt-ids={tokens}", "--max-new-tokens", "3")
+    result = tilewright("generate", str(folder), *asked)
+    assert result.code == 2
+    assert f"'{tokens}' is no list of tokens such as 1,2,3" in result.err
+
+
+def test_a_config_without_weights(tilewright: Tilewright):
+    name = "Qwen/Qwen2.5-7B"
+    result = tilewright("generate", name, "--prompt", "a", "--max-new-tokens", "3")
+    assert result.code == 2
+    assert result.err == (
+        f"error: of '{name}' only the config is here: nothing runs without weights "
+        "(give the folder that it was downloaded to)\n"
+    )

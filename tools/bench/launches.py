@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Each launch of a program alone: how long it takes, and how fast it could be.
+
+The launches are run one after the other, so that each reads what the ones before have computed;
+then each is recorded and timed by itself, over copies of its inputs as a whole program is. Alone a
+launch finds nothing in the cache that the one before it has just written, and is not overlapped
+with others: the sum of all is more than the whole.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tilewright.codegen.benchmark.device import Call, Device
+from tilewright.codegen.benchmark.look import look, turns_of
+from tilewright.codegen.benchmark.protocol import Protocol
+from tilewright.codegen.benchmark.roofline import Work
+from tilewright.codegen.benchmark.timing import Timing
+from tilewright.codegen.launch_plan import Plan
+from tilewright.codegen.report import kernel_costs
+from tilewright.codegen.runtime.driver import Driver
+from tilewright.codegen.runtime.loaded_plan import LoadedPlan
+from tilewright.codegen.runtime.tensors import loaders
+from tilewright.codegen.single_launch import SingleLaunch, single_launch
+from tilewright.passes.kernel_cost import KernelCost
+from tilewright.tools.bench.contest import RECORDINGS, Contest, losing_device
+from tilewright.tools.bench.contestants import OURS, Ours
+from tilewright.tools.bench.row import Row
+from tilewright.tools.bench.workload import Workload
+
+PROTOCOL = Protocol(warm_up_us=20e3, measured_us=100e3)
+"""Of a launch: the clocks are up, for a contest was before."""
+
+
+@dataclass(frozen=True)
+class LaunchClock:
+    """Takes the times of launches on a device."""
+
+    device: Device
+    driver: Driver
+    target: str
+    protocol: Protocol = PROTOCOL
+
+    def rows(self, plan: Plan, costs: Mapping[str, KernelCost], inputs: Sequence[Any]) -> list[Row]:
+        """
+        A row for each launch, in order; `inputs` are tensors of the program, on the device, and
+        `costs` those of the kernels by name.
+        """
+        pairs = zip(loaders(plan, self.driver.device), inputs, strict=True)
+        buffers = {number: pair[0].load(pair[1]) for number, pair in enumerate(pairs)}
+        found: list[Row] = []
+        functions = LoadedPlan(plan, self.driver, self.target).functions
+        for position, launch in enumerate(plan.launches):
+            alone = single_launch(plan, position)
+            loaded = LoadedPlan(alone.plan, self.driver, self.target, functions=functions)
+            given = [buffers[number] for number in alone.reads]
+            results = loaded(given)
+            buffers.update(zip(alone.writes, results, strict=True))
+            time = self._timing(alone, loaded, given)
+            cost = costs[launch.kernel]
+            work = Work(int(cost.flops), cost.global_bytes)
+            floor = self.device.peaks.floor_us(work)
+            figures = {"floor_us": floor, "roofline": floor / time.us, **work._asdict()}
+            shape = {"kernel": launch.kernel, "grid": launch.grid, "block": launch.block}
+            found.append({**shape, **time._asdict(), **figures})
+        total = sum(row["us"] for row in found)
+        return [{**row, "share": row["us"] / total} for row in found]
+
+    def _timing(self, alone: SingleLaunch, loaded: LoadedPlan, given: Sequence[Any]) -> Timing:
+        turns = turns_of(alone.plan, self.device.l2_bytes)
+        copies = [given, *([t.clone() for t in given] for _ in range(turns.copies - 1))]
+        calls = [_call(loaded, copy) for copy in copies]
+        recordings = [self.device.record(calls) for _ in range(RECORDINGS)]
+        return look(self.protocol, recordings, self.device.timer(turns.needs_flush), turns.copies)
+
+
+def each_launch(contest: Contest, workload: Workload) -> list[Row]:
+    """The launches of ours. Raises `DeviceLostError`."""
+    ours, device = contest.contestants[OURS], contest.device
+    assert isinstance(ours, Ours)
+    compiled = ours.compiled(workload)
+    costs = kernel_costs(compiled.kernel_ir, compiled.cuda_ir)
+    inputs = workload.copy(device.torch_device).values
+    clock = LaunchClock(device, ours.driver, ours.target)
+    with losing_device(OURS):
+        return clock.rows(compiled.plan, costs, inputs)
+
+
+def _call(loaded: LoadedPlan, inputs: Sequence[Any]) -> Call:
+    return lambda: loaded(inputs)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decoder blocks of a model, as cases that are measured: one for each number of tokens."""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from tilewright.errors import UsageError
+from tilewright.frontend.expression import Expression
+from tilewright.models.structure import check_length
+
+SHORT = {
+    "qwen2.5-7b": "Qwen/Qwen2.5-7B",
+    "tinyllama": "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
+}
+"""Names of models that the suite is made of."""
+
+TOKENS = (32, 128, 512)
+DTYPE, ATTENTION = "float32", "sdpa"
+"""What is taken where nothing is asked for, as in suite84."""
+
+
+@dataclass(frozen=True)
+class BlockCase:
+    """One decoder layer of a model, of a batch of one sequence."""
+
+    name: str
+    """`block.qwen2.5-7b.s128`; dtype and attention stand before the tokens if they are others."""
+    model: str
+    """As `find_model` takes it."""
+    tokens: int
+    dtype: str
+    attention: str
+    width: int
+    """Of the hidden states."""
+    digest: str
+    """Of the config."""
+
+    @property
+    def op(self) -> str:
+        """The group that it belongs to."""
+        return "block"
+
+    @property
+    def expression(self) -> str:
+        """What is computed."""
+        config = f"config {self.digest}"
+        return f"a decoder layer of {self.model}: {self.dtype}, {self.attention}, {config}"
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Of the hidden states."""
+        return ((1, self.tokens, self.width),)
+
+    def program(self, fake: bool) -> Expression:
+        """The layer and its arguments; parameters are random numbers, unless they are `fake`."""
+        from tilewright.models.block import decoder_block
+
+        seed = None if fake else 0
+        config = _config(self.model)
+        return decoder_block(
+            config, self.tokens, dtype=self.dtype, attention=self.attention, seed=seed
+        )
+
+
+def check_source(args: argparse.Namespace) -> None:
+    """Raise `UsageError` unless the arguments ask for a suite, or for blocks of a model."""
+    of_blocks = [name for name in ("seq", "dtype", "attention") if getattr(args, name) is not None]
+    if args.suite is not None and args.model is not None:
+        raise UsageError("a suite or --model: one of them")
+    if args.model is not None and not args.block:
+        raise UsageError("a model is measured by its decoder block", remedy="add --block")
+    if args.model is None and args.block:
+        raise UsageError(
+            "--block is of a model", remedy=f"--model {' or '.join(SHORT)}, a folder, or a name"
+        )
+    if args.suite is not None and of_blocks:
+        raise UsageError(f"--{of_blocks[0]} goes with --model MODEL --block")
+    if args.suite is None and args.model is None:
+        raise UsageError("what is to be measured: SUITE, or --model MODEL --block")
+
+
+def block_cases(args: argparse.Namespace) -> Iterator[BlockCase]:
+    """
+    Those that `--model`, `--seq`, `--dtype` and `--attention` ask for. Raises `UsageError` as
+    `find_model` and `check_length` do.
+    """
+    asked: str = args.model
+    model, config = SHORT.get(asked, asked), _found(asked)
+    label = asked if asked in SHORT else Path(asked).resolve().name.lower()
+    dtype, attention = args.dtype or DTYPE, args.attention or ATTENTION
+    others = [part for part in (dtype, attention) if part not in (DTYPE, ATTENTION)]
+    name = ".".join(("block", label, *others))
+    digest = sha256(config.to_json_string().encode()).hexdigest()[:8]
+    for tokens in args.seq or TOKENS:
+        check_length(config, tokens)
+        width = config.hidden_size
+        yield BlockCase(f"{name}.s{tokens}", model, tokens, dtype, attention, width, digest)
+
+
+def _found(name: str) -> Any:
+    """The config of what `--model` names. Raises `UsageError`."""
+    try:
+        return _config(SHORT.get(name, name))
+    except UsageError as err:
+        remedies = filter(None, (err.remedy, f"--model also takes {' and '.join(SHORT)}"))
+        raise UsageError(err.message, where=err.where, remedy="; ".join(remedies)) from None
+
+
+@cache
+def _config(model: str) -> Any:
+    """Looked for once."""
+    from tilewright.models.config import find_model
+
+    return find_model(model).config

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright generate`: a language model continues a text, token by token."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from tilewright.codegen.execution import TensorBackend, backend_for
+from tilewright.codegen.gpu import target_for
+from tilewright.errors import UsageError
+from tilewright.models.checkpoint import Checkpoint
+from tilewright.models.config import find_model
+from tilewright.models.ends import ends_of
+from tilewright.models.generation import Generator
+from tilewright.models.sampling import Choose, Sampling, greedy, sampler
+from tilewright.models.structure import build
+from tilewright.models.weights import model_tensors
+from tilewright.tools.model_runs import Compiler, interpreted
+from tilewright.tools.options.database import database_of
+from tilewright.tools.prompts import prompt_of, weights_folder
+from tilewright.tools.token_stream import Clock, print_summary, print_tokens
+from tilewright.tools.toolkit import use_cuda_home
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the new tokens as they come."""
+    use_cuda_home()
+    choose = _choose(args)
+    found = find_model(args.model)
+    folder = weights_folder(found)
+    prompt = prompt_of(args, folder, found.config.vocab_size)
+    generator = _generator(args, build(found.config, dtype=args.dtype), folder)
+    ends = ends_of(found.config, folder)
+    clock = Clock(generator.tokens(prompt.tokens, args.max_new_tokens, choose, ends))
+    print_tokens(clock, prompt.tokenizer)
+    if args.verbose:
+        print_summary(generator, clock)
+    return 0
+
+
+def _choose(args: argparse.Namespace) -> Choose:
+    given = {"temperature": args.temperature, "top_k": args.top_k, "top_p": args.top_p}
+    asked = {name: value for name, value in given.items() if value is not None}
+    if not asked and args.seed is not None:
+        remedy = "--temperature, --top-k or --top-p asks for draws"
+        raise UsageError("--seed is of draws, but the likeliest token is taken", remedy=remedy)
+    return sampler(Sampling(**asked, seed=args.seed or 0)) if asked else greedy
+
+
+def _generator(args: argparse.Namespace, model: Any, folder: Path) -> Generator:
+    """The model with its weights, which are where the kernels are to find them."""
+    tensors = model_tensors(model, Checkpoint.open(folder), args.dtype)
+    if args.device == "interpreter":
+        return Generator(model, interpreted, tensors)
+    target = target_for(args.target)
+    backend = backend_for(args.device, target)
+    device = backend.device if isinstance(backend, TensorBackend) else "cpu"
+    tensors = {name: tensor.to(device) for name, tensor in tensors.items()}
+    return Generator(model, Compiler(backend, target, database_of(args)), tensors, device)

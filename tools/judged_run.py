@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program is compiled, its kernels run, and its results compared with what they should be."""
+
+import argparse
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.codegen.execution import Backend
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.outcome import Execution
+from tilewright.codegen.poison import Array
+from tilewright.codegen.random_inputs import random_inputs
+from tilewright.codegen.report import StaticReport, report_of
+from tilewright.codegen.spill_feedback import lower_to_cuda
+from tilewright.dialects.target import target
+from tilewright.interpreters.comparison import Comparison, compare, uncompared
+from tilewright.interpreters.program import Program
+from tilewright.passes.levels import Level, level_of
+from tilewright.passes.lowering import context, lower
+from tilewright.tools.checks import checking_manager
+from tilewright.tools.options.database import database_of
+from tilewright.tools.program import stored_inputs
+from tilewright.tools.report import Report
+from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
+from tilewright.tuning.known_schedules import with_known_schedules
+
+
+def judged_run(
+    program: Program, backend: Backend, target_name: str, args: argparse.Namespace
+) -> Report:
+    """What comes of a program on a device, with the options of `tilewright run`."""
+    kernel_ir = _kernel_ir(program.module, target_name, args)
+    plan = plan_of(lower_to_cuda(kernel_ir or program.module, target_name))
+    inputs = program.inputs
+    if inputs is None and args.inputs is not None:
+        inputs = stored_inputs(args.inputs, plan.input_names)
+    if inputs is None:
+        inputs = random_inputs(plan.inputs, args.seed)
+    execution = backend.run(plan, inputs)
+    comparisons = _compared(program, inputs, execution, kernel_ir)
+    return Report(
+        backend.name,
+        target_name,
+        plan.source,
+        execution,
+        comparisons,
+        program.rounded_by,
+        plan.slab,
+        _static(kernel_ir or program.module, execution, target_name) if args.report else None,
+    )
+
+
+def _kernel_ir(module: ModuleOp, target_name: str, args: argparse.Namespace) -> ModuleOp | None:
+    """`module` at Kernel IR, the last level with an interpreter; None if it is below."""
+    manager = checking_manager(context(), args.check)
+    db = database_of(args)
+    planned = with_schedules(module, args.schedule, target_name, manager, db)
+    if level_of(planned) is Level.CUDA:
+        return None
+    known = with_known_schedules(planned, target_name, db, manager)
+    lowered = lower(known, Level.KERNEL, manager, target_name)
+    warn_of_idle_steps(planned, lowered, target_name)
+    return lowered
+
+
+def _compared(
+    program: Program, inputs: Sequence[Array], execution: Execution, kernel_ir: ModuleOp | None
+) -> list[Comparison]:
+    """Of samples, what was written is compared, unless it was made of what was not."""
+    if execution.missing is None:
+        return compare(program, inputs, execution.results, kernel_ir)
+    if program.exact is None or execution.is_built_on_samples:
+        return uncompared(execution.results)
+    expected = program.rounded(inputs)
+    rows = zip(execution.missing, expected, execution.results, strict=True)
+    return compare(program, inputs, [np.where(*row) for row in rows])
+
+
+def _static(module: ModuleOp, execution: Execution, target_name: str) -> StaticReport:
+    """What the machine code tells, with what this run has counted."""
+    counted = [run for run in execution.kernels if run.is_counted]
+    counters = {run.launch.kernel: run.counters for run in reversed(counted)}
+    return report_of(module, target(target_name), counters)

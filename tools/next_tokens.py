@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which tokens a model expects behind a prompt, as a table, as JSON, and its logits as a file."""
+
+import math
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.text import Text
+
+from tilewright.arrays import tensor_of
+from tilewright.codegen.plan_text import launches_text
+from tilewright.errors import UsageError
+from tilewright.models.prompt import Prompt
+from tilewright.tools.report import Report, print_outputs, print_verdict
+from tilewright.tools.static_report import print_static_report
+from tilewright.tools.terminal import show, table
+
+Logits = NDArray[Any]
+"""Of shape `(1, tokens, vocabulary)`."""
+
+_SHOWN = 5
+"""Tokens."""
+
+
+def next_tokens(prompt: Prompt, logits: Logits) -> list[dict[str, Any]]:
+    """
+    The likeliest tokens behind the prompt: `token`, `logit`, and `text` if there is a tokenizer.
+
+    Of equal ones the lower is first; a logit that is not finite is None.
+    """
+    last = logits[0, -1].astype(np.float64)
+    best = [int(token) for token in np.argsort(-last, kind="stable")[:_SHOWN]]
+    return [_row(prompt, token, float(last[token])) for token in best]
+
+
+def _row(prompt: Prompt, token: int, logit: float) -> dict[str, Any]:
+    row = {"token": token, "logit": logit if math.isfinite(logit) else None}
+    text = prompt.text_of([token])
+    return row if text is None else {**row, "text": text}
+
+
+def print_next_tokens(prompt: Prompt, report: Report, out: Console) -> None:
+    """The prompt, the likeliest tokens behind it, and what the logits were compared with."""
+    launches = launches_text([kernel.launch for kernel in report.execution.kernels])
+    out.print(f"device {report.device}, target {report.target}, {launches}", markup=False)
+    out.print(f"prompt {' '.join(map(str, prompt.tokens))}\n", markup=False)
+    rows = next_tokens(prompt, report.execution.results[0])
+    columns = [name for name in ("token", "logit", "text") if name in rows[0]]
+    shown = table(*columns, numbers=("token", "logit"))
+    for row in rows:
+        shown.add_row(*(_cell(row[name]) for name in columns))
+    show(out, shown)
+    if report.compared:
+        out.print()
+        print_outputs(report, out)
+    if report.static is not None:
+        out.print()
+        print_static_report(report.static, out)
+    print_verdict(report, out, "--check compares with transformers")
+
+
+def _cell(value: int | float | str | None) -> str | Text:
+    match value:
+        case None:
+            return "-"
+        case float():
+            return f"{value:.4f}"
+        case _:
+            return Text(repr(value))  # which looks at no brackets
+
+
+def write_logits(logits: Logits, path: str) -> None:
+    """A safetensors file with the tensor `logits`."""
+    content: bytes = import_module("safetensors.torch").save({"logits": tensor_of(logits)})
+    try:
+        Path(path).write_bytes(content)
+    except OSError as error:
+        raise UsageError(f"cannot write '{path}': {error.strerror}") from error

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `tilewright generate`."""
+
+from tilewright.models.structure import DTYPES
+from tilewright.tools.options.command import AddParser, command
+from tilewright.tools.options.database import add_database
+from tilewright.tools.options.numbers import positive, seed
+from tilewright.tools.options.program import add_target
+from tilewright.tools.options.prompt import add_prompt
+
+DEVICES = ("auto", "gpu", "sim", "interpreter")
+
+_EXAMPLES = """\
+A MODEL is a folder with a config.json, safetensors and a tokenizer, as save_pretrained writes it,
+or ORGANISATION/MODEL of Hugging Face, downloaded before:
+  tilewright {} ./tinyllama --prompt "Once upon a time" --max-new-tokens 40
+  tilewright {} ./tinyllama --prompt-ids 1,2,3 --max-new-tokens 8 --temperature 0.7 --top-p 0.9
+The likeliest token is taken each time, unless --temperature, --top-k or --top-p asks for draws."""
+
+
+def add(add_parser: AddParser) -> None:
+    """Add them to the command line."""
+    help = "continue a text with a language model"
+    parser = command(add_parser, "generate", "generate_command", help, _EXAMPLES)
+    parser.add_argument("model", metavar="MODEL", help="a folder, or ORGANISATION/MODEL")
+    add_prompt(parser, required=True)
+    parser.add_argument(
+        "--max-new-tokens",
+        type=positive("positive number of tokens"),
+        required=True,
+        metavar="N",
+        help="how many to add, unless the text ends before",
+    )
+    parser.add_argument(
+        "--temperature",
+        type=float,
+        metavar="T",
+        help="draw tokens: above 1 more evenly, below less",
+    )
+    parser.add_argument("--top-k", type=int, metavar="K", help="draw among the K likeliest tokens")
+    parser.add_argument(
+        "--top-p", type=float, metavar="P", help="draw among the likeliest that reach P together"
+    )
+    parser.add_argument("--seed", type=seed, metavar="N", help="of the draws; default: 0")
+    parser.add_argument("--dtype", choices=DTYPES, help="of the weights; default: the model's")
+    parser.add_argument(
+        "--device",
+        choices=DEVICES,
+        default="auto",
+        help="a GPU, the simulator, or the interpreter; auto takes a GPU if there is one",
+    )
+    add_target(parser)
+    add_database(parser)
+    parser.add_argument(
+        "-v",
+        dest="verbose",
+        action="store_true",
+        help="say on stderr at the end how long it took, and what ran",
+    )

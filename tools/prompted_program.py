@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright run MODEL --prompt TEXT`: the program of a language model for a prompt."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.arrays import array_of
+from tilewright.codegen.simulator_backend import check_reach
+from tilewright.errors import UsageError
+from tilewright.frontend.capture import Captured, capture
+from tilewright.frontend.reference import disturbed
+from tilewright.interpreters.program import Program
+from tilewright.interpreters.work import scalar_operations
+from tilewright.models.checkpoint import Checkpoint
+from tilewright.models.expected_logits import ExpectedLogits
+from tilewright.models.prompt import Prompt
+from tilewright.models.structure import build
+from tilewright.models.weights import weights_of
+from tilewright.models.whole import whole_sequence
+from tilewright.passes.levels import Level
+from tilewright.passes.lowering import lower
+from tilewright.tools.language_model import language_model
+from tilewright.tools.output_path import check_path
+from tilewright.tools.program import unjudged_program
+from tilewright.tools.progress import Say
+from tilewright.tools.prompts import prompt_of, weights_folder
+
+Array = NDArray[Any]
+
+_NOT_OF_PROMPTS = {
+    "seq_len": "--seq-len",
+    "inputs": "--inputs",
+    "against": "--against",
+    "blocks": "--blocks",
+    "bench": "--bench",
+    "profile": "--profile",
+}
+"""Options of `run` that say nothing about a prompt."""
+
+
+def prompted_program(args: argparse.Namespace, device: str, say: Say) -> tuple[Prompt, Program]:
+    """
+    The prompt that the arguments give, and its program for a device, judged if they say so.
+
+    Raises `UsageError` for prompts that are none and checkpoints that are not the model's, and
+    `SimulationTooLarge` for what only a GPU does within minutes.
+    """
+    model = language_model(args, say)
+    folder = weights_folder(model.found)
+    prompt = prompt_of(args, folder, model.structure.config.vocab_size)
+    checkpoint = Checkpoint.open(folder)
+    whole = whole_sequence(model.structure, len(prompt.tokens))
+    say("capture")
+    captured = capture(whole.module, whole.args, whole.kwargs)
+    if device == "sim":
+        tensor_ir = lower(captured.module, Level.TENSOR)
+        check_reach(model.found.name, scalar_operations(tensor_ir))
+    say("weights")
+    # Of a model that is cut the checkpoint has more.
+    full = build(model.found.config) if args.layers else None
+    weights = weights_of(captured, model.structure, checkpoint, args.dtype, full)
+    inputs = _inputs(captured, prompt, weights)
+    if args.check == "none":
+        return prompt, unjudged_program(captured.module, inputs)
+    expected = ExpectedLogits(folder, model.structure, prompt.tokens)
+    return prompt, _judged(captured, expected, inputs)
+
+
+def check_prompt_options(args: argparse.Namespace) -> None:
+    """Raise `UsageError` for options of `run` that do not go with a language model's prompt."""
+    check_path(args.logits)
+    for option, spelled in _NOT_OF_PROMPTS.items():
+        if getattr(args, option):
+            raise UsageError(f"{spelled} does not go with a MODEL's prompt")
+    if args.prompt is None and args.prompt_ids is None:
+        remedy = "--prompt TEXT or --prompt-ids 1,2,3"
+        raise UsageError(f"'{args.file}' is a model, which runs on a prompt", remedy=remedy)
+
+
+def _inputs(captured: Captured, prompt: Prompt, weights: Sequence[Any]) -> list[Array]:
+    """What the program takes: the prompt is the only input that is not the model's."""
+    stored = iter(weights)
+    ids = np.array([prompt.tokens], np.int64)
+    return [ids if i.kind == "input" else array_of(next(stored)) for i in captured.inputs]
+
+
+def _judged(captured: Captured, expected: ExpectedLogits, inputs: Sequence[Array]) -> Program:
+    """The program, which `transformers` judges."""
+    return Program(
+        captured.module,
+        exact=lambda arrays: [expected.exact()],
+        disturbed=lambda arrays, roundings: disturbed(captured, arrays, roundings),
+        rounded=lambda arrays: [expected.rounded()],
+        rounded_by="transformers",
+        inputs=inputs,
+    )
