@@ -16,7 +16,8 @@ from xdsl.dialects.func import FuncOp
 import tilewright
 from tilewright.codegen.printer import cuda_source
 from tilewright.dialects import loop
-from tilewright.frontend.capture import Captured
+from tilewright.frontend.capture import Captured, capture
+from tilewright.frontend.expression import Expression
 from tilewright.passes.levels import Level
 from tilewright.passes.pipelines import TO_LOOP, TO_TENSOR, TO_TILE
 
@@ -38,9 +39,9 @@ class Measured:
     """Of the same buffers, if no two shared memory."""
 
 
-def measure(name: str, function: Any, inputs: tuple[Any, ...], level: str, repeat: int) -> Measured:
-    """Compile a function down to `level`: the fastest of `repeat` times, captured once."""
-    captured, capture_s = timed(lambda: tilewright.capture(function, *inputs))
+def measure(name: str, program: Expression, level: str, repeat: int) -> Measured:
+    """Compile a program down to `level`: the fastest of `repeat` times, captured once."""
+    captured, capture_s = timed(lambda: capture(program.module, program.args, program.kwargs))
     lower_s = min(timed(lambda: lowered(captured, level))[1] for _ in range(repeat))
     planned = tilewright.lower(captured, "kernel", db=False)
     return Measured(name, capture_s, lower_s, *_plan(planned))

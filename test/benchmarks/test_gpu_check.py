@@ -2,9 +2,10 @@
 """What the command for GPU machines does with what it finds; some of it, on the simulator."""
 
 import json
+import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import monotonic
 from types import SimpleNamespace
@@ -12,11 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpu_checks import bitwise, counters, sanitizer, suite
+from gpu_checks import bitwise, counters, drivers, sanitizer, suite
 from gpu_checks.command import main
 from gpu_checks.device import Device
 from gpu_checks.launched import launch
 from gpu_checks.outcome import Outcome, Verdict, missing, right
+from gpu_checks.places import ROOT
 from gpu_checks.programs import PROGRAMS
 from gpu_checks.record import Record
 from gpu_checks.run import Runner
@@ -101,6 +103,23 @@ def test_what_time_is_too_short_for_is_left(tmp_path: Path):
     runs = runner(tmp_path, seconds=1.0)
     assert runs.run(stage(["hangs", "first", "last"])) == 3
     assert found(runs.record) == {}
+
+
+@pytest.fixture
+def heeds_interrupts() -> Iterator[None]:
+    """Also where tests were started in a shell's background, which ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_ends_it_at_once(heeds_interrupts: None, tmp_path: Path):
+    runs = runner(tmp_path, seconds=60.0)
+    runs.tell = lambda _: os.kill(os.getpid(), signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        runs.run(stage(["first", "hangs", "last"], limit_s=60.0))
+    assert [*found(runner(tmp_path).record)] == ["first"]
+    assert runs.left_s > 30
 
 
 def test_a_file_of_something_else(tmp_path: Path):
@@ -301,6 +320,25 @@ def test_a_race_that_takes_too_long_is_interrupted(tmp_path: Path):
     assert (tmp_path / "said").read_text() == "ended\n"
 
 
+def test_the_race_finds_our_packages_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    with (tmp_path / "said").open("w") as said:
+        suite.run_for(60, [sys.executable, "-c", "import os; print(os.getcwd())"], said)
+    assert (tmp_path / "said").read_text() == f"{ROOT}\n"
+
+
+def test_tests_of_drivers_find_our_packages_from_anywhere(monkeypatch: pytest.MonkeyPatch):
+    folders: list[Path | None] = []
+
+    def asked(command: Sequence[str], folder: Path | None = None) -> tuple[int, str]:
+        folders.append(folder)
+        return 0, "11 passed in 1.00s"
+
+    monkeypatch.setattr(drivers, "output_of", asked)
+    assert drivers.check(SIMULATOR, "simulator") == right("11 passed in 1.00s")
+    assert folders == [ROOT]
+
+
 def test_every_stage_has_checks():
     counts = {stage.name: len(stage.items(GPU)) for stage in STAGES}
     assert min(counts.values()) > 0
@@ -346,12 +384,21 @@ def test_without_a_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "there is no GPU" in capsys.readouterr().out
 
 
+def test_a_folder_to_go_on_with_that_is_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    argv = ["--device", "simulator", "--stages", "environment", "--only", "xdsl"]
+    assert main([*argv, "--out", str(tmp_path), "--resume", str(tmp_path / "no")]) == 0
+    assert f"note: there is no '{tmp_path}/no/check.json' to go on with" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("argv", "complaint"),
     [
         (["--seconds", "-4"], "'-4' is no number of seconds"),
         (["--jobs", "0"], "'0' is no number of jobs"),
         (["--only", "xdlsl"], "no check of these stages has 'xdlsl' in its name"),
+        (["--out", "/dev/null/x"], "cannot write into '/dev/null/x': Not a directory"),
     ],
 )
 def test_mistakes(

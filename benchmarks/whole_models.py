@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What `tilewright compile MODEL -o DIR` costs, of TinyLlama and Qwen2.5-7B at 128 tokens:
+
+    python benchmarks/whole_models.py
+    python benchmarks/whole_models.py --only tinyllama --layers 2 --json results.json
+
+Each model is compiled in a process of its own, whose CPU seconds count from its start: what is
+imported is part of them. Weights are not needed, and neither is a network.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from measure import environment
+from rich.console import Console
+from rich.table import Table
+
+from tilewright.models.config import BUNDLED
+from tilewright.tools.cli import parser as command_line
+
+TOKENS = 128
+FEW = 2
+"""Layers that are compared with all of them: kernels of equal layers are the same."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A model, compiled."""
+
+    model: str
+    layers: int
+    stages: dict[str, float]
+    """CPU seconds of each stage, in order; the first has all that comes before."""
+    peak_mib: float
+    """The most memory that the process had."""
+    kernels: int
+    launches: int
+    slab_bytes: int
+    kernels_of_few_layers: int
+
+    @property
+    def cuda_s(self) -> float:
+        """CPU seconds to CUDA, without NVRTC."""
+        return self.total_s - self.stages["NVRTC"]
+
+    @property
+    def total_s(self) -> float:
+        """CPU seconds of all."""
+        return sum(self.stages.values())
+
+
+def compile_here(model: str, folder: str, layers: str) -> dict[str, Any]:
+    """Compile a model in this process; the seconds of its stages, and the most memory."""
+    from tilewright.tools.folder_command import write_model
+
+    begun: dict[str, float] = {}
+
+    def begin(stage: str) -> None:
+        begun[stage] = _cpu_seconds() if begun else 0.0
+
+    options = ["--layers", layers] if layers else []
+    command = ["compile", model, "--seq-len", str(TOKENS), *options, "-o", folder]
+    args = command_line().parse_args([*command, "--no-db"])
+    write_model(args, "sm_90a", begin)
+    spans = (end - start for start, end in pairwise([*begun.values(), _cpu_seconds()]))
+    stages = dict(zip(begun, spans, strict=True))
+    return {"stages": stages, "peak_mib": getrusage(RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def _cpu_seconds() -> float:
+    used = getrusage(RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def compiled(model: str, layers: str = "") -> tuple[dict[str, Any], dict[str, Any]]:
+    """A model compiled in a process of its own: what that cost, and the manifest."""
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "compiled"
+        command = [sys.executable, __file__, "--child", model, str(folder), layers]
+        settings = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": temporary}
+        ended = subprocess.run(command, stdout=subprocess.PIPE, env=settings, check=True)
+        return json.loads(ended.stdout), json.loads((folder / "manifest.json").read_text())
+
+
+def measure(model: str, layers: str) -> Measured:
+    """Compile a model, and a few layers of it."""
+    cost, manifest = compiled(model, layers)
+    few = compiled(model, str(FEW))[1]
+    return Measured(
+        model,
+        manifest["layers"],
+        **cost,
+        kernels=len(manifest["kernels"]),
+        launches=len(manifest["launches"]),
+        slab_bytes=manifest["slab_bytes"],
+        kernels_of_few_layers=len(few["kernels"]),
+    )
+
+
+def table(rows: Sequence[Measured]) -> Table:
+    """A line a model."""
+    shown = Table(title=f"{TOKENS} tokens, CPU seconds and MiB")
+    shown.add_column("model", no_wrap=True)
+    few = f"of {FEW} layers"
+    for column in ("to CUDA", "with NVRTC", "peak", "launches", "kernels", few):
+        shown.add_column(column, justify="right")
+    for row in rows:
+        figures = (f"{row.cuda_s:.1f}", f"{row.total_s:.1f}", f"{row.peak_mib:.0f}")
+        counts = map(str, (row.launches, row.kernels, row.kernels_of_few_layers))
+        shown.add_row(row.model, *figures, *counts)
+    return shown
+
+
+def commit() -> str:
+    """The commit of this checkout."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure, print, and write what `--json` asks for."""
+    parser = argparse.ArgumentParser(description="Measure what compiling whole models costs.")
+    parser.add_argument("--only", default="", metavar="TEXT", help="models with TEXT in the name")
+    parser.add_argument("--layers", default="", metavar="N", help="only the first N layers")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    args = parser.parse_args(argv)
+    if args.child:
+        print(json.dumps(compile_here(*args.child)))
+        return
+    names = [name for name in BUNDLED if args.only in name.lower()]
+    rows = [measure(name, args.layers) for name in names]
+    Console(width=100).print(table(rows))
+    if args.json is not None:
+        found = {"environment": {**environment(), "commit": commit()}, "tokens": TOKENS}
+        text = json.dumps({**found, "models": [asdict(row) for row in rows]}, indent=1)
+        args.json.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
