@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from no_hub import hide_hub
 from own_database import hide_own_database
 from run_lines import RunLineError, run_file
 from xdsl.context import Context
@@ -26,6 +27,7 @@ from tilewright.dialects import get_all_dialects
 Parse = Callable[[str], ModuleOp]
 
 hide_own_database()
+hide_hub()
 
 # Random tests draw the same examples each time: a red build stays red until it is fixed.
 settings.register_profile("repeatable", derandomize=True, deadline=None)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-# torch and numpy cost seconds; the others are of no use before there is work, or a database.
+# The first three cost seconds; the others are of no use before there is work, or a database.
 HEAVY = [
-    *("torch", "numpy", "hypothesis", "sqlite3"),
+    *("torch", "numpy", "transformers", "hypothesis", "sqlite3"),
     *("tilewright.frontend", "tilewright.interpreters.check"),
 ]
 
