@@ -19,10 +19,9 @@ from tilewright.tools.bench.row import Row
 from tilewright.tools.bench.supervisor import Supervisor, worker_command
 from tilewright.tools.bench.table import print_launches, print_rows, print_summary
 from tilewright.tools.block_case import block_cases, check_source
-from tilewright.tools.mlir_source import write_text
 from tilewright.tools.options.backends import BACKENDS
 from tilewright.tools.options.database import database_of
-from tilewright.tools.output_path import check_path
+from tilewright.tools.output_path import check_path, write_text
 from tilewright.tools.suite import read_cases
 from tilewright.tools.terminal import console
 

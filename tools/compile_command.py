@@ -19,9 +19,9 @@ from tilewright.errors import UsageError
 from tilewright.passes.levels import Level
 from tilewright.passes.trace import listening
 from tilewright.tools.language_model import is_model
-from tilewright.tools.mlir_source import write_text
 from tilewright.tools.model_source import module_of
 from tilewright.tools.options.database import database_of
+from tilewright.tools.output_path import write_text
 from tilewright.tools.plan_file import form_of, write_plan
 from tilewright.tools.progress import Say, lower_telling, progress
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules

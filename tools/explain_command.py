@@ -28,9 +28,9 @@ from tilewright.passes.pipeline_string import parse_spec_list, without_quotes
 from tilewright.passes.tile.plan_schedules import RULE as PLANNING
 from tilewright.passes.tile.planner import Choice, Weighed, launched, weighed
 from tilewright.passes.trace import Listener, Rule, listening
-from tilewright.tools.mlir_source import write_text
 from tilewright.tools.model_source import module_of
 from tilewright.tools.options.database import database_of
+from tilewright.tools.output_path import write_text
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.terminal import console
 from tilewright.tools.trace_printer import Snapshot

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tilewright.errors import TilewrightError, UsageError
-from tilewright.tools.mlir_source import write_text
+from tilewright.tools.output_path import write_text
 from tilewright.tools.terminal import counted
 from tilewright.tuning.goldens import (
     Golden,

@@ -11,12 +11,13 @@ from tilewright.codegen.poison import Array
 from tilewright.codegen.random_inputs import random_inputs
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.codegen.target_limits import check_launches
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.errors import UsageError
 from tilewright.interpreters.comparison import compare
 from tilewright.interpreters.program import Program
-from tilewright.tools.mlir_source import read_module, write_text
+from tilewright.tools.mlir_source import read_module
 from tilewright.tools.model_source import captured, is_ir
 from tilewright.tools.options.database import database_of
+from tilewright.tools.output_path import write_bytes, write_text
 from tilewright.tools.program import captured_program, module_program
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tuning.known_schedules import with_known_schedules
@@ -42,12 +43,8 @@ def write_host(args: argparse.Namespace, target: str) -> None:
     expected = _expected(program, plan, inputs)
     data = Path("FILE.cu" if args.output == "-" else args.output).with_suffix(".bin")
     write_text(args.output, host_program(plan, expected, data.name, target))
-    if args.output == "-":
-        return
-    try:
-        data.write_bytes(saved_data(plan, inputs, expected))
-    except OSError as err:
-        raise TilewrightError(f"cannot write '{data}': {err.strerror}") from err
+    if args.output != "-":
+        write_bytes(str(data), saved_data(plan, inputs, expected))
 
 
 def _program(args: argparse.Namespace) -> Program:

@@ -119,17 +119,6 @@ def read_bytes(path: str) -> BytesIO:
     return BytesIO(data)
 
 
-def write_text(path: str, text: str) -> None:
-    """Write a file, or stdout for `-`; `UsageError` if that cannot be."""
-    if path == "-":
-        sys.stdout.write(text)
-        return
-    try:
-        Path(path).write_text(text)
-    except OSError as err:
-        raise UsageError(f"cannot write '{path}': {err.strerror}") from err
-
-
 def placed(err: InvalidOpError, places: Mapping[Operation, Span]) -> PlacedVerifyError:
     """`err` at its place: in the source, else at the location that the operation carries."""
     exit_code = 1 if err.made_by else 2

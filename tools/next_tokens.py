@@ -3,7 +3,6 @@
 
 import math
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from rich.text import Text
 
 from tilewright.arrays import tensor_of
 from tilewright.codegen.plan_text import launches_text
-from tilewright.errors import UsageError
 from tilewright.models.prompt import Prompt
+from tilewright.tools.output_path import write_bytes
 from tilewright.tools.report import Report, print_outputs, print_verdict
 from tilewright.tools.static_report import print_static_report
 from tilewright.tools.terminal import show, table
@@ -76,7 +75,4 @@ def _cell(value: int | float | str | None) -> str | Text:
 def write_logits(logits: Logits, path: str) -> None:
     """A safetensors file with the tensor `logits`."""
     content: bytes = import_module("safetensors.torch").save({"logits": tensor_of(logits)})
-    try:
-        Path(path).write_bytes(content)
-    except OSError as error:
-        raise UsageError(f"cannot write '{path}': {error.strerror}") from error
+    write_bytes(path, content)

@@ -35,7 +35,8 @@ from tilewright.passes.trace import listening
 from tilewright.passes.verification import InvalidOpError
 from tilewright.tools.checks import MODES, check_pass
 from tilewright.tools.diagnostics import explain
-from tilewright.tools.mlir_source import SourceParser, placed, read_bytes, write_text
+from tilewright.tools.mlir_source import SourceParser, placed, read_bytes
+from tilewright.tools.output_path import write_text
 from tilewright.universe import UNIVERSE
 
 

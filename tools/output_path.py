@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a command is to write what it takes long to find out: looked at before it begins."""
+"""The files that commands write: looked at before they are made, which may take long."""
 
 import os
+import sys
 from pathlib import Path
 
 from tilewright.errors import UsageError
@@ -18,3 +19,19 @@ def check_path(path: str | None) -> None:
         raise UsageError(f"cannot write '{path}': it is a folder")
     if not os.access(folder, os.W_OK):
         raise UsageError(f"cannot write '{path}': the folder '{folder}' is read-only")
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a file, or stdout for `-`; `UsageError` if that cannot be."""
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: str, content: bytes) -> None:
+    """Write a file; `UsageError` if that cannot be."""
+    try:
+        Path(path).write_bytes(content)
+    except OSError as err:
+        raise UsageError(f"cannot write '{path}': {err.strerror}") from err

@@ -8,7 +8,7 @@ from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.plan_graph import plan_dot, plan_mermaid
 from tilewright.codegen.plan_text import plan_text
 from tilewright.errors import UsageError
-from tilewright.tools.mlir_source import write_text
+from tilewright.tools.output_path import write_text
 
 FORMS: Mapping[str, Callable[[Plan], str]] = {
     ".txt": plan_text,

@@ -14,7 +14,7 @@ from tilewright.codegen.outcome import Execution, KernelReport, Problem
 from tilewright.codegen.report import StaticReport, as_json
 from tilewright.codegen.slab import Slab
 from tilewright.interpreters.comparison import Comparison
-from tilewright.tools.mlir_source import write_text
+from tilewright.tools.output_path import write_text
 from tilewright.tools.static_report import print_static_report
 from tilewright.tools.terminal import show, table
 

@@ -17,8 +17,8 @@ from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
 from tilewright.tools.bench.request import AnyCase
 from tilewright.tools.diagnostics import explain_case
-from tilewright.tools.mlir_source import write_text
 from tilewright.tools.options.database import database_of
+from tilewright.tools.output_path import write_text
 from tilewright.tools.static_rows import Row, rows_of
 from tilewright.tools.suite import Case
 from tilewright.tools.terminal import console, show, table

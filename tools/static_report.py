@@ -12,7 +12,7 @@ from tilewright.codegen.report.instruction import Category
 from tilewright.dialects.target import target
 from tilewright.passes.launching import with_main
 from tilewright.passes.levels import Level, level_of
-from tilewright.tools.mlir_source import write_text
+from tilewright.tools.output_path import write_text
 from tilewright.tools.terminal import console, show, table
 
 _COLUMNS = ("grid", "block", "registers", "spills", "shared", "warps", "FFMA", "bytes", "estimate")

@@ -12,8 +12,7 @@ from rich.console import Console
 
 from tilewright.codegen.gpu import target_for
 from tilewright.errors import UsageError
-from tilewright.tools.mlir_source import write_text
-from tilewright.tools.output_path import check_path
+from tilewright.tools.output_path import check_path, write_text
 from tilewright.tools.terminal import console
 from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tools.tune.evaluation import Evaluation, evaluation_of
