@@ -16,12 +16,12 @@ from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.spill_feedback import lower_to_cuda, relieve_spills
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.errors import UsageError
-from tilewright.passes.levels import Level
+from tilewright.passes.levels import LEVELS, Level
 from tilewright.passes.trace import listening
 from tilewright.tools.language_model import is_model
 from tilewright.tools.model_source import module_of
 from tilewright.tools.options.database import database_of
-from tilewright.tools.output_path import write_text
+from tilewright.tools.output_path import check_path, write_text
 from tilewright.tools.plan_file import form_of, write_plan
 from tilewright.tools.progress import Say, lower_telling, progress
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
@@ -30,29 +30,55 @@ from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
 from tilewright.tuning.known_schedules import with_known_schedules
 
-_STAGES = 9
-"""Of a model: config, structure, capture, five levels, NVRTC."""
+_STAGES = ("config", "structure", "capture", *(f"{each} IR" for each in LEVELS[1:]), "NVRTC")
+"""Of a model, as they are told."""
 
 
 def run(args: argparse.Namespace) -> int:
     """Print or write what the arguments ask for."""
     target, level = target_for(args.target), Level(args.ir)
-    _check_stdout(args)
-    if args.plan is not None:
-        form_of(args.plan)
-    wants_report = args.report or args.json is not None
-    if wants_report or level is Level.CUDA:
+    _check(args, level)
+    if _wants_report(args) or level is Level.CUDA:
         use_cuda_home()
     if args.host:
-        _write_host(args, target, level)
-        return 0
-    has_kernels = level not in (Level.TORCH, Level.TENSOR)
-    if args.schedule and not has_kernels:
+        _write_host(args, target)
+    elif _writes_folder(args, level):
+        _write_model(args, target)
+    else:
+        _write_level(args, target, level)
+    return 0
+
+
+def _check(args: argparse.Namespace, level: Level) -> None:
+    """Raise where options do not go together, or results could not be written."""
+    for option, path in (("-o", args.output), ("--plan", args.plan)):
+        if args.json == path == "-":
+            raise UsageError(f"--json - has stdout for itself: {option} takes a file then")
+    check_path(args.json)
+    check_path(args.plan)
+    if not _writes_folder(args, level):
+        check_path(args.output)
+    if args.plan is not None:
+        form_of(args.plan)
+    others = args.report or args.plan or args.json or args.verbosity
+    if args.host and (level is not Level.CUDA or others):
+        raise UsageError("--host goes with -o and --target alone")
+    if args.schedule and not _has_kernels(level):
         says = f"--schedule is of kernels, and there are none at level {level}"
         raise UsageError(says, remedy="take loop or a level below")
-    if _writes_folder(args, level):
-        _write_model(args, target)
-        return 0
+
+
+def _wants_report(args: argparse.Namespace) -> bool:
+    return args.report or args.json is not None
+
+
+def _has_kernels(level: Level) -> bool:
+    return level not in (Level.TORCH, Level.TENSOR)
+
+
+def _write_level(args: argparse.Namespace, target: str, level: Level) -> None:
+    """The program at a level, its plan and its report, wherever they are to go."""
+    wants_report, has_kernels = _wants_report(args), _has_kernels(level)
     with _listening(args, target), _progress(args) as say:
         db = (has_kernels or wants_report) and database_of(args)
         module = with_schedules(module_of(args, say), args.schedule, target, db=db)
@@ -73,14 +99,6 @@ def run(args: argparse.Namespace) -> int:
         write_text(args.output, text)
     elif not (args.report or "-" in (args.plan, args.json)):
         sys.stdout.write(text)
-    return 0
-
-
-def _check_stdout(args: argparse.Namespace) -> None:
-    """Raise if something else would stand before or after the JSON."""
-    for option, path in (("-o", args.output), ("--plan", args.plan)):
-        if args.json == path == "-":
-            raise UsageError(f"--json - has stdout for itself: {option} takes a file then")
 
 
 def _writes_folder(args: argparse.Namespace, level: Level) -> bool:
@@ -99,12 +117,10 @@ def _write_model(args: argparse.Namespace, target: str) -> None:
 
 def _progress(args: argparse.Namespace) -> AbstractContextManager[Say]:
     """A model takes a while; remarks and rewrites say themselves how far it is."""
-    return progress(args.color, _STAGES, is_shown=is_model(args) and not args.verbosity)
+    return progress(args.color, len(_STAGES), is_shown=is_model(args) and not args.verbosity)
 
 
-def _write_host(args: argparse.Namespace, target: str, level: Level) -> None:
-    if level is not Level.CUDA or args.report or args.plan or args.json or args.verbosity:
-        raise UsageError("--host goes with -o and --target alone")
+def _write_host(args: argparse.Namespace, target: str) -> None:
     # The interpreters and PyTorch come with it.
     from tilewright.tools.host_command import write_host
 

@@ -30,7 +30,7 @@ from tilewright.passes.tile.planner import Choice, Weighed, launched, weighed
 from tilewright.passes.trace import Listener, Rule, listening
 from tilewright.tools.model_source import module_of
 from tilewright.tools.options.database import database_of
-from tilewright.tools.output_path import write_text
+from tilewright.tools.output_path import check_path, write_text
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.terminal import console
 from tilewright.tools.trace_printer import Snapshot
@@ -116,6 +116,7 @@ class Explanation(NamedTuple):
 
 def run(args: argparse.Namespace) -> int:
     """Print how the program is fused, and a paragraph for each kernel; write the JSON."""
+    check_path(args.json)
     target = target_for(args.target)
     db = database_of(args)
     module, fusion = with_known_fusion(module_of(args), target, db)

@@ -12,11 +12,13 @@ def check_path(path: str | None) -> None:
     """Raise `UsageError` unless a file can be written there, before there is what goes into it."""
     if path is None or path == "-":
         return
-    folder = Path(path).parent
+    place, folder = Path(path), Path(path).parent
     if not folder.is_dir():
         raise UsageError(f"cannot write '{path}': there is no folder '{folder}'")
-    if Path(path).is_dir():
+    if place.is_dir():
         raise UsageError(f"cannot write '{path}': it is a folder")
+    if place.exists() and not place.is_file():
+        return  # /dev/stderr, or a pipe: nothing is made in its folder
     if not os.access(folder, os.W_OK):
         raise UsageError(f"cannot write '{path}': the folder '{folder}' is read-only")
 

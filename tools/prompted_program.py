@@ -24,7 +24,6 @@ from tilewright.models.whole import whole_sequence
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.tools.language_model import language_model
-from tilewright.tools.output_path import check_path
 from tilewright.tools.program import unjudged_program
 from tilewright.tools.progress import Say
 from tilewright.tools.prompts import prompt_of, weights_folder
@@ -72,7 +71,6 @@ def prompted_program(args: argparse.Namespace, device: str, say: Say) -> tuple[P
 
 def check_prompt_options(args: argparse.Namespace) -> None:
     """Raise `UsageError` for options of `run` that do not go with a language model's prompt."""
-    check_path(args.logits)
     for option, spelled in _NOT_OF_PROMPTS.items():
         if getattr(args, option):
             raise UsageError(f"{spelled} does not go with a MODEL's prompt")

@@ -25,6 +25,7 @@ from tilewright.tools.model_source import captured, is_ir, model_of
 from tilewright.tools.next_tokens import next_tokens, print_next_tokens, write_logits
 from tilewright.tools.options.backends import BACKENDS
 from tilewright.tools.options.database import database_of
+from tilewright.tools.output_path import check_path
 from tilewright.tools.program import captured_program, module_program
 from tilewright.tools.progress import Say, progress
 from tilewright.tools.prompted_program import check_prompt_options, prompted_program
@@ -32,30 +33,16 @@ from tilewright.tools.report import Report, print_report, write_json, write_json
 from tilewright.tools.terminal import console
 from tilewright.tools.toolkit import use_cuda_home
 
-_STAGES = 5
-"""Of a model: config, structure, capture, weights, kernels."""
+_STAGES = ("config", "structure", "capture", "weights", "kernels")
+"""Of a model, as they are told."""
 
 
 def run(args: argparse.Namespace) -> int:
     """Run, and report; 0 if all results are right."""
     use_cuda_home()
     target_name = target_for(args.target)
-    if args.backends is not None and not args.bench:
-        raise UsageError("--backends is of --bench, which is not asked for")
-    if is_model(args):
-        check_prompt_options(args)
-    if args.bench or args.profile:
-        _check_timed(args)
-    try:
-        backend = backend_for(args.device, target_name, args.blocks)
-        with progress(args.color, _STAGES, is_shown=is_model(args)) as say:
-            prompt, program = _program(args, backend.name, say)
-            say("kernels")
-            report = judged_run(program, backend, target_name, args)
-    except Exception as err:
-        if args.json:
-            write_json_error(explain(err)[0], args.device, target_name, args.json)
-        raise
+    _check(args)
+    prompt, report = _ran(args, target_name)
     tables = sys.stderr if args.json == "-" else sys.stdout
     out = console(args.color, tables)
     if prompt is None:
@@ -71,6 +58,32 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         write_json(report, args.json, _more(row, prompt, report))
     return 0 if report.ok and not (row and row["problem"]) else 1
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raise where options do not go together, or results could not be written."""
+    if args.backends is not None and not args.bench:
+        raise UsageError("--backends is of --bench, which is not asked for")
+    if is_model(args):
+        check_prompt_options(args)
+    check_path(args.logits)
+    check_path(args.json)
+    if args.bench or args.profile:
+        _check_timed(args)
+
+
+def _ran(args: argparse.Namespace, target_name: str) -> tuple[Prompt | None, Report]:
+    """The prompt, of a language model, and what came of the run; failures go into the JSON too."""
+    try:
+        backend = backend_for(args.device, target_name, args.blocks)
+        with progress(args.color, len(_STAGES), is_shown=is_model(args)) as say:
+            prompt, program = _program(args, backend.name, say)
+            say("kernels")
+            return prompt, judged_run(program, backend, target_name, args)
+    except Exception as err:
+        if args.json:
+            write_json_error(explain(err)[0], args.device, target_name, args.json)
+        raise
 
 
 def _more(row: dict[str, Any] | None, prompt: Prompt | None, report: Report) -> dict[str, Any]:

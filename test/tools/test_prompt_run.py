@@ -148,6 +148,9 @@ MISTAKES = {
     "run MODEL --prompt-ids 8 -o none/out.safetensors": (
         "cannot write 'none/out.safetensors': there is no folder 'none'"
     ),
+    "run MODEL --prompt-ids 8 --json none/out.json": (
+        "cannot write 'none/out.json': there is no folder 'none'"
+    ),
     "run MODEL": "is a model, which runs on a prompt (--prompt TEXT or --prompt-ids 1,2,3)",
     "run MODEL --prompt-ids 5,100,123": "no token: 100, 123 (the model's tokens are 0 to 99)",
     "run MODEL --prompt-ids 1,x": "'1,x' is no list of tokens such as 1,2,3",
