@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.launch_plan import SOURCE_NAME, Fill, Launch, Plan
@@ -31,16 +32,23 @@ from tilewright.codegen.poison import (
 from tilewright.codegen.simulated_launch import simulate_launch
 from tilewright.codegen.simulator import Report, SimulationTooLarge
 from tilewright.codegen.target_limits import check_launches
+from tilewright.dialects.work import scalar_operations
+from tilewright.passes.levels import Level
+from tilewright.passes.lowering import lower
 
 DEFAULT_BUDGET = 2_000_000_000
 """Thread-instructions that a plan may take in the simulator: a minute or two on one CPU core."""
 
 
-def check_reach(what: str, operations: int) -> None:
+def check_reach(backend: object, what: str, module: ModuleOp) -> None:
     """
-    Raise `SimulationTooLarge` for a program that would take more than minutes, as estimated by its
-    scalar operations at Tensor IR: a thread-instruction does about two of them.
+    Raise `SimulationTooLarge` if the backend is the simulator and a program at Torch IR would take
+    it more than minutes, before that is compiled. It is estimated by the scalar operations at
+    Tensor IR: a thread-instruction does about two of them.
     """
+    if not isinstance(backend, SimulatorBackend):
+        return
+    operations = scalar_operations(lower(module, Level.TENSOR))
     if (needed := operations // 2) > DEFAULT_BUDGET:
         raise SimulationTooLarge(what, DEFAULT_BUDGET, needed)
 

@@ -17,12 +17,12 @@ from xdsl.ir import Attribute, Operation
 from tilewright.dialects.kernel import FuncOp
 from tilewright.dialects.loop import KernelOp, LaunchOp
 from tilewright.dialects.parameter_layout import given_types
+from tilewright.dialects.work import scalar_operations
 from tilewright.errors import TilewrightError, UnsupportedError
 from tilewright.interpreters.arguments import shape_and_element
 from tilewright.interpreters.errors import TooLargeError, symbol_of
 from tilewright.interpreters.host import interpret
 from tilewright.interpreters.types import Array, ElementTypes
-from tilewright.interpreters.work import scalar_operations
 
 TOLERANCE = 1e-9
 """Relative to the largest element: float64's 1e-16 times a million terms, with room."""

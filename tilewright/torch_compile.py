@@ -23,9 +23,6 @@ from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.dynamo import lazily
 from tilewright.frontend.kernels import Run
-from tilewright.interpreters.work import scalar_operations
-from tilewright.passes import lowering
-from tilewright.passes.levels import Level
 
 OPTIONS = ("db", "device", "target")
 
@@ -90,9 +87,7 @@ class _Compiler:
     db: str | bool
 
     def __call__(self, captured: Captured) -> Run:
-        if self.device.name == "sim":
-            module = lowering.lower(captured.module, Level.TENSOR)
-            check_reach("the graph", scalar_operations(module))
+        check_reach(self.device, "the graph", captured.module)
         # The plan alone: what was captured has the first call's tensors, which must not live on.
         plan = CompiledProgram(captured, self.device, self.target, self.db).plan
         return runner(plan, self.device)

@@ -5,9 +5,8 @@ from tilewright import interpreters
 from tilewright.api import CompiledProgram
 from tilewright.arrays import as_array
 from tilewright.codegen.execution import Backend
-from tilewright.codegen.simulator_backend import SimulatorBackend, check_reach
+from tilewright.codegen.simulator_backend import check_reach
 from tilewright.frontend.capture import Captured
-from tilewright.interpreters.work import scalar_operations
 from tilewright.models.bound_program import Run
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
@@ -25,9 +24,7 @@ class Compiler:
         The program on the backend. Raises `SimulationTooLarge` for what only a GPU does within
         minutes, before it is compiled.
         """
-        if isinstance(self._backend, SimulatorBackend):
-            operations = scalar_operations(lower(captured.module, Level.TENSOR))
-            check_reach("the model", operations)
+        check_reach(self._backend, "the model", captured.module)
         program = CompiledProgram(captured, self._backend, self._target, self._db)
         self.programs.append(program)
         return program.run

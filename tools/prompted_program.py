@@ -9,20 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.arrays import array_of
+from tilewright.codegen.execution import Backend
 from tilewright.codegen.simulator_backend import check_reach
 from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.reference import disturbed
 from tilewright.interpreters.program import Program
-from tilewright.interpreters.work import scalar_operations
 from tilewright.models.checkpoint import Checkpoint
 from tilewright.models.expected_logits import ExpectedLogits
 from tilewright.models.prompt import Prompt
 from tilewright.models.structure import build
 from tilewright.models.weights import weights_of
 from tilewright.models.whole import whole_sequence
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
 from tilewright.tools.language_model import language_model
 from tilewright.tools.program import unjudged_program
 from tilewright.tools.progress import Say
@@ -41,9 +39,11 @@ _NOT_OF_PROMPTS = {
 """Options of `run` that say nothing about a prompt."""
 
 
-def prompted_program(args: argparse.Namespace, device: str, say: Say) -> tuple[Prompt, Program]:
+def prompted_program(
+    args: argparse.Namespace, backend: Backend, say: Say
+) -> tuple[Prompt, Program]:
     """
-    The prompt that the arguments give, and its program for a device, judged if they say so.
+    The prompt that the arguments give, and its program for a backend, judged if they say so.
 
     Raises `UsageError` for prompts that are none and checkpoints that are not the model's, and
     `SimulationTooLarge` for what only a GPU does within minutes.
@@ -55,9 +55,7 @@ def prompted_program(args: argparse.Namespace, device: str, say: Say) -> tuple[P
     whole = whole_sequence(model.structure, len(prompt.tokens))
     say("capture")
     captured = capture(whole.module, whole.args, whole.kwargs)
-    if device == "sim":
-        tensor_ir = lower(captured.module, Level.TENSOR)
-        check_reach(model.found.name, scalar_operations(tensor_ir))
+    check_reach(backend, model.found.name, captured.module)
     say("weights")
     # Of a model that is cut the checkpoint has more.
     full = build(model.found.config) if args.layers else None

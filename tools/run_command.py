@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tilewright.codegen.execution import backend_for
+from tilewright.codegen.execution import Backend, backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.errors import UsageError
 from tilewright.interpreters.program import Program
@@ -77,7 +77,7 @@ def _ran(args: argparse.Namespace, target_name: str) -> tuple[Prompt | None, Rep
     try:
         backend = backend_for(args.device, target_name, args.blocks)
         with progress(args.color, len(_STAGES), is_shown=is_model(args)) as say:
-            prompt, program = _program(args, backend.name, say)
+            prompt, program = _program(args, backend, say)
             say("kernels")
             return prompt, judged_run(program, backend, target_name, args)
     except Exception as err:
@@ -126,10 +126,10 @@ def _timed(
     return row
 
 
-def _program(args: argparse.Namespace, device: str, say: Say) -> tuple[Prompt | None, Program]:
+def _program(args: argparse.Namespace, backend: Backend, say: Say) -> tuple[Prompt | None, Program]:
     """What runs on a device; of a language model also the prompt."""
     if is_model(args):
-        return prompted_program(args, device, say)
+        return prompted_program(args, backend, say)
     if is_ir(args):
         against = None if args.against is None else read_module(args.against)
         return None, module_program(read_module(args.file), against)

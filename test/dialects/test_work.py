@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.interpreters.work import scalar_operations
+from tilewright.dialects.work import scalar_operations
 
 Parse = Callable[[str], ModuleOp]
 

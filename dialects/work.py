@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much work it is to interpret a program: scalar operations, counted without running it."""
+"""How much work it is to run a program: scalar operations, counted without running it."""
 
 from collections.abc import Callable, Mapping
 from math import prod
@@ -20,7 +20,7 @@ def scalar_operations(root: Operation) -> int:
     """
     Scalar operations done by running `root`, a function or kernel: each op counts once for every
     point of the axes around it, or once for every element of its result or that it copies. An upper
-    estimate: the interpreters compute what does not vary along an axis once.
+    estimate: what does not vary along an axis may be computed once.
     """
     return sum(_of_block(block) for region in root.regions for block in region.blocks) * _points(
         root
