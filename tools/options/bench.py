@@ -3,10 +3,10 @@
 
 import argparse
 
-from tilewright.models.structure import ATTENTIONS, DTYPES
 from tilewright.tools.options.backends import add_backends
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.database import add_database
+from tilewright.tools.options.model import add_variant
 from tilewright.tools.options.names import regex
 from tilewright.tools.options.numbers import seconds, several
 
@@ -54,6 +54,11 @@ def add(add_parser: AddParser) -> None:
     )
     add_backends(parser)
     add_database(parser)
+    _add_times(parser)
+
+
+def _add_times(parser: argparse.ArgumentParser) -> None:
+    """Add those of what is timed."""
     parser.add_argument("--plot", metavar="FILE", help="draw a bar chart: .png, .svg or .pdf")
     parser.add_argument(
         "--limit",
@@ -89,5 +94,4 @@ def _add_block(parser: argparse.ArgumentParser) -> None:
         metavar="N,...",
         help="tokens, of each number a case; default: 32,128,512",
     )
-    group.add_argument("--dtype", choices=DTYPES, help="default: float32")
-    group.add_argument("--attention", choices=ATTENTIONS, help="default: sdpa")
+    add_variant(group, "float32")

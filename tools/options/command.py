@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 AddParser = Callable[..., argparse.ArgumentParser]
 
+Options = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage]  # has no other name
+"""What options are added to: a command, or a group of its options."""
+
 
 def command(
     add_parser: AddParser,

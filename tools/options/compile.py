@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of `tilewright compile`."""
 
+import argparse
+
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.program import BARE, add_program
 
@@ -13,6 +15,18 @@ def add(add_parser: AddParser) -> None:
     parser = command(add_parser, "compile", "compile_command", help, BARE)
     add_program(parser)
     parser.add_argument("--ir", choices=LEVELS, default="cuda", help="the level; default: cuda")
+    _add_outputs(parser)
+    parser.add_argument(
+        "-v",
+        dest="verbosity",
+        action="count",
+        default=0,
+        help="say on stderr what passes left alone; -vv prints every rewrite before the IR",
+    )
+
+
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    """Add what is written where."""
     parser.add_argument(
         "-o",
         dest="output",
@@ -40,11 +54,4 @@ def add(add_parser: AddParser) -> None:
         "--json",
         metavar="FILE",
         help="write that report to a file as JSON; - is stdout, and text goes to stderr",
-    )
-    parser.add_argument(
-        "-v",
-        dest="verbosity",
-        action="count",
-        default=0,
-        help="say on stderr what passes left alone; -vv prints every rewrite before the IR",
     )

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of `tilewright generate`."""
 
+import argparse
+
 from tilewright.models.structure import DTYPES
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.database import add_database
-from tilewright.tools.options.numbers import positive, seed
+from tilewright.tools.options.numbers import number_of, seed
 from tilewright.tools.options.program import add_target
 from tilewright.tools.options.prompt import add_prompt
 
@@ -26,22 +28,11 @@ def add(add_parser: AddParser) -> None:
     add_prompt(parser, required=True)
     parser.add_argument(
         "--max-new-tokens",
-        type=positive("positive number of tokens"),
+        **number_of("tokens"),
         required=True,
-        metavar="N",
         help="how many to add, unless the text ends before",
     )
-    parser.add_argument(
-        "--temperature",
-        type=float,
-        metavar="T",
-        help="draw tokens: above 1 more evenly, below less",
-    )
-    parser.add_argument("--top-k", type=int, metavar="K", help="draw among the K likeliest tokens")
-    parser.add_argument(
-        "--top-p", type=float, metavar="P", help="draw among the likeliest that reach P together"
-    )
-    parser.add_argument("--seed", type=seed, metavar="N", help="of the draws; default: 0")
+    _add_draws(parser)
     parser.add_argument("--dtype", choices=DTYPES, help="of the weights; default: the model's")
     parser.add_argument(
         "--device",
@@ -57,3 +48,18 @@ def add(add_parser: AddParser) -> None:
         action="store_true",
         help="say on stderr at the end how long it took, and what ran",
     )
+
+
+def _add_draws(parser: argparse.ArgumentParser) -> None:
+    """Add how tokens are chosen."""
+    parser.add_argument(
+        "--temperature",
+        type=float,
+        metavar="T",
+        help="draw tokens: above 1 more evenly, below less",
+    )
+    parser.add_argument("--top-k", type=int, metavar="K", help="draw among the K likeliest tokens")
+    parser.add_argument(
+        "--top-p", type=float, metavar="P", help="draw among the likeliest that reach P together"
+    )
+    parser.add_argument("--seed", type=seed, metavar="N", help="of the draws; default: 0")

@@ -4,7 +4,8 @@
 import argparse
 
 from tilewright.models.structure import ATTENTIONS, DTYPES
-from tilewright.tools.options.numbers import positive
+from tilewright.tools.options.command import Options
+from tilewright.tools.options.numbers import number_of
 
 OPTIONS = {
     "seq_len": "--seq-len",
@@ -23,17 +24,17 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("options of a MODEL")
     group.add_argument(
         "--seq-len",
-        type=positive("positive number of tokens"),
-        metavar="N",
-        help="tokens; default: 128, or the most that it takes if they are fewer",
+        **number_of("tokens"),
+        help="tokens, where no prompt says how many; default: 128, or the most that it takes if "
+        "they are fewer",
     )
-    group.add_argument(
-        "--layers",
-        type=positive("positive number of layers"),
-        metavar="N",
-        help="only its first N decoder layers",
-    )
-    group.add_argument("--dtype", choices=DTYPES, help="of its weights; default: its config's")
-    group.add_argument(
+    group.add_argument("--layers", **number_of("layers"), help="only its first N decoder layers")
+    add_variant(group, "its config's")
+
+
+def add_variant(options: Options, dtype: str) -> None:
+    """Add which variant of it to take; `dtype` is the default one."""
+    options.add_argument("--dtype", choices=DTYPES, help=f"of its weights; default: {dtype}")
+    options.add_argument(
         "--attention", choices=ATTENTIONS, help="how attention is written; default: sdpa"
     )

@@ -3,6 +3,7 @@
 
 import argparse
 from collections.abc import Callable
+from typing import Any
 
 
 def seconds(text: str) -> float:
@@ -25,6 +26,11 @@ def positive(what: str) -> Callable[[str], int]:
         return int(text)
 
     return number
+
+
+def number_of(what: str) -> dict[str, Any]:
+    """The type of an option that says how many, one or more, and what help calls its value."""
+    return {"type": positive(f"positive number of {what}"), "metavar": "N"}
 
 
 def natural(what: str) -> Callable[[str], int]:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of `tilewright run`."""
 
+import argparse
+
 from tilewright.tools.options.backends import add_backends
 from tilewright.tools.options.command import AddParser, command
-from tilewright.tools.options.numbers import positive, seed
+from tilewright.tools.options.numbers import number_of, seed
 from tilewright.tools.options.program import PROMPTED, add_program
 from tilewright.tools.options.prompt import add_prompt
 
@@ -28,10 +30,15 @@ def add(add_parser: AddParser) -> None:
     )
     parser.add_argument(
         "--blocks",
-        type=positive("positive number of blocks"),
-        metavar="N",
+        **number_of("blocks"),
         help="simulate at most about N blocks of each kernel, spread over its grid",
     )
+    _add_judging(parser)
+    _add_reports(parser)
+
+
+def _add_judging(parser: argparse.ArgumentParser) -> None:
+    """Add what it is given, and what results are compared with."""
     inputs = parser.add_mutually_exclusive_group()
     inputs.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="of the random inputs; default: 0"
@@ -51,6 +58,10 @@ def add(add_parser: AddParser) -> None:
         help="compare a MODEL's logits with those of transformers (other results are always "
         "compared); each or end: also run the IR before and after each pass, or at both ends",
     )
+
+
+def _add_reports(parser: argparse.ArgumentParser) -> None:
+    """Add what else is told of the run."""
     parser.add_argument(
         "--json",
         metavar="FILE",

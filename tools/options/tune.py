@@ -7,7 +7,7 @@ import re
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.database import add_database
 from tilewright.tools.options.names import regex
-from tilewright.tools.options.numbers import natural, positive, seconds, seed
+from tilewright.tools.options.numbers import natural, number_of, seconds, seed
 from tilewright.tools.options.program import add_source
 
 EVALUATORS = ("gpu", "model")
@@ -55,10 +55,25 @@ def add(add_parser: AddParser) -> None:
     )
     parser.add_argument(
         "--shortlist",
-        type=positive("positive number of schedules"),
-        metavar="N",
+        **number_of("schedules"),
         help="with the model: also compile the N best, and rank them by their machine code",
     )
+    _add_search(parser)
+    add_database(parser, "the database of measurements; default: the user's own", "keep nothing")
+    parser.add_argument(
+        "--resume", action="store_true", help="measure nothing again that the database knows"
+    )
+    _add_processes(parser)
+    parser.add_argument(
+        "--json", metavar="FILE", help="also write all that was found as JSON, - for stdout"
+    )
+    parser.add_argument(
+        "-v", dest="verbose", action="store_true", help="say on stderr what each schedule came to"
+    )
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    """Add how schedules are searched for, and for how long."""
     parser.add_argument("--search", choices=SEARCHES, default="mcts", help="default: mcts")
     parser.add_argument(
         "--budget",
@@ -76,15 +91,14 @@ def add(add_parser: AddParser) -> None:
     )
     parser.add_argument(
         "--patience",
-        type=positive("positive number of schedules"),
-        metavar="N",
+        **number_of("schedules"),
         help="end after so many schedules that are no better",
     )
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default: 0")
-    add_database(parser, "the database of measurements; default: the user's own", "keep nothing")
-    parser.add_argument(
-        "--resume", action="store_true", help="measure nothing again that the database knows"
-    )
+
+
+def _add_processes(parser: argparse.ArgumentParser) -> None:
+    """Add where schedules are compiled and measured."""
     parser.add_argument(
         "--scheduler",
         metavar="URL",
@@ -92,8 +106,7 @@ def add(add_parser: AddParser) -> None:
     )
     parser.add_argument(
         "--jobs",
-        type=positive("positive number of processes"),
-        metavar="N",
+        **number_of("processes"),
         help="schedules that are compiled at once; default: one for each core",
     )
     parser.add_argument(
@@ -102,12 +115,6 @@ def add(add_parser: AddParser) -> None:
         default=180.0,
         metavar="SECONDS",
         help="what compiles or runs for longer is killed; default: 180",
-    )
-    parser.add_argument(
-        "--json", metavar="FILE", help="also write all that was found as JSON, - for stdout"
-    )
-    parser.add_argument(
-        "-v", dest="verbose", action="store_true", help="say on stderr what each schedule came to"
     )
 
 
