@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.errors import UnsupportedError, UsageError, one_line
-from tilewright.models.json_object import read_object
+from tilewright.models.json_object import as_object, read_object
 
 FILE = "config.json"
 """What the config is called in a model's folder."""
@@ -36,6 +36,9 @@ _SIZES = (
 )
 """What a config counts, where it has it."""
 
+_ROTARY = ("rope_parameters", "rope_scaling")
+"""Where a config says how positions are embedded; the second is its older name."""
+
 _GROWING = ("dynamic", "longrope")
 """Types of rotary embeddings whose frequencies are not the same for every text."""
 
@@ -59,6 +62,7 @@ def read_config(path: Path) -> Any:
     _check_family(facts.get("model_type"), path)
     _check_head(facts.get("architectures"), path)
     _check_plain(facts, path)
+    _check_rotary_type(facts, path)
     read: Any = import_module("transformers").AutoConfig.from_pretrained
     try:
         config = read(path, trust_remote_code=False)
@@ -104,6 +108,20 @@ def _check_sizes(config: Any, path: Path) -> None:
     wrong = [f"{name} is {size}" for name, size in sizes.items() if size is not None and size < 1]
     if wrong:
         raise UsageError(f"'{path}' is no config of a model: {', '.join(wrong)}")
+
+
+def _check_rotary_type(facts: dict[str, Any], path: Path) -> None:
+    """Raise for types of rotary embeddings that `transformers` does not know."""
+    functions = import_module("transformers.modeling_rope_utils").ROPE_INIT_FUNCTIONS
+    known = [kind for kind in ("default", *functions) if kind not in _GROWING]
+    for place in _ROTARY:
+        rotary = as_object(facts.get(place)) or {}
+        kind = rotary.get("rope_type") or rotary.get("type") or "default"
+        if kind not in (*known, *_GROWING):
+            raise UsageError(
+                f"'{path}' is no config of a model: {place} is of the unknown type '{kind}'",
+                remedy=f"known are {', '.join(known)}",
+            )
 
 
 def _check_rotary(config: Any, path: Path) -> None:

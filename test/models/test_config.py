@@ -2,6 +2,7 @@
 """Where a model's config is looked for, and what is said of configs that cannot be used."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -205,6 +206,14 @@ def test_rotary_embeddings_that_depend_on_the_length(facts: dict[str, Any], fold
     rope = {"rope_theta": 10000.0} | facts
     with pytest.raises(UnsupportedError, match=f"of the type '{facts['rope_type']}', which depend"):
         find_model(changed(folder, rope_parameters=rope))
+
+
+@pytest.mark.parametrize("place", ["rope_parameters", "rope_scaling"])
+@pytest.mark.parametrize("fact", [{"rope_type": "spiral"}, {"type": "spiral"}])
+def test_rotary_embeddings_of_an_unknown_type(place: str, fact: dict[str, str], folder: Path):
+    says = f"config.json' is no config of a model: {place} is of the unknown type 'spiral' (known "
+    with pytest.raises(UsageError, match=re.escape(says) + r"are default, linear, .*, llama3\b"):
+        find_model(changed(folder, **{"rope_parameters": None, place: fact}))
 
 
 @pytest.mark.parametrize(
