@@ -36,16 +36,20 @@ def weights_of(
 
 
 def model_tensors(
-    model: Any, checkpoint: Checkpoint, dtype: str | None = None, whole: Any = None
+    model: Any,
+    checkpoint: Checkpoint,
+    dtype: str | None = None,
+    whole: Any = None,
+    device: str = "cpu",
 ) -> dict[str, Any]:
     """
     The parameters and buffers of a model of `transformers`, which may be one of fake tensors, by
-    name.
+    name, on a device.
 
     Floats have to be stored in the model's dtypes unless a `dtype` was asked for: then they are
-    converted. What is not converted has the file's memory. `whole` is the model that the checkpoint
-    is of, where `model` has fewer layers. Raises `UsageError` unless the checkpoint is that of the
-    model, with all that is wrong, and before any value is read.
+    converted. What is neither converted nor moved has the file's memory. `whole` is the model that
+    the checkpoint is of, where `model` has fewer layers. Raises `UsageError` unless the checkpoint
+    is that of the model, with all that is wrong, and before any value is read.
     """
     stored, extra = match_names(model if whole is None else whole, checkpoint.tensors)
     state: dict[str, Any] = model.state_dict(keep_vars=True)
@@ -58,9 +62,9 @@ def model_tensors(
         extra=extra,
         converts=dtype is not None,
     )
-    tensors = rebuilt_buffers(model)
+    tensors = {name: buffer.to(device) for name, buffer in rebuilt_buffers(model).items()}
     for names in tied_names(state):
-        value = _one_of(checkpoint, sources[names[0]]).to(state[names[0]].dtype)
+        value = _one_of(checkpoint, sources[names[0]]).to(device, state[names[0]].dtype)
         tensors |= dict.fromkeys(names, value)
     return tensors
 
@@ -68,6 +72,12 @@ def model_tensors(
 def arguments_of(captured: Captured, tensors: Mapping[str, Any]) -> list[Any]:
     """What a captured program takes besides the user's inputs, in order, of a model's `tensors`."""
     return [_argument(input, tensors) for input in captured.inputs if input.kind != "input"]
+
+
+def weight_bytes(model: Any) -> int:
+    """What the tensors of a model's state take, tied weights once."""
+    state: dict[str, Any] = model.state_dict(keep_vars=True)
+    return sum(state[names[0]].nbytes for names in tied_names(state))
 
 
 def tied_names(state: Mapping[str, Any]) -> list[list[str]]:

@@ -80,7 +80,8 @@ def _changes(before: Cost, after: Cost, target: Target) -> Iterator[str]:
             yield f"{entry.name} {' -> '.join(texts)}{entry.unit}"
 
 
-def _bytes(value: float) -> str:
+def bytes_text(value: float) -> str:
+    """So many bytes, in the unit that suits their number: `1.5 KiB`."""
     for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if value >= size:
             return f"{value / size:.1f}".removesuffix(".0") + f" {unit}"
@@ -124,8 +125,8 @@ _KERNELS = _Entry("kernels", _count, "{:.0f}".format)
 # occupancy of the worst.
 _ENTRIES = (
     _KERNELS,
-    _Entry("global", _total("global_bytes"), _bytes),
-    _Entry("accessed", _total("accessed_bytes"), _bytes),
+    _Entry("global", _total("global_bytes"), bytes_text),
+    _Entry("accessed", _total("accessed_bytes"), bytes_text),
     _Entry("smem", _shared, "{:.0f}".format, " B"),
     _Entry("barriers", _total("barriers"), "{:.4g}".format),
     _Entry("blocks", _most("blocks"), "{:.0f}".format),

@@ -5,7 +5,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from tilewright.codegen.execution import TensorBackend, backend_for
+from tilewright.codegen.execution import backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.errors import UsageError
 from tilewright.models.checkpoint import Checkpoint
@@ -15,7 +15,7 @@ from tilewright.models.generation import Generator
 from tilewright.models.sampling import Choose, Sampling, greedy, sampler
 from tilewright.models.structure import build
 from tilewright.models.weights import model_tensors
-from tilewright.tools.model_runs import Compiler, interpreted
+from tilewright.tools.model_runs import Compiler, check_room, device_of, interpreted
 from tilewright.tools.options.database import database_of
 from tilewright.tools.prompts import prompt_of, weights_folder
 from tilewright.tools.token_stream import Clock, print_summary, print_tokens
@@ -49,11 +49,12 @@ def _choose(args: argparse.Namespace) -> Choose:
 
 def _generator(args: argparse.Namespace, model: Any, folder: Path) -> Generator:
     """The model with its weights, which are where the kernels are to find them."""
-    tensors = model_tensors(model, Checkpoint.open(folder), args.dtype)
+    checkpoint = Checkpoint.open(folder)
     if args.device == "interpreter":
-        return Generator(model, interpreted, tensors)
+        return Generator(model, interpreted, model_tensors(model, checkpoint, args.dtype))
     target = target_for(args.target)
     backend = backend_for(args.device, target)
-    device = backend.device if isinstance(backend, TensorBackend) else "cpu"
-    tensors = {name: tensor.to(device) for name, tensor in tensors.items()}
+    device = device_of(backend)
+    check_room(model, device)
+    tensors = model_tensors(model, checkpoint, args.dtype, device=device)
     return Generator(model, Compiler(backend, target, database_of(args)), tensors, device)

@@ -22,6 +22,7 @@ from tilewright.models.structure import build
 from tilewright.models.weights import weights_of
 from tilewright.models.whole import whole_sequence
 from tilewright.tools.language_model import language_model
+from tilewright.tools.model_runs import check_room, device_of
 from tilewright.tools.program import unjudged_program
 from tilewright.tools.progress import Say
 from tilewright.tools.prompts import prompt_of, weights_folder
@@ -52,6 +53,7 @@ def prompted_program(
     folder = weights_folder(model.found)
     prompt = prompt_of(args, folder, model.structure.config.vocab_size)
     checkpoint = Checkpoint.open(folder)
+    check_room(model.structure, device_of(backend))
     whole = whole_sequence(model.structure, len(prompt.tokens))
     say("capture")
     captured = capture(whole.module, whole.args, whole.kwargs)

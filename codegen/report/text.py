@@ -13,6 +13,7 @@ from tilewright.codegen.report.evidence import KernelEvidence
 from tilewright.codegen.report.instruction import ACCESSES, Category
 from tilewright.codegen.report.instruction_mix import InstructionMix
 from tilewright.codegen.report.resources import Resources
+from tilewright.passes.ledger import bytes_text
 
 
 def kernel_text(kernel: KernelEvidence) -> str:
@@ -55,8 +56,8 @@ def _local_memory(resources: Resources) -> str:
 
 def _shared(kernel: KernelEvidence) -> str:
     dynamic = kernel.shared_bytes - kernel.resources.static_shared_bytes
-    kind = f", {_size(dynamic)} of it dynamic" if dynamic else ""
-    return f"{_size(kernel.shared_bytes)} a block{kind}"
+    kind = f", {bytes_text(dynamic)} of it dynamic" if dynamic else ""
+    return f"{bytes_text(kernel.shared_bytes)} a block{kind}"
 
 
 def _occupancy(kernel: KernelEvidence) -> str:
@@ -74,10 +75,10 @@ def _conflicts(kernel: KernelEvidence) -> str:
 
 def _device_memory(kernel: KernelEvidence) -> str:
     traffic = kernel.traffic
-    text = f"{_size(traffic.minimum_bytes)} at least"
+    text = f"{bytes_text(traffic.minimum_bytes)} at least"
     if traffic.sector_bytes is None or traffic.reread_factor is None:
         return text
-    text += f", {_size(traffic.sector_bytes)} asked for ({traffic.reread_factor:.2f} times)"
+    text += f", {bytes_text(traffic.sector_bytes)} asked for ({traffic.reread_factor:.2f} times)"
     if traffic.sector_factor is not None:
         text += f", sector factor {traffic.sector_factor:.2f} ({traffic.source})"
     return text
@@ -104,10 +105,3 @@ def _listed(parts: Iterable[str]) -> str:
 
 def _microseconds(seconds: float) -> str:
     return f"{1e6 * seconds:.3g}"
-
-
-def _size(count: float) -> str:
-    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= size:
-            return f"{count / size:.1f}".removesuffix(".0") + f" {unit}"
-    return f"{count:.0f} B"

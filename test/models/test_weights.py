@@ -16,7 +16,7 @@ from tilewright.frontend.signature import Input
 from tilewright.models.checkpoint import Checkpoint
 from tilewright.models.config import find_model
 from tilewright.models.structure import build, fake_mode
-from tilewright.models.weights import arguments_of, model_tensors, weights_of
+from tilewright.models.weights import arguments_of, model_tensors, weight_bytes, weights_of
 
 FAMILIES = ("llama", "gpt2")
 
@@ -78,6 +78,16 @@ def test_what_is_not_converted_is_the_files_memory(tmp_path: Path):
         assert any(found[name].data_ptr() in addresses for addresses in memory), name
     found["model.norm.weight"][0] = 7.0
     assert tensors(tmp_path)["model.norm.weight"][0] == 1.0
+
+
+def test_tied_weights_are_one_tensor_on_a_device(tmp_path: Path):
+    save(tmp_path, "gpt2", dtype="bfloat16")
+    model = structure(tmp_path, "float32")
+    found = model_tensors(model, Checkpoint.open(tmp_path), "float32", device="meta")
+    assert {str(tensor.device) for tensor in found.values()} == {"meta"}
+    assert found["lm_head.weight"] is found["transformer.wte.weight"]
+    once = {id(tensor): tensor.nbytes for tensor in found.values()}
+    assert weight_bytes(model) == sum(once.values())
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,10 @@
 """`tilewright generate`: what it prints, and what it refuses."""
 
 import json
+import re
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -80,6 +83,32 @@ def test_a_prompt_of_no_tokens(folder: Path, tilewright: Tilewright, tokens: str
     result = tilewright("generate", str(folder), *asked)
     assert result.code == 2
     assert f"'{tokens}' is no list of tokens such as 1,2,3" in result.err
+
+
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [
+        (("generate", "--max-new-tokens", "3"), "generate_command"),
+        (("run",), "run_command"),
+    ],
+)
+def test_a_gpu_without_room(
+    folder: Path,
+    command: tuple[str, ...],
+    module: str,
+    tilewright: Tilewright,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """Nothing is read of weights for which there is no room."""
+    gpu = SimpleNamespace(name="gpu", device="cuda:0", run=print, load=print)
+    monkeypatch.setattr(f"tilewright.tools.{module}.backend_for", Mock(return_value=gpu))
+    monkeypatch.setattr("tilewright.models.checkpoint.Checkpoint.tensor", None)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", {"cuda:0": (100 << 10, 80 << 30)}.get)
+    name, *options = command
+    result = tilewright(name, str(folder), "--prompt-ids", "5", "--dtype", "float32", *options)
+    assert (result.code, result.out) == (1, "")
+    says = r"error: the weights take \d+\.\d KiB, and cuda:0 has 100 KiB free "
+    assert re.fullmatch(says + r"\(--dtype bfloat16 takes half\)\n", result.err)
 
 
 def test_a_config_without_weights(tilewright: Tilewright):
