@@ -88,15 +88,15 @@ def _fill(module: Any, generator: Any) -> None:
     """Random parameters: gains are about 1, biases about 0, rows of weights have a norm of 1."""
     import torch
 
-    for owner in module.modules():
-        for name, parameter in owner.named_parameters(recurse=False):
-            values = torch.randn(parameter.shape, generator=generator)
-            if parameter.dim() > 1:
-                values /= sqrt(parameter.shape[-1])
-            else:
-                values = 0.1 * values + (name == "weight")
-            values = values.to(parameter.dtype)
-            owner.register_parameter(name, torch.nn.Parameter(values, requires_grad=False))
+    for path, parameter in [*module.named_parameters()]:
+        owner, _, name = path.rpartition(".")
+        values = torch.randn(parameter.shape, generator=generator)
+        if parameter.dim() > 1:
+            values /= sqrt(parameter.shape[-1])
+        else:
+            values = 0.1 * values + (name == "weight")
+        filled = torch.nn.Parameter(values.to(parameter.dtype), requires_grad=False)
+        module.get_submodule(owner).register_parameter(name, filled)
 
 
 def _shared(base: Any, layer: Any, x: Any) -> dict[str, Any]:

@@ -38,8 +38,7 @@ class Findings:
     @property
     def ranking(self) -> list[Measurement]:
         """Those with a time, the fastest first; of equals the first to come."""
-        timed = [each for each in self.measurements if each.us is not None]
-        return sorted(timed, key=microseconds)
+        return sorted(self._timed, key=microseconds)
 
     @property
     def failed(self) -> list[Measurement]:
@@ -49,11 +48,18 @@ class Findings:
     @property
     def best(self) -> Measurement | None:
         """The fastest, if any has a time."""
-        return min(
-            (each for each in self.measurements if each.us is not None),
-            key=microseconds,
-            default=None,
-        )
+        return min(self._timed, key=microseconds, default=None)
+
+    def leading(self, count: int) -> list[Measurement]:
+        """So many of the fastest, and behind them the default, if it is none of them."""
+        leading, default = self.ranking[:count], self.default
+        if default is None or default.us is None or default in leading:
+            return leading
+        return [*leading, default]
+
+    @property
+    def _timed(self) -> list[Measurement]:
+        return [each for each in self.measurements if each.us is not None]
 
     @property
     def speedup(self) -> float | None:

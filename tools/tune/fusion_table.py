@@ -28,14 +28,11 @@ def _print_best(
     tuning: FusionTuning, best: Measurement, default: Measurement, out: Console
 ) -> None:
     shown = table(*_NUMBERS, "than the default, with", numbers=_NUMBERS)
-    rows = tuning.findings.ranking[:_SHOWN]
-    if default.us is not None and default not in rows:
-        rows.append(default)
-    for measurement in rows:
-        ratio = "-" if not default.us or not measurement.us else default.us / measurement.us
+    for measurement in tuning.findings.leading(_SHOWN):
+        faster = f"{default.us / measurement.us:.2f}x" if default.us and measurement.us else "-"
         shown.add_row(
             f"{measurement.us:.2f}",
-            ratio if isinstance(ratio, str) else f"{ratio:.2f}x",
+            faster,
             f"{tuning.launches(measurement)}",
             differences(measurement.schedule, default.schedule) or "the default",
         )

@@ -23,11 +23,6 @@ _GLANCE = 10
 """A glance at a kernel is so many times shorter than its tuning."""
 
 
-def records_of(database: Database | None, kernel: Kernel, key: Key) -> KernelRecords | None:
-    """Where measurements of a kernel are kept; None for nowhere."""
-    return None if database is None else KernelRecords(database, kernel.op, key, kernel.origin)
-
-
 class KernelTuning:
     """What is known of kernels; each measurement is kept before the next one begins."""
 
@@ -57,6 +52,12 @@ class KernelTuning:
         canonical = to_canonical(best.schedule, input_names(self._named[kernel.digest].op))
         return from_canonical(canonical, input_names(kernel.op))
 
+    def records(self, kernel: Kernel, key: Key) -> KernelRecords | None:
+        """Where measurements of a kernel are kept; None for nowhere."""
+        if self._database is None:
+            return None
+        return KernelRecords(self._database, kernel.op, key, kernel.origin)
+
     def glance(self, kernel: Kernel) -> None:
         """Look at a few schedules, quietly, unless that was done."""
         if not self.findings(kernel).measurements:
@@ -72,7 +73,7 @@ class KernelTuning:
     def _search(self, kernel: Kernel, limits: Limits, progress: TuningProgress | None) -> None:
         """Measure what is not known yet, until there are as many as the limits say."""
         found = self.findings(kernel)
-        records = records_of(self._database, kernel, self.evaluation.key(kernel))
+        records = self.records(kernel, self.evaluation.key(kernel))
         known = self._known(found, records)
         if limits.budget is not None:
             limits = limits._replace(budget=limits.budget - found.measured)

@@ -38,12 +38,8 @@ def _print_best(found: Findings, out: Console) -> None:
     assert found.best is not None
     assert found.default is not None
     shown = table(*_NUMBERS, "than the default, with", numbers=_NUMBERS)
-    default, ranking = found.default, found.ranking
-    rows = ranking[:_SHOWN]
-    if default.us is not None and default not in rows:
-        rows.append(default)
-    for measurement in rows:
-        shown.add_row(*_cells(measurement, default))
+    for measurement in found.leading(_SHOWN):
+        shown.add_row(*_cells(measurement, found.default))
     show(out, shown)
     out.print(f"best: {found.best.schedule}", markup=False, soft_wrap=True)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tilewright.tools.tune.evaluation import Evaluation
 from tilewright.tools.tune.findings import Findings
 from tilewright.tools.tune.fusion_tuning import FusionTuning
-from tilewright.tools.tune.kernel_tuning import KernelTuning, records_of
+from tilewright.tools.tune.kernel_tuning import KernelTuning
 from tilewright.tools.tune.kernels import Found, Kernel
 from tilewright.tools.tune.progress import TuningProgress
 from tilewright.tools.tune.shortlist import Shortlist
@@ -41,29 +41,47 @@ def tune(
     tuning = KernelTuning(evaluation, database, args)
     fusions = [FusionTuning(each, tuning, args) for each in wanted.programs if args.programs]
     tuned = Tuned([each for each in fusions if each.has_choice], [])
-    rounds = len(wanted.kernels) * (1 if shortlist is None else 2) + len(tuned.fusions)
     try:
-        with TuningProgress(args.color, args.verbose, rounds) as progress:
-            for fusion in tuned.fusions:
-                fusion.search(progress)
-            kernels = [*wanted.kernels, *_others(tuned.fusions, wanted.kernels)]
-            progress.extend(len(kernels) - len(wanted.kernels))
-            for kernel in kernels:
-                tuned.kernels.append(found := tuning.findings(kernel))
-                tuning.tune(kernel, progress)
-                if shortlist is not None and found.default is not None:
-                    tuned.kernels.append(compiled := Findings(kernel, "by machine code"))
-                    _compile(kernel, found, compiled, shortlist, database, progress)
+        _search(wanted, tuning, tuned, shortlist, args)
     except KeyboardInterrupt:
         print("interrupted: this was found so far", file=sys.stderr)
-        tuned.is_whole = False
-        glanced = [tuning.findings(kernel) for kernel in wanted.kernels]
-        known = [*tuned.kernels, *(each for each in glanced if each not in tuned.kernels)]
-        tuned.kernels = [each for each in known if each.measurements]
-        tuned.fusions = [each for each in tuned.fusions if each.findings.measurements]
+        _cut_short(wanted, tuning, tuned)
     for fusion in tuned.fusions:
         fusion.settle(database)
     return tuned
+
+
+def _search(
+    wanted: Found,
+    tuning: KernelTuning,
+    tuned: Tuned,
+    shortlist: Shortlist | None,
+    args: argparse.Namespace,
+) -> None:
+    """Fill `tuned` with what comes, as it comes."""
+    rounds = len(wanted.kernels) * (1 if shortlist is None else 2) + len(tuned.fusions)
+    with TuningProgress(args.color, args.verbose, rounds) as progress:
+        for fusion in tuned.fusions:
+            fusion.search(progress)
+        others = _others(tuned.fusions, wanted.kernels)
+        progress.extend(len(others))
+        for kernel in (*wanted.kernels, *others):
+            found = tuning.findings(kernel)
+            tuned.kernels.append(found)
+            tuning.tune(kernel, progress)
+            if shortlist is not None and found.default is not None:
+                compiled = Findings(kernel, "by machine code")
+                tuned.kernels.append(compiled)
+                _compile(kernel, found, compiled, shortlist, tuning, progress)
+
+
+def _cut_short(wanted: Found, tuning: KernelTuning, tuned: Tuned) -> None:
+    """Leave what was measured; of kernels that nobody came to that is a glance."""
+    glanced = [tuning.findings(kernel) for kernel in wanted.kernels]
+    known = [*tuned.kernels, *(each for each in glanced if each not in tuned.kernels)]
+    tuned.kernels = [each for each in known if each.measurements]
+    tuned.fusions = [each for each in tuned.fusions if each.findings.measurements]
+    tuned.is_whole = False
 
 
 def _others(fusions: Iterable[FusionTuning], kernels: Iterable[Kernel]) -> list[Kernel]:
@@ -78,12 +96,12 @@ def _compile(
     found: Findings,
     compiled: Findings,
     shortlist: Shortlist,
-    database: Database | None,
+    tuning: KernelTuning,
     progress: TuningProgress,
 ) -> None:
     """Look at the best of what was found once more."""
     progress.begin(compiled.title, shortlist.count)
-    records = records_of(database, kernel, shortlist.key(kernel))
+    records = tuning.records(kernel, shortlist.key(kernel))
     for measurement in shortlist.measurements(kernel, found):
         if records is not None:
             records.add(measurement)
