@@ -86,8 +86,20 @@ def obstacle(
             return f"{kernel.sym_name.data} is launched {launches} times"
     for buffer in launch.inputs:
         if _times_written(buffer) > isinstance(buffer.owner, memref.AllocOp):
-            return f"%{buffer.name_hint or 'memref'}, which it reads, may change in between"
+            if _may_be_written(buffer, _from_to(launch, consumers)):
+                return f"%{buffer.name_hint or 'memref'}, which it reads, may change in between"
     return None
+
+
+def _from_to(launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp]) -> set[Operation]:
+    """The ops from `launch` to the last of `consumers`, all of which are behind it."""
+    left, ops = set[Operation](consumers), set[Operation]([launch])
+    for op in following(launch):
+        if not left:
+            break
+        ops.add(op)
+        left.discard(op)
+    return ops
 
 
 def _times_written(buffer: SSAValue) -> int:
