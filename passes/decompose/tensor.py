@@ -19,7 +19,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tilewright.dialects import prim
 from tilewright.dialects.element_types import compute_type
-from tilewright.dialects.index import linearize
+from tilewright.dialects.index import Range, linearize, range_of
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.number import Number
 from tilewright.dialects.torch_op import Scalar, python_value
@@ -71,7 +71,10 @@ class Emitter(Emission):
         return self.positions(axes_of(len(shape))[dim], shape, type)
 
     def positions(self, expr: AffineExpr, shape: Shape, type: Attribute = i64) -> "Tensor":
-        """An affine expression of each element's coordinates."""
+        """An affine expression of each element's coordinates, which may all be 0."""
+        known = range_of(expr, [Range.extent(size) for size in shape])
+        if known is not None and known.low == known.high:
+            return self.constant(known.low, shape, type)
         map = AffineMap(len(shape), 0, (expr,))
         return self.result(prim.IotaOp(map, TensorType(type, shape)))
 

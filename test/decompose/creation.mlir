@@ -152,6 +152,16 @@ func.func @arange() -> tensor<8xi64> {
   func.return %r : tensor<8xi64>
 }
 
+// A single position is a number.
+// CHECK-LABEL: func.func @arange_of_one(
+// CHECK-NEXT:    %r = prim.constant 3 : i64 -> tensor<1xi64>
+// CHECK-NEXT:    func.return %r : tensor<1xi64>
+func.func @arange_of_one() -> tensor<1xi64> {
+  %r = torch.arange.start start 3 end 4
+      : () -> tensor<1xi64>
+  func.return %r : tensor<1xi64>
+}
+
 // CHECK-LABEL: func.func @arange_start(
 // CHECK-NEXT:    %r = prim.iota affine_map<(d0) -> ((d0 + 2))> : tensor<6xi64>
 // CHECK-NEXT:    %r_1 = prim.elementwise cast(%r) : (tensor<6xi64>) -> tensor<6xf32>
