@@ -15,36 +15,77 @@ becomes
 
 so that a layer that becomes a function has its mask inside: as an argument it would be in memory,
 and nobody would know which keys it hides.
+
+A position may be known at run time only, as an input that is one integer: of
+
+    %le = torch.le %iota, %position : (tensor<48xi64>, tensor<1xi64>) -> tensor<48xi1>
+
+each layer gets a copy as well. What follows costs next to nothing each time: integers, bools, and
+floats that are chosen by them.
 """
 
 from collections.abc import MutableMapping, Sequence
+from math import prod
 from typing import TypeVar
 
-from xdsl.dialects.builtin import LocationAttr, NameLoc
+from xdsl.dialects.builtin import IntegerType, LocationAttr, NameLoc
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects import torch
 from tilewright.dialects.torch_elementwise import ElementwiseOp
+from tilewright.dialects.torch_filling import FullLikeAnotherOp, NewOp
+from tilewright.dialects.torch_layout import IdentityOp
+from tilewright.dialects.torch_selection import MaskedFillLikeOp, SelectionOp
+from tilewright.dialects.types import element_of, shape_of
 
 Call = TypeVar("Call")
+
+_REARRANGING = (
+    IdentityOp,
+    torch.ViewOp,
+    torch.ReshapeOp,
+    torch.UnsafeViewOp,
+    torch.UnsqueezeOp,
+    torch.SqueezeOp,
+    torch.SqueezeDimOp,
+    torch.SqueezeDimsOp,
+    torch.TransposeOp,
+    torch.PermuteOp,
+    torch.ExpandOp,
+    torch.SelectOp,
+    torch.SliceOp,
+)
+_OF_ONE_VALUE = (NewOp, FullLikeAnotherOp)
+_CHOOSING = (SelectionOp, MaskedFillLikeOp)
 
 
 def make_where_used(main: FuncOp, scopes: MutableMapping[Operation, Sequence[Call]]) -> None:
     """
-    Copy what reads no tensor, and what is computed of it element by element, to those of its users
-    that are called in another scope; `scopes` are the calls of modules that each op is inside of.
+    Copy what reads no tensor but inputs of one integer, and costs next to nothing, to those of its
+    users that are called in another scope; `scopes` are the calls of modules that each op is inside
+    of.
     """
     ops = [op for op in main.body.block.ops if op in scopes]
-    free: dict[SSAValue, None] = {}
+    free: set[SSAValue] = {*filter(_is_one_integer, main.body.block.args)}
     for op in ops:
-        if not op.operands or (
-            isinstance(op, ElementwiseOp) and all(v in free for v in op.operands)
-        ):
-            free.update(dict.fromkeys(op.results))
+        if all(v in free for v in op.operands) and (not op.operands or _costs_nothing(op)):
+            free.update(op.results)
     # The last first: what a copy is computed of gets a copy beside it in turn.
     for op in reversed(ops):
         if op.results[0] in free:
             _copy_to_users(op, scopes)
+
+
+def _is_one_integer(value: SSAValue) -> bool:
+    return isinstance(element_of(value), IntegerType) and prod(shape_of(value)) == 1
+
+
+def _costs_nothing(op: Operation) -> bool:
+    """Whether computing it again for each element that is read is as good as reading it."""
+    if isinstance(op, _REARRANGING + _OF_ONE_VALUE + _CHOOSING):
+        return True
+    return isinstance(op, ElementwiseOp) and isinstance(element_of(op.results[0]), IntegerType)
 
 
 def _copy_to_users(op: Operation, scopes: MutableMapping[Operation, Sequence[Call]]) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Equal layers become one function, called once for each."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -155,6 +157,60 @@ def test_a_mask_of_all_layers_is_made_in_each(is_added: bool) -> None:
     assert "((d1 + (d2 * -1)), (((d1 * -1) + d2) + 2))" in str(predicate.map)
     assert story(predicate.location).startswith("predicate of layers.0: Attention")
     torch.testing.assert_close(api.compile(model, x)(x), model(x).detach())
+
+
+class UpToPosition(nn.Module):
+    """Attends to the keys up to a position that is known at run time only."""
+
+    def __init__(self, mask: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]):
+        super().__init__()
+        self.layers = nn.ModuleList(Attention() for _ in range(2))
+        self.mask = mask
+
+    def forward(self, x: torch.Tensor, position: torch.Tensor) -> torch.Tensor:
+        mask = self.mask(torch.arange(9)[None, None], position[0] + torch.arange(1))
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+
+def window(keys: torch.Tensor, position: torch.Tensor) -> torch.Tensor:
+    inside = position.new_ones((), dtype=torch.bool) & (keys > position - 3)
+    return (inside & (keys <= position[:, None])).expand(2, -1, 9)
+
+
+def lowest_behind(keys: torch.Tensor, position: torch.Tensor) -> torch.Tensor:
+    return torch.where(keys <= position, 0.0, torch.finfo(torch.float32).min)
+
+
+def decaying(keys: torch.Tensor, position: torch.Tensor) -> torch.Tensor:
+    return torch.exp((keys - position).float())
+
+
+@pytest.mark.parametrize("mask", [window, lowest_behind])
+@pytest.mark.parametrize("place", [0, 5, 8])
+def test_a_mask_up_to_a_position_is_made_in_each_layer(
+    mask: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], place: int
+) -> None:
+    model, inputs = UpToPosition(mask), (torch.randn(2, 9, 8), torch.tensor([place]))
+    captured = capture(model, inputs)
+    found = functions(captured)
+    assert [op.name for op in found["main"].body.block.ops] == ["func.call"] * 2 + ["func.return"]
+    assert [str(argument.type) for argument in found["attention"].args][-3:].count(
+        "tensor<1xi64>"
+    ) == 1
+    lowered = str(api.lower(captured, "loop"))
+    assert "xi1>" not in lowered
+    torch.testing.assert_close(api.compile(model, *inputs)(*inputs), model(*inputs).detach())
+
+
+def test_numbers_that_cost_something_stay_in_one_table() -> None:
+    model, inputs = UpToPosition(decaying), (torch.randn(2, 9, 8), torch.tensor([5]))
+    captured = capture(model, inputs)
+    found = functions(captured)
+    assert "torch.exp" in [op.name for op in found["main"].body.block.ops]
+    assert "torch.exp" not in [op.name for op in found["attention"].body.block.ops]
+    torch.testing.assert_close(api.compile(model, *inputs)(*inputs), model(*inputs).detach())
 
 
 def test_a_mask_that_one_scope_uses_stays_one() -> None:

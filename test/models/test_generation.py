@@ -8,12 +8,15 @@ import pytest
 import torch
 from needs import needs_nvrtc
 from tiny_models import MODEL_TYPES, tiny_config, tiny_model
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import f32
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import BlockArgument
 
 from tilewright.codegen.execution import backend_for
 from tilewright.codegen.simulator import SimulationTooLarge
 from tilewright.dialects import loop
+from tilewright.dialects.types import memref_type
 from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.models.bound_program import Run
@@ -167,6 +170,32 @@ def test_layers_are_one_function_that_stores_new_rows_alone(family: str):
         launches = [op for op in layer.walk() if isinstance(op, loop.LaunchOp)]
         updated = {v for op in launches for v in op.outputs if isinstance(v, BlockArgument)}
         assert {value.name_hint for value in updated} == {"keys", "values"}
+
+
+def check_what_a_step_stores(family: str, attention: str):
+    """The mask is made in each layer: of rows of the cache nothing is stored but their scores."""
+    kernels: list[int] = []
+    for layers in (2, 4):
+        changed = {"n_layer" if family == "gpt2" else "num_hidden_layers": layers}
+        model = build(tiny_config(family, **changed), attention=attention)
+        module = lower(capture_decode_step(model, 48).module, Level.LOOP)
+        stored = [memref_type(o.memref) for o in module.walk() if isinstance(o, memref.AllocOp)]
+        assert {type.element_type for type in stored} == {f32}
+        assert {s for type in stored if 48 in (s := type.get_shape())} == {(1, 4, 1, 48)}
+        kernels.append(sum(isinstance(op, loop.KernelOp) for op in module.walk()))
+    assert kernels[0] == kernels[1]
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_no_mask_is_stored(attention: str):
+    check_what_a_step_stores("mistral", attention)
+
+
+@pytest.mark.usefixtures("every_case")
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("family", MODEL_TYPES)
+def test_no_mask_of_any_family_is_stored(family: str, attention: str):
+    check_what_a_step_stores(family, attention)
 
 
 @needs_nvrtc
