@@ -5,7 +5,9 @@ import json
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -167,25 +169,32 @@ def test_a_file_that_was_only_begun_is_empty(path: Path) -> None:
         assert len(database.counts()) == 1
 
 
-def test_others_may_make_it_while_it_is_opened(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("opened", "statement"),
+    [
+        *((Database.reading, statement) for statement in (1, 2)),
+        *((Database.writing, statement) for statement in (1, 2, 3, 4)),  # then it has the lock
+    ],
+)
+def test_others_may_make_it_while_it_is_opened(
+    opened: Callable[[Path], Database], statement: int, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path.parent.mkdir()
     path.touch()
-    connect, executed = sqlite3.connect, list[str]()
+    executed = list[str]()
 
-    def heard(statement: str) -> None:
-        executed.append(statement)
-        if len(executed) == 2:
-            monkeypatch.undo()
-            Database.writing(path).close()
+    class Interrupted(sqlite3.Connection):
+        def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
+            executed.append(sql)
+            if len(executed) == statement:
+                monkeypatch.undo()
+                Database.writing(path).close()
+            return super().execute(sql, *parameters)
 
-    def watched(*args: Any, **options: Any) -> sqlite3.Connection:
-        connection = connect(*args, **options)
-        connection.set_trace_callback(heard)
-        return connection
-
-    monkeypatch.setattr(sqlite3, "connect", watched)
-    with Database.reading(path) as database:
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Interrupted))
+    with opened(path) as database:
         assert list(database.records()) == []
+    assert len(executed) >= statement
 
 
 def test_a_newer_database_says_so(path: Path) -> None:
