@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from no_hub import hide_hub
+from one_thread import use_one_thread
 from own_database import hide_own_database
 from run_lines import RunLineError, run_file
 from xdsl.context import Context
@@ -28,6 +29,7 @@ Parse = Callable[[str], ModuleOp]
 
 hide_own_database()
 hide_hub()
+use_one_thread()
 
 # Random tests draw the same examples each time: a red build stays red until it is fixed.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
