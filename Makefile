@@ -6,6 +6,8 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
 BIN := .venv/bin
+# Half of all that is installed: tests import few of these files, which are compiled then.
+HARDLY_USED := site-packages/(transformers|pandas|scipy|sklearn|pip|dask|fontTools)/
 EXAMPLE := torch.nn.RMSNorm(2048)(torch.randn(1,32,2048))
 
 # Processes that tests start load what was compiled before.
@@ -47,7 +49,7 @@ JOBS ?= $(shell $(BIN)/python -c 'import os; print(os.cpu_count() or 1)')
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
 		--constraint constraints.txt --editable '.[cuda,dev]'
-	@$(BIN)/python -m compileall -qq -j 0 .venv/lib || true # pip uses one core; some files are of other Pythons
+	@$(BIN)/python -m compileall -qq -j 0 -x '$(HARDLY_USED)' .venv/lib || true # pip uses one core; some files are of other Pythons
 	@touch $@
 
 clean:
