@@ -84,17 +84,22 @@ def test_the_ir_tells_what_a_run_counts(
     assert told == counted
 
 
+# NVRTC does not make the same PTX each time: of 24 compilations of the attention below, four read a
+# part of a vector again that the other 20 do not, each another one.
+READ_AGAIN = 1.05
+
+
 def test_compilers_may_read_half_of_a_vector_again():
     ((told, counted),) = zip(*_counts(_product, [(64, 64), (64, 64)]), strict=True)
     assert told[0] == counted[0]
-    assert told[1] <= counted[1] <= 1.05 * told[1]
+    assert told[1] <= counted[1] <= READ_AGAIN * told[1]
 
 
-def test_compilers_may_merge_accesses_and_never_add_any():
+def test_compilers_may_merge_accesses():
     told, counted = _counts(_attention, [(1, 2, 32, 16)] * 3)
     for (told_sectors, told_wavefronts), (sectors, wavefronts) in zip(told, counted, strict=True):
         assert 0.5 * told_sectors <= sectors <= told_sectors
-        assert 0.25 * told_wavefronts <= wavefronts <= told_wavefronts
+        assert 0.25 * told_wavefronts <= wavefronts <= READ_AGAIN * told_wavefronts
 
 
 # Rows that begin anywhere in a sector: the IR's model looks at the first one, which begins with it;
