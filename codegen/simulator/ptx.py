@@ -7,6 +7,9 @@ them), labels, branch tables and `.loc` lines. Reference: PTX ISA 9.0, chapters 
 """
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,10 +25,21 @@ _PROPERTY = re.compile(r"\.(\w+)\s+([\d, ]+)")
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*(?:\((.*?)\))?([^{;]*)\{", re.DOTALL)
 
 
+class _Module(NamedTuple):
+    text: str
+    """Without comments."""
+    entries: Mapping[str, re.Match[str]]
+
+
+@lru_cache(maxsize=64)
 def parse(text: str, name: str) -> Kernel:
-    """The kernel `name` of a PTX module, with the module's variables."""
-    text = _LINE_DIRECTIVE.sub(r"\1;", _COMMENT.sub(" ", text).split("\n\t.section", 1)[0])
-    entries = {match[1]: match for match in _ENTRY.finditer(text)}
+    """
+    The kernel `name` of a PTX module, with the module's variables.
+
+    Who asks again is given the same one, as a model launches most of its kernels many times: it is
+    not to be changed.
+    """
+    text, entries = _module(text)
     if name not in entries:
         known = ", ".join(entries) or "none"
         raise SimulatorError(f"the PTX has no kernel {name!r}", remedy=f"its kernels: {known}")
@@ -37,6 +51,13 @@ def parse(text: str, name: str) -> Kernel:
     body = text[entry.end() : closing(text, entry.end())]
     Body(kernel, Functions(text).inlined(body)).parse()
     return kernel
+
+
+@lru_cache(maxsize=1)
+def _module(text: str) -> _Module:
+    """The text of all kernels of a module, which are asked for one after the other."""
+    text = _LINE_DIRECTIVE.sub(r"\1;", _COMMENT.sub(" ", text).split("\n\t.section", 1)[0])
+    return _Module(text, {match[1]: match for match in _ENTRY.finditer(text)})
 
 
 def _max_threads(properties: str) -> int | None:
