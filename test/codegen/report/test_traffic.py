@@ -84,8 +84,8 @@ def test_the_ir_tells_what_a_run_counts(
     assert told == counted
 
 
-# NVRTC does not make the same PTX each time: of 24 compilations of the attention below, four read a
-# part of a vector again that the other 20 do not, each another one.
+# What PTX NVRTC makes depends on the addresses at which it is given memory: of 24 compilations of
+# the attention below four read a part of a vector again that the others do not, each another one.
 READ_AGAIN = 1.05
 
 
