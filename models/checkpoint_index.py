@@ -24,7 +24,7 @@ def read_index(path: Path) -> dict[str, str]:
     outside = sorted({file for file in files.values() if _leaves(file)})
     if outside:
         raise UsageError(f"'{path}' names files outside of its folder: {', '.join(outside)}")
-    absent = sorted({file for file in files.values() if not (path.parent / file).is_file()})
+    absent = sorted({file for file in files.values() if not _is_there(path.parent / file)})
     if absent:
         raise UsageError(f"'{path}' names files that are not there: {', '.join(absent)}")
     return files
@@ -35,6 +35,13 @@ def _weight_map(path: Path) -> dict[str, str]:
     if not found or not all(isinstance(file, str) for file in found.values()):
         raise UsageError(f"'{path}' has no weight_map that says which tensor is in which file")
     return found
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long for any file
+        return False
 
 
 def _leaves(file: str) -> bool:

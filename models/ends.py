@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, one_line
 
 FILE = "generation_config.json"
 
@@ -20,9 +20,13 @@ def ends_of(config: Any, folder: Path) -> frozenset[int]:
         generation_config: Any = import_module("transformers").GenerationConfig
         try:
             source = generation_config.from_pretrained(folder)
-        except (OSError, ValueError, TypeError) as error:
-            raise UsageError(f"{folder / FILE} cannot be read: {error}") from error
+        except Exception as error:  # each of its fields has exceptions of its own
+            raise UsageError(f"{folder / FILE} cannot be read: {one_line(error)}") from error
     ends: Any = source.eos_token_id
     if ends is None:
         return frozenset()
-    return frozenset([ends] if isinstance(ends, int) else ends)
+    tokens: Any = ends if isinstance(ends, list) else [ends]
+    if not all(type(token) is int for token in tokens):
+        says = f"{folder / FILE} says that eos_token_id is {ends!r}"
+        raise UsageError(says, remedy="it is a token's number, a list of them, or null")
+    return frozenset(tokens)

@@ -16,6 +16,8 @@ def read_object(path: Path) -> dict[str, Any]:
         raise UsageError(f"cannot read '{path}': {error.strerror}") from error
     except ValueError as error:
         raise UsageError(f"'{path}' is not JSON: {error}") from error
+    except RecursionError as error:
+        raise UsageError(f"'{path}' is nested too deeply") from error
     if found is None:
         raise UsageError(f"'{path}' holds no JSON object")
     return found

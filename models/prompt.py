@@ -34,9 +34,11 @@ def prompt_of_text(folder: Path, text: str, vocabulary: int) -> Prompt:
     """
     The prompt `text` for the model in `folder`, which has so many tokens.
 
-    Raises `UsageError` without a tokenizer, or if it does not go with the model.
+    Raises `UsageError` without a tokenizer, if it does not go with the model, or for bytes that are
+    no text.
     """
     tokenizer = _tokenizer(folder)
+    _check_text(text)
     tokens: list[int] = tokenizer(text)["input_ids"] if text else []
     return Prompt(_checked(tokens, vocabulary), tokenizer)
 
@@ -52,6 +54,15 @@ def prompt_of_tokens(folder: Path, tokens: Sequence[int], vocabulary: int) -> Pr
         return Prompt(checked, _tokenizer(folder))
     except UsageError:
         return Prompt(checked, None)  # it would be for the text of what comes out only
+
+
+def _check_text(text: str) -> None:
+    """Raise for bytes of the command line that are not UTF-8: Python has half a character each."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        place = f"character {error.start + 1}"
+        raise UsageError(f"the prompt is no text: its {place} is not UTF-8") from error
 
 
 def _checked(tokens: Sequence[int], vocabulary: int) -> tuple[int, ...]:

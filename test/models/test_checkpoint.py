@@ -108,6 +108,11 @@ def test_shards_that_are_not_there(sharded: Path):
     )
 
 
+def test_a_name_that_is_too_long_for_a_file(sharded: Path):
+    edit_index(sharded, **{"model.norm.weight": "a" * 5000})
+    assert refusal(sharded).startswith(f"'{sharded / INDEX}' names files that are not there: aaa")
+
+
 @pytest.mark.parametrize("file", ["../x.safetensors", "/x.safetensors", "a/../../x", "C:\\x"])
 def test_an_index_does_not_lead_out_of_its_folder(sharded: Path, file: str):
     edit_index(sharded, **{"model.norm.weight": file})

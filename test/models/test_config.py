@@ -138,6 +138,7 @@ def test_a_folder_without_config(tmp_path: Path):
     [
         ("{", "is not JSON: Expecting property name"),
         ("[]", "holds no JSON object"),
+        ("[" * 100_000, "is nested too deeply"),
         ("{}", "is no config of a model: it has no model_type"),
         ('{"model_type": ["llama"]}', "is no config of a model: it has no model_type"),
         ('{"model_type": "llama", "hidden_size": "wide"}', "is no config of a model: "),

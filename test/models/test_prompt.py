@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prompts as text and as tokens."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,12 @@ def test_what_is_no_prompt(folder: Path, tokens: list[int]):
 def test_an_empty_text(folder: Path):
     with pytest.raises(UsageError, match="the prompt is empty"):
         prompt_of_text(folder, "", 5)
+
+
+def test_bytes_that_are_no_text(folder: Path):
+    text = os.fsdecode("tiles \xfc".encode("latin-1"))
+    with pytest.raises(UsageError, match="the prompt is no text: its character 7 is not UTF-8"):
+        prompt_of_text(folder, text, 5)
 
 
 def test_a_tokenizer_of_another_model(folder: Path):
