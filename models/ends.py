@@ -3,7 +3,7 @@
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tilewright.errors import UsageError, one_line
 
@@ -25,7 +25,7 @@ def ends_of(config: Any, folder: Path) -> frozenset[int]:
     ends: Any = source.eos_token_id
     if ends is None:
         return frozenset()
-    tokens: Any = ends if isinstance(ends, list) else [ends]
+    tokens = cast(list[Any], ends) if isinstance(ends, list) else [ends]
     if not all(type(token) is int for token in tokens):
         says = f"{folder / FILE} says that eos_token_id is {ends!r}"
         raise UsageError(says, remedy="it is a token's number, a list of them, or null")

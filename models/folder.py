@@ -12,8 +12,8 @@ The folder of a compiled model:
 It is written whole or not at all.
 """
 
-import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from shutil import rmtree
@@ -26,11 +26,17 @@ from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.models.buffers import rebuilt_buffers
+from tilewright.models.json_object import read_object
 from tilewright.models.manifest import as_json, manifest
 from tilewright.models.weights import tied_names
 
 MANIFEST = "manifest.json"
 _CONSTANTS = "constants.safetensors"
+_WRITTEN = re.compile(
+    r"manifest\.json|plan\.mlir|kernels\.cu|constants\.safetensors|report\.txt|kernels(/\w+\.cu)?"
+)
+"""Paths of all that a folder of ours may hold."""
+
 _MAKER = "tilewright"
 """The fact by which a folder of ours is known: the version that made it."""
 
@@ -80,22 +86,43 @@ def _saved(values: Mapping[str, Any]) -> bytes:
 
 
 def check_free(folder: Path) -> None:
-    """Raise `UsageError` if there is something else where the folder is to be."""
+    """
+    Raise `UsageError` if there is something else where the folder is to be, or in an older one of
+    ours, or if none can be made there.
+    """
+    parents = Path(os.path.abspath(folder)).parents
+    _check_writable(next(above for above in parents if above.exists()), folder)
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not folder.is_dir():
         raise UsageError(f"'{folder}' is a file: the output is a folder, or a file NAME.cu")
+    remedy = "name another, or remove it"
     if not _is_ours(folder):
-        remedy = "name another, or remove it"
         raise UsageError(f"the folder '{folder}' holds something else", remedy=remedy)
+    if added := _added(folder):
+        says = f"the folder '{folder}' holds what Tilewright has not written: {', '.join(added)}"
+        raise UsageError(says, remedy=remedy)
+
+
+def _check_writable(above: Path, folder: Path) -> None:
+    """Raise unless a folder can be made in `above`, which is there."""
+    if not above.is_dir():
+        raise UsageError(f"cannot write '{folder}': '{above}' is a file")
+    if not os.access(above, os.W_OK):
+        raise UsageError(f"cannot write '{folder}': the folder '{above}' is read-only")
 
 
 def _is_ours(folder: Path) -> bool:
     try:
-        found = json.loads((folder / MANIFEST).read_text())
-    except (OSError, ValueError):
+        return _MAKER in read_object(folder / MANIFEST)
+    except UsageError:
         return False
-    return isinstance(found, dict) and _MAKER in found
+
+
+def _added(folder: Path) -> list[str]:
+    """What somebody else has put into a folder of ours, and would lose."""
+    there = (path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+    return sorted(path for path in there if not _WRITTEN.fullmatch(path))
 
 
 def write_folder(folder: Path, files: Files) -> None:

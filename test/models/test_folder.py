@@ -6,6 +6,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from tiny_models import tiny_config, tiny_model
 from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.errors import TilewrightError, UsageError
-from tilewright.models.folder import write_folder
+from tilewright.models.folder import check_free, write_folder
 from tilewright.tools import cli
 from tilewright.tools.mlir_source import read_module
 
@@ -131,9 +132,28 @@ def test_the_report_is_of_all_kernels(compiled: Path, manifest: dict[str, Any]):
 def test_an_older_folder_is_replaced(tmp_path: Path):
     folder = tmp_path / "out"
     write_folder(folder, {"manifest.json": '{"tilewright": "0"}', "kernels/old.cu": ""})
-    write_folder(folder, {"manifest.json": '{"tilewright": "1"}', "data": b"\0"})
-    assert sorted(path.name for path in folder.iterdir()) == ["data", "manifest.json"]
+    write_folder(folder, {"manifest.json": '{"tilewright": "1"}', "report.txt": b"\0"})
+    assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "report.txt"]
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("added", ["notes.txt", "kernels/exp.cubin", "build/report.txt"])
+def test_what_was_added_to_an_older_folder_is_not_lost(added: str, tmp_path: Path):
+    write_folder(tmp_path, {"manifest.json": '{"tilewright": "0"}', "kernels/exp.cu": ""})
+    (tmp_path / added).parent.mkdir(exist_ok=True)
+    (tmp_path / added).write_text("mine")
+    with pytest.raises(UsageError, match=rf"has not written: .*{added} \(name another, or remove"):
+        check_free(tmp_path)
+    assert (tmp_path / added).read_text() == "mine"
+
+
+def test_a_folder_that_nobody_can_make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"cannot write '.*/file/a/b': '.*/file' is a file"):
+        check_free(tmp_path / "file" / "a" / "b")
+    monkeypatch.setattr("os.access", Mock(return_value=False))
+    with pytest.raises(UsageError, match=r"cannot write '.*/a/b': the folder '.*' is read-only"):
+        check_free(tmp_path / "a" / "b")
 
 
 @pytest.mark.parametrize("held", ["notes.txt", "manifest.json"])
