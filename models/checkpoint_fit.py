@@ -48,7 +48,8 @@ def check_fit(
     problems = "".join(
         f"\n  {what}:{listed(lines, '    ')}" for what, lines in groups.items() if lines
     )
-    remedy = "--dtype DTYPE makes all of that dtype" if dtypes else ""
+    is_remedied = len([*_other_dtypes(pairs, converts=True)]) < len(dtypes)
+    remedy = "--dtype DTYPE makes all of that dtype" if is_remedied else ""
     message = f"the checkpoint in '{folder}' does not fit the model:{problems}"
     raise UsageError(message, remedy=remedy)
 

@@ -70,6 +70,7 @@ def read_config(path: Path) -> Any:
         raise UsageError(f"'{path}' is no config of a model: {one_line(error)}") from error
     _check_family(config.model_type, path)
     _check_sizes(config, path)
+    _check_heads(config, path)
     _check_rotary(config, path)
     _check_causal(config, path)
     for name, value in _RETURNED.items():
@@ -122,6 +123,22 @@ def _check_rotary_type(facts: dict[str, Any], path: Path) -> None:
                 f"'{path}' is no config of a model: {place} is of the unknown type '{kind}'",
                 remedy=f"known are {', '.join(known)}",
             )
+
+
+def _check_heads(config: Any, path: Path) -> None:
+    """Raise for heads that cannot share keys, or not be rotated: a model would fail on its way."""
+    heads = config.num_attention_heads
+    shared = getattr(config, "num_key_value_heads", None) or heads
+    if heads % shared:
+        raise UsageError(
+            f"'{path}' is no config of a model: {heads} heads of queries cannot share "
+            f"{shared} of keys"
+        )
+    size = getattr(config, "head_dim", None) or config.hidden_size // heads
+    if size % 2 and getattr(config, "rope_parameters", None):
+        raise UsageError(
+            f"'{path}' is no config of a model: heads of size {size} have no halves to rotate"
+        )
 
 
 def _check_rotary(config: Any, path: Path) -> None:

@@ -44,9 +44,14 @@ def build(
             model.tie_weights()  # which belongs to the initialisation that was left out
     except Exception as error:  # the classes of each family have exceptions of their own
         raise UsageError(
-            f"no {config.model_type} can be made of the config: {one_line(error)}"
+            f"no {config.model_type} can be made of the config: {_said(error)}"
         ) from error
     return model.eval()
+
+
+def _said(error: Exception) -> str:
+    """What an exception says. One for a name that is in none of the tables is the name alone."""
+    return f"{error} is not known" if isinstance(error, KeyError) else one_line(error)
 
 
 def fake_mode(model: Any) -> Any:

@@ -17,10 +17,11 @@ def check_path(path: str | None) -> None:
         raise UsageError(f"cannot write '{path}': there is no folder '{folder}'")
     if place.is_dir():
         raise UsageError(f"cannot write '{path}': it is a folder")
-    if place.exists():  # it is written over, and nothing is made in its folder: /dev/null for one
-        if not os.access(path, os.W_OK):
-            raise UsageError(f"cannot write '{path}': it is read-only")
-    elif not os.access(folder, os.W_OK):
+    if place.exists() and not place.is_file():
+        return  # /dev/stderr, or a pipe: nothing is made in its folder
+    if place.is_file() and not os.access(place, os.W_OK):
+        raise UsageError(f"cannot write '{path}': it is read-only")
+    if not place.is_file() and not os.access(folder, os.W_OK):
         raise UsageError(f"cannot write '{path}': the folder '{folder}' is read-only")
 
 

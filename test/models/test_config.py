@@ -192,6 +192,23 @@ def test_numbers_of_nothing(family: str, facts: dict[str, int], says: str, tmp_p
 
 
 @pytest.mark.parametrize(
+    ("family", "facts", "says"),
+    [
+        ("llama", {"num_key_value_heads": 3}, "4 heads of queries cannot share 3 of keys$"),
+        ("qwen3", {"num_key_value_heads": 8}, "4 heads of queries cannot share 8 of keys$"),
+        ("llama", {"head_dim": 3}, "heads of size 3 have no halves to rotate$"),
+        ("qwen2", {"hidden_size": 12, "head_dim": None}, "heads of size 3 have no halves"),
+    ],
+)
+def test_heads_that_do_not_go_together(
+    family: str, facts: dict[str, Any], says: str, tmp_path: Path
+):
+    tiny_config(family).save_pretrained(tmp_path)
+    with pytest.raises(UsageError, match="is no config of a model: " + says):
+        find_model(changed(tmp_path, **facts))
+
+
+@pytest.mark.parametrize(
     "facts",
     [
         {"rope_type": "dynamic", "factor": 2.0},

@@ -81,6 +81,12 @@ def test_layers_that_are_not_there(layers: int):
         build(tiny_config("llama"), layers=layers)
 
 
+def test_a_name_that_transformers_does_not_know():
+    says = "no llama can be made of the config: 'smooth' is not known"
+    with pytest.raises(UsageError, match=says):
+        build(tiny_config("llama", hidden_act="smooth"))
+
+
 def test_a_config_that_contradicts_itself():
     config = tiny_config("gemma")
     config.vocab_size = -1

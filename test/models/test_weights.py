@@ -123,6 +123,17 @@ def test_another_dtype_unasked(tmp_path: Path):
     assert err.value.remedy == "--dtype DTYPE makes all of that dtype"
 
 
+@pytest.mark.parametrize("dtype", [None, "float32"])
+def test_numbers_that_are_no_floats_are_not_converted(tmp_path: Path, dtype: str | None):
+    save(tmp_path, "llama")
+    change(
+        tmp_path, lambda stored: stored.update({"lm_head.weight": stored["lm_head.weight"].int()})
+    )
+    with pytest.raises(UsageError, match=r"lm_head\.weight: int32, should be float32$") as err:
+        model_tensors(structure(tmp_path), Checkpoint.open(tmp_path), dtype)
+    assert err.value.remedy == ""
+
+
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path):
     save(tmp_path, "llama")
 

@@ -64,28 +64,6 @@ def test_what_is_written_over_is_seen_before_it_is_compiled(tilewright: Tilewrig
     )
 
 
-@pytest.mark.parametrize("command", ["run", "explain"])
-def test_a_report_that_cannot_be_written(command: str, tilewright: Tilewright):
-    ended = tilewright(command, "modle", "--json", "none/r.json")
-    says = "error: cannot write 'none/r.json': there is no folder 'none'\n"
-    assert (ended.code, ended.out, ended.err) == (2, "", says)
-
-
-def test_a_file_is_written_over_in_a_folder_that_is_not(
-    tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
-):
-    def access(path: str | Path, mode: int) -> bool:
-        return path == "there"
-
-    Path("there").write_text("")
-    monkeypatch.setattr("os.access", access)
-    asked = ("-c", "torch.randn(3) + 1", "--ir", "loop", "-o")
-    assert tilewright("compile", *asked, "there").code == 0
-    assert tilewright("compile", *asked, "new").err == (
-        "error: cannot write 'new': the folder '.' is read-only\n"
-    )
-
-
 def test_values_are_not_there(tilewright: Tilewright, model: str):
     ended = tilewright("compile", model, "--host", "-o", "all.cu")
     assert ended.code == 2
@@ -105,11 +83,6 @@ def test_values_are_not_there(tilewright: Tilewright, model: str):
         (("modle", "--ir", "torch"), "there is no folder 'modle' (a model is a folder with"),
         (("model", "--seq-len", "65"), "the model takes 1 to 64 tokens, not 65"),
         (("model", "--seq-len", "0"), "'0' is no positive number of tokens"),
-        # Files are looked at first of all.
-        (("modle", "-o", "none/all.cu"), "write 'none/all.cu': there is no folder 'none'"),
-        (("modle", "--plan", "none/p.md"), "write 'none/p.md': there is no folder 'none'"),
-        (("modle", "--json", "none/r.json"), "write 'none/r.json': there is no folder 'none'"),
-        (("modle", "--json", "model"), "cannot write 'model': it is a folder"),
     ],
 )
 def test_mistakes(arguments: tuple[str, ...], says: str, tilewright: Tilewright, model: str):

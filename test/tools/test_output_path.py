@@ -41,3 +41,19 @@ def test_a_folder_that_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(UsageError, match="is read-only"):
         check_path(str(tmp_path / "x.json"))
     check_path("/dev/null")  # in whose folder nothing is made
+
+
+def test_a_file_is_written_over_where_none_can_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def access(path: Path, mode: int) -> bool:
+        return path == tmp_path / "open"
+
+    for name in ("open", "closed"):
+        (tmp_path / name).write_text("")
+    monkeypatch.setattr(os, "access", access)
+    check_path(str(tmp_path / "open"))
+    with pytest.raises(UsageError, match="'.*/closed': it is read-only"):
+        check_path(str(tmp_path / "closed"))
+    with pytest.raises(UsageError, match="'.*/new': the folder '.*' is read-only"):
+        check_path(str(tmp_path / "new"))
