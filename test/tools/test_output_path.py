@@ -53,7 +53,7 @@ def test_a_file_is_written_over_where_none_can_be_made(
         (tmp_path / name).write_text("")
     monkeypatch.setattr(os, "access", access)
     check_path(str(tmp_path / "open"))
-    with pytest.raises(UsageError, match="'.*/closed': it is read-only"):
+    with pytest.raises(UsageError, match=r"'.*/closed': it is read-only"):
         check_path(str(tmp_path / "closed"))
-    with pytest.raises(UsageError, match="'.*/new': the folder '.*' is read-only"):
+    with pytest.raises(UsageError, match=r"'.*/new': the folder '.*' is read-only"):
         check_path(str(tmp_path / "new"))
