@@ -9,7 +9,6 @@ Reference: https://nvidia.github.io/cuda-python/cuda-bindings/latest/module/driv
 """
 
 import ctypes
-from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -68,28 +67,21 @@ class BoundLibrary(LibCuda):
         return answer[1] if len(answer) > 1 else None
 
 
-class BoundLaunch:
-    """A launch with its arguments packed."""
+class BoundLaunch(CudaLaunch):
+    """A launch with its arguments packed, which the bindings queue."""
 
-    def __init__(self, lib: BoundLibrary, by_ctypes: CudaLaunch, function: Handle, launch: Launch):
-        self.name = by_ctypes.name
-        self._lib = lib
-        self._by_ctypes = by_ctypes
-        self._config = lib.launch_config(launch)
-        self._stream = 0
-        call, extra = lib.cuda.cuLaunchKernelEx, ctypes.addressof(by_ctypes.extra)
-        self._call = partial(call, self._config, lib.cuda.CUfunction(function.value), None, extra)
+    def __init__(self, lib: BoundLibrary, function: Handle, launch: Launch, packed: bytes):
+        super().__init__(lib, function, launch, packed)
+        self._bound = lib.launch_config(launch)
+        call, extra = lib.cuda.cuLaunchKernelEx, ctypes.addressof(self.extra)
+        self._queue = partial(call, self._bound, lib.cuda.CUfunction(function.value), None, extra)
 
     def __call__(self, stream: int) -> None:
         if stream != self._stream:
-            self._stream = self._config.hStream = stream
-        (status,) = self._call()
+            self._stream = self._bound.hStream = stream
+        (status,) = self._queue()
         if status:
-            self._lib.check(int(status), f"{self.name} cannot be launched")
-
-    @property
-    def nodes(self) -> Sequence[Any]:
-        return self._by_ctypes.nodes
+            self._refused(int(status))
 
 
 class BindingsDriver(CudaDriver):
@@ -108,8 +100,7 @@ class BindingsDriver(CudaDriver):
         super().__init__(ordinal, lib or BoundLibrary(), cache, device)
 
     def bind_launch(self, function: Handle, launch: Launch, packed: bytes) -> Bound:
-        by_ctypes = CudaLaunch(self.lib, function, launch, packed)
-        return BoundLaunch(self.lib, by_ctypes, function, launch)
+        return BoundLaunch(self.lib, function, launch, packed)
 
 
 def is_importable() -> bool:

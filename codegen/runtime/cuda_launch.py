@@ -44,7 +44,10 @@ class CudaLaunch:
         if stream != self._stream:
             self._stream = self._config.stream = stream
         if status := self._call():
-            self._lib.check(status, f"{self.name} cannot be launched")
+            self._refused(status)
+
+    def _refused(self, status: int) -> None:
+        self._lib.check(status, f"{self.name} cannot be launched")
 
     @property
     def nodes(self) -> Sequence[Any]:
