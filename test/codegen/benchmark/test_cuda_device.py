@@ -4,6 +4,7 @@
 import ctypes
 from collections.abc import Callable
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -131,7 +132,7 @@ def test_the_flush_is_outside_of_the_time(flush: bool, monkeypatch: pytest.Monke
 def test_calls_are_made_before_they_are_captured(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Torch(monkeypatch)
     monkeypatch.setattr(cuda_device, "libcuda", lambda: driver(H100))
-    monkeypatch.setattr(torch, "empty", lambda size, dtype, device: (size, device))  # pyright: ignore
+    monkeypatch.setattr(torch, "empty", Mock())
     device = CudaDevice(target("sm_90a"))
     assert (device.name, device.torch_device, device.l2_bytes) == ("a GPU", "cuda:0", 50 * 2**20)
 
@@ -161,8 +162,8 @@ class Capture:
 def test_what_fails_in_a_capture_is_told_and_not_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Torch(monkeypatch)
     monkeypatch.setattr(cuda_device, "libcuda", lambda: driver(H100))
-    monkeypatch.setattr(torch, "empty", lambda size, dtype, device: (size, device))  # pyright: ignore
-    monkeypatch.setattr(torch.cuda, "graph", lambda *_: Capture())  # pyright: ignore
+    monkeypatch.setattr(torch, "empty", Mock())
+    monkeypatch.setattr(torch.cuda, "graph", Mock(return_value=Capture()))
     asked_before: list[int] = []
 
     def call() -> list[Any]:

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from driver_samples import MAP, MAPPED, SOURCE, X, Y
@@ -39,13 +40,17 @@ class Pycuda:
 
     def module_from_buffer(self, cubin: bytes) -> Any:
         self.log.append("load")
+
+        def set_attribute(*given: Any) -> None:
+            self.log.append(given)
+
         function = SimpleNamespace(
-            set_attribute=lambda *given: self.log.append(given),  # pyright: ignore
+            set_attribute=set_attribute,
             num_regs=42,
             local_size_bytes=7,
             _launch_kernel=self.launch,
         )
-        return SimpleNamespace(get_function=lambda name: function)  # pyright: ignore
+        return SimpleNamespace(get_function=Mock(return_value=function))
 
     def launch(self, *given: Any) -> None:
         if self.fails:

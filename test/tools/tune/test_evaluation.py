@@ -5,6 +5,7 @@ import os
 from argparse import Namespace
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -30,7 +31,7 @@ def entered(args: Namespace) -> ByGpu:
 
 
 def test_the_gpu_that_is_present(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluation, "need_gpu", lambda instead: None)  # pyright: ignore
+    monkeypatch.setattr(evaluation, "need_gpu", Mock())
     monkeypatch.setattr(evaluation, "present_gpus", lambda: (H100,))
     found = entered(asked(jobs=3))
     assert (found.target, found.device, found.slots) == ("sm_90a", "NVIDIA H100", 4)
@@ -51,7 +52,7 @@ def test_each_gpu_of_a_kind_has_a_process(
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     if visible is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    monkeypatch.setattr(evaluation, "need_gpu", lambda instead: None)  # pyright: ignore
+    monkeypatch.setattr(evaluation, "need_gpu", Mock())
     monkeypatch.setattr(evaluation, "present_gpus", lambda: (H100, H200, H200))
     with evaluation_of(asked(jobs=1)) as found:
         assert isinstance(found, ByGpu)
