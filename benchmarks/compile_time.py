@@ -12,13 +12,13 @@ them. What is imported on the way is imported before. Nothing is allocated: tens
 """
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 
 from compile_profile import profile
-from measure import Measured, environment, lowered, measure
+from measure import Measured, environment, figures_table, lowered, measure, write_json
 from rich.console import Console
 from rich.table import Table
 from suite84 import cases
@@ -45,21 +45,18 @@ def suite(only: str, level: str, repeat: int) -> Iterator[Measured]:
 
 def layers(only: str, level: str, repeat: int) -> Iterator[Measured]:
     """One decoder layer, and many that are equal."""
-    for model in MODELS:
-        for number in (1, LAYERS):
-            if only in (name := f"decoder.{model}.x{number}.s{TOKENS}"):
-                block = decoder_block(
-                    find_model(MODELS[model]).config, TOKENS, dtype="float32", layers=number
-                )
-                yield measure(name, block, level, repeat)
+    for model, number in product(MODELS, (1, LAYERS)):
+        name = f"decoder.{model}.x{number}.s{TOKENS}"
+        if only in name:
+            config = find_model(MODELS[model]).config
+            block = decoder_block(config, TOKENS, dtype="float32", layers=number)
+            yield measure(name, block, level, repeat)
 
 
 def table(title: str, rows: Sequence[Measured]) -> Table:
     """One line a program, and the sum of their seconds."""
-    shown = Table(title=title)
-    shown.add_column("program", no_wrap=True)
-    for column in ("capture", "lower", "kernels", "launches", "peak KiB", "sum KiB"):
-        shown.add_column(column, justify="right")
+    columns = ("capture", "lower", "kernels", "launches", "peak KiB", "sum KiB")
+    shown = figures_table(title, "program", columns)
     for row in rows:
         shown.add_row(
             row.name,
@@ -132,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for model, ratio in ratios(rows["layers"]).items():
         console.print(f"{LAYERS} layers of {model} take {ratio:.2f}x the time of one")
     if args.json is not None:
-        args.json.write_text(json.dumps(report(rows, args.to), indent=1) + "\n")
+        write_json(args.json, report(rows, args.to))
 
 
 if __name__ == "__main__":

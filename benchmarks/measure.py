@@ -2,14 +2,17 @@
 """What it takes to compile a program, and what has become of it."""
 
 import gc
+import json
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from time import process_time
 from typing import Any
 
+from rich.table import Table
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 
@@ -69,6 +72,20 @@ def _plan(module: ModuleOp) -> tuple[int, int, int, int]:
     totals = [main.attributes.get(f"plan.{key}_bytes") for key in ("peak", "sum")]
     peak, total = (t.value.data if isinstance(t, IntegerAttr) else 0 for t in totals)
     return len(kernels), len(launches), peak, total
+
+
+def figures_table(title: str, what: str, columns: Sequence[str]) -> Table:
+    """An empty table, whose lines are of `what`, and which has figures in all other columns."""
+    shown = Table(title=title)
+    shown.add_column(what, no_wrap=True)
+    for column in columns:
+        shown.add_column(column, justify="right")
+    return shown
+
+
+def write_json(path: Path, content: Mapping[str, object]) -> None:
+    """All that was measured, as a file."""
+    path.write_text(json.dumps(content, indent=1) + "\n")
 
 
 def environment() -> dict[str, str]:

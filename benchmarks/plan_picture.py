@@ -11,7 +11,7 @@ that reads them, at the places where they lie.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -61,17 +61,19 @@ def plan_of_model(name: str, tokens: int, dtype: str | None, layers: int | None)
 
 def repetition(kernels: Sequence[str]) -> Repetition:
     """What covers the most launches, of the shortest piece: the layers of a model."""
-    best = Repetition(0, len(kernels), 1)
-    covered = 0
-    for length in range(1, len(kernels) // 2 + 1):
-        run = 0
-        for place in range(len(kernels) - length):
-            run = run + 1 if kernels[place] == kernels[place + length] else 0
-            count = run // length + 1
-            if count > 1 and count * length > covered:
-                covered = count * length
-                best = Repetition(place + length + 1 - run - length, length, count)
-    return best
+    lengths = range(1, len(kernels) // 2 + 1)
+    found = (each for length in lengths for each in _repetitions(kernels, length))
+    whole = Repetition(0, len(kernels), 1)
+    return max(found, key=lambda each: each.length * each.times, default=whole)
+
+
+def _repetitions(kernels: Sequence[str], length: int) -> Iterator[Repetition]:
+    """Pieces of so many launches that come again, each as often as it does up to some place."""
+    equal = 0
+    for place in range(len(kernels) - length):
+        equal = equal + 1 if kernels[place] == kernels[place + length] else 0
+        if equal >= length:
+            yield Repetition(place + 1 - equal, length, equal // length + 1)
 
 
 def weight_bytes(plan: Plan, launch: Launch) -> int:

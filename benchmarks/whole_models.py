@@ -22,7 +22,7 @@ from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from measure import environment
+from measure import environment, figures_table, write_json
 from rich.console import Console
 from rich.table import Table
 
@@ -110,11 +110,8 @@ def measure(model: str, layers: str) -> Measured:
 
 def table(rows: Sequence[Measured]) -> Table:
     """A line a model."""
-    shown = Table(title=f"{TOKENS} tokens, CPU seconds and MiB")
-    shown.add_column("model", no_wrap=True)
-    few = f"of {FEW} layers"
-    for column in ("to CUDA", "with NVRTC", "peak", "launches", "kernels", few):
-        shown.add_column(column, justify="right")
+    columns = ("to CUDA", "with NVRTC", "peak", "launches", "kernels", f"of {FEW} layers")
+    shown = figures_table(f"{TOKENS} tokens, CPU seconds and MiB", "model", columns)
     for row in rows:
         figures = (f"{row.cuda_s:.1f}", f"{row.total_s:.1f}", f"{row.peak_mib:.0f}")
         counts = map(str, (row.launches, row.kernels, row.kernels_of_few_layers))
@@ -144,8 +141,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     Console(width=100).print(table(rows))
     if args.json is not None:
         found = {"environment": {**environment(), "commit": commit()}, "tokens": TOKENS}
-        text = json.dumps({**found, "models": [asdict(row) for row in rows]}, indent=1)
-        args.json.write_text(text + "\n")
+        write_json(args.json, {**found, "models": [asdict(row) for row in rows]})
 
 
 if __name__ == "__main__":
