@@ -3,14 +3,13 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen import nvrtc
-from tilewright.codegen.nvrtc import CompiledCubin
 from tilewright.codegen.printer import cuda_source
 from tilewright.codegen.report.resources import parse_resources
 from tilewright.codegen.spill_feedback import lower_to_cuda
@@ -106,18 +105,12 @@ def test_the_last_choice_is_one_block(parse: Parse):
 
 
 def test_few_are_tried_of_many(parse: Parse, monkeypatch: pytest.MonkeyPatch):
-    tried: list[str] = []
-    compile_cubin = nvrtc.compile_cubin
-
-    def noted(source: str, target: str, **options: Any) -> CompiledCubin:
-        tried.append(source)
-        return compile_cubin(source, target, **options)
-
-    monkeypatch.setattr(nvrtc, "compile_cubin", noted)
+    compile_cubin = Mock(wraps=nvrtc.compile_cubin)
+    monkeypatch.setattr(nvrtc, "compile_cubin", compile_cubin)
     text = outer_product(32, 10).replace("block 256", "block 32").replace("256x", "32x")
     source, _ = compiled(parse, text)
     found = re.search(r"__launch_bounds__\(32, (\d+)\)", source)
     assert found is not None
     assert not spills(source)
     assert spills(source.replace(found[0], f"__launch_bounds__(32, {int(found[1]) + 1})"))
-    assert len(tried) <= 1 + 5 + 2  # as asked for, halving 31, and the two above
+    assert compile_cubin.call_count <= 1 + 5 + 2  # as asked for, halving 31, and the two above
