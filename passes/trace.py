@@ -66,8 +66,8 @@ _listener: ContextVar[Listener[Any] | None] = ContextVar("listener", default=Non
 
 
 @contextmanager
-def listening(listener: Listener[Any]) -> Generator[None]:
-    """Tell `listener` of everything that passes do in this block."""
+def listening(listener: Listener[Any] | None) -> Generator[None]:
+    """Tell `listener`, or nobody, of everything that passes do in this block."""
     token = _listener.set(listener)
     try:
         yield

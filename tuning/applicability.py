@@ -2,7 +2,6 @@
 """Whether a schedule from elsewhere, perhaps of another version, still does what it says."""
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Operation
 
 from tilewright.codegen.printer import kernels_of
 from tilewright.codegen.target_limits import check_kernels
@@ -11,7 +10,7 @@ from tilewright.passes.idle_steps import planned_and_idle
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.pipeline_string import without_quotes
-from tilewright.passes.trace import Listener, listening
+from tilewright.passes.trace import listening
 from tilewright.tuning.fusion_schedule import fusion_of
 from tilewright.tuning.fusions import fuse
 
@@ -27,7 +26,7 @@ def why_not(kernel: loop.KernelOp, schedule: str, target: str) -> str | None:
     copy.plan = StringAttr(schedule)
     alone = ModuleOp([copy])
     try:
-        with listening(_Nobody()):
+        with listening(None):
             lowered = lower(alone, Level.CUDA, target=target)
         check_kernels(kernels_of(lowered), target)
     except Exception as err:  # of whatever kind: nobody has asked for this schedule
@@ -47,7 +46,7 @@ def why_not_fused(program: ModuleOp, schedule: str, target: str) -> str | None:
     """
     try:
         fused = fuse(program, fusion_of(schedule), target)
-        with listening(_Nobody()):
+        with listening(None):
             check_kernels(kernels_of(lower(fused.nests, Level.CUDA, target=target)), target)
     except Exception as err:  # of whatever kind: nobody has asked for this schedule
         return _first_line(err)
@@ -56,10 +55,3 @@ def why_not_fused(program: ModuleOp, schedule: str, target: str) -> str | None:
 
 def _first_line(err: Exception) -> str:
     return str(err).strip().split("\n")[0] or type(err).__name__
-
-
-class _Nobody(Listener[None]):
-    """Trials are not told of."""
-
-    def look(self, scope: Operation) -> None:
-        """Keep nothing."""

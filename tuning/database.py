@@ -15,9 +15,10 @@ where databases are merged: the better one would keep every lucky accident forev
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -44,12 +45,7 @@ WHERE (excluded.measured_at, coalesce(excluded.us, -1), excluded.spread_us, excl
      measurements.problem)"""
 """Of two of the same time the greater counts, so that the order of merging does not matter."""
 
-_BEST_OF_EACH = f"""
-SELECT {_COLUMNS} FROM (
-  SELECT *, row_number() OVER (
-    PARTITION BY {", ".join(Key._fields)} ORDER BY us, measured_at, schedule) AS place
-  FROM measurements WHERE us IS NOT NULL {{}})
-WHERE place = 1 ORDER BY {", ".join(Key._fields)}"""
+_TIMED = f"us IS NOT NULL ORDER BY {', '.join(Key._fields)}, us, measured_at, schedule"
 
 
 class Counts(NamedTuple):
@@ -128,10 +124,13 @@ class Database(AbstractContextManager["Database"]):
 
     def best_of_each(self, kernel: str | None = None) -> list[Record]:
         """The fastest of every key there is, of one kernel or all."""
-        if kernel is None:
-            return [_record(row) for row in self._rows(_BEST_OF_EACH.format(""))]
-        of_kernel = _BEST_OF_EACH.format("AND kernel = ?")
-        return [_record(row) for row in self._rows(of_kernel, kernel)]
+        return [best for best, *_ in self.fastest_of_each(kernel)]
+
+    def fastest_of_each(self, kernel: str | None = None) -> list[list[Record]]:
+        """The same, and behind each what is as fast but for noise."""
+        rest, values = ("", ()) if kernel is None else ("kernel = ? AND ", (kernel,))
+        found = self._records(f"WHERE {rest}{_TIMED}", *values)
+        return [_as_fast([*records]) for _, records in groupby(found, key=lambda r: r.key)]
 
     def measurements(self, key: Key) -> list[Record]:
         """All that was measured: the fastest first, failures last."""
@@ -167,6 +166,12 @@ class Database(AbstractContextManager["Database"]):
     def _rows(self, statement: str, *values: object) -> list[Any]:
         with explained(self.path):
             return self._connection.execute(statement, values).fetchall()
+
+
+def _as_fast(records: Sequence[Record]) -> list[Record]:
+    """The first, and those that differ from it by noise."""
+    best = records[0].measurement
+    return [record for record in records if record.measurement.is_as_fast_as(best)]
 
 
 def _record(row: tuple[Any, ...]) -> Record:

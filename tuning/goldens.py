@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Goldens: schedules that come with Tilewright, a file of TOML for each GPU in `tuning/goldens/`.
+Goldens: schedules that come with Tilewright, a file of TOML for each GPU in `tuning/goldens/`. None
+do before a GPU has measured them, and there is no such folder before that.
 
     gpu = "NVIDIA H100 80GB HBM3"
     target = "sm_90a"

@@ -8,11 +8,12 @@ They count in this order, where a kernel is compiled for a target:
 2. what was measured on other GPUs of the target, by name;
 3. what was estimated for the target of machine code, and after that what a model has computed.
 
-For each GPU the database comes before the goldens, and a newer NVRTC before an older one.
+For each GPU the database comes before the goldens, and a newer NVRTC before an older one. Where the
+fastest of a database is faster than the default by noise at most, the default counts.
 """
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,6 +44,15 @@ class Known(NamedTuple):
     measured_at: str
     source: str
     """Who says so: `database /home/me/tuning.sqlite`."""
+    as_fast: tuple["Known", ...] = ()
+    """What differs from it by noise, as far as the same source knows."""
+
+    def or_default(self, default: Callable[[], str]) -> "Known":
+        """The default schedule instead, with canonical names, if that is as fast."""
+        if not self.as_fast:
+            return self
+        schedule = default()
+        return next((each for each in self.as_fast if each.schedule == schedule), self)
 
     def __str__(self) -> str:
         day = self.measured_at.partition("T")[0]
@@ -83,29 +93,28 @@ class Knowledge:
         return _EVALUATORS.index(known.evaluator), known.device != self._gpu, known.device
 
     def _measured(self, kernels: Iterable[str]) -> dict[str | None, list[Known]]:
-        records = best_records(self._db, kernels)
+        records = fastest_records(self._db, kernels)
         return {kernel: self._of_records(found) for kernel, found in records.items()}
 
-    def _of_records(self, records: Iterable[Record]) -> list[Known]:
-        return [
-            Known(
-                measurement.schedule,
-                measurement.us,
-                key.device,
-                key.evaluator,
-                key.nvrtc,
-                measured_at,
-                f"database {self._path}",
-            )
-            for key, measurement, measured_at in records
-            if key.target == self.target and key.semantics == SEMANTICS
-            if key.evaluator in _EVALUATORS
-            if measurement.us is not None
-        ]
+    def _of_records(self, records: Iterable[Sequence[Record]]) -> list[Known]:
+        known = ([*self._known(of_key)] for of_key in records)
+        return [best._replace(as_fast=tuple(others)) for best, *others in filter(None, known)]
+
+    def _known(self, records: Iterable[Record]) -> Iterator[Known]:
+        source = f"database {self._path}"
+        for key, measurement, measured_at in records:
+            schedule, us = measurement.schedule, measurement.us
+            is_ours = key.target == self.target and key.semantics == SEMANTICS
+            if is_ours and key.evaluator in _EVALUATORS and us is not None:
+                who = key.device, key.evaluator, key.nvrtc
+                yield Known(schedule, us, *who, measured_at, source)
 
 
-def best_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, list[Record]]:
-    """The best of each key of these kernels, or of all for None. Raises as `Knowledge` does."""
+def fastest_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, list[list[Record]]]:
+    """
+    Of each key of these kernels, or of all for None, the fastest and what is as fast but for noise.
+    Raises as `Knowledge` does.
+    """
     if (path := path_of(db)) is None:
         return {}
     # SQLite is loaded where there is something to read, and nowhere else.
@@ -113,7 +122,7 @@ def best_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, list
 
     try:
         with Database.reading(path) as database:
-            return {kernel: database.best_of_each(kernel) for kernel in kernels}
+            return {kernel: database.fastest_of_each(kernel) for kernel in kernels}
     except TilewrightError as err:
         if db is not True:
             raise

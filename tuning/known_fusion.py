@@ -50,7 +50,8 @@ def with_known_fusion(
         return Fusing(module, None)
     program = lower(module, Level.TENSOR, manager, target)
     key = digest(program)
-    for known in knowledge.best([key])[key]:
+    for fastest in knowledge.best([key])[key]:
+        known = fastest.or_default(lambda: DEFAULT)
         if known.schedule == DEFAULT:
             return Fusing(program, known)
         if (reason := why_not_fused(program, known.schedule, target)) is None:

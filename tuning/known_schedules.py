@@ -22,12 +22,12 @@ from tilewright.dialects import loop, tile
 from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import lower
 from tilewright.passes.manager import PassManager
-from tilewright.passes.trace import Rule, decided, rewriting, skipped
+from tilewright.passes.trace import Rule, decided, listening, rewriting, skipped
 from tilewright.tuning.applicability import why_not
 from tilewright.tuning.kernel_key import digest, input_names
 from tilewright.tuning.knowledge import Db, Knowledge, Known
 from tilewright.tuning.known_fusion import with_known_fusion
-from tilewright.tuning.operand_names import from_canonical
+from tilewright.tuning.operand_names import from_canonical, to_canonical
 
 RULE = Rule("t", 18, "known_schedules")
 
@@ -82,7 +82,8 @@ def _is_open(kernel: loop.KernelOp) -> bool:
 def _planned(kernel: loop.KernelOp, candidates: Iterable[Known], target: str) -> Known | None:
     """What has become the kernel's plan: the first that applies."""
     names = input_names(kernel)
-    for known in candidates:
+    for fastest in candidates:
+        known = fastest.or_default(lambda: to_canonical(_default(kernel, target), names))
         schedule = from_canonical(known.schedule, names)
         if (reason := why_not(kernel, schedule, target)) is not None:
             skipped(RULE, kernel, f"'{schedule}' does not apply ({known}): {reason}")
@@ -92,3 +93,11 @@ def _planned(kernel: loop.KernelOp, candidates: Iterable[Known], target: str) ->
             kernel.plan = StringAttr(schedule)
         return known
     return None
+
+
+def _default(kernel: loop.KernelOp, target: str) -> str:
+    """The schedule that the planner makes, in full."""
+    with listening(None):
+        lowered = lower(ModuleOp([kernel.clone()]), Level.TILE, target=target)
+    (made,) = (op for op in lowered.ops if isinstance(op, loop.KernelOp))
+    return "" if made.schedule is None else made.schedule.data

@@ -15,3 +15,12 @@ class Measurement(NamedTuple):
     """Why there is no time."""
     spread_us: float = 0.0
     """Between the quartiles of repeated measurements; of a model 0."""
+
+    def is_as_fast_as(self, other: "Measurement") -> bool:
+        """
+        Whether times differ by noise at most: from the quartiles of one to those of the other there
+        is no gap. What has no time is as fast as nothing.
+        """
+        if self.us is None or other.us is None:
+            return False
+        return abs(self.us - other.us) <= (self.spread_us + other.spread_us) / 2

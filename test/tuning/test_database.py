@@ -59,6 +59,20 @@ def test_what_was_measured_is_found(path: Path) -> None:
         assert [r.measurement for r in database.best_of_each(OTHER.kernel)] == [SLOW]
 
 
+def test_what_is_as_fast_but_for_noise_stands_behind_the_fastest(path: Path) -> None:
+    best, near = Measurement("best", 2.0, spread_us=0.5), Measurement("near", 2.4, spread_us=0.5)
+    others = Measurement("far", 2.6, spread_us=0.5), Measurement("steady", 2.3), FAILED
+    with Database.writing(path) as database:
+        for measurement in (near, best, *others):
+            database.add(KEY, measurement)
+        database.add(OTHER, SLOW)
+        found = [[r.measurement for r in each] for each in database.fastest_of_each()]
+        assert found == [[best, near], [SLOW]]
+        assert [[r.key for r in each] for each in database.fastest_of_each(OTHER.kernel)] == [
+            [OTHER]
+        ]
+
+
 @pytest.mark.parametrize("name", Key._fields)
 def test_keys_that_differ_in_anything_are_others(path: Path, name: str) -> None:
     value = 2 if name == "semantics" else "other"

@@ -3,6 +3,7 @@
 
 from collections import Counter
 from functools import cache
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -21,10 +22,13 @@ from tilewright.passes.lowering import context, lower
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import parse_pipeline
 from tilewright.passes.pipelines import available_passes
+from tilewright.tuning.database import Database
 from tilewright.tuning.fusion_schedule import DEFAULT, decided, fused_by, fusion_of, schedule_of
 from tilewright.tuning.fusions import Fusions, Node, fuse
 from tilewright.tuning.host_functions import entries, launches
-from tilewright.tuning.program_key import digest, note_of
+from tilewright.tuning.known_fusion import with_known_fusion
+from tilewright.tuning.measurement import Measurement
+from tilewright.tuning.program_key import digest, key_of, note_of
 from tilewright.tuning.program_time import launches_by_digest, program_us
 
 TARGET = "sm_90a"
@@ -151,6 +155,17 @@ def test_digests_of_programs() -> None:
     assert len({digest(program(expression)) for expression in PROGRAMS}) == len(PROGRAMS)
     renamed = Parser(context(), str(again).replace("%matmul", "%product")).parse_module()
     assert digest(renamed) != digest(again)
+
+
+def test_the_default_stays_where_another_takes_as_long(tmp_path: Path) -> None:
+    tensors, path = program(NORM), tmp_path / "tuning.sqlite"
+    apart = schedule_of(loop.FusionAttr.get(apart=[APART]))
+    with Database.writing(path) as database:
+        for schedule in (apart, DEFAULT):
+            database.add(key_of(tensors, TARGET, "model"), Measurement(schedule, 5.0))
+    fusing = with_known_fusion(tensors, TARGET, path)
+    assert fusing.known is not None
+    assert (fusing.known.schedule, str(fusing.module)) == (DEFAULT, str(tensors))
 
 
 def test_what_people_are_told_of_a_program() -> None:

@@ -90,12 +90,18 @@ def db(tmp_path: Path) -> Path:
 def measure(db: Path, module: ModuleOp) -> Measure:
     """Keeps what a schedule of the product came to."""
 
-    def keep(schedule: str, us: float | None, gpu: str | None = H100, nvrtc: str = "13.0") -> None:
+    def keep(
+        schedule: str,
+        us: float | None,
+        gpu: str | None = H100,
+        nvrtc: str = "13.0",
+        spread_us: float = 0.0,
+    ) -> None:
         kernel = kernels(module)["mm"]
         evaluator = "model" if gpu is None else "gpu"
         with Database.writing(db) as database:
             records = KernelRecords(database, kernel, key_of(kernel, TARGET, evaluator, gpu, nvrtc))
-            records.add(Measurement(schedule, us))
+            records.add(Measurement(schedule, us, spread_us=spread_us))
 
     return keep
 
@@ -130,6 +136,20 @@ def test_the_fastest_becomes_the_plan(module: ModuleOp, db: Path, measure: Measu
     done = kernels(lower(planned, Level.TILE, target=TARGET))["mm"].schedule
     assert done is not None
     assert done.data.startswith(f"{TILED},stage-inputs{{raw=x,w}}")
+
+
+@pytest.mark.parametrize(("us", "is_default_used"), [(2.91, True), (2.89, False)])
+def test_the_default_stays_unless_another_is_faster_by_more_than_noise(
+    module: ModuleOp, db: Path, measure: Measure, us: float, is_default_used: bool
+) -> None:
+    default = kernels(lower(module, Level.TILE, target=TARGET))["mm"].schedule
+    assert default is not None
+    measure(default.data, 3.0, spread_us=0.04)
+    measure(PLAIN, us, spread_us=0.16)
+    measure(STAGED, us + 0.01, spread_us=0.16)
+    planned, used, _ = planned_as_known(module, TARGET, db)
+    assert plans(planned)["mm"] == (default.data if is_default_used else PLAIN)
+    assert used["mm"].us == (3.0 if is_default_used else us)
 
 
 def test_other_names_are_no_obstacle(parse: Parse, db: Path, measure: Measure) -> None:

@@ -14,7 +14,7 @@ import tilewright
 from tilewright.codegen import nvrtc
 from tilewright.codegen.benchmark.device import Device
 from tilewright.codegen.runtime.libcuda import libcuda
-from tilewright.tuning.knowledge import Db, best_records
+from tilewright.tuning.knowledge import Db, fastest_records
 
 _PACKAGES = ("torch", "transformers", "triton", "xdsl")
 _FOLDERS = ("codegen", "dialects", "frontend", "models", "passes", "tools.bench", "tuning")
@@ -50,7 +50,7 @@ def sources() -> str:
 
 
 def schedules(db: Db) -> str:
-    """A digest of the best schedules that a database knows; empty where it knows none."""
-    records = best_records(db, [None]).get(None, ())
-    best = [(*record.key, record.measurement.schedule) for record in records]
-    return sha256(repr(best).encode()).hexdigest()[:16] if best else ""
+    """A digest of the fastest schedules that a database knows; empty where it knows none."""
+    records = fastest_records(db, [None]).get(None, ())
+    fastest = [(*r.key, r.measurement.schedule) for of_key in records for r in of_key]
+    return sha256(repr(fastest).encode()).hexdigest()[:16] if fastest else ""

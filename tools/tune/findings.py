@@ -47,8 +47,11 @@ class Findings:
 
     @property
     def best(self) -> Measurement | None:
-        """The fastest, if any has a time."""
-        return min(self._timed, key=microseconds, default=None)
+        """The fastest, if any has a time; the default if that is as fast but for noise."""
+        default, fastest = self.default, min(self._timed, key=microseconds, default=None)
+        if default is not None and fastest is not None and default.is_as_fast_as(fastest):
+            return default
+        return fastest
 
     def leading(self, count: int) -> list[Measurement]:
         """So many of the fastest, and behind them the default, if it is none of them."""

@@ -250,6 +250,22 @@ def test_a_gpu_measures(
     assert (counts.measured, counts.failed, counts.best_us) == (3, 1, 10.0)
 
 
+def test_the_default_is_the_best_unless_another_is_faster_by_more_than_noise(
+    tmp_path: Path,
+    tilewright: Tilewright,
+    scripted: Callable[[Callable[[Job], Measurement]], None],
+) -> None:
+    times = iter([10.0, 9.5, 9.8, 12.0])
+    scripted(lambda job: Measurement(job.schedule, next(times), spread_us=0.5))
+    found = tilewright("tune", *RELU, *GPU, "--json", "found.json")
+    (told,) = json.loads((tmp_path / "found.json").read_text())["kernels"]
+    assert (told["best"], told["speedup"]) == (told["default"], 1.0)
+    assert told["default"]["us"] == 10.0
+    assert f"best: {told['default']['schedule']}" in found.out.splitlines()
+    why = tilewright("explain", *RELU, "--db", "tuned.sqlite", "--target", "sm_90a").out
+    assert "known     10.00 us on NVIDIA H100 by the gpu" in why
+
+
 def test_where_nothing_can_be_measured(
     tmp_path: Path,
     tilewright: Tilewright,
