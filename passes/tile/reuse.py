@@ -83,17 +83,26 @@ class Reuse:
 
     def sources(self, value: SSAValue) -> list[loop.LoadOp]:
         """The loads that `value` is computed from, in order; not those that say where to load."""
-        for each in needed_first(value, self._sources, operands_of):
+        for each in needed_first(value, self._sources, self._computed_of):
             self._sources[each] = self._find_sources(each)
         return sorted(self._sources[value], key=self.values.position.__getitem__)
 
+    def _computed_of(self, value: SSAValue) -> Sequence[SSAValue]:
+        """What the loops compute `value` of; nothing of a load, or of what they are given."""
+        if self._is_given(value) or isinstance(value.owner, loop.LoadOp):
+            return ()
+        return operands_of(value)
+
     def _find_sources(self, value: SSAValue) -> frozenset[loop.LoadOp]:
+        if isinstance(value.owner, loop.LoadOp) and not self._is_given(value):
+            return frozenset((value.owner,))
+        parts = (self._sources[each] for each in self._computed_of(value))
+        return frozenset[loop.LoadOp]().union(*parts)
+
+    def _is_given(self, value: SSAValue) -> bool:
+        """Whether it is there before the loops begin."""
         op = value.owner
-        if not isinstance(op, Operation) or self.values.is_fixed(op) or self.values.is_held(value):
-            return frozenset()
-        if isinstance(op, loop.LoadOp):
-            return frozenset((op,))
-        return frozenset[loop.LoadOp]().union(*(self._sources[each] for each in op.operands))
+        return isinstance(op, Block) or self.values.is_fixed(op) or self.values.is_held(value)
 
     def place(self, value: SSAValue) -> Place:
         """The slab of a value, and where it is there; equal values have one slab."""
