@@ -25,10 +25,8 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cuda_expressions import ExpressionOp, elements_of, verify_indices
 from tilewright.dialects.cuda_statements import StatementOp
 from tilewright.dialects.cuda_types import ArrayType, PointerType
+from tilewright.dialects.target import VECTOR_BYTES
 from tilewright.dialects.types import size_of
-
-VECTOR_BYTES = (4, 8, 16)
-"""What one instruction moves (PTX ISA, `ld` and `st`)."""
 
 
 @irdl_op_definition

@@ -29,11 +29,9 @@ from tilewright.dialects.axes import (
 from tilewright.dialects.form import FormedOp
 from tilewright.dialects.kernel_registers import LOCAL
 from tilewright.dialects.segments import segmented
+from tilewright.dialects.target import VECTOR_BYTES
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.types import memref_type, size_of
-
-VECTOR_BYTES = (4, 8, 16)
-"""What one instruction moves (PTX ISA, `ld`, `st` and `cp.async`)."""
 
 
 class CopyingOp(FormedOp, MaskedOp, ABC):

@@ -15,6 +15,10 @@ from tilewright.errors import UsageError
 WARP_SIZE = 32
 """Lanes in a warp, on every target."""
 
+VECTOR_BYTES = (4, 8, 16)
+"""What one instruction of a thread moves, if not less, on every target (PTX ISA, `cp.async`)."""
+WIDEST_BYTES = max(VECTOR_BYTES)
+
 _KIB, _MIB = 1024, 1024**2
 
 L2_BYTES = 64

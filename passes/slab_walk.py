@@ -14,13 +14,11 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.index import delinearize
+from tilewright.dialects.target import VECTOR_BYTES
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.vector_width import vector_width
+from tilewright.passes.vector_width import vector_width, vectors_of
 
 _STEP, _THREAD = AffineExpr.dimension(0), AffineExpr.dimension(1)
-
-_WIDEST, _SMALLEST = 16, 4
-"""Bytes that one instruction stores, at most; and `cp.async`, at least."""
 
 
 class SlabWalk(NamedTuple):
@@ -41,7 +39,7 @@ class SlabWalk(NamedTuple):
         innermost = layout.axes(len(extents))[-1]
         along = next((at for at in _preferred(innermost, len(extents)) if _runs(op, at)), innermost)
         width = _width(op, along, layout) if along == innermost else 1
-        smallest = max(1, _SMALLEST // size_of(memref_type(op.slab).element_type))
+        smallest = max(1, min(VECTOR_BYTES) // size_of(memref_type(op.slab).element_type))
         while width > smallest and prod(extents) // width < threads:
             width //= 2
         return SlabWalk(extents, along, width, threads)
@@ -111,9 +109,8 @@ def _width(op: tile.StageOp, along: int, layout: tile.SlabLayoutAttr) -> int:
 
 def _stored_width(op: tile.StageOp, extent: int, layout: tile.SlabLayoutAttr) -> int:
     """The widest vectors that lie aligned in the slab: its stored rows divide by them."""
-    element = size_of(memref_type(op.slab).element_type)
     axes = layout.axes(len(op.extents))
     pad = layout.pad.data[axes[-1]].data if layout.pad else 0
-    widths = [bytes // element for bytes in (_WIDEST, 8, 4) if bytes > element]
+    widths = vectors_of(size_of(memref_type(op.slab).element_type))
     rows = layout.inner.data or extent + pad
     return next((w for w in widths if extent % w == 0 and rows % w == 0), 1)

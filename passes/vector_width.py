@@ -20,11 +20,14 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from tilewright.dialects import loop
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import Ranges, Sum, sum_of
+from tilewright.dialects.target import VECTOR_BYTES
 from tilewright.dialects.tile import SlabLayoutAttr, layout_of
 from tilewright.dialects.types import memref_type, size_of
 
-_BYTES = (16, 8, 4)
-"""What one instruction moves, the widest first."""
+
+def vectors_of(element: int) -> list[int]:
+    """How many elements of so many bytes one instruction moves, the most first; none for one."""
+    return [bytes // element for bytes in sorted(VECTOR_BYTES, reverse=True) if bytes > element]
 
 
 def vector_width(
@@ -38,8 +41,7 @@ def vector_width(
     memory may be looked at in another `layout`.
     """
     type, indices = memref_type(op.memref), op.indices
-    element = size_of(type.element_type)
-    vectors = [bytes // element for bytes in _BYTES if bytes > element]
+    vectors = vectors_of(size_of(type.element_type))
     widths = [width for width in vectors if extent % width == 0 and extent >= width]
     if not widths or axis not in indices:
         return 1

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.target import WIDEST_BYTES
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.global_sectors import sectors
@@ -19,8 +20,6 @@ from tilewright.passes.tile.slab_conflicts import SlabConflicts, Traffic, steps_
 
 _SECTORS, _INSTRUCTIONS = 4, 4
 """In a clock."""
-
-_CHUNK_BYTES = 16
 
 
 def access_clocks(conflicts: SlabConflicts) -> float:
@@ -47,9 +46,9 @@ def _of_slab(conflicts: SlabConflicts, stage: tile.StageOp) -> float:
 
 
 def padded_by_a_chunk(stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> SlabLayoutAttr:
-    """The slab's layout, or another, with 16 bytes more in each row: vectors stay aligned."""
+    """The slab's layout, or another, with a vector more in each row: vectors stay aligned."""
     type, layout = memref_type(stage.slab), layout or stage.layout
-    return layout.with_pad(type, _CHUNK_BYTES // size_of(type.element_type))
+    return layout.with_pad(type, WIDEST_BYTES // size_of(type.element_type))
 
 
 def _direct(launch: tile.LaunchOp) -> Iterator[Access]:

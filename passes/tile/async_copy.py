@@ -19,12 +19,13 @@ from typing import ClassVar, Self
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
+from tilewright.dialects.target import VECTOR_BYTES
 from tilewright.dialects.tile import Transport, TransportAttr
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.trace import Rule
 
-LEAST_BYTES = 4
+_LEAST_BYTES = min(VECTOR_BYTES)
 """What `cp.async` copies at least (PTX ISA, cp.async)."""
 
 
@@ -59,4 +60,4 @@ def _is_copied(stage: tile.StageOp) -> bool:
     if load is None or memref_type(load.memref).memory_space == tile.SHARED:
         return False
     row = memref_type(stage.slab).get_shape()[-1] * size_of(load.result.type)
-    return row >= LEAST_BYTES
+    return row >= _LEAST_BYTES

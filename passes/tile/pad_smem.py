@@ -22,6 +22,7 @@ from typing import ClassVar, Self
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
+from tilewright.dialects.target import WIDEST_BYTES
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.tile_layout import with_layout
 from tilewright.dialects.types import memref_type, size_of
@@ -33,8 +34,6 @@ from tilewright.passes.trace import Rule
 
 _PADS = (4, 1, 2, 8)
 """Elements, the first that is best."""
-
-_VECTOR_BYTES = 16
 
 _NO_PAD_FITS = "no pad fits in shared memory"
 
@@ -134,7 +133,7 @@ def _has_whole_rows(stage: tile.StageOp) -> bool:
     """Whether every row begins at 16 bytes: no pad lets vectors be wider."""
     type = memref_type(stage.slab)
     row = type.get_shape()[stage.layout.innermost(type)] * size_of(type.element_type)
-    return row % _VECTOR_BYTES == 0
+    return row % WIDEST_BYTES == 0
 
 
 def _padded_bytes(stage: tile.StageOp, pad: int) -> int:
