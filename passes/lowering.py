@@ -4,14 +4,18 @@
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects as get_xdsl_dialects
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tilewright.dialects import get_all_dialects
 from tilewright.dialects.target import DEFAULT_TARGET
-from tilewright.errors import UsageError
+from tilewright.errors import TilewrightError, UsageError
 from tilewright.passes.levels import LEVELS, Level, level_of, pipeline_between
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import did_you_mean
 from tilewright.passes.pipelines import expanded, for_target, passes_of
+
+REFUSED = (PassFailedException, VerifyException, TilewrightError)
+"""What is raised where passes cannot do to a program what is asked for."""
 
 
 def context() -> Context:

@@ -17,23 +17,21 @@ search gets there. What is not legal never comes up (`fusion_decisions`).
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import log
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tilewright.dialects import loop
-from tilewright.errors import TilewrightError, one_line
+from tilewright.errors import one_line
 from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.lowering import REFUSED, lower
 from tilewright.passes.trace import Listener, listening
 from tilewright.tuning.fusion_schedule import decided, schedule_of
 from tilewright.tuning.search import tree
-
-REFUSED = (PassFailedException, VerifyException, TilewrightError)
 
 _KEPT = 64
 """Programs that are kept at Loop IR."""
@@ -102,20 +100,19 @@ class Node:
 
     def __init__(self, space: Fusions, fusion: loop.FusionAttr, label: str, is_leaf: bool = False):
         self.fusion = fusion
-        self._space, self._label = space, label
-        self._children: Sequence[Node] | None = () if is_leaf else None
-
-    @property
-    def label(self) -> str:
+        self.label = label
         """What was overturned last: `apart fuse-epilogue:linear>relu`."""
-        return self._label
+        self._space, self._is_leaf = space, is_leaf
 
     @property
     def children(self) -> Sequence["Node"]:
         """To leave it at that, and then what can be overturned; none of what is refused."""
-        if self._children is None:
-            self._children = self._expand()
-        return self._children
+        return self._found
+
+    @cached_property
+    def _found(self) -> Sequence["Node"]:
+        fused = None if self._is_leaf else self._space.fused(self.fusion)
+        return [] if fused is None else [*self._expand(fused)]
 
     @property
     def schedule(self) -> str | None:
@@ -124,17 +121,14 @@ class Node:
             return None
         return schedule_of(self.fusion)
 
-    def _expand(self) -> list["Node"]:
-        fused = self._space.fused(self.fusion)
-        if fused is None:
-            return []
+    def _expand(self, fused: Fused) -> Iterator["Node"]:
         overturned = {*self.fusion.unmet}
         names = [*fused.fuses]
         last = max((names.index(name) for name in overturned if name in names), default=-1)
         later = [name for name in names[last + 1 :] if name not in overturned]
         later.sort(key=lambda name: _sureness(fused.ratios[name]))
-        as_it_is = Node(self._space, self.fusion, "as it is", is_leaf=True)
-        return [as_it_is, *(self._overturning(name, fused.fuses[name]) for name in later)]
+        yield Node(self._space, self.fusion, "as it is", is_leaf=True)
+        yield from (self._overturning(name, fused.fuses[name]) for name in later)
 
     def _overturning(self, name: str, fuses: bool) -> "Node":
         fused, apart = ([d.data for d in each] for each in (self.fusion.fused, self.fusion.apart))

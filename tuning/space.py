@@ -19,13 +19,15 @@ then is counted.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import cached_property
 
-from xdsl.utils.exceptions import PassFailedException, VerifyException
+from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
-from tilewright.errors import TilewrightError, one_line
+from tilewright.errors import one_line
+from tilewright.passes.lowering import REFUSED
 from tilewright.passes.pipeline_string import configure, parse_spec_list
 from tilewright.passes.pipelines import TO_TILE, for_target, passes_of
 from tilewright.passes.tile.planner import plan
@@ -39,7 +41,6 @@ from tilewright.tuning.aspects import split
 from tilewright.tuning.search import tree
 from tilewright.tuning.states import KEPT, States, Step
 
-_REFUSED = (PassFailedException, VerifyException, TilewrightError)
 _NUMBER = re.compile(r"\d+")
 
 Choices = Sequence[SchedulingPass | None]
@@ -79,23 +80,20 @@ class Node:
     def __init__(self, space: Space, label: str, steps: tuple[Step, ...], at: int, open: Choices):
         self.steps = steps
         """Those that are decided; of a leaf, or where there are children, all until there."""
-        self._label = label
-        self._space, self._at, self._open = space, at, open
-        self._children: Sequence[Node] | None = None
-        self._is_whole = False
-
-    @property
-    def label(self) -> str:
+        self.label = label
         """The answer that leads here: `blockify-launch m=128`."""
-        return self._label
+        self._space, self._at, self._open = space, at, open
+        self._is_whole = False
 
     @property
     def children(self) -> Sequence["Node"]:
         """The answers, the best guess first; none of a leaf, and of what turns out to be illegal"""
-        if self._children is None:
-            self._space.expanded += 1
-            self._children = self._expand()
-        return self._children
+        return self._found
+
+    @cached_property
+    def _found(self) -> Sequence["Node"]:
+        self._space.expanded += 1
+        return self._expand()
 
     @property
     def schedule(self) -> str | None:
@@ -111,7 +109,7 @@ class Node:
             self.steps = self.steps if choice is None else (*self.steps, choice)
             try:
                 launch = self._space.states.after(self.steps)
-            except _REFUSED as err:
+            except REFUSED as err:
                 self._space.refuse(self.steps[-1].name, err)
                 return []
             if self._at == self._space.settling and not self._is_fine(launch, whole=False):

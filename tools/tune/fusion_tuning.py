@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import StringAttr
 from tilewright.dialects import loop
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import one_line
+from tilewright.passes.lowering import REFUSED
 from tilewright.tools.tune.findings import Findings
 from tilewright.tools.tune.kernel_tuning import KernelTuning
 from tilewright.tools.tune.kernels import Kernel, Program
@@ -24,7 +25,7 @@ from tilewright.tools.tune.progress import TuningProgress
 from tilewright.tools.tune.searches import SEARCHES
 from tilewright.tuning.database import Database
 from tilewright.tuning.fusion_schedule import DEFAULT
-from tilewright.tuning.fusions import REFUSED, Fusions
+from tilewright.tuning.fusions import Fusions
 from tilewright.tuning.measurement import Measurement
 from tilewright.tuning.program_key import note_of
 from tilewright.tuning.program_time import guessed_seconds, launches_by_digest, program_us

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.parser import Parser
-from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Plan
@@ -14,12 +13,9 @@ from tilewright.codegen.runtime.cubin_cache import CubinCache
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.codegen.target_limits import check_launches
 from tilewright.dialects import loop
-from tilewright.errors import TilewrightError, one_line
+from tilewright.errors import one_line
 from tilewright.passes.launching import with_main
-from tilewright.passes.lowering import context
-
-REFUSED = (TilewrightError, PassFailedException, VerifyException)
-"""What is raised where a kernel cannot have a schedule."""
+from tilewright.passes.lowering import REFUSED, context
 
 
 class Compiled(NamedTuple):

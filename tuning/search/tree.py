@@ -8,6 +8,7 @@ below which nothing is left: so no leaf is asked for twice, and a search knows w
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 
@@ -64,14 +65,11 @@ class Visit:
         """Leaves below that were asked for, and nobody has told yet what they came to."""
         self.rewards = Tally()
         """What leaves below came to."""
-        self._children: list[Visit] | None = None
 
-    @property
+    @cached_property
     def children(self) -> Sequence["Visit"]:
         """Of all children of the node, in order."""
-        if self._children is None:
-            self._children = [Visit(child, self) for child in self.node.children]
-        return self._children
+        return [Visit(child, self) for child in self.node.children]
 
     @property
     def open_children(self) -> Sequence["Visit"]:
