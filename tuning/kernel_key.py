@@ -8,28 +8,21 @@ have the same name, or one has none, is a part of it: schedules call inputs by t
 (`operand_names`), so what they mean depends on that, though not on what the names are.
 """
 
-from collections.abc import Iterable, Iterator
-from hashlib import sha256
-
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
-from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
+from collections.abc import Iterator
 
 from tilewright.codegen import nvrtc
 from tilewright.dialects import loop
 from tilewright.dialects.types import memref_type
-from tilewright.tuning.key import SEMANTICS, KernelNote, Key
+from tilewright.tuning.ir_text import about, digest_of, lines
+from tilewright.tuning.key import KernelNote, Key
 
 _FORM = "loop kernel 1"
 """The form of the text; another one gives all kernels other digests."""
 
-_LEFT_OUT = ("sym_name", "plan")
-
 
 def digest(kernel: loop.KernelOp) -> str:
     """32 hexadecimal digits."""
-    text = "\n".join([_FORM, *_shared_names(kernel), *lines(kernel, {})])
-    return sha256(text.encode()).hexdigest()[:32]
+    return digest_of([_FORM, *_shared_names(kernel), *lines(kernel, {})])
 
 
 def key_of(
@@ -40,9 +33,8 @@ def key_of(
 
     `nvrtc` is the version of NVRTC that has compiled what was measured (`nvrtc_version`).
     """
-    types = dict.fromkeys(str(memref_type(a).element_type) for a in kernel.body.block.args)
-    device = target if gpu is None else gpu
-    return Key(digest(kernel), ",".join(types), target, device, evaluator, SEMANTICS, nvrtc)
+    types = [memref_type(argument).element_type for argument in kernel.body.block.args]
+    return Key.of(digest(kernel), map(str, types), target, evaluator, gpu, nvrtc)
 
 
 def nvrtc_version() -> str:
@@ -55,19 +47,14 @@ def note_of(kernel: loop.KernelOp, origin: str = "") -> KernelNote:
     copy = kernel.clone()
     copy.plan = None
     name = kernel.sym_name.data
-    shapes = [", ".join(_shape(value) for value in kernel.inputs)]
-    shapes.append(", ".join(_shape(value) for value in kernel.outputs))
-    about = "{}({}) -> {}".format(name, *shapes)
-    return KernelNote(digest(kernel), name, about, input_names(kernel), origin, str(copy))
+    types = ([value.type for value in each] for each in (kernel.inputs, kernel.outputs))
+    names = input_names(kernel)
+    return KernelNote(digest(kernel), name, about(name, *types), names, origin, str(copy))
 
 
 def input_names(kernel: loop.KernelOp) -> tuple[str, ...]:
     """What schedules call the inputs of a kernel; empty for one that has no name."""
     return tuple(value.name_hint or "" for value in kernel.inputs)
-
-
-def _shape(value: SSAValue) -> str:
-    return str(memref_type(value)).removeprefix("memref<").removesuffix(">")
 
 
 def _shared_names(kernel: loop.KernelOp) -> Iterator[str]:
@@ -76,41 +63,3 @@ def _shared_names(kernel: loop.KernelOp) -> Iterator[str]:
     for position, name in enumerate(names):
         if not name or names.index(name) < position:
             yield f"{position} = {names.index(name) if name else 'unnamed'}"
-
-
-def lines(op: Operation, numbers: dict[SSAValue, int]) -> Iterator[str]:
-    """An operation, and all that is in it; values get numbers in the order of their definition."""
-    said = {**op.attributes, **op.properties}
-    if isinstance(op, loop.KernelOp):
-        said = {name: value for name, value in said.items() if name not in _LEFT_OUT}
-    facts = " ".join(f"{name}={_text(said[name])}" for name in sorted(said))
-    operands = " ".join(str(numbers[value]) for value in op.operands)
-    types = " ".join(str(value.type) for value in op.results)
-    yield f"{op.name} ({operands}) [{facts}] -> {types}"
-    for region in op.regions:
-        for block in region.blocks:
-            yield from _block_lines(block, numbers)
-
-
-def _text(attribute: Attribute) -> str:
-    """An attribute; what is said of arguments in whatever order it was said."""
-    if isinstance(attribute, DictionaryAttr):
-        facts = sorted(attribute.data.items())
-        return "{" + ", ".join(f"{name}={_text(value)}" for name, value in facts) + "}"
-    if isa(attribute, ArrayAttr):
-        return "[" + ", ".join(map(_text, attribute)) + "]"
-    return str(attribute)
-
-
-def _block_lines(block: Block, numbers: dict[SSAValue, int]) -> Iterator[str]:
-    _number(block.args, numbers)
-    yield "{ " + " ".join(str(value.type) for value in block.args)
-    for op in block.ops:
-        yield from lines(op, numbers)
-        _number(op.results, numbers)
-    yield "}"
-
-
-def _number(values: Iterable[SSAValue], numbers: dict[SSAValue, int]) -> None:
-    for value in values:
-        numbers[value] = len(numbers)

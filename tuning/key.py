@@ -4,7 +4,8 @@ What measurements are kept by, and what is kept of them. Nothing here, nor in th
 xDSL: a process that only writes down what others have measured starts at once.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, Self
 
 from tilewright.tuning.measurement import Measurement
 
@@ -36,6 +37,21 @@ class Key(NamedTuple):
     """The `SEMANTICS` of the compiler."""
     nvrtc: str
     """The version of NVRTC, `13.0`; empty where none was asked."""
+
+    @classmethod
+    def of(
+        cls,
+        digest: str,
+        types: Iterable[str],
+        target: str,
+        evaluator: str,
+        gpu: str | None,
+        nvrtc: str,
+    ) -> Self:
+        """The key of a kernel or program of these types: on that GPU, or by a model without one."""
+        device = target if gpu is None else gpu
+        dtypes = ",".join(dict.fromkeys(types))
+        return cls(digest, dtypes, target, device, evaluator, SEMANTICS, nvrtc)
 
 
 class KernelNote(NamedTuple):

@@ -8,15 +8,14 @@ part of it; places, and what was decided about fusion, are not.
 """
 
 from collections.abc import Sequence
-from hashlib import sha256
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, OpResult, SSAValue
 
 from tilewright.dialects.loop_fusion import ATTRIBUTE
 from tilewright.tuning.host_functions import entries
-from tilewright.tuning.kernel_key import lines
-from tilewright.tuning.key import SEMANTICS, KernelNote, Key
+from tilewright.tuning.ir_text import about, digest_of, lines
+from tilewright.tuning.key import KernelNote, Key
 
 _FORM = "tensor program 1"
 """The form of the text; another one gives all programs other digests."""
@@ -27,7 +26,7 @@ def digest(program: ModuleOp) -> str:
     numbers: dict[SSAValue, int] = {}
     text = [line for op in program.ops for line in lines(op, numbers)]
     names = [value.name_hint or "" for value in numbers if isinstance(value, OpResult)]
-    return sha256("\n".join([_FORM, *text, *names]).encode()).hexdigest()[:32]
+    return digest_of([_FORM, *text, *names])
 
 
 def key_of(
@@ -35,18 +34,17 @@ def key_of(
 ) -> Key:
     """What times of `program`, at Tensor IR, are kept by; as those of its kernels are."""
     inputs, _ = _signature(program)
-    types = dict.fromkeys(str(type.element_type) for type in inputs)
-    device = target if gpu is None else gpu
-    return Key(digest(program), ",".join(types), target, device, evaluator, SEMANTICS, nvrtc)
+    types = (str(type.element_type) for type in inputs)
+    return Key.of(digest(program), types, target, evaluator, gpu, nvrtc)
 
 
 def note_of(program: ModuleOp, origin: str = "") -> KernelNote:
     """What a person wants to know of `program`, which the expression `origin` is captured as."""
     copy = program.clone()
     copy.attributes.pop(ATTRIBUTE, None)
-    inputs, outputs = (", ".join(map(_shape, types)) for types in _signature(program))
-    about = f"program({inputs}) -> {outputs}"
-    return KernelNote(digest(program), "program", about, (), origin, str(copy))
+    name = "program"
+    text = about(name, *_signature(program))
+    return KernelNote(digest(program), name, text, (), origin, str(copy))
 
 
 def _signature(program: ModuleOp) -> tuple[list[TensorType], list[TensorType]]:
@@ -60,7 +58,3 @@ def _signature(program: ModuleOp) -> tuple[list[TensorType], list[TensorType]]:
 
 def _tensors(types: Sequence[Attribute]) -> list[TensorType]:
     return [type for type in types if isinstance(type, TensorType)]
-
-
-def _shape(type: TensorType) -> str:
-    return str(type).removeprefix("tensor<").removesuffix(">")

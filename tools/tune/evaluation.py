@@ -20,12 +20,11 @@ from tilewright.dialects.target import target as target_named
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.tools.bench.gpu import need_gpu
 from tilewright.tools.tune.kernels import Kernel, Program
-from tilewright.tuning import program_key
 from tilewright.tuning.evaluators.gpu import Executors, GpuEvaluator, checked_on_gpu
 from tilewright.tuning.evaluators.model import model
 from tilewright.tuning.executors.farm import Farm
 from tilewright.tuning.executors.isolated import IsolatedExecutor
-from tilewright.tuning.kernel_key import key_of, nvrtc_version
+from tilewright.tuning.kernel_key import nvrtc_version
 from tilewright.tuning.key import Key
 from tilewright.tuning.measurement import Measurement
 from tilewright.tuning.search.frame import at_once
@@ -50,12 +49,8 @@ class Evaluation(Protocol):
     slots: int
     """Schedules that are under way at once."""
 
-    def key(self, kernel: Kernel) -> Key:
-        """What measurements of a kernel are kept by."""
-        ...
-
-    def key_of_program(self, program: Program) -> Key:
-        """What times of a program are kept by."""
+    def key(self, tuned: Kernel | Program) -> Key:
+        """What measurements of a kernel, or times of a program, are kept by."""
         ...
 
     def submit(self, kernel: Kernel, space: Space) -> Submit:
@@ -79,13 +74,9 @@ class ByModel:
         self.target = self.device = target
         self._measure = model(target)
 
-    def key(self, kernel: Kernel) -> Key:
+    def key(self, tuned: Kernel | Program) -> Key:
         """Nothing is compiled."""
-        return key_of(kernel.op, self.target, "model")
-
-    def key_of_program(self, program: Program) -> Key:
-        """As of kernels."""
-        return program_key.key_of(program.module, self.target, "model")
+        return tuned.key(self.target, "model")
 
     def submit(self, kernel: Kernel, space: Space) -> Submit:
         """Measures at once."""
@@ -105,14 +96,9 @@ class ByGpu:
     slots: int
     executors: Executors
 
-    def key(self, kernel: Kernel) -> Key:
+    def key(self, tuned: Kernel | Program) -> Key:
         """Times are of a GPU, and of what NVRTC has made."""
-        return key_of(kernel.op, self.target, "gpu", self.device, nvrtc_version())
-
-    def key_of_program(self, program: Program) -> Key:
-        """As of kernels."""
-        known = (self.target, "gpu", self.device, nvrtc_version())
-        return program_key.key_of(program.module, *known)
+        return tuned.key(self.target, "gpu", self.device, nvrtc_version())
 
     def submit(self, kernel: Kernel, space: Space) -> Submit:
         """Compiles some while others are measured."""

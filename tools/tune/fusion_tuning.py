@@ -83,7 +83,7 @@ class FusionTuning:
         if database is None:
             return
         database.describe(note_of(self.program.module, self.program.origin))
-        key = self._tuning.evaluation.key_of_program(self.program)
+        key = self._tuning.evaluation.key(self.program)
         for measurement in self.findings.measurements:
             database.add(key, measurement)
 

@@ -14,8 +14,8 @@ from tilewright.passes.lowering import lower
 from tilewright.tools.diagnostics import explain_case
 from tilewright.tools.model_source import module_of
 from tilewright.tools.suite import Case, read_cases
-from tilewright.tuning.kernel_key import digest
-from tilewright.tuning.program_key import digest as program_digest
+from tilewright.tuning import kernel_key, program_key
+from tilewright.tuning.key import Key
 
 _NOT_YET_SCHEDULED = (Level.TORCH, Level.TENSOR, Level.LOOP)
 
@@ -43,6 +43,10 @@ class Kernel(NamedTuple):
         """It alone, as a module."""
         return str(ModuleOp([self.op.clone()]))
 
+    def key(self, target: str, evaluator: str, gpu: str | None = None, nvrtc: str = "") -> Key:
+        """What its measurements are kept by (`kernel_key`)."""
+        return kernel_key.key_of(self.op, target, evaluator, gpu, nvrtc)
+
 
 class Program(NamedTuple):
     """A program whose kernels can be fused in several ways."""
@@ -59,12 +63,16 @@ class Program(NamedTuple):
         """What people call it."""
         return f"{self.case}: program" if self.case else "program"
 
+    def key(self, target: str, evaluator: str, gpu: str | None = None, nvrtc: str = "") -> Key:
+        """What its times are kept by (`program_key`)."""
+        return program_key.key_of(self.module, target, evaluator, gpu, nvrtc)
+
     def kernels(self, nests: ModuleOp, *, is_default: bool) -> Iterator[Kernel]:
         """Those of the program at Loop IR; `origin` is of what is fused by default."""
         for op in nests.ops:
             if isinstance(op, loop.KernelOp):
                 origin, how = (self.origin, "") if is_default else ("", "as fused otherwise")
-                yield Kernel(op, digest(op), origin, self.case, how)
+                yield Kernel(op, kernel_key.digest(op), origin, self.case, how)
 
 
 class Found(NamedTuple):
@@ -138,9 +146,9 @@ def _parts(
     """The program, unless it is fused already, and its kernels."""
     if level_of(module) not in (Level.TORCH, Level.TENSOR):
         found = [op for op in module.ops if isinstance(op, loop.KernelOp)]
-        return [], [Kernel(op, digest(op), origin, case) for op in found]
+        return [], [Kernel(op, kernel_key.digest(op), origin, case) for op in found]
     tensors = lower(module, Level.TENSOR, target=target)
-    program = Program(tensors, program_digest(tensors), origin, case)
+    program = Program(tensors, program_key.digest(tensors), origin, case)
     nests = lower(tensors, Level.LOOP, target=target)
     return [program], [*program.kernels(nests, is_default=True)]
 

@@ -13,7 +13,7 @@ from tilewright.tools.tune.findings import Findings
 from tilewright.tools.tune.kernels import Kernel
 from tilewright.tuning.evaluators.evidence import evidence, shortlist
 from tilewright.tuning.executors.isolated import IsolatedExecutor
-from tilewright.tuning.kernel_key import key_of, nvrtc_version
+from tilewright.tuning.kernel_key import nvrtc_version
 from tilewright.tuning.key import Key
 from tilewright.tuning.measurement import Measurement
 
@@ -28,7 +28,7 @@ class Shortlist:
 
     def key(self, kernel: Kernel) -> Key:
         """Estimates of machine code are of what NVRTC has made."""
-        return key_of(kernel.op, self.target, "evidence", nvrtc=nvrtc_version())
+        return kernel.key(self.target, "evidence", nvrtc=nvrtc_version())
 
     def measurements(self, kernel: Kernel, found: Findings) -> Iterator[Measurement]:
         """The default's and those of the best, in the order in which the model likes them."""
