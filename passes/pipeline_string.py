@@ -79,6 +79,11 @@ def configure(kind: type[Configured], spec: ArgSpec, what: str) -> Configured:
         raise UsageError(f"{label}: {err}") from err
 
 
+def text_of(value: object) -> str:
+    """A value of an option, as pipelines spell it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def without_quotes(text: str) -> str:
     """The same pipeline with quotes where they are needed only."""
     return _QUOTED_WORD.sub(r"\1", text)
@@ -128,7 +133,7 @@ def _coerced(value: ParameterListType, hint: Any, name: str, label: str) -> Para
     stray = bool not in kinds and any(isinstance(v, bool) for v in value)  # true is an int too
     if absent or (fits and not stray):
         return value
-    shown = ",".join(str(v).lower() if isinstance(v, bool) else str(v) for v in value) or "nothing"
+    shown = ",".join(map(text_of, value)) or "nothing"
     words, example = expected(hint)
     message = f"{label}: option '{name}' expects {words}, not '{shown}'"
     raise UsageError(message, remedy=f"e.g. {name}={example}")

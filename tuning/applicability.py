@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a schedule from elsewhere, perhaps of another version, still does what it says."""
 
+from collections.abc import Callable, Iterable
+
 from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
 
 from tilewright.codegen.printer import kernels_of
 from tilewright.codegen.target_limits import check_kernels
@@ -10,9 +13,24 @@ from tilewright.passes.idle_steps import planned_and_idle
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.pipeline_string import without_quotes
-from tilewright.passes.trace import listening
-from tilewright.tuning.fusion_schedule import fusion_of
+from tilewright.passes.trace import Rule, listening, skipped
+from tilewright.tuning.fusion_schedule import DEFAULT, fusion_of
 from tilewright.tuning.fusions import fuse
+from tilewright.tuning.knowledge import Known
+
+
+def first_that_applies(
+    rule: Rule,
+    site: Operation,
+    candidates: Iterable[tuple[str, Known]],
+    why_not: Callable[[str], str | None],
+) -> tuple[str, Known] | None:
+    """The first of schedules that nothing speaks against; of those before it a remark says what."""
+    for schedule, known in candidates:
+        if (reason := why_not(schedule)) is None:
+            return schedule, known
+        skipped(rule, site, f"'{schedule}' does not apply ({known}): {reason}")
+    return None
 
 
 def why_not(kernel: loop.KernelOp, schedule: str, target: str) -> str | None:
@@ -42,8 +60,11 @@ def why_not_fused(program: ModuleOp, schedule: str, target: str) -> str | None:
     """
     Why `program`, at Tensor IR, cannot be fused as `schedule` says; None if it can.
 
-    It is tried, as far as CUDA. A decision that does not come up is a reason too.
+    It is tried, as far as CUDA, unless it is the default. A decision that does not come up is a
+    reason too.
     """
+    if schedule == DEFAULT:
+        return None
     try:
         fused = fuse(program, fusion_of(schedule), target)
         with listening(None):

@@ -13,6 +13,7 @@ reasons. Asked one at a time, what is learned of `fm=1` is learned once.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from tilewright.passes.pipeline_string import text_of
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 LEFT_OUT = "left out"
@@ -32,12 +33,8 @@ def aspects(choice: SchedulingPass) -> dict[str, str]:
             for name in values:
                 answers.setdefault(f"{choice.name} {name}", []).append(option)
         else:
-            answers[f"{choice.name} {option}"] = [_text(value) for value in values]
+            answers[f"{choice.name} {option}"] = [*map(text_of, values)]
     return {question: " ".join(answer) for question, answer in answers.items()}
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def split(choices: Sequence[Choice]) -> Mapping[str, list[Choice]]:

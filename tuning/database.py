@@ -4,7 +4,7 @@ What was measured, by kernel and device, so that nothing is measured twice and t
 
     with Database.writing(path) as database:
         database.add(key, Measurement("tileify,mark-unroll", 12.5))
-    database.best(key)
+    database.best_of_each(key.kernel)
 
 What `add` returns from is on disk, whatever becomes of the process. Any number of processes may
 write. Schedules that give no time are kept as well, with the reason.
@@ -116,11 +116,6 @@ class Database(AbstractContextManager["Database"]):
         with explained(self.path), transaction(self._connection):
             self._connection.executemany(statement, rows)
         return self._connection.total_changes - before
-
-    def best(self, key: Key) -> Record | None:
-        """The fastest that is known; None where nothing has a time."""
-        order = "us IS NOT NULL ORDER BY us, measured_at, schedule LIMIT 1"
-        return next(self._records(f"WHERE {_OF_KEY} AND {order}", *key), None)
 
     def best_of_each(self, kernel: str | None = None) -> list[Record]:
         """The fastest of every key there is, of one kernel or all."""

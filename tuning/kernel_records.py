@@ -31,11 +31,6 @@ class KernelRecords:
         """All that is known: the fastest first, failures last. Who resumes begins with these."""
         return [self._named(record) for record in self._database.measurements(self.key)]
 
-    def best(self) -> Measurement | None:
-        """The fastest that is known; None where nothing has a time."""
-        record = self._database.best(self.key)
-        return None if record is None else self._named(record)
-
     def _named(self, record: Record) -> Measurement:
         schedule = from_canonical(record.measurement.schedule, self._names)
         return record.measurement._replace(schedule=schedule)

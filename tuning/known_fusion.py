@@ -20,8 +20,8 @@ from tilewright.passes.levels import Level, level_of
 from tilewright.passes.loop.fusion_decisions import fusion_of
 from tilewright.passes.lowering import lower
 from tilewright.passes.manager import PassManager
-from tilewright.passes.trace import Rule, decided, skipped
-from tilewright.tuning.applicability import why_not_fused
+from tilewright.passes.trace import Rule, decided
+from tilewright.tuning.applicability import first_that_applies, why_not_fused
 from tilewright.tuning.fusion_schedule import DEFAULT, fused_by
 from tilewright.tuning.knowledge import Db, Knowledge, Known
 from tilewright.tuning.program_key import digest
@@ -50,12 +50,13 @@ def with_known_fusion(
         return Fusing(module, None)
     program = lower(module, Level.TENSOR, manager, target)
     key = digest(program)
-    for fastest in knowledge.best([key])[key]:
-        known = fastest.or_default(lambda: DEFAULT)
-        if known.schedule == DEFAULT:
-            return Fusing(program, known)
-        if (reason := why_not_fused(program, known.schedule, target)) is None:
-            decided(RULE, program, f"{known.schedule}: {known}")
-            return Fusing(fused_by(program, known.schedule), known)
-        skipped(RULE, program, f"'{known.schedule}' does not apply ({known}): {reason}")
-    return Fusing(program, None)
+    candidates = (each.or_default(lambda: DEFAULT) for each in knowledge.best([key])[key])
+    ways = ((known.schedule, known) for known in candidates)
+    found = first_that_applies(RULE, program, ways, lambda way: why_not_fused(program, way, target))
+    if found is None:
+        return Fusing(program, None)
+    schedule, known = found
+    if schedule == DEFAULT:
+        return Fusing(program, known)
+    decided(RULE, program, f"{schedule}: {known}")
+    return Fusing(fused_by(program, schedule), known)

@@ -13,7 +13,7 @@ any more, because the passes have changed, is left out with a remark. Kernels th
 it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -22,8 +22,8 @@ from tilewright.dialects import loop, tile
 from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import lower
 from tilewright.passes.manager import PassManager
-from tilewright.passes.trace import Rule, decided, listening, rewriting, skipped
-from tilewright.tuning.applicability import why_not
+from tilewright.passes.trace import Rule, decided, listening, rewriting
+from tilewright.tuning.applicability import first_that_applies, why_not
 from tilewright.tuning.kernel_key import digest, input_names
 from tilewright.tuning.knowledge import Db, Knowledge, Known
 from tilewright.tuning.known_fusion import with_known_fusion
@@ -81,18 +81,25 @@ def _is_open(kernel: loop.KernelOp) -> bool:
 
 def _planned(kernel: loop.KernelOp, candidates: Iterable[Known], target: str) -> Known | None:
     """What has become the kernel's plan: the first that applies."""
+    named = _named(kernel, candidates, target)
+    found = first_that_applies(RULE, kernel, named, lambda text: why_not(kernel, text, target))
+    if found is None:
+        return None
+    schedule, known = found
+    decided(RULE, kernel, str(known))
+    with rewriting(RULE, kernel):
+        kernel.plan = StringAttr(schedule)
+    return known
+
+
+def _named(
+    kernel: loop.KernelOp, candidates: Iterable[Known], target: str
+) -> Iterator[tuple[str, Known]]:
+    """The same as the kernel calls its inputs; the default where that is as fast."""
     names = input_names(kernel)
     for fastest in candidates:
         known = fastest.or_default(lambda: to_canonical(_default(kernel, target), names))
-        schedule = from_canonical(known.schedule, names)
-        if (reason := why_not(kernel, schedule, target)) is not None:
-            skipped(RULE, kernel, f"'{schedule}' does not apply ({known}): {reason}")
-            continue
-        decided(RULE, kernel, str(known))
-        with rewriting(RULE, kernel):
-            kernel.plan = StringAttr(schedule)
-        return known
-    return None
+        yield from_canonical(known.schedule, names), known
 
 
 def _default(kernel: loop.KernelOp, target: str) -> str:

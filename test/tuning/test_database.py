@@ -40,13 +40,12 @@ def run(code: str, *argv: str) -> str:
 
 def test_what_was_measured_is_found(path: Path) -> None:
     with Database.writing(path) as database:
-        assert database.best(KEY) is None
+        assert database.best_of_each(KEY.kernel) == []
         for measurement in (SLOW, FAILED, FAST):
             database.add(KEY, measurement)
         database.add(OTHER, SLOW)
     with Database.reading(path) as database:
-        best = database.best(KEY)
-        assert best is not None
+        (best,) = database.best_of_each(KEY.kernel)
         assert (best.key, best.measurement) == (KEY, FAST)
         assert best.measured_at.startswith("20")
         found = [record.measurement for record in database.measurements(KEY)]

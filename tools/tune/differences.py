@@ -9,7 +9,12 @@ from collections.abc import Iterator
 
 from xdsl.utils.arg_spec import ParameterListType
 
-from tilewright.passes.pipeline_string import parameters_by_pass, parse_spec_list, without_quotes
+from tilewright.passes.pipeline_string import (
+    parameters_by_pass,
+    parse_spec_list,
+    text_of,
+    without_quotes,
+)
 
 Parameters = dict[str, ParameterListType]
 
@@ -39,5 +44,4 @@ def _changes(ours: Parameters, theirs: Parameters) -> Iterator[str]:
 def _text(value: ParameterListType | None) -> str:
     if value is None:
         return "none"
-    shown = (str(each).lower() if isinstance(each, bool) else str(each) for each in value)
-    return ",".join(shown) or "true"
+    return ",".join(map(text_of, value)) or "true"
