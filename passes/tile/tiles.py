@@ -19,8 +19,6 @@ class Tile(NamedTuple):
     """Registers of a thread, so that nothing is spilled."""
     share: float
     """The share of issue slots that multiply-adds get in the main loop, by its machine code."""
-    chunk: int = 32
-    """Steps of K of the longest chunk that needs no more registers."""
 
     @property
     def threads(self) -> int:
@@ -37,7 +35,7 @@ class Tile(NamedTuple):
 
 
 TILES = (
-    Tile(128, 128, 8, 8, 128, 0.90, chunk=16),
+    Tile(128, 128, 8, 8, 128, 0.90),
     Tile(128, 64, 8, 4, 96, 0.85),
     Tile(64, 128, 4, 8, 96, 0.85),
     Tile(64, 64, 8, 4, 96, 0.85),

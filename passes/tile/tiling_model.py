@@ -23,9 +23,6 @@ from tilewright.passes.tile import latencies
 from tilewright.passes.tile.contraction import Contraction
 from tilewright.passes.tile.tiles import Tile
 
-_LONG_CHUNK_REGISTERS = 40
-"""What NVRTC takes beside, where it is left to itself, to load ahead in a long chunk."""
-
 _REGISTERS_BESIDE = 48
 """What a thread has beside its sums and one step's operands: addresses, the next step's loads."""
 
@@ -59,12 +56,11 @@ class Tiling(NamedTuple):
 
     def registers(self, problem: Contraction) -> int:
         """Registers of a thread: each sum that an element joins has accumulators of its own."""
-        more = _LONG_CHUNK_REGISTERS if self.bk > self.tile.chunk else 0
         if problem.sums == 1:
-            return self.tile.registers + more
+            return self.tile.registers
         sums = problem.sums * self.tile.fm * self.tile.fn
         needed = _REGISTERS_BESIDE + sums + self.operands(problem)
-        return max(self.tile.registers, needed) + more
+        return max(self.tile.registers, needed)
 
     def operands(self, problem: Contraction) -> int:
         """What a thread reads of shared memory in a step of K: of each operand its elements."""

@@ -9,7 +9,7 @@
 // a cluster join where there are clusters.
 // CHECK-LABEL: loop.kernel @mm
 // CHECK:       } plan "tileify,chunk-matmul-k{bk={{(16|32)}}},split-matmul-k{factor=4 join=cluster},blockify-launch{m=128 n=128},
-// CHECK-SAME:    register-tile{fm=8 fn=8 min_blocks=1}
+// CHECK-SAME:    register-tile{fm=8 fn=8 min_blocks=2}
 // CHECK-SAME:    mark-unroll"
 // AMPERE:      split-matmul-k{factor={{[0-9]+}} join=last_block}
 loop.kernel @mm(%a: memref<512x2048xf32>, %b: memref<2048x2048xf32>) -> (%out: memref<512x2048xf32>) {
