@@ -59,12 +59,13 @@ def _search(
     args: argparse.Namespace,
 ) -> None:
     """Fill `tuned` with what comes, as it comes."""
-    rounds = len(wanted.kernels) * (1 if shortlist is None else 2) + len(tuned.fusions)
+    of_kernel = 1 if shortlist is None else 2
+    rounds = len(wanted.kernels) * of_kernel + len(tuned.fusions)
     with TuningProgress(args.color, args.verbose, rounds) as progress:
         for fusion in tuned.fusions:
             fusion.search(progress)
         others = _others(tuned.fusions, wanted.kernels)
-        progress.extend(len(others))
+        progress.extend(len(others) * of_kernel)
         for kernel in (*wanted.kernels, *others):
             found = tuning.findings(kernel)
             tuned.kernels.append(found)

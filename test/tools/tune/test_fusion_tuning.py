@@ -9,11 +9,12 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen.benchmark.isolated import WorkerLost
 from tilewright.passes.loop.decide_fusion import DecideFusionPass
-from tilewright.tools.tune import evaluation, fusion_tuning
+from tilewright.tools.tune import evaluation, fusion_tuning, shortlist
 from tilewright.tuning.database import Database
 from tilewright.tuning.evaluators.gpu import Executors
 from tilewright.tuning.measurement import Measurement
@@ -61,6 +62,21 @@ def test_the_default_stays_where_it_is_best(tmp_path: Path, tilewright: Tilewrig
     assert "as fused otherwise" not in found.out
     first = tilewright("tune", *ROWS, *MODEL).out
     assert tilewright("tune", *ROWS, *MODEL).out == first == found.out
+
+
+@needs_nvrtc
+def test_kernels_that_are_fused_otherwise_are_shortlisted_too(
+    tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shortlist, "isolated", lambda *_: ThreadPoolExecutor(1))  # pyright: ignore
+
+    def measured(kernel: str, schedule: str, target: str) -> Measurement:
+        return Measurement(schedule, 1.0)
+
+    monkeypatch.setattr(shortlist, "evidence", measured)
+    said = tilewright("tune", *LONG_ROWS, *MODEL, "--shortlist", "1", "-v").err.splitlines()
+    rounds = [line.split()[0] for line in said if "/" in line.split()[0]]
+    assert rounds == ["1/5", *(f"{number}/7" for number in range(2, 8))]
 
 
 def test_fusion_can_be_left_alone(tilewright: Tilewright) -> None:
