@@ -27,8 +27,8 @@ def interpret_kernel(
     The outputs of a `loop.kernel` or `kernel.func` for `inputs`, in the order of its signature.
 
     Outputs that it updates hold zeros when it starts. With `dtype` every float is computed in it.
-    Raises `UsageError` for arguments that do not fit
-    and `InterpreterError` for a program that does something that has no meaning.
+    Raises `UsageError` for arguments that do not fit and `InterpreterError` for a program that does
+    something that has no meaning.
     """
     if not isinstance(op, KernelOp | FuncOp):
         raise UnsupportedError(f"'{op.name}' is no kernel")

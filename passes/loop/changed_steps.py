@@ -21,6 +21,7 @@ from typing import NamedTuple
 from xdsl.dialects import arith
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
@@ -28,8 +29,7 @@ from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.effects import is_pure
 from tilewright.passes.loop.nest_axes import over_axes, replace_nest
 
-_EQUAL = 0
-"""The predicate of `arith.cmpi eq`."""
+_EQUAL = arith.CMPI_COMPARISON_OPERATIONS.index("eq")
 
 
 class Copied(NamedTuple):
@@ -189,8 +189,7 @@ def _select_new(changed: Changed) -> None:
         copied.select.result.replace_all_uses_with(copied.select.lhs)
     for op in [*unused, condition, *(value.owner for value in condition.operands)]:
         if isinstance(op, Operation) and is_pure(op) and not any(r.uses for r in op.results):
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
 
 def _move_ahead(ops: Sequence[Operation], block: Block) -> None:
@@ -207,5 +206,4 @@ def _unwrap(nest: loop.ForOp) -> None:
     for op in tuple(nest.body.block.ops):
         op.detach()
         nest.parent.insert_op_before(op, nest)
-    nest.detach()
-    nest.erase()
+    Rewriter.erase_op(nest)

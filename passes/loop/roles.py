@@ -56,7 +56,7 @@ def is_contraction(block: Block) -> bool:
 
 def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> list[Role] | None:
     varying = _varying_loads(reduction, axes)
-    for left, right in (*_factors(reduction, varying), *_loads(varying)):
+    for left, right in (*_factors(reduction, varying), *_each_load(varying)):
         if left - right and right - left and left | right == frozenset(axes):
             return [_role(axis in left, axis in right) for axis in axes]
     return None
@@ -85,7 +85,7 @@ def _factors(reduction: loop.ReduceOp, loads: _Loads) -> Iterator[tuple[_Axes, _
         yield left, right
 
 
-def _loads(loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
+def _each_load(loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
     """The axes of each load, and those of all that vary with others."""
     used = [axes for axes in loads.values() if axes]
     for left in used:

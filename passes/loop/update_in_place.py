@@ -29,6 +29,7 @@ from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import loop
 from tilewright.dialects.nested_ops import ops_in
@@ -133,13 +134,11 @@ def _relaunch(launch: loop.LaunchOp, updated: Mapping[int, int]) -> None:
     updating.location = launch.location
     assert launch.parent is not None
     launch.parent.insert_op_before(updating, launch)
-    launch.detach()
-    launch.erase()
+    Rewriter.erase_op(launch)
     for position, new in enumerate(outputs):
         assert isinstance(new.owner, memref.AllocOp)
         new.replace_all_uses_with(old[position])
-        new.owner.detach()
-        new.owner.erase()
+        Rewriter.erase_op(new.owner)
 
 
 class UpdateInPlacePass(ModulePass):
