@@ -16,6 +16,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from typing import TextIO
 
 import tilewright
@@ -39,6 +40,7 @@ COMMANDS = (compile, run, generate, ops, explain, tune, db, bench, simcheck, doc
 def main(argv: Sequence[str] | None = None) -> int:
     """`tilewright`'s exit code for the arguments `argv`, by default those of the process."""
     _open_closed_streams()
+    _print_all_text(sys.stdout)
     try:
         args = parser().parse_args(_joined(sys.argv[1:] if argv is None else argv))
         with warnings.catch_warnings():
@@ -64,6 +66,12 @@ def _open_closed_streams() -> None:
     """Let what is printed vanish where the shell closed a stream, `>&-`: Python has None there."""
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")
+
+
+def _print_all_text(stream: TextIO) -> None:
+    """Let characters that a terminal does not know be printed as escapes, as stderr has them."""
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
 
 
 def _joined(argv: Sequence[str]) -> list[str]:

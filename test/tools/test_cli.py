@@ -468,6 +468,18 @@ def test_an_input_without_values_compiles_and_does_not_run(tilewright: Tilewrigh
     assert tilewright("run", "-c", meta).err == error
 
 
+def test_a_terminal_that_does_not_know_all_characters(monkeypatch: pytest.MonkeyPatch):
+    def shown(args: object) -> int:
+        print("caf\xe9 \u2603")
+        return 0
+
+    printed = io.BytesIO()
+    monkeypatch.setattr(compile_command, "run", shown)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="latin-1"))
+    assert main(["compile", "-c", "torch.randn(3) + 1"]) == 0
+    assert printed.getvalue() == b"caf\xe9 \\u2603\n"
+
+
 def test_a_full_disk(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch):
     def full(args: object):
         raise OSError(28, "No space left on device")
