@@ -13,6 +13,7 @@ Arithmetic is on f32, f64, i1, i32 and i64; a cast stands before and after it fo
 
 from collections.abc import Sequence
 
+from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     FloatAttr,
@@ -33,6 +34,7 @@ from xdsl.irdl import (
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.element_types import COMPUTE_FLOATS
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
 from tilewright.dialects.prim_gather import GatherOp, ScatterOp
 from tilewright.dialects.prim_index_map import IndexMapOp, Source
@@ -70,10 +72,12 @@ def _elements(values: Sequence[SSAValue]) -> list[Attribute]:
 class ElementwiseOp(PrimOp):
     """
     Computes every element of the result from the same element of each operand. `maximum` and
-    `minimum` keep NaN, as PyTorch's do.
+    `minimum` keep NaN, as PyTorch's do. A product of floats with
+    `fastmath<nnan,ninf>` may be taken for 0 where a factor is 0, be the other infinite or NaN.
 
     ```mlir
     %c = prim.elementwise add(%a, %b) : tensor<16x64xf32>
+    %p = prim.elementwise mul(%a, %b) fastmath<nnan,ninf> : tensor<16x64xf32>
     %d = prim.elementwise lt(%a, %b) : (tensor<16x64xf32>, tensor<16x64xf32>) -> tensor<16x64xi1>
     ```
     """
@@ -81,18 +85,26 @@ class ElementwiseOp(PrimOp):
     name = "prim.elementwise"
 
     function = prop_def(ScalarFunctionAttr)
+    fastmath = prop_def(FastMathFlagsAttr, default_value=FastMathFlagsAttr("none"))
     inputs = var_operand_def(base(TensorType))
     result = result_def(base(TensorType))
 
     custom_directives = (EqualTypes,)
     assembly_format = (
-        "$function `(` $inputs `)` attr-dict `:` custom<EqualTypes>(type($inputs), type($result))"
+        "$function `(` $inputs `)` (`fastmath` `` $fastmath^)? attr-dict "
+        "`:` custom<EqualTypes>(type($inputs), type($result))"
     )
 
-    def __init__(self, function: ScalarFunction, inputs: Sequence[SSAValue], element: Attribute):
+    def __init__(
+        self,
+        function: ScalarFunction,
+        inputs: Sequence[SSAValue],
+        element: Attribute,
+        fastmath: FastMathFlagsAttr | None = None,
+    ):
         super().__init__(
             operands=[inputs],
-            properties={"function": ScalarFunctionAttr(function)},
+            properties={"function": ScalarFunctionAttr(function), "fastmath": fastmath},
             result_types=[TensorType(element, shape_of(inputs[0]))],
         )
 
@@ -101,6 +113,9 @@ class ElementwiseOp(PrimOp):
         verify_function(self.function.data, _elements(self.inputs), element_of(self.result))
         if any(shape_of(value) != shape_of(self.result) for value in self.inputs):
             raise VerifyException("operands and result have one shape: broadcast by prim.index_map")
+        is_product = self.function.data is ScalarFunction.MUL
+        if self.fastmath.data and not (is_product and element_of(self.result) in COMPUTE_FLOATS):
+            raise VerifyException("only a product of floats has fast-math flags")
 
 
 @irdl_op_definition

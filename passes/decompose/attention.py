@@ -10,28 +10,39 @@ becomes, of LxE, SxE and SxEv,
     scores  = scores * scale                               LxS
     scores  = l - s >= 0 ? scores : -inf                   LxS    the mask is a predicate
     largest = max(max over S of scores, -3.4e38)           L      finite: -inf - -inf is NaN
-    weights = exp(scores - largest)                        LxS
-    total   = max(sum over S of weights, 1)                L      less than 1 is 0
+    shifted = scores - largest                             LxS
+    total   = max(sum over S of exp(shifted), 1)           L      less than 1 is 0
+    weights = exp(l - s >= 0 ? shifted : -inf)             LxS    no other, but it shows
     result  = (sum over S of weights * value) / total      LxEv
 
 A row with nothing to attend to has no weights, and gives 0. Any other has a largest score, whose
 weight is 1, so that its total is at least 1.
+
+A mask that is a predicate is said again of the weights: scores may have been in memory meanwhile,
+and then nobody could tell which weights are 0. Their products with values carry
+`fastmath<nnan,ninf>`, by which 0 times a value is 0, so that steps behind the mask can be left out.
 """
 
 from math import inf, sqrt
 
+from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import f64, i1
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Operation
 
-from tilewright.dialects import torch
+from tilewright.dialects import prim, torch
 from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.contraction import contract, transposed
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import scaled
 from tilewright.passes.decompose.tensor import Emitter, Tensor
-from tilewright.passes.decompose.view import axes_of
+from tilewright.passes.decompose.view import Shape, axes_of
 
 _LOWEST = {False: -3.4028234663852886e38, True: -1.7976931348623157e308}
 """The lowest finite number of f32, and of f64."""
+
+_FINITE = FastMathFlagsAttr([FastMathFlag.NO_NANS, FastMathFlag.NO_INFS])
+"""Of weights and values: what is behind a mask may be left out, be it infinite or NaN."""
 
 
 def shared_heads(tensor: Tensor, group: int) -> Tensor:
@@ -44,6 +55,19 @@ def shared_heads(tensor: Tensor, group: int) -> Tensor:
     return tensor.view(coordinates, shape)
 
 
+def masked(scores: Tensor, mask: Tensor) -> Tensor:
+    """-inf where a key is not attended to; or the sum, of a mask of floats."""
+    return mask.where(scores, -inf) if mask.element == i1 else scores + mask.cast(scores.element)
+
+
+def is_of_positions(mask: Tensor) -> bool:
+    """Whether a mask is a condition on positions, which costs no memory to ask again."""
+    made_by = mask.source.owner
+    while isinstance(made_by, Operation) and len(made_by.operands) == 1:  # views of it
+        made_by = made_by.operands[0].owner
+    return mask.element == i1 and isinstance(made_by, prim.PredicateOp)
+
+
 class ScaledDotProductAttention(Decomposition[torch.ScaledDotProductAttentionOp]):
     """softmax(scale * query @ key^T, masked) @ value"""
 
@@ -51,12 +75,17 @@ class ScaledDotProductAttention(Decomposition[torch.ScaledDotProductAttentionOp]
         of_key, of_value = op.groups()
         query, key = emit(op.query), shared_heads(emit(op.key), of_key)
         value = shared_heads(emit(op.value), of_value)
-        scores = self.masked(op, emit, scaled(contract(query, key), self.scale(op)))
+        scores = scaled(contract(query, key), self.scale(op))
+        mask = self.mask(op, emit, scores.shape)
+        scores = scores if mask is None else masked(scores, mask)
         dims = [scores.rank - 1]
         largest = scores.max(dims).maximum(_LOWEST[emit.type == f64])
-        weights = (scores - largest.unsqueeze(dims)).exp()
+        shifted = scores - largest.unsqueeze(dims)
+        weights, fastmath = shifted.exp(), None
         total = weights.sum(dims).maximum(1.0)
-        return contract(weights, transposed(value)) / total.unsqueeze(dims)
+        if mask is not None and is_of_positions(mask):
+            weights, fastmath = masked(shifted, mask).exp(), _FINITE
+        return contract(weights, transposed(value), fastmath) / total.unsqueeze(dims)
 
     def scale(self, op: torch.ScaledDotProductAttentionOp) -> float:
         """What scores are multiplied by."""
@@ -64,19 +93,14 @@ class ScaledDotProductAttention(Decomposition[torch.ScaledDotProductAttentionOp]
             return op.scale.value.data
         return 1.0 / sqrt(max(shape_of(op.query)[-1], 1))
 
-    def masked(
-        self, op: torch.ScaledDotProductAttentionOp, emit: Emitter, scores: Tensor
-    ) -> Tensor:
-        """-inf where a key is not attended to, or the sum of scores and mask."""
+    def mask(
+        self, op: torch.ScaledDotProductAttentionOp, emit: Emitter, shape: Shape
+    ) -> Tensor | None:
+        """Whether a key is attended to, or what is added to its score; None: all are."""
         if op.is_causal.value.data:
-            *_, query, key = axes_of(scores.rank)
-            return emit.predicate([query - key], scores.shape).where(scores, -inf)
-        if op.attn_mask is None:
-            return scores
-        mask = emit.stored(op.attn_mask)
-        if mask.element == i1:
-            return mask.where(scores, -inf)
-        return scores + mask.cast(emit.type)
+            *_, query, key = axes_of(len(shape))
+            return emit.predicate([query - key], shape)
+        return None if op.attn_mask is None else emit.stored(op.attn_mask)
 
 
 PATTERNS: Table = {

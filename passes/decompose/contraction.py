@@ -19,22 +19,25 @@ The big product is never built: lifting to Loop IR multiplies inside the sum.
 from abc import ABC, abstractmethod
 from typing import Any
 
+from xdsl.dialects.arith import FastMathFlagsAttr
+
 from tilewright.dialects import torch
+from tilewright.dialects.scalar_function import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.elementwise import scaled
+from tilewright.passes.decompose.elementwise import elementwise, scaled
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
-def contract(rows: Tensor, columns: Tensor) -> Tensor:
+def contract(rows: Tensor, columns: Tensor, fastmath: FastMathFlagsAttr | None = None) -> Tensor:
     """
     The sums along the last dimension of ...xMxK times ...xNxK, batches broadcast: ...xMxN. A vector
-    has K only, and gives the result no dimension.
+    has K only, and gives the result no dimension. `fastmath` is what products may assume.
     """
     if len(rows.shape) > 1 and len(columns.shape) > 1:
         rows = rows.unsqueeze([len(rows.shape) - 1])
         columns = columns.unsqueeze([len(columns.shape) - 2])
-    product = rows * columns
-    return product.sum([len(product.shape) - 1])
+    product = elementwise(ScalarFunction.MUL, rows, columns, fastmath=fastmath)
+    return product.sum([product.rank - 1])
 
 
 def transposed(matrix: Tensor) -> Tensor:

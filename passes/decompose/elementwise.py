@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self, TypeVar, overload
 
+from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import bf16, f16, f32, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
@@ -169,7 +170,11 @@ class Elements(View):
         return elementwise(ScalarFunction.MINIMUM, self, other)
 
 
-def elementwise(function: ScalarFunction, *arguments: _Elements | Number) -> _Elements:
+def elementwise(
+    function: ScalarFunction,
+    *arguments: _Elements | Number,
+    fastmath: FastMathFlagsAttr | None = None,
+) -> _Elements:
     """
     `function` of the elements of `arguments`, broadcast to one shape. A number is of the type of
     the tensors, of which there is at least one (beside the condition of a `select`).
@@ -181,7 +186,7 @@ def elementwise(function: ScalarFunction, *arguments: _Elements | Number) -> _El
         for a in arguments
     ]
     result = i1 if function.is_comparison else type
-    return tensors[0].computed(prim.ElementwiseOp(function, values, result))
+    return tensors[0].computed(prim.ElementwiseOp(function, values, result, fastmath))
 
 
 @overload

@@ -22,6 +22,7 @@ row all the same: in its address, quotient and remainder join again.
 from collections.abc import Mapping, Sequence
 from math import prod
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr, AffineSymExpr
@@ -88,7 +89,10 @@ def write_body(op: Primitive, kernel: PrimitiveKernel) -> None:
 def _elementwise(op: prim.ElementwiseOp, kernel: PrimitiveKernel) -> None:
     element = tensor_type(op.result).element_type
     values = [kernel.read(v, kernel.coordinates) for v in op.inputs]
-    kernel.store([scalar_function(op.function.data, values, element, kernel.add)])
+    result = scalar_function(op.function.data, values, element, kernel.add)
+    if isinstance(result.owner, arith.MulfOp):
+        result.owner.fastmath = op.fastmath
+    kernel.store([result])
 
 
 def _gather(op: prim.GatherOp, kernel: PrimitiveKernel) -> None:

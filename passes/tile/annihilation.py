@@ -10,6 +10,14 @@ Whether a value is zero where a condition fails, because what it is made of is.
 Masked loads are zero, constants are what they are, and everything else is unknown. Zero times
 something unknown is unknown, since that may be infinite or NaN; of integers it is zero. So
 `exp(s - max) * v` does not vanish beyond: `exp(0 - max)` may be infinite.
+
+    %1 = loop.predicate [%i - %k] : i1
+    %2 = arith.select %1, %0, %minus_infinity
+    %3 = math.exp %2                               zero beyond the diagonal
+    %4 = arith.mulf %3, %v fastmath<nnan,ninf>     zero, if %v is finite as the flags say
+
+The flags are about what the program computes, not about what passes add to it: of steps beyond the
+end of a reduction they say nothing. Of a step of the program they do, so that it may be left out.
 """
 
 import math
@@ -20,6 +28,7 @@ from typing import Any
 from xdsl.dialects import arith
 from xdsl.dialects import math as math_dialect
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -93,20 +102,26 @@ _FUNCTIONS: Mapping[type[Operation], Callable[..., Any]] = {
 
 _SUMS = (arith.AddfOp, arith.SubfOp)
 
+_FINITE = {FastMathFlag.NO_NANS, FastMathFlag.NO_INFS}
+
 _SMALLEST, _LARGEST = 2.0**-14, 127
 """No float type, not even a half, rounds what lies between to zero; no integer type wraps it."""
 
 
-def vanishes_beyond(value: SSAValue, condition: Access) -> bool:
-    """Whether `value` is 0 wherever `condition`, one expression that must be >= 0, fails."""
-    return _Beyond(condition).value(value) == 0
+def vanishes_beyond(value: SSAValue, condition: Access, *, if_finite: bool = False) -> bool:
+    """
+    Whether `value` is 0 wherever `condition`, one expression that must be >= 0, fails. With
+    `if_finite` products are of finite factors whose `fastmath` says so: not where passes have added
+    steps to those of the program.
+    """
+    return _Beyond(condition, if_finite).value(value) == 0
 
 
 class _Beyond:
     """What values are where a condition fails."""
 
-    def __init__(self, condition: Access):
-        self.condition = condition
+    def __init__(self, condition: Access, if_finite: bool):
+        self.condition, self.if_finite = condition, if_finite
         self.known: dict[SSAValue, Known] = {}
 
     def value(self, value: SSAValue) -> Known:
@@ -127,8 +142,13 @@ class _Beyond:
                 return self._selected(op)
             case arith.MuliOp() if 0 in map(self.value, op.operands):
                 return 0
+            case arith.MulfOp() if self._drops_nan(op) and 0 in map(self.value, op.operands):
+                return 0
             case _:
                 return self._computed(op)
+
+    def _drops_nan(self, op: arith.MulfOp) -> bool:
+        return self.if_finite and _FINITE <= {*op.fastmath.data}
 
     def _needs(self, mask: Access) -> bool:
         """Whether a mask holds only where the condition does: whether it names it."""
@@ -154,7 +174,7 @@ class _Beyond:
         except (ArithmeticError, ValueError):
             return None
         if result == 0:  # not of what cancels or is rounded off
-            return 0 if 0 in operands else None
+            return 0 if 0 in operands or -math.inf in operands else None
         if isinstance(op, _SUMS) and abs(result) * 2 < max(map(_size, operands)):
             return None
         return _believed(result)
@@ -166,4 +186,5 @@ def _size(value: Any) -> float:
 
 def _believed(value: float | int) -> Known:
     """A number that is much the same on the hardware."""
-    return value if value == 0 or _SMALLEST <= abs(value) <= _LARGEST else None
+    is_exact = value in (0, -math.inf)
+    return value if is_exact or _SMALLEST <= abs(value) <= _LARGEST else None

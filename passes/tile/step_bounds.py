@@ -12,6 +12,14 @@ Those whose yield is masked for all threads of a block:
 gets `below [%b * 2 + 2]` on %ko: no thread of the block joins anything from there on. A bound is
 the same for all threads of a block, which load and wait together: it is that of the last of them.
 
+So does the same sum without a mask, if what it yields is 0 beyond (`annihilation.py`):
+
+        %1 = loop.predicate [%b * 32 + %t - %ko * 16 - %ki] : i1
+        %2 = arith.select %1, %0, %minus_infinity : f32
+        %3 = math.exp %2 : f32
+        %4 = arith.mulf %3, %v fastmath<nnan,ninf> : f32
+        loop.yield %4 : f32
+
 And all steps, in blocks of which nobody needs the result:
 
     %sum = loop.reduce %ko in 4 with add { ... }
@@ -22,7 +30,7 @@ gets `below [%bm * 4 - %bn * 4 + 4]`: at least 4 for blocks on the diagonal or b
 of their steps, and no more than 0 for those above it, which do none.
 """
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from math import gcd
 
 from xdsl.ir import BlockArgument, SSAValue
@@ -37,10 +45,12 @@ from xdsl.ir.affine import (
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, canonical_access, range_of_value
 from tilewright.dialects.index import Ranges, Sum, range_of, sum_of
+from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_axes import Level
 from tilewright.passes.chunks import nested_chunk
 from tilewright.passes.substitution import conjunction
+from tilewright.passes.tile.annihilation import vanishes_beyond
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
 from tilewright.passes.tile.needed_where import needed_where
 
@@ -127,9 +137,7 @@ def _bounds_by_mask(op: loop.ReduceOp, varies: Callable[[SSAValue], bool]) -> Ac
     """
     *_, innermost = chunks_of(op)
     inner: Set[SSAValue] = {chunk.axis for chunk in chunks_of(op)}
-    terminator = innermost.yield_op
-    operands = terminator.mask_operands
-    exprs = () if terminator.mask is None else terminator.mask.data.results
+    exprs, operands = _joins_where(innermost)
     bounds: list[AffineExpr] = []
     for expr in exprs:
         for at in (at for at, operand in enumerate(operands) if operand is op.axis):
@@ -137,6 +145,23 @@ def _bounds_by_mask(op: loop.ReduceOp, varies: Callable[[SSAValue], bool]) -> Ac
             bound = limit and _last(limit, operands, lambda v: v in inner or varies(v))
             bounds += [] if bound is None else [bound]
     return bounds, operands
+
+
+def _joins_where(op: loop.ReduceOp) -> Access:
+    """What holds in all steps that join anything: the mask, and that a sum's terms are not 0."""
+    return conjunction([op.yield_op.where, *_conditions_of_terms(op)]) or ((), ())
+
+
+def _conditions_of_terms(op: loop.ReduceOp) -> Iterator[Access]:
+    if op.monoid.data is not Monoid.ADD:
+        return
+    predicates = [p for p in op.body.block.ops if isinstance(p, loop.PredicateOp)]
+    for predicate in predicates:
+        for expr in predicate.map.data.results:
+            condition = [expr], predicate.indices
+            terms = op.yield_op.values
+            if all(vanishes_beyond(term, condition, if_finite=True) for term in terms):
+                yield condition
 
 
 def _limit(expr: AffineExpr, at: int, ranges: Ranges) -> AffineExpr | None:

@@ -32,7 +32,8 @@ func.func @plain(%q: tensor<2x8x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6x
   func.return %r : tensor<2x8x6xf32>
 }
 
-// A causal mask is a predicate: no tensor is made of it.
+// A causal mask is a predicate: no tensor is made of it. It is said of the weights again, whose products
+// with values may be left out where it fails.
 // CHECK-LABEL: func.func @causal(
 // CHECK-NEXT:    %r = prim.index_map %q by affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)> : tensor<2x8x4xf32> -> tensor<2x8x9x4xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %k by affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<2x9x4xf32> -> tensor<2x8x9x4xf32>
@@ -50,20 +51,23 @@ func.func @plain(%q: tensor<2x8x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6x
 // CHECK-NEXT:    %r_13 = prim.reduce add(%r_12) dims [2] : (tensor<2x8x9xf32>) -> tensor<2x8xf32>
 // CHECK-NEXT:    %r_14 = prim.constant 1.000000e+00 : f32 -> tensor<2x8xf32>
 // CHECK-NEXT:    %r_15 = prim.elementwise maximum(%r_13, %r_14) : tensor<2x8xf32>
-// CHECK-NEXT:    %r_16 = prim.index_map %r_12 by affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)> : tensor<2x8x9xf32> -> tensor<2x8x6x9xf32>
-// CHECK-NEXT:    %r_17 = prim.index_map %v by affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<2x9x6xf32> -> tensor<2x8x6x9xf32>
-// CHECK-NEXT:    %r_18 = prim.elementwise mul(%r_16, %r_17) : tensor<2x8x6x9xf32>
-// CHECK-NEXT:    %r_19 = prim.reduce add(%r_18) dims [3] : (tensor<2x8x6x9xf32>) -> tensor<2x8x6xf32>
-// CHECK-NEXT:    %r_20 = prim.index_map %r_15 by affine_map<(d0, d1, d2) -> (d0, d1)> : tensor<2x8xf32> -> tensor<2x8x6xf32>
-// CHECK-NEXT:    %r_21 = prim.elementwise div(%r_19, %r_20) : tensor<2x8x6xf32>
-// CHECK-NEXT:    func.return %r_21 : tensor<2x8x6xf32>
+// CHECK-NEXT:    %r_16 = prim.constant 0xff800000 : f32 -> tensor<2x8x9xf32>
+// CHECK-NEXT:    %r_17 = prim.elementwise select(%r_4, %r_11, %r_16) : (tensor<2x8x9xi1>, tensor<2x8x9xf32>, tensor<2x8x9xf32>) -> tensor<2x8x9xf32>
+// CHECK-NEXT:    %r_18 = prim.elementwise exp(%r_17) : tensor<2x8x9xf32>
+// CHECK-NEXT:    %r_19 = prim.index_map %r_18 by affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)> : tensor<2x8x9xf32> -> tensor<2x8x6x9xf32>
+// CHECK-NEXT:    %r_20 = prim.index_map %v by affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<2x9x6xf32> -> tensor<2x8x6x9xf32>
+// CHECK-NEXT:    %r_21 = prim.elementwise mul(%r_19, %r_20) fastmath<nnan,ninf> : tensor<2x8x6x9xf32>
+// CHECK-NEXT:    %r_22 = prim.reduce add(%r_21) dims [3] : (tensor<2x8x6x9xf32>) -> tensor<2x8x6xf32>
+// CHECK-NEXT:    %r_23 = prim.index_map %r_15 by affine_map<(d0, d1, d2) -> (d0, d1)> : tensor<2x8xf32> -> tensor<2x8x6xf32>
+// CHECK-NEXT:    %r_24 = prim.elementwise div(%r_22, %r_23) : tensor<2x8x6xf32>
+// CHECK-NEXT:    func.return %r_24 : tensor<2x8x6xf32>
 func.func @causal(%q: tensor<2x8x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6xf32>) -> tensor<2x8x6xf32> {
   %r = torch.scaled_dot_product_attention %q, %k, %v is_causal true scale 1.0
       : (tensor<2x8x4xf32>, tensor<2x9x4xf32>, tensor<2x9x6xf32>) -> tensor<2x8x6xf32>
   func.return %r : tensor<2x8x6xf32>
 }
 
-// A mask of bools keeps what is true.
+// A mask of bools in memory keeps what is true, and is not read twice.
 // CHECK-LABEL: func.func @kept(
 // CHECK-NEXT:    %r = prim.index_map %q by affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)> : tensor<2x8x4xf32> -> tensor<2x8x9x4xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %k by affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<2x9x4xf32> -> tensor<2x8x9x4xf32>
@@ -93,6 +97,36 @@ func.func @causal(%q: tensor<2x8x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6
 func.func @kept(%q: tensor<2x8x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6xf32>, %m: tensor<8x9xi1>) -> tensor<2x8x6xf32> {
   %r = torch.scaled_dot_product_attention %q, %k, %v attn_mask %m
       : (tensor<2x8x4xf32>, tensor<2x9x4xf32>, tensor<2x9x6xf32>, tensor<8x9xi1>) -> tensor<2x8x6xf32>
+  func.return %r : tensor<2x8x6xf32>
+}
+
+// So is any other mask that is a predicate, here of a window that slides, seen through a view.
+// CHECK-LABEL: func.func @sliding(
+// CHECK:         prim.elementwise select(%r_6, %r_5, %r_7)
+// CHECK:         %r_13 = prim.elementwise sub(%r_8, %r_12) : tensor<2x8x9xf32>
+// CHECK:         %r_20 = prim.elementwise select(%r_18, %r_13, %r_19)
+// CHECK-NEXT:    %r_21 = prim.elementwise exp(%r_20) : tensor<2x8x9xf32>
+// CHECK:         prim.elementwise mul(%{{.*}}, %{{.*}}) fastmath<nnan,ninf> : tensor<2x8x6x9xf32>
+func.func @sliding(%q: tensor<2x8x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6xf32>) -> tensor<2x8x6xf32> {
+  %m = prim.predicate affine_map<(d0, d1) -> (d0 - d1, d1 - d0 + 2)> : tensor<8x9xi1>
+  %n = torch.unsqueeze %m dim 0 : (tensor<8x9xi1>) -> tensor<1x8x9xi1>
+  %r = torch.scaled_dot_product_attention %q, %k, %v attn_mask %n
+      : (tensor<2x8x4xf32>, tensor<2x9x4xf32>, tensor<2x9x6xf32>, tensor<1x8x9xi1>) -> tensor<2x8x6xf32>
+  func.return %r : tensor<2x8x6xf32>
+}
+
+// What is added hides nothing, made of positions or not: it is added once.
+// CHECK-LABEL: func.func @added(
+// CHECK-NOT:     select
+// CHECK:         prim.elementwise add(
+// CHECK-NOT:     prim.elementwise add(
+// CHECK-NOT:     fastmath
+// CHECK:         func.return
+func.func @added(%q: tensor<2x8x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6xf32>) -> tensor<2x8x6xf32> {
+  %m = prim.predicate affine_map<(d0, d1) -> (d0 - d1)> : tensor<8x9xi1>
+  %f = prim.elementwise cast(%m) : (tensor<8x9xi1>) -> tensor<8x9xf32>
+  %r = torch.scaled_dot_product_attention %q, %k, %v attn_mask %f
+      : (tensor<2x8x4xf32>, tensor<2x9x4xf32>, tensor<2x9x6xf32>, tensor<8x9xf32>) -> tensor<2x8x6xf32>
   func.return %r : tensor<2x8x6xf32>
 }
 

@@ -34,6 +34,7 @@ WINDOW = 16
 
 CAUSAL = "1 + %bm - %bn"
 WITHIN_WINDOW = f"{CAUSAL}, 2 + %bn - %bm"
+VALUES = "%bm floordiv 2 + 1"
 """In tiles."""
 
 
@@ -140,10 +141,13 @@ def check(family: str, attention: str) -> None:
 
 
 def bounds_expected(family: str, attention: str) -> list[str]:
-    """Of tiles of scores those are left out that are masked: all of them, so that no step is."""
+    """
+    Of tiles of scores those are left out that are masked: all of them, so that no step is; and of
+    values those behind the diagonal.
+    """
     if attention == "eager":  # a lowest number is added: a score that is NaN is not hidden by it
         return []
-    return [WITHIN_WINDOW if family == "mistral" else CAUSAL]
+    return [WITHIN_WINDOW if family == "mistral" else CAUSAL, VALUES]
 
 
 @pytest.mark.parametrize(("family", "attention"), QUICK)
@@ -165,9 +169,9 @@ def test_layers_of_two_kinds_are_two_functions():
     model.assert_right(model.interpreted(tile))
     main, whole, sliding = (op for op in tile.ops if isinstance(op, FuncOp))
     assert calls(main) == [whole.sym_name.data] * 2 + [sliding.sym_name.data] * 2
-    # They differ in how scores are masked, and in nothing else.
-    assert sum(a != b for a, b in zip(launches(whole), launches(sliding), strict=True)) == 1
-    assert bounds(tile) == [CAUSAL, WITHIN_WINDOW]
+    # They differ in how scores and weights are masked, and in nothing else.
+    assert sum(a != b for a, b in zip(launches(whole), launches(sliding), strict=True)) == 2
+    assert bounds(tile) == [CAUSAL, VALUES, WITHIN_WINDOW, VALUES]
     assert_no_mask_in_memory(tile)
 
 

@@ -43,6 +43,14 @@ func.func @scale(%x: tensor<7xf32>) -> tensor<7xf32> {
   func.return %scaled : tensor<7xf32>
 }
 
+// What a product may assume of its factors stays with it.
+// CHECK-LABEL: loop.kernel @product
+// CHECK:         arith.mulf %0, %1 fastmath<nnan,ninf> : f32
+func.func @finite(%x: tensor<7xf32>, %y: tensor<7xf32>) -> tensor<7xf32> {
+  %product = prim.elementwise mul(%x, %y) fastmath<nnan,ninf> : tensor<7xf32>
+  func.return %product : tensor<7xf32>
+}
+
 // Several reduced axes become one loop.
 // CHECK:      func.func @sum_0_2(%x: memref<3x4x5xf32>) -> memref<4xf32> {
 // CHECK-NEXT:   %total = memref.alloc() : memref<4xf32>

@@ -329,3 +329,64 @@ loop.kernel @bounded(%s: memref<50x50xf32>, %v: memref<50x7xf32>) -> (%out: memr
     loop.store %sum, %out[%i, %j] : memref<50x7xf32>
   }
 }
+
+// So are chunks of which all weights are 0, if 0 times a value counts as 0. In the chunk that the
+// diagonal crosses such products are computed, and need no mask.
+// ONE-LABEL: @weighed
+// ONE:         loop.reduce %ko in 48 below [%i + 1] with add
+// BLOCKS-LABEL: @weighed
+// BLOCKS:      tile.launch (%bm = block 2 m, %bn = block 1 n, %tm = thread 32 m, %tn = thread 8 n)
+// BLOCKS:        loop.reduce %ko in 2 below [%bm + 1] with add
+// BLOCKS:          loop.yield %6 where [47 - %ko * 32 - %ki] : f32
+// CHECK:      loop.kernel @weighed(%s: memref<50x48xf32>, %v: memref<48x7xf32>) -> (%out: memref<50x7xf32>) {
+// CHECK-NEXT:   tile.launch (%i = block 50 m, %j = block 7 n) {
+// CHECK-NEXT:     %sum = loop.reduce %ko in 3 below [%i floordiv 16 + 1] with add {
+// CHECK-NEXT:       %chunk = loop.reduce %ki in 16 with add {
+// CHECK-NEXT:         %0 = loop.load %s[%i, %ko * 16 + %ki] : memref<50x48xf32>
+// CHECK-NEXT:         %1 = loop.predicate [%i - %ko * 16 - %ki, 30 + %ko * 16 + %ki - %i] : i1
+// CHECK-NEXT:         %2 = arith.constant 0xff800000 : f32
+// CHECK-NEXT:         %3 = arith.select %1, %0, %2 : f32
+// CHECK-NEXT:         %4 = math.exp %3 : f32
+// CHECK-NEXT:         %5 = loop.load %v[%ko * 16 + %ki, %j] : memref<48x7xf32>
+// CHECK-NEXT:         %6 = arith.mulf %4, %5 fastmath<nnan,ninf> : f32
+// CHECK-NEXT:         loop.yield %6 : f32
+// CHECK-NEXT:       } : f32
+// CHECK-NEXT:       loop.yield %chunk : f32
+// CHECK-NEXT:     } : f32
+// CHECK-NEXT:     loop.store %sum, %out[%i, %j] : memref<50x7xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: } schedule "chunk-matmul-k{bk=16}"
+loop.kernel @weighed(%s: memref<50x48xf32>, %v: memref<48x7xf32>) -> (%out: memref<50x7xf32>) {
+  tile.launch (%i = block 50 m, %j = block 7 n) {
+    %sum = loop.reduce %k in 48 with add {
+      %0 = loop.load %s[%i, %k] : memref<50x48xf32>
+      %1 = loop.predicate [%i - %k, %k - %i + 30] : i1
+      %2 = arith.constant 0xff800000 : f32
+      %3 = arith.select %1, %0, %2 : f32
+      %4 = math.exp %3 : f32
+      %5 = loop.load %v[%k, %j] : memref<48x7xf32>
+      %6 = arith.mulf %4, %5 fastmath<nnan,ninf> : f32
+      loop.yield %6 : f32
+    } : f32
+    loop.store %sum, %out[%i, %j] : memref<50x7xf32>
+  }
+}
+
+// Without the flags a value may be NaN, and is not left out.
+// CHECK-LABEL: @may_be_nan
+// CHECK:         loop.reduce %ko in 3 with add
+loop.kernel @may_be_nan(%s: memref<50x48xf32>, %v: memref<48x7xf32>) -> (%out: memref<50x7xf32>) {
+  tile.launch (%i = block 50 m, %j = block 7 n) {
+    %sum = loop.reduce %k in 48 with add {
+      %0 = loop.load %s[%i, %k] : memref<50x48xf32>
+      %1 = loop.predicate [%i - %k] : i1
+      %2 = arith.constant 0xff800000 : f32
+      %3 = arith.select %1, %0, %2 : f32
+      %4 = math.exp %3 : f32
+      %5 = loop.load %v[%k, %j] : memref<48x7xf32>
+      %6 = arith.mulf %4, %5 : f32
+      loop.yield %6 : f32
+    } : f32
+    loop.store %sum, %out[%i, %j] : memref<50x7xf32>
+  }
+}

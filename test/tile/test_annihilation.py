@@ -20,6 +20,7 @@ loop.kernel @k(%x: memref<65xf32>, %w: memref<65xf32>, %n: memref<65xi64>, %b: m
   %three = arith.constant 3.0 : f32
   %huge = arith.constant 1.0e30 : f32
   %infinite = arith.constant 0x7f800000 : f32
+  %minus_infinite = arith.constant 0xff800000 : f32
   tile.launch () {{
     %sum = loop.reduce %k in 80 with add {{
       %x0 = loop.load %x[%k] where [64 - %k] : memref<65xf32>
@@ -52,6 +53,8 @@ ZERO = {
     "half": "%h = arith.truncf %x0 : f32 to f16   %v = arith.extf %h : f16 to f32",
     "same either way": "%v = arith.select %q, %x0, %w0 : f32",
     "what is selected beyond": "%v = arith.select %p, %b0, %x0 : f32",
+    "no weight": """%s = arith.select %p, %b0, %minus_infinite : f32   %e = math.exp %s : f32
+                    %v = arith.mulf %e, %x0 : f32""",
     "product by a finite fill": """%f = arith.select %p, %x0, %one : f32
                                    %v = arith.mulf %f, %w0 : f32""",
 }
@@ -74,17 +77,22 @@ NOT_ZERO = {
     "true is one": """%t = arith.constant true   %u = arith.uitofp %t : i1 to f32
                       %v = arith.maximumf %u, %zero : f32""",
     "either": "%v = arith.select %q, %x0, %b0 : f32",
+    "zero times minus infinity": "%v = arith.mulf %x0, %minus_infinite : f32",
+    "infinities that cancel": """%a = arith.subf %minus_infinite, %minus_infinite : f32
+                                 %v = arith.mulf %x0, %a : f32""",
+    "finite by assumption": "%v = arith.mulf %x0, %b0 fastmath<nnan,ninf> : f32",
     "attention": """%a = arith.subf %x0, %b0 : f32   %e = math.exp %a : f32
                     %v = arith.mulf %e, %w0 : f32""",
 }
 
 
-def proved(parse: Parse, body: str, type: str = "f32") -> bool:
+def proved(parse: Parse, body: str, type: str = "f32", *, if_finite: bool = False) -> bool:
     """Whether `%v` of the body is proved to be zero beyond the mask of its yield."""
     module = parse(KERNEL.format(body=body, type=type))
     (end,) = [op for op in module.walk() if isinstance(op, loop.YieldOp)]
     assert end.mask is not None
-    return vanishes_beyond(end.values[0], (end.mask.data.results, end.mask_operands))
+    condition = end.mask.data.results, end.mask_operands
+    return vanishes_beyond(end.values[0], condition, if_finite=if_finite)
 
 
 @pytest.mark.parametrize("body", ZERO.values(), ids=ZERO)
@@ -103,3 +111,10 @@ def test_integers_have_no_infinity(parse: Parse) -> None:
     wraps = """%big = arith.constant 65536 : i64   %m = arith.muli %big, %big : i64
                %v = arith.addi %n0, %m : i64"""
     assert not proved(parse, wraps, "i64")
+
+
+def test_what_flags_say_is_finite_annihilates_where_the_program_computes_it(parse: Parse) -> None:
+    product = "%v = arith.mulf %x0, %b0 fastmath<{}> : f32"
+    assert proved(parse, product.format("nnan,ninf"), if_finite=True)
+    assert not proved(parse, product.format("nnan"), if_finite=True)  # may be infinite
+    assert not proved(parse, "%v = arith.mulf %b0, %b0 fastmath<nnan,ninf> : f32", if_finite=True)

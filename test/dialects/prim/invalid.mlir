@@ -335,3 +335,19 @@ func.func @f(%a: tensor<?x4xf32>) {
   %0 = prim.index_map %a by affine_map<(d0) -> (0, d0)> : tensor<?x4xf32> -> tensor<4xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%a: tensor<4xf32>) {
+  // CHECK: only a product of floats has fast-math flags
+  %0 = prim.elementwise add(%a, %a) fastmath<nnan,ninf> : tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xi64>) {
+  // CHECK: only a product of floats has fast-math flags
+  %0 = prim.elementwise mul(%a, %a) fastmath<nnan,ninf> : tensor<4xi64>
+  func.return
+}

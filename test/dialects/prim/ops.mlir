@@ -113,3 +113,11 @@ func.func @types(%x: tensor<4x8xf32>, %i: tensor<4x8xi64>) -> tensor<4xf32> {
   %t = prim.constant true -> tensor<4xi1>
   func.return %v : tensor<4xf32>
 }
+
+// What a product may assume of its factors.
+// CHECK-LABEL: func.func @finite
+func.func @finite(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: %p = prim.elementwise mul(%x, %x) fastmath<nnan,ninf> : tensor<4xf32>
+  %p = prim.elementwise mul(%x, %x) fastmath<nnan,ninf> : tensor<4xf32>
+  func.return %p : tensor<4xf32>
+}

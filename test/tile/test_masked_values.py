@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Attention's values that a mask hides: blocks of rows leave out the chunks behind it, whichever way
+values come and sums are joined. A hidden value that is NaN contributes nothing, or NaN to rows
+whose block computes the chunk that it is in; what is attended to contributes as it should.
+"""
+
+import re
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+from xdsl.dialects.builtin import ModuleOp
+
+import tilewright
+
+from .scheduled import run, simulate
+
+SYNC = "double-buffer{depth=2},pipeline-k-outer{lookahead=1}"
+CP_ASYNC = "double-buffer{depth=3},async-copy,pipeline-k-outer{lookahead=2}"
+TMA = "double-buffer{depth=2},tma-copy,pipeline-k-outer{lookahead=1}"
+SPLIT = "split-matmul-k{factor=2 join=last_block},"
+ROWS, CHUNK, WINDOW = 16, 8, 11
+"""The rows of a block, the keys of a chunk, the keys that a row attends to."""
+SCHEDULE = (
+    f"tileify{{{{columns=true}}}},chunk-matmul-k{{{{bk={CHUNK}}}}},{{split}}"
+    f"blockify-launch{{{{m={ROWS} n=16}}}},cooperative-reduce,stage-inputs,"
+    "register-tile{{fm=2 fn=2 vm=1 vn=1 fk=4 min_blocks=0}},{ring},mark-unroll"
+)
+
+Attention = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def causal(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Query i attends to the keys up to key i."""
+    return functional.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+
+
+def sliding(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Query i attends to the last keys up to key i."""
+    row, key = torch.arange(q.shape[-2])[:, None], torch.arange(k.shape[-2])
+    mask = (key <= row) & (key > row - WINDOW)
+    return functional.scaled_dot_product_attention(q, k, v, mask, enable_gqa=True)
+
+
+def eager(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Attention that a model writes out: NaN times 0 is NaN."""
+    mask = torch.full((q.shape[-2], k.shape[-2]), -torch.inf).triu(1)
+    k, v = (tensor.repeat_interleave(2, 1) for tensor in (k, v))
+    return torch.softmax(q @ k.transpose(-2, -1) * 0.25 + mask, -1) @ v
+
+
+def tensors(rows: int, keys: int) -> list[Tensor]:
+    """Queries of four heads, and keys and values of two."""
+    generator = torch.Generator().manual_seed(rows)
+    sizes = (4, rows), (2, keys), (2, keys)
+    return [torch.randn(1, *size, 16, generator=generator) for size in sizes]
+
+
+def lowered(attention: Attention, inputs: list[Tensor]) -> ModuleOp:
+    """Its Loop IR."""
+    return tilewright.lower(tilewright.capture(attention, *inputs), "loop", "sm_90a")
+
+
+def reference(attention: Attention, inputs: list[Tensor]) -> Tensor:
+    """What PyTorch computes in float64."""
+    return attention(*(tensor.double() for tensor in inputs))
+
+
+@pytest.mark.parametrize(("split", "ring"), [("", SYNC), ("", CP_ASYNC), ("", TMA), (SPLIT, SYNC)])
+@pytest.mark.parametrize(("rows", "keys"), [(37, 53), (40, 21), (48, 48)])
+@pytest.mark.parametrize("attention", [causal, sliding])
+def test_chunks_behind_the_mask_are_left_out(
+    attention: Attention, rows: int, keys: int, split: str, ring: str
+):
+    inputs = tensors(rows, keys)
+    module = lowered(attention, inputs)
+    found = simulate(module, SCHEDULE.format(split=split, ring=ring), inputs)
+    assert re.search(r"fastmath<nnan,ninf>", str(module))
+    assert re.search(rf"%ko in \d+ below \[.*%bm \* {ROWS // CHUNK}.*\] with add", str(module))
+    torch.testing.assert_close(found.double(), reference(attention, inputs), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("attention", [causal, sliding])
+def test_no_product_is_masked(attention: Attention):
+    """Not in the chunk that the diagonal crosses either: weights are 0 there."""
+    module = lowered(attention, tensors(48, 48))
+    run(module, SCHEDULE.format(split="", ring=CP_ASYNC))
+    (yielded,) = re.findall(r"fastmath<nnan,ninf> : f32\n *loop\.yield (.*)", str(module))
+    assert "where" not in yielded
+
+
+def test_a_hidden_value_that_is_nan_does_not_reach_blocks_before_it():
+    inputs = tensors(48, 64)
+    first = 40
+    inputs[2][..., first:, :] = torch.nan
+    found = simulate(lowered(causal, inputs), SCHEDULE.format(split="", ring=CP_ASYNC), inputs)
+    assert found[..., first:, :].isnan().all()
+    assert not found[..., : first // ROWS * ROWS, :].isnan().any()
+    clean = [*inputs[:2], inputs[2].nan_to_num(0.0)]
+    is_number = ~found.isnan()
+    torch.testing.assert_close(
+        found[is_number].double(), reference(causal, clean)[is_number], rtol=1e-5, atol=1e-5
+    )
+
+
+def test_what_a_model_writes_out_leaves_out_nothing():
+    inputs = tensors(48, 48)
+    inputs[2][..., 40:, :] = torch.nan
+    module = lowered(eager, inputs)
+    found = simulate(module, SCHEDULE.format(split="", ring=CP_ASYNC), inputs)
+    assert "below" not in str(module)
+    assert found.isnan().all()
