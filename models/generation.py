@@ -84,17 +84,19 @@ class Generator:
         # The last token is chosen, and never read: it needs no row.
         capacity = bucket(len(prompt) + most_new - 1, self.most)
         self.rows = [Rows(*map(self._on_device, rows)) for rows in rows_for(self.model, capacity)]
-        chosen = choose(self._prefill(prompt, capacity))
+        chosen = choose(self._prefill(prompt, capacity), prompt)
         yield chosen
         if most_new == 1 or chosen in ends:
             return
+        text = [*prompt, chosen]
         token, position = self._numbers(1, 1), self._numbers(1)
         step = self._decode_step(token, position, capacity)
         for place in range(len(prompt), len(prompt) + most_new - 1):
             token.fill_(chosen)
             position.fill_(place)
-            chosen = choose(step())
+            chosen = choose(step(), text)
             yield chosen
+            text.append(chosen)
             if chosen in ends:
                 return
 

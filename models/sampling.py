@@ -2,18 +2,20 @@
 """
 How the next token is chosen: the likeliest, or drawn at random among the likely ones.
 
-The filters are those of `transformers`, in its order: temperature, then `top_k`, then `top_p`.
+The filters are those of `transformers`, in its order: the penalty of repetitions, temperature, then
+`top_k`, then `top_p`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tilewright.errors import TilewrightError, UsageError
 
-Choose = Callable[[Any], int]
+Choose = Callable[[Any, Sequence[int]], int]
 """
-The number of a token, for the logits of all: a tensor (vocabulary) of any dtype and device.
+The number of a token, for the logits of all: a tensor (vocabulary) of any dtype and device. What is
+behind them is the text so far, the prompt included.
 
 Raises `TilewrightError` for logits that cannot be compared.
 """
@@ -48,7 +50,7 @@ class Sampling:
             raise UsageError(f"top-p is a probability, above 0 and at most 1, not {self.top_p:g}")
 
 
-def greedy(logits: Any) -> int:
+def greedy(logits: Any, text: Sequence[int]) -> int:
     """The likeliest token; of several the first."""
     token = int(logits.argmax())  # that of a NaN, if there is one
     if not logits[token].isfinite():
@@ -62,13 +64,35 @@ def sampler(sampling: Sampling) -> Choose:
 
     generator = torch.Generator().manual_seed(sampling.seed)
 
-    def draw(logits: Any) -> int:
+    def draw(logits: Any, text: Sequence[int]) -> int:
         weights = filtered(logits.cpu(), sampling).softmax(-1)
         if weights.isnan().any():
             raise _incomparable()
         return int(torch.multinomial(weights, 1, generator=generator))
 
     return draw
+
+
+def penalised(choose: Choose, penalty: float) -> Choose:
+    """
+    `choose`, where tokens that are in the text already are less likely: their logits are divided by
+    `penalty` if they are positive, else multiplied by it (CTRL, arXiv:1909.05858, section 4.1).
+    Below 1 they are likelier. Raises `UsageError` unless it is above 0.
+    """
+    if not 0 < penalty < float("inf"):
+        raise UsageError(f"a repetition penalty is above 0, not {penalty:g}", remedy="1 is none")
+    if penalty == 1:
+        return choose
+    import torch
+
+    def chosen(logits: Any, text: Sequence[int]) -> int:
+        scores = logits.to(torch.float32, copy=True)
+        seen = torch.tensor(sorted({*text}), device=scores.device)
+        of_seen = scores[seen]
+        scores[seen] = torch.where(of_seen < 0, of_seen * penalty, of_seen / penalty)
+        return choose(scores, text)
+
+    return chosen
 
 
 def _incomparable() -> TilewrightError:

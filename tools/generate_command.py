@@ -2,6 +2,7 @@
 """`tilewright generate`: a language model continues a text, token by token."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ from tilewright.codegen.gpu import target_for
 from tilewright.errors import UsageError
 from tilewright.models.checkpoint import Checkpoint
 from tilewright.models.config import find_model
-from tilewright.models.ends import ends_of
 from tilewright.models.generation import Generator
-from tilewright.models.sampling import Choose, Sampling, greedy, sampler
+from tilewright.models.generation_config import FILE, GenerationConfig, generation_config_of
+from tilewright.models.sampling import Choose, Sampling, greedy, penalised, sampler
 from tilewright.models.structure import build
 from tilewright.models.weights import model_tensors
 from tilewright.tools.model_runs import Compiler, check_room, device_of, interpreted
@@ -29,9 +30,10 @@ def run(args: argparse.Namespace) -> int:
     found = find_model(args.model)
     folder = weights_folder(found)
     prompt = prompt_of(args, folder, found.config.vocab_size)
+    asked = generation_config_of(found.config, folder)
+    choose = penalised(choose, _penalty(args, asked))
     generator = _generator(args, build(found.config, dtype=args.dtype), folder)
-    ends = ends_of(found.config, folder)
-    clock = Clock(generator.tokens(prompt.tokens, args.max_new_tokens, choose, ends))
+    clock = Clock(generator.tokens(prompt.tokens, args.max_new_tokens, choose, asked.ends))
     print_tokens(clock, prompt.tokenizer)
     if args.verbose:
         print_summary(generator, clock)
@@ -45,6 +47,15 @@ def _choose(args: argparse.Namespace) -> Choose:
         remedy = "--temperature, --top-k or --top-p asks for draws"
         raise UsageError("--seed is of draws, but the likeliest token is taken", remedy=remedy)
     return sampler(Sampling(**asked, seed=args.seed or 0)) if asked else greedy
+
+
+def _penalty(args: argparse.Namespace, asked: GenerationConfig) -> float:
+    """What the command asks for, or else the model; what is not followed of the model is told."""
+    if asked.left_alone:
+        names = ", ".join(asked.left_alone)
+        print(f"warning: {FILE} asks for {names}, which is left alone", file=sys.stderr)
+    given = args.repetition_penalty
+    return asked.repetition_penalty if given is None else given
 
 
 def _generator(args: argparse.Namespace, model: Any, folder: Path) -> Generator:

@@ -24,6 +24,7 @@ from tilewright.models.decode_step import capture_decode_step
 from tilewright.models.generation import Generator
 from tilewright.models.key_values import Rows
 from tilewright.models.prefill import capture_prefill
+from tilewright.models.sampling import greedy, penalised
 from tilewright.models.structure import build
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
@@ -39,7 +40,7 @@ def prompt_of(length: int) -> list[int]:
 
 
 def continued_by_transformers(
-    model: Any, prompt: Sequence[int], new: int, ends: list[int] | None = None
+    model: Any, prompt: Sequence[int], new: int, ends: list[int] | None = None, **asked: Any
 ) -> list[int]:
     ids = torch.tensor([prompt])
     tokens = model.generate(
@@ -49,6 +50,7 @@ def continued_by_transformers(
         do_sample=False,
         eos_token_id=ends,
         pad_token_id=0,
+        **asked,
     )
     return tokens[0, len(prompt) :].tolist()
 
@@ -130,6 +132,13 @@ def test_a_text_ends_with_any_of_the_tokens_that_end_it(model: Any, generator: G
     assert [*generator.tokens(prompt, 20, ends=ends)] == expected
     assert len(expected) < 20
     assert [*generator.tokens(prompt, 20, ends=[whole[0]])] == whole[:1]
+
+
+def test_tokens_that_the_text_has_are_penalised(model: Any, generator: Generator):
+    prompt = prompt_of(5)
+    expected = continued_by_transformers(model, prompt, 12, repetition_penalty=1.8)
+    assert [*generator.tokens(prompt, 12, penalised(greedy, 1.8))] == expected
+    assert expected != continued_by_transformers(model, prompt, 12)
 
 
 def test_what_fills_up_a_bucket_is_never_read(model: Any, generator: Generator):

@@ -2,6 +2,7 @@
 """What is left to be drawn is what `transformers` leaves; draws are the same each time."""
 
 from collections import Counter
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import torch
 
 from tilewright.errors import TilewrightError, UsageError
-from tilewright.models.sampling import Sampling, filtered, greedy, sampler
+from tilewright.models.sampling import Sampling, filtered, greedy, penalised, sampler
 
 
 def filtered_by_transformers(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
@@ -51,13 +52,13 @@ def test_filters_are_those_of_transformers(asked: dict[str, Any], dtype: torch.d
 
 
 def test_the_likeliest_token_is_the_first_of_several():
-    assert greedy(torch.tensor([0.0, 2.0, 1.0, 2.0])) == 1
+    assert greedy(torch.tensor([0.0, 2.0, 1.0, 2.0]), []) == 1
 
 
 def test_draws_are_the_same_each_time_and_differ_by_seed():
     logits = torch.randn(100)
     draws = [
-        [choose(logits) for _ in range(8)]
+        [choose(logits, []) for _ in range(8)]
         for choose in (sampler(Sampling(seed=seed)) for seed in (1, 1, 2))
     ]
     assert draws[0] == draws[1] != draws[2]
@@ -66,14 +67,41 @@ def test_draws_are_the_same_each_time_and_differ_by_seed():
 def test_tokens_are_drawn_as_often_as_they_are_likely():
     choose = sampler(Sampling(top_k=2))
     logits = torch.tensor([0.3, 0.6, 0.1]).log()
-    counts = Counter(choose(logits) for _ in range(3000))
+    counts = Counter(choose(logits, []) for _ in range(3000))
     assert counts[2] == 0
     assert abs(counts[1] / 3000 - 2 / 3) < 0.04  # over four standard deviations
 
 
 def test_the_coldest_draw_is_the_likeliest_token():
     logits = 1e5 * torch.randn(100)
-    assert sampler(Sampling(temperature=1e-6))(logits) == greedy(logits)
+    assert sampler(Sampling(temperature=1e-6))(logits, []) == greedy(logits, [])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("penalty", [1.05, 2, 0.5, 1])
+def test_a_repetition_is_penalised_as_by_transformers(penalty: float, dtype: torch.dtype):
+    process = import_module("transformers.generation.logits_process")
+    rated = list[torch.Tensor]()
+
+    def choose(logits: torch.Tensor, text: Sequence[int]) -> int:
+        rated.append(logits)
+        return len(text)
+
+    logits, text = torch.randn(100).to(dtype), [3, 97, 3, 3, 14]
+    before = logits.clone()
+    assert penalised(choose, penalty)(logits, text) == 5
+    processor = process.RepetitionPenaltyLogitsProcessor(float(penalty))
+    expected = processor(torch.tensor([text]), before[None].float())[0]
+    torch.testing.assert_close(rated[0].float(), expected, rtol=0, atol=0)
+    assert logits.equal(before)
+
+
+@pytest.mark.parametrize("penalty", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_penalty_that_makes_no_sense(penalty: float):
+    with pytest.raises(
+        UsageError, match=r"^a repetition penalty is above 0, not .* \(1 is none\)$"
+    ):
+        penalised(greedy, penalty)
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
@@ -83,7 +111,7 @@ def test_logits_that_cannot_be_compared(wrong: float, asked: dict[str, Any]):
     logits[7] = wrong
     for choose in (greedy, sampler(Sampling(**asked))):
         with pytest.raises(TilewrightError, match="logits is NaN or infinite: no token can be"):
-            choose(logits)
+            choose(logits, [])
 
 
 @pytest.mark.parametrize(

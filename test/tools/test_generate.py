@@ -51,6 +51,20 @@ def test_tokens_then_text(folder: Path, expected: list[int], tilewright: Tilewri
     assert "decode step, cache of 16" in told.err
 
 
+def test_what_a_model_asks_for(folder: Path, expected: list[int], tilewright: Tilewright):
+    """Its penalty is applied unless another is given; what is left alone is told."""
+    asked = {"repetition_penalty": 1e9, "no_repeat_ngram_size": 2, "do_sample": True}
+    (folder / "generation_config.json").write_text(json.dumps(asked))
+    told = "warning: generation_config.json asks for no_repeat_ngram_size, which is left alone\n"
+    given = ("--prompt-ids", "5,6,7", "--max-new-tokens", "8", "--device", "interpreter")
+    penalised = tilewright("generate", str(folder), *given)
+    assert (penalised.code, penalised.err) == (0, told)
+    plain = tilewright("generate", str(folder), *given, "--repetition-penalty", "1")
+    assert (plain.code, plain.err) == (0, told)
+    assert plain.out != penalised.out
+    (folder / "generation_config.json").unlink()
+
+
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
@@ -68,8 +82,12 @@ def test_tokens_then_text(folder: Path, expected: list[int], tilewright: Tilewri
             ("--max-new-tokens", "80"),
             "error: the model takes 64 tokens: a prompt of 2 and 80 new ones are 82\n",
         ),
+        (
+            ("--repetition-penalty", "0"),
+            "error: a repetition penalty is above 0, not 0 (1 is none)\n",
+        ),
     ],
-    ids=["seed", "temperature", "length"],
+    ids=["seed", "temperature", "length", "penalty"],
 )
 def test_refusals(folder: Path, tilewright: Tilewright, argv: tuple[str, ...], message: str):
     asked = ("--prompt-ids", "5,6", "--max-new-tokens", "3", "--device", "interpreter", *argv)

@@ -62,4 +62,11 @@ def _add_draws(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--top-p", type=float, metavar="P", help="draw among the likeliest that reach P together"
     )
+    parser.add_argument(
+        "--repetition-penalty",
+        type=float,
+        metavar="R",
+        help="above 1: make tokens that the text has already less likely; default: the model's "
+        "generation_config.json, or 1",
+    )
     parser.add_argument("--seed", type=seed, metavar="N", help="of the draws; default: 0")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tokens end a text, by what a model's folder says."""
+"""What is followed of what a model's folder asks for, and what is told of the rest."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,11 @@ import pytest
 from tiny_models import tiny_config
 
 from tilewright.errors import UsageError
-from tilewright.models.ends import FILE, ends_of
+from tilewright.models.generation_config import FILE, generation_config_of
+
+
+def ends_of(config: Any, folder: Path) -> frozenset[int]:
+    return generation_config_of(config, folder).ends
 
 
 @pytest.mark.parametrize(
@@ -41,3 +45,21 @@ def test_a_generation_config_that_cannot_be_read(text: str, tmp_path: Path):
     (tmp_path / FILE).write_text(text)
     with pytest.raises(UsageError, match=r"generation_config.json cannot be read: "):
         ends_of(tiny_config("llama"), tmp_path)
+
+
+def test_what_changes_the_likeliest_token(tmp_path: Path):
+    config = tiny_config("llama")
+    assert generation_config_of(config, tmp_path) == ({2}, 1.0, ())
+    neutral = {"do_sample": True, "temperature": 0.6, "num_beams": 1, "no_repeat_ngram_size": 0}
+    (tmp_path / FILE).write_text(json.dumps({"repetition_penalty": 1.05, **neutral}))
+    assert generation_config_of(config, tmp_path) == (set[int](), 1.05, ())
+    (tmp_path / FILE).write_text(json.dumps({"no_repeat_ngram_size": 3, "bad_words_ids": [[5]]}))
+    left_alone = generation_config_of(config, tmp_path).left_alone
+    assert left_alone == ("bad_words_ids", "no_repeat_ngram_size")
+
+
+@pytest.mark.parametrize("said", [0, -1, True, "1.05", [1.05], float("inf")], ids=str)
+def test_what_is_no_penalty(tmp_path: Path, said: Any):
+    (tmp_path / FILE).write_text(json.dumps({"repetition_penalty": said}))
+    with pytest.raises(UsageError, match=r"that repetition_penalty is .* above 0, or null"):
+        generation_config_of(tiny_config("llama"), tmp_path)

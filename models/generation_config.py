@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a model's `generation_config.json` asks for: where a text ends, and which tokens come next."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from tilewright.errors import UsageError, one_line
+
+FILE = "generation_config.json"
+
+_CHANGES_THE_LIKELIEST = {
+    "bad_words_ids": None,
+    "begin_suppress_tokens": None,
+    "diversity_penalty": 0,
+    "encoder_no_repeat_ngram_size": 0,
+    "encoder_repetition_penalty": 1,
+    "exponential_decay_length_penalty": None,
+    "forced_bos_token_id": None,
+    "forced_eos_token_id": None,
+    "guidance_scale": 1,
+    "min_length": 0,
+    "min_new_tokens": 0,
+    "no_repeat_ngram_size": 0,
+    "num_beams": 1,
+    "penalty_alpha": 0,
+    "sequence_bias": None,
+    "stop_strings": None,
+    "suppress_tokens": None,
+    "watermarking_config": None,
+}
+"""What makes `transformers` generate other tokens, and the value with which it does not."""
+
+
+class GenerationConfig(NamedTuple):
+    """What is followed of it, and the names of what is not."""
+
+    ends: frozenset[int]
+    """The tokens behind which a text is done, none or several."""
+    repetition_penalty: float
+    """See `sampling.penalised`; 1 changes nothing."""
+    left_alone: tuple[str, ...] = ()
+    """What else would change which tokens `transformers` takes for the likeliest."""
+
+
+def generation_config_of(config: Any, folder: Path) -> GenerationConfig:
+    """
+    That of the model in `folder`; where there is none, its config says what ends a text. Raises
+    `UsageError` if it cannot be read, or says what makes no sense.
+    """
+    source = config.get_text_config()
+    if not (folder / FILE).is_file():
+        return GenerationConfig(_ends(source, folder), 1.0)
+    reader: Any = import_module("transformers").GenerationConfig
+    try:
+        source = reader.from_pretrained(folder)
+    except Exception as error:  # each of its fields has exceptions of its own
+        raise UsageError(f"{folder / FILE} cannot be read: {one_line(error)}") from error
+    given = {name: getattr(source, name, None) for name in _CHANGES_THE_LIKELIEST}
+    left_alone = tuple(n for n, v in given.items() if v not in (None, _CHANGES_THE_LIKELIEST[n]))
+    return GenerationConfig(_ends(source, folder), _penalty(source, folder), left_alone)
+
+
+def _ends(source: Any, folder: Path) -> frozenset[int]:
+    ends: Any = source.eos_token_id
+    if ends is None:
+        return frozenset()
+    tokens = cast(list[Any], ends) if isinstance(ends, list) else [ends]
+    if not all(type(token) is int for token in tokens):
+        says = f"{folder / FILE} says that eos_token_id is {ends!r}"
+        raise UsageError(says, remedy="it is a token's number, a list of them, or null")
+    return frozenset(tokens)
+
+
+def _penalty(source: Any, folder: Path) -> float:
+    penalty: Any = source.repetition_penalty
+    if penalty is None:
+        return 1.0
+    if type(penalty) not in (int, float) or not 0 < penalty < float("inf"):
+        says = f"{folder / FILE} says that repetition_penalty is {penalty!r}"
+        raise UsageError(says, remedy="it is a number above 0, or null")
+    return float(penalty)
