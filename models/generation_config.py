@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a model's `generation_config.json` asks for: where a text ends, and which tokens come next."""
+"""What `generation_config.json` asks for: where a text ends, and which tokens come next."""
 
 from importlib import import_module
 from pathlib import Path
