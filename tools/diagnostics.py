@@ -5,6 +5,7 @@ How errors look: `file:line:col: error: message`, the source line, and a caret b
 `PlacedParseError` and `PlacedVerifyError` are xDSL's errors printed so; `explain` knows all errors.
 """
 
+import sys
 import traceback
 from dataclasses import dataclass
 from typing import Any
@@ -91,9 +92,24 @@ def explain(err: BaseException) -> tuple[str, int]:
             return "error: the target's options end too early", 2
         case DiagnosticException():
             return str(err), 1
+        case MemoryError():
+            return f"error: this machine has no memory left: {one_line(err) or 'for Python'}", 1
+        case _ if _fills_gpu(err):
+            return f"error: {_first_sentences(one_line(err))}", 1
         case _:
             trace = "".join(traceback.format_exception(err))
             return f"{trace}{_BUG}", 1
+
+
+def _fills_gpu(err: BaseException) -> bool:
+    """Whether PyTorch, which allocates all memory on a GPU, finds none there."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(err, torch.OutOfMemoryError)
+
+
+def _first_sentences(text: str) -> str:
+    """What PyTorch was asked for, and what there is; not how to set its allocator up."""
+    return ". ".join(text.split(". ")[:3])
 
 
 def explain_case(err: BaseException, case: str) -> tuple[str, int]:

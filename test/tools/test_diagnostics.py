@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a user is told where there is not enough memory."""
+
+import pytest
+import torch
+
+from tilewright.tools.diagnostics import explain
+
+PYTORCH_SAYS = (
+    "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB of "
+    "which 1.06 GiB is free. Including non-PyTorch memory, this process has 78.04 GiB memory in "
+    "use. See documentation for Memory Management"
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (
+            torch.OutOfMemoryError(PYTORCH_SAYS),
+            "error: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of "
+            "79.11 GiB of which 1.06 GiB is free",
+        ),
+        (MemoryError(), "error: this machine has no memory left: for Python"),
+        (
+            MemoryError("Unable to allocate 8.00 TiB"),
+            "error: this machine has no memory left: Unable to allocate 8.00 TiB",
+        ),
+    ],
+    ids=["gpu", "host", "NumPy"],
+)
+def test_no_memory_is_no_bug(error: Exception, message: str):
+    assert explain(error) == (message, 1)
+
+
+def test_other_errors_of_a_library_are():
+    message, code = explain(RuntimeError("CUDA out of memory"))
+    assert message.endswith("the input and the traceback above.")
+    assert code == 1
