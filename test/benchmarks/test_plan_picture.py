@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from needs import needs_nvrtc
 from plan_picture import Repetition, draw, plan_of_model, readable, repetition
-from tiny_models import tiny_config
+from tiny_models import SMALL, tiny_config
 
 
 @needs_nvrtc
 def test_a_tiny_model(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    tiny_config("llama", num_hidden_layers=2).save_pretrained(tmp_path)
+    tiny_config("llama", **SMALL, num_hidden_layers=2).save_pretrained(tmp_path)
     plan = plan_of_model(str(tmp_path), 8, "float32", None)
     paths = [tmp_path / f"{number}.svg" for number in range(2)]
     for path in paths:

@@ -11,7 +11,7 @@ from unittest.mock import Mock
 import pytest
 import torch
 from needs import needs_nvrtc
-from tiny_models import tiny_config, tiny_model
+from tiny_models import SMALL, tiny_config, tiny_model
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
@@ -27,7 +27,7 @@ LENGTH = 8
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The config of a tiny model."""
     folder = tmp_path_factory.mktemp("model")
-    tiny_config("gemma", dtype="bfloat16").save_pretrained(folder)
+    tiny_config("gemma", dtype="bfloat16", **SMALL).save_pretrained(folder)
     return folder
 
 
@@ -94,7 +94,7 @@ def test_launches_are_of_kernels_and_buffers_that_are_there(manifest: dict[str, 
 
 
 def test_parameters_are_those_of_the_checkpoint(manifest: dict[str, Any]):
-    state = tiny_model(tiny_config("gemma", dtype="bfloat16")).state_dict()
+    state = tiny_model(tiny_config("gemma", dtype="bfloat16", **SMALL)).state_dict()
     told: dict[str, tuple[list[int], str]] = {}
     for each in manifest["inputs"]:
         if each["kind"] == "parameter":
@@ -109,7 +109,7 @@ def test_what_is_in_no_checkpoint_is_beside(compiled: Path, manifest: dict[str, 
     assert told == dict.fromkeys(stored, "constants.safetensors")
     kinds = {each["source"]: each["kind"] for each in manifest["inputs"]}
     assert {*stored} == {name for name, kind in kinds.items() if kind in ("constant", "buffer")}
-    buffers = dict(tiny_model(tiny_config("gemma", dtype="bfloat16")).named_buffers())
+    buffers = dict(tiny_model(tiny_config("gemma", dtype="bfloat16", **SMALL)).named_buffers())
     for name in stored.keys() & buffers.keys():
         assert torch.equal(stored[name], buffers[name])
     assert "model.rotary_emb.inv_freq" in stored

@@ -20,6 +20,10 @@ SIZES: dict[str, Any] = {
     "pad_token_id": 0,
 }
 
+SMALL: dict[str, Any] = {"hidden_size": 16, "intermediate_size": 32, "head_dim": 4}
+SMALL_GPT2: dict[str, Any] = {"n_embd": 16, "n_inner": 32}
+"""Of so small models no kernel spills: to compile and simulate them takes half the time."""
+
 MODEL_TYPES = ("llama", "qwen2", "qwen3", "mistral", "gpt2", "gemma")
 """The families that are supported."""
 

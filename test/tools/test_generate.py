@@ -11,6 +11,8 @@ import pytest
 import torch
 from saved_models import load, save, save_tokenizer
 
+from tilewright.tools.token_stream import print_tokens
+
 from .conftest import Tilewright
 
 WORDS = ["<s>", "<unk>", "</s>", *(f"w{number}" for number in range(3, 100))]
@@ -34,21 +36,25 @@ def expected(folder: Path) -> list[int]:
 
 def test_tokens_then_text(folder: Path, expected: list[int], tilewright: Tilewright):
     """Numbers without a tokenizer, and text with one, up to what ends it."""
-    asked = ("generate", str(folder), "--device", "interpreter", "--max-new-tokens", "8")
-    plain = tilewright(*asked, "--prompt-ids", "5,6,7")
-    assert (plain.code, plain.err) == (0, "")
-    assert plain.out == " ".join(map(str, expected)) + " \n"
+    asked = ("generate", str(folder), "--device", "interpreter", "--prompt-ids", "5,6,7")
+    plain = tilewright(*asked, "--max-new-tokens", "1")
+    assert (plain.code, plain.out, plain.err) == (0, f"{expected[0]} \n", "")
 
     save_tokenizer(folder, WORDS)
     end = expected[3]
     until_end = expected[: expected.index(end) + 1]
     ends = json.dumps({"eos_token_id": [1, end]})
     (folder / "generation_config.json").write_text(ends)
-    told = tilewright(*asked, "--prompt-ids", "5,6,7", "-v")
+    told = tilewright(*asked, "--max-new-tokens", "8", "-v")
     assert (told.code, told.out) == (0, " ".join(f"w{token}" for token in until_end) + "\n")
     assert told.err.startswith(f"{len(until_end)} tokens in ")
     assert "keys and values: 8192 B" in told.err
     assert "decode step, cache of 16" in told.err
+
+
+def test_numbers_stand_in_a_line(capsys: pytest.CaptureFixture[str]):
+    print_tokens([5, 0, 17], None)
+    assert capsys.readouterr().out == "5 0 17 \n"
 
 
 def test_what_a_model_asks_for(folder: Path, expected: list[int], tilewright: Tilewright):
@@ -56,7 +62,10 @@ def test_what_a_model_asks_for(folder: Path, expected: list[int], tilewright: Ti
     asked = {"repetition_penalty": 1e9, "no_repeat_ngram_size": 2, "do_sample": True}
     (folder / "generation_config.json").write_text(json.dumps(asked))
     told = "warning: generation_config.json asks for no_repeat_ngram_size, which is left alone\n"
-    given = ("--prompt-ids", "5,6,7", "--max-new-tokens", "8", "--device", "interpreter")
+    repeated = expected[0]
+    assert expected[1] == repeated
+    prompt = ("--prompt-ids", f"5,6,7,{repeated}")
+    given = (*prompt, "--max-new-tokens", "1", "--device", "interpreter")
     penalised = tilewright("generate", str(folder), *given)
     assert (penalised.code, penalised.err) == (0, told)
     plain = tilewright("generate", str(folder), *given, "--repetition-penalty", "1")

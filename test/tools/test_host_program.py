@@ -16,10 +16,10 @@ pytestmark = needs_nvrtc
 PROGRAMS = {
     # a matrix product by tensor maps, an intermediate buffer, two results
     "product": "x, w = torch.randn(512, 256), torch.randn(256, 512); y = x @ w; y.softmax(-1), y",
-    # a sum that blocks join by counters or atomics, half types and bools
-    "others": "x = torch.randn(64, 4096).bfloat16(); x.half() * 2, x > 0, x.float().sum(), x.int()",
-    # a kernel that is called as a function of the C library is
-    "index": "torch.randn(8, 4)[torch.tensor([3, 1, 1])]",
+    # a sum that blocks join by counters or atomics, half types and bools; and a kernel that is
+    # called as a function of the C library is
+    "others": "x = torch.randn(64, 4096).bfloat16(); x.half() * 2, x > 0, x.float().sum(), x.int(),"
+    " torch.randn(8, 4)[torch.tensor([3, 1, 1])]",
     "nothing": "torch.empty(0, 3).exp()",
 }
 

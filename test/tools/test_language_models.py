@@ -4,27 +4,27 @@
 from pathlib import Path
 
 import pytest
-from tiny_models import tiny_config
+from tiny_models import SMALL, tiny_config
 
 from .conftest import Tilewright
 
-SMALL = ("--layers", "1", "--seq-len", "4")
+SHORT = ("--layers", "1", "--seq-len", "4")
 
 
 @pytest.fixture
 def model() -> str:
     """A folder beside, with the config of a model."""
-    tiny_config("llama", dtype="bfloat16").save_pretrained("model")
+    tiny_config("llama", dtype="bfloat16", **SMALL).save_pretrained("model")
     return "model"
 
 
 def test_all_levels_are_printed(tilewright: Tilewright, model: str):
-    torch = tilewright("compile", model, *SMALL, "--ir", "torch")
+    torch = tilewright("compile", model, *SHORT, "--ir", "torch")
     assert torch.code == 0
     assert "%input_ids: tensor<1x4xi64>" in torch.out
     assert 'torch.name = "model.layers.0.mlp.up_proj.weight"' in torch.out
     assert "layers.1" not in torch.out
-    loops = tilewright("compile", model, *SMALL, "--ir", "loop", "-o", "loops.mlir")
+    loops = tilewright("compile", model, *SHORT, "--ir", "loop", "-o", "loops.mlir")
     assert (loops.out, loops.err) == ("", "")
     assert "loop.kernel @scaled_dot_product_attention(" in Path("loops.mlir").read_text()
 
@@ -36,14 +36,14 @@ def test_short_models_have_a_default_length_of_their_own(tilewright: Tilewright,
 
 def test_options_of_the_model(tilewright: Tilewright, model: str):
     asked = ("--dtype", "float32", "--attention", "eager", "--ir", "torch")
-    printed = tilewright("compile", model, *SMALL, *asked).out
+    printed = tilewright("compile", model, *SHORT, *asked).out
     assert "bf16" not in printed
     assert "torch.softmax.int" in printed
     assert "scaled_dot_product_attention" not in printed
 
 
 def test_one_file_of_cuda_and_the_plan(tilewright: Tilewright, model: str):
-    ended = tilewright("compile", model, *SMALL, "-o", "all.cu", "--plan", "-")
+    ended = tilewright("compile", model, *SHORT, "-o", "all.cu", "--plan", "-")
     assert ended.code == 0
     assert ended.out.startswith("launches ")
     assert "model.embed_tokens.weight" in ended.out
@@ -51,7 +51,7 @@ def test_one_file_of_cuda_and_the_plan(tilewright: Tilewright, model: str):
 
 
 def test_kernels_are_explained(tilewright: Tilewright, model: str):
-    ended = tilewright("explain", model, *SMALL)
+    ended = tilewright("explain", model, *SHORT)
     assert ended.code == 0
     assert "\nscaled_dot_product_attention\n  schedule  tileify" in ended.out
 

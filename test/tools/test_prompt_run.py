@@ -12,6 +12,7 @@ import pytest
 import torch
 from needs import needs_nvrtc
 from saved_models import change, load, save, save_tokenizer
+from tiny_models import SMALL, SMALL_GPT2
 
 from tilewright.codegen import simulator_backend
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
@@ -28,9 +29,9 @@ WORDS = ("<s>", "<unk>", *(f"word{number}" for number in range(2, 100)))
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Models of one layer: a Llama with a tokenizer, a GPT-2 without, in bfloat16."""
     folder = tmp_path_factory.mktemp("saved")
-    save(folder / "llama", "llama", num_hidden_layers=1, tie_word_embeddings=True)
+    save(folder / "llama", "llama", num_hidden_layers=1, tie_word_embeddings=True, **SMALL)
     save_tokenizer(folder / "llama", WORDS)
-    save(folder / "gpt2", "gpt2", n_layer=1, dtype="bfloat16")
+    save(folder / "gpt2", "gpt2", n_layer=1, dtype="bfloat16", **SMALL_GPT2)
     return folder
 
 
@@ -136,7 +137,7 @@ def test_a_gpu_gets_the_tensors_of_the_files(
 def test_what_the_simulator_does_not_reach(
     saved: Path, tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(simulator_backend, "DEFAULT_BUDGET", 10_000)
+    monkeypatch.setattr(simulator_backend, "DEFAULT_BUDGET", 100)
     folder = str(saved / "gpt2")
     result = tilewright("run", folder, "--prompt-ids", "1", "--device", "sim")
     assert (result.code, result.out) == (1, "")

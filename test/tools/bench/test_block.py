@@ -11,7 +11,7 @@ import pytest
 from faked_supervisor import Faked
 from needs import needs_nvrtc
 from scripted_device import ScriptedDevice
-from tiny_models import tiny_config
+from tiny_models import SMALL, tiny_config
 
 from tilewright.codegen.benchmark.isolated import sender
 from tilewright.codegen.benchmark.protocol import Protocol
@@ -33,7 +33,7 @@ ONE_ROUND = Protocol(warm_up_us=0, least_rounds=1, most_rounds=1)
 def model(tmp_path: Path) -> str:
     """The folder of a model without weights."""
     folder = tmp_path / "Tiny"
-    tiny_config("llama").save_pretrained(folder)
+    tiny_config("llama", **SMALL).save_pretrained(folder)
     return str(folder)
 
 
@@ -46,7 +46,7 @@ def cases(model: str, **options: Any) -> list[BlockCase]:
 def test_a_case_for_each_number_of_tokens(model: str) -> None:
     short, long = cases(model, seq=(8, 16))
     assert (short.name, long.name) == ("block.tiny.s8", "block.tiny.s16")
-    assert (short.op, short.shapes) == ("block", ((1, 8, 64),))
+    assert (short.op, short.shapes) == ("block", ((1, 8, 16),))
     assert f"a decoder layer of {model}: float32, sdpa, config " in short.expression
     (other,) = cases(model, seq=(8,), dtype="bfloat16", attention="eager")
     assert other.name == "block.tiny.bfloat16.eager.s8"
@@ -61,7 +61,7 @@ def test_names_that_stand_for_models() -> None:
 def test_another_config_is_another_case(model: str) -> None:
     (before,) = cases(model, seq=(8,))
     path = Path(model, "config.json")
-    path.write_text(path.read_text().replace('"intermediate_size": 128', '"intermediate_size": 96'))
+    path.write_text(path.read_text().replace('"intermediate_size": 32', '"intermediate_size": 24'))
     (after,) = cases(f"{model}/../Tiny", seq=(8,))  # a name is looked for once
     assert (before.name, before.width) == (after.name, after.width)
     assert before.digest != after.digest
@@ -78,12 +78,12 @@ def test_a_row_has_each_launch(model: str) -> None:
     device = ScriptedDevice(lambda n: 100.0 + n, l2_bytes=1)
     contestants = {"ours": Ours(SimulatedDriver(), "sm_90a"), "eager": eager}
     contest = Contest(device, contestants, ONE_ROUND)
-    (case,), said = cases(model, seq=(4,)), StringIO()
+    (case,), said = cases(model, seq=(8,)), StringIO()
     serve(contest, [json.dumps(request_of(case, {}))], sender(said))
     *phases, last = map(json.loads, said.getvalue().splitlines())
     assert phases[-1] == {"phase": "ours: each launch"}
     row = last["row"]
-    assert (row["name"], row["op"], row["problem"]) == ("block.tiny.s4", "block", "")
+    assert (row["name"], row["op"], row["problem"]) == ("block.tiny.s8", "block", "")
     launches = row["launches"]
     kernels = [launch["kernel"] for launch in launches]
     assert kernels.count("llama_rms_norm") == 2
@@ -130,20 +130,20 @@ def test_the_table_of_launches_and_going_on(
 @needs_nvrtc
 def test_static(model: str, tmp_path: Path, tilewright: Tilewright) -> None:
     path = tmp_path / "rows.json"
-    argv = ["--model", model, "--block", "--seq", "16", "--static", "--json", str(path)]
+    argv = ["--model", model, "--block", "--seq", "8", "--static", "--json", str(path)]
     result = tilewright("bench", *argv)
     assert (result.code, result.err) == (0, "")
     rows = json.loads(path.read_text())["kernels"]
-    assert {row["case"] for row in rows} == {"block.tiny.s16"}
+    assert {row["case"] for row in rows} == {"block.tiny.s8"}
     norm = next(row for row in rows if row["kernel"] == "llama_rms_norm")
     assert norm["launches"] == 2
     assert 0 < norm["floor_us"] < norm["estimate_us"]
     lines = [line.split() for line in result.out.splitlines()]
     assert lines[0][:3] == ["case", "kernel", "x"]
-    assert ["block.tiny.s16", "llama_rms_norm", "2"] in [line[:3] for line in lines]
+    assert ["block.tiny.s8", "llama_rms_norm", "2"] in [line[:3] for line in lines]
     total = sum(row["launches"] * row["estimate_us"] for row in rows)
     count, kinds = sum(row["launches"] for row in rows), len(rows)
-    assert lines[-1][:-1] == ["block.tiny.s16", f"{count}", f"{kinds}", f"{total:.1f}"]
+    assert lines[-1][:-1] == ["block.tiny.s8", f"{count}", f"{kinds}", f"{total:.1f}"]
     floor = float(lines[-1][-1])
     assert 0 <= floor <= total
 
