@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from draws import use_draws
 from no_hub import hide_hub
 from one_thread import use_one_thread
 from own_database import hide_own_database
@@ -31,13 +31,13 @@ hide_own_database()
 hide_hub()
 use_one_thread()
 
-# Random tests draw the same examples each time: a red build stays red until it is fixed.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
-settings.load_profile("repeatable")
-
-
 # All that tests import stays: searching it for garbage, again and again, took a third of the time.
 gc.disable()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Random tests draw fewer examples where not every case is asked for."""
+    use_draws(all_of_them=bool(config.getoption("--every-case")))
 
 
 def pytest_collection_finish() -> None:

@@ -4,6 +4,7 @@
 from typing import Any
 
 import pytest
+from draws import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,13 +53,13 @@ def indexings(draw: st.DrawFn) -> tuple[Any, list[Any]]:
 
 
 @given(indexing=indexings())
-@settings(max_examples=30, deadline=None, print_blob=True)
+@settings(max_examples=drawn(30), deadline=None, print_blob=True)
 def test_index(indexing: tuple[Any, list[Any]], check: Any):
     check(torch.IndexOp, *indexing, exact=True)
 
 
 @given(data=st.data(), indexing=indexings(), accumulate=st.booleans())
-@settings(max_examples=20, deadline=None, print_blob=True)
+@settings(max_examples=drawn(20), deadline=None, print_blob=True)
 def test_index_put(
     data: st.DataObject, indexing: tuple[Any, list[Any]], accumulate: bool, check: Any
 ):
@@ -69,7 +70,7 @@ def test_index_put(
 
 
 @given(data=st.data(), shape=st.lists(positive, min_size=1, max_size=3), seed=seeds)
-@settings(max_examples=20, deadline=None, print_blob=True)
+@settings(max_examples=drawn(20), deadline=None, print_blob=True)
 def test_gather_and_scatter(data: st.DataObject, shape: list[int], seed: int, check: Any):
     dim = data.draw(st.integers(-len(shape), len(shape) - 1))
     sizes = [data.draw(st.integers(1, size)) for size in shape]
@@ -83,7 +84,7 @@ def test_gather_and_scatter(data: st.DataObject, shape: list[int], seed: int, ch
 
 # Sequences: for images PyTorch has kernels that differ among themselves, as the pass says.
 @given(size=st.integers(1, 40), to=st.integers(1, 80), scale=st.floats(0.2, 4), given=st.booleans())
-@settings(max_examples=40, deadline=None, print_blob=True)
+@settings(max_examples=drawn(40), deadline=None, print_blob=True)
 def test_nearest(size: int, to: int, scale: float, given: bool, check: Any):
     to = max(int(size * scale), 1) if given else to
     input, scales = pytorch.arange(float(size)).reshape(1, 1, -1), [scale] if given else []
@@ -92,6 +93,6 @@ def test_nearest(size: int, to: int, scale: float, given: bool, check: Any):
 
 
 @given(size=st.integers(1, 20), to=st.integers(1, 40), align_corners=st.booleans(), seed=seeds)
-@settings(max_examples=20, deadline=None, print_blob=True)
+@settings(max_examples=drawn(20), deadline=None, print_blob=True)
 def test_linear(size: int, to: int, align_corners: bool, seed: int, check: Any):
     check(torch.UpsampleLinear1dOp, rand(seed, 1, 1, size), [to], align_corners)

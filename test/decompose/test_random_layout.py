@@ -5,6 +5,7 @@ from math import prod
 from typing import Any
 
 import pytest
+from draws import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,7 +37,7 @@ def dims_of(draw: st.DrawFn, shape: Shape) -> int:
 
 
 @given(data=st.data(), shape=shapes, dtype=dtypes, start=bounds, end=bounds, step=st.integers(1, 4))
-@settings(max_examples=60, print_blob=True)
+@settings(max_examples=drawn(60), print_blob=True)
 def test_slices(
     data: st.DataObject, shape: Shape, dtype: str, start: int, end: int, step: int, check: Any
 ):
@@ -50,7 +51,7 @@ def test_slices(
 
 
 @given(data=st.data(), shape=shapes, dtype=dtypes)
-@settings(max_examples=60, print_blob=True)
+@settings(max_examples=drawn(60), print_blob=True)
 def test_pads(data: st.DataObject, shape: Shape, dtype: str, check: Any):
     count = data.draw(st.integers(0, len(shape)))
     last = shape[len(shape) - count :][::-1]
@@ -62,7 +63,7 @@ def test_pads(data: st.DataObject, shape: Shape, dtype: str, check: Any):
 
 
 @given(data=st.data(), shape=st.tuples(sizes, sizes, sizes), mode=modes)
-@settings(max_examples=60, print_blob=True)
+@settings(max_examples=drawn(60), print_blob=True)
 def test_edges(data: st.DataObject, shape: Shape, mode: str, check: Any):
     pads: list[int] = []
     for size in data.draw(st.sampled_from([shape[:0:-1], shape[2:]])):
@@ -73,7 +74,7 @@ def test_edges(data: st.DataObject, shape: Shape, mode: str, check: Any):
 
 
 @given(data=st.data(), shape=shapes, lengths=lengths, dtype=dtypes)
-@settings(max_examples=50, print_blob=True)
+@settings(max_examples=drawn(50), print_blob=True)
 def test_joins(data: st.DataObject, shape: Shape, lengths: list[int], dtype: str, check: Any):
     dim = data.draw(dims_of(shape))
     parts = [
@@ -88,7 +89,7 @@ def test_joins(data: st.DataObject, shape: Shape, lengths: list[int], dtype: str
 
 
 @given(data=st.data(), shape=shapes, shifts=shifts)
-@settings(max_examples=50, print_blob=True)
+@settings(max_examples=drawn(50), print_blob=True)
 def test_orders(data: st.DataObject, shape: Shape, shifts: list[int], check: Any):
     input = numbered(shape)
     dims = [data.draw(dims_of(shape)) for _ in shifts]
@@ -103,7 +104,7 @@ def test_orders(data: st.DataObject, shape: Shape, shifts: list[int], check: Any
     offset=st.integers(-5, 5),
     dims=st.permutations([-3, 1, 2]),
 )
-@settings(max_examples=50, print_blob=True)
+@settings(max_examples=drawn(50), print_blob=True)
 def test_diagonals(shape: Shape, offset: int, dims: list[int], check: Any):
     input, (dim1, dim2, _) = numbered(shape), dims
     check(torch.TrilOp, input, offset, exact=True)

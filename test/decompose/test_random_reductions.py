@@ -4,6 +4,7 @@
 from math import inf, nan
 from typing import Any
 
+from draws import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,7 +46,7 @@ def _size(input: Any, dim: int) -> int:
 
 
 @given(data=st.data(), input=tensors(), keepdim=st.booleans())
-@settings(max_examples=25, print_blob=True)
+@settings(max_examples=drawn(25), print_blob=True)
 def test_extremes_and_where_they_are(data: st.DataObject, input: Any, keepdim: bool, check: Any):
     dim = data.draw(dim_of(input))
     pairs: list[type[TorchOp]] = [torch.MaxDimOp, torch.MinDimOp, torch.ArgmaxOp, torch.ArgminOp]
@@ -56,7 +57,7 @@ def test_extremes_and_where_they_are(data: st.DataObject, input: Any, keepdim: b
 
 
 @given(data=st.data(), input=tensors(), keepdim=st.booleans())
-@settings(max_examples=25, print_blob=True)
+@settings(max_examples=drawn(25), print_blob=True)
 def test_sums_and_truths(data: st.DataObject, input: Any, keepdim: bool, check: Any):
     dim = data.draw(dim_of(input))
     ops: list[type[TorchOp]] = [torch.AnyDimOp, torch.AllDimOp, torch.ProdDimOp]
@@ -65,7 +66,7 @@ def test_sums_and_truths(data: st.DataObject, input: Any, keepdim: bool, check: 
 
 
 @given(data=st.data(), input=tensors(floats_only=True), keepdim=st.booleans())
-@settings(max_examples=25, print_blob=True)
+@settings(max_examples=drawn(25), print_blob=True)
 def test_statistics(data: st.DataObject, input: Any, keepdim: bool, check: Any):
     dim, ord = data.draw(dim_of(input)), data.draw(st.sampled_from(_ORDERS))
     if _size(input, dim) or 0 <= ord < inf:
@@ -74,7 +75,7 @@ def test_statistics(data: st.DataObject, input: Any, keepdim: bool, check: Any):
 
 
 @given(groups=st.integers(1, 3), size=st.integers(1, 3), space=spaces, affine=st.booleans())
-@settings(max_examples=15, print_blob=True)
+@settings(max_examples=drawn(15), print_blob=True)
 def test_channel_norms(groups: int, size: int, space: list[int], affine: bool, check: Any):
     # PyTorch computes input * rstd - mean * rstd on a CPU, which cancels in groups of few elements.
     channels, generator = groups * size, pytorch.Generator().manual_seed(0)

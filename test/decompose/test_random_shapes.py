@@ -5,6 +5,7 @@ from math import prod
 from typing import Any
 
 import pytest
+from draws import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,7 +56,7 @@ def factors(draw: st.DrawFn, number: int) -> Shape:
 
 
 @given(data=st.data(), shape=shapes(), seed=seeds)
-@settings(max_examples=40, print_blob=True)
+@settings(max_examples=drawn(40), print_blob=True)
 def test_broadcasting(data: st.DataObject, shape: Shape, seed: int, check: Any):
     op = data.draw(st.sampled_from([torch.AddOp, torch.SubOp, torch.MulOp, torch.MaximumOp]))
     pair = [shape, data.draw(broadcast_to(shape))]
@@ -64,7 +65,7 @@ def test_broadcasting(data: st.DataObject, shape: Shape, seed: int, check: Any):
 
 
 @given(data=st.data(), shape=shapes(), keepdim=st.booleans(), seed=seeds)
-@settings(max_examples=40, print_blob=True)
+@settings(max_examples=drawn(40), print_blob=True)
 def test_reductions(data: st.DataObject, shape: Shape, keepdim: bool, seed: int, check: Any):
     ops: list[type[TorchOp]] = [torch.SumDimOp, torch.MeanDimOp]
     if 0 not in shape:
@@ -74,7 +75,7 @@ def test_reductions(data: st.DataObject, shape: Shape, keepdim: bool, seed: int,
 
 
 @given(data=st.data(), batch=st.lists(sizes, max_size=2).map(tuple), mnk=st.tuples(*[sizes] * 3))
-@settings(max_examples=40, print_blob=True)
+@settings(max_examples=drawn(40), print_blob=True)
 def test_matmul(data: st.DataObject, batch: Shape, mnk: tuple[int, int, int], check: Any):
     m, n, k = mnk
     left = data.draw(st.sampled_from([(*data.draw(broadcast_to(batch)), m, k), (k,)]))
@@ -83,7 +84,7 @@ def test_matmul(data: st.DataObject, batch: Shape, mnk: tuple[int, int, int], ch
 
 
 @given(rows=shapes(), columns=st.lists(sizes, max_size=1).map(tuple), k=sizes, bias=st.booleans())
-@settings(max_examples=100, print_blob=True)
+@settings(max_examples=drawn(100), print_blob=True)
 def test_linear(rows: Shape, columns: Shape, k: int, bias: bool, check: Any):
     # PyTorch takes a vector for the weight of a matrix only without bias.
     added = [rand(2, columns)] if bias and columns else []
@@ -91,7 +92,7 @@ def test_linear(rows: Shape, columns: Shape, k: int, bias: bool, check: Any):
 
 
 @given(data=st.data(), shape=shapes(least=1), seed=seeds, affine=st.booleans())
-@settings(max_examples=50, print_blob=True)
+@settings(max_examples=drawn(50), print_blob=True)
 def test_normalisations(data: st.DataObject, shape: Shape, seed: int, affine: bool, check: Any):
     input, dim = rand(seed, shape), data.draw(st.integers(-len(shape), len(shape) - 1))
     tail = shape[dim:]
@@ -102,7 +103,7 @@ def test_normalisations(data: st.DataObject, shape: Shape, seed: int, affine: bo
 
 
 @given(data=st.data(), shape=shapes(positive))
-@settings(max_examples=40, print_blob=True)
+@settings(max_examples=drawn(40), print_blob=True)
 def test_views(data: st.DataObject, shape: Shape, check: Any):
     input = pytorch.arange(float(prod(shape))).reshape(shape)
     order = data.draw(st.permutations(range(len(shape))))

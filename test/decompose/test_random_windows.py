@@ -4,6 +4,7 @@
 from typing import Any
 
 import pytest
+from draws import drawn
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,9 @@ from tilewright.dialects import torch
 
 pytorch: Any = pytest.importorskip("torch")
 
-few = settings(max_examples=12, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+few = settings(
+    max_examples=drawn(12), print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
 small = st.integers(1, 3)
 
 

@@ -5,6 +5,7 @@ the simulator with all checks on, and the results are compared with PyTorch's in
 """
 
 import pytest
+from draws import drawn
 from hypothesis import HealthCheck, given, settings
 
 from tilewright.tools.cli import main
@@ -57,7 +58,7 @@ def test_runs_right(expression: str) -> None:
     assert run(expression) == 0
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=drawn(12), suppress_health_check=[HealthCheck.too_slow])
 @given(shapes.flatmap(lambda shape: expressions(shape, depth=3)))
 def test_drawn_expressions_run_right(expression: str) -> None:
     assert run(expression) == 0, expression

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from dangling_uses import assert_no_dangling_uses
+from draws import drawn
 from hypothesis import HealthCheck, Phase, given, settings
 from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
@@ -54,13 +55,13 @@ def _check_pass(before: ModuleOp, after: ModuleOp, name: str) -> None:
 
 
 @given(graphs(5, 11))
-@settings(max_examples=30, suppress_health_check=_SLOW, phases=_PHASES)
+@settings(max_examples=drawn(30), suppress_health_check=_SLOW, phases=_PHASES)
 def test_small_graphs(graph: Graph):
     check(graph)
 
 
 @given(graphs(3, 6))
-@settings(max_examples=8, suppress_health_check=_SLOW, phases=_PHASES)
+@settings(max_examples=drawn(8), suppress_health_check=_SLOW, phases=_PHASES)
 def test_captured_graphs(graph: Graph):
     captured = api.capture(graph, *graph.inputs())
     check_module(graph, captured.module, [input.tensor for input in captured.inputs])
@@ -68,7 +69,7 @@ def test_captured_graphs(graph: Graph):
 
 @needs_nvrtc
 @given(graphs(5, 12))
-@settings(max_examples=25, suppress_health_check=_SLOW, phases=_PHASES)
+@settings(max_examples=drawn(25), suppress_health_check=_SLOW, phases=_PHASES)
 def test_simulated_graphs(graph: Graph):
     module, inputs = graph.torch_ir(), [array_of(x) for x in graph.inputs()]
     kernel_ir = lower(module, Level.KERNEL)

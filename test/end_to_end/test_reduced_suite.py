@@ -23,20 +23,18 @@ pytestmark = needs_nvrtc
 CASES = {case.name: case for case in cases()}
 TARGETS = ("sm_80", "sm_90a", "sm_120")
 
-# Of each operation and each family of schedules one.
+# Of each operation and each family of schedules one; gated matmuls and attention are slow.
 SOME = {
     "matmul.tinyllama.q_proj.s32": "sm_90a",
     "matmul.tinyllama.gate_proj.s128": "sm_80",
     "matmul_add.tinyllama.o_proj.s32": "sm_120",
     "silu_mul_matmul.tinyllama.s32": "sm_80",
-    "silu_mul_matmul.tinyllama.s128": "sm_90a",
     "rmsnorm.tinyllama.s32": "sm_120",
     "rmsnorm.qwen.s512": "sm_80",
     "softmax.tinyllama.s32": "sm_80",
     "softmax.qwen.s512": "sm_90a",
     "silu_mul.qwen.s128": "sm_120",
-    "sdpa.tinyllama.s32": "sm_90a",
-    "sdpa.qwen.s128": "sm_80",
+    "sdpa.tinyllama.s32": "sm_80",
     "naive_attn.tinyllama.s32": "sm_120",
 }
 

@@ -77,8 +77,8 @@ def kernels(module: ModuleOp) -> list[str]:
     return [op.sym_name.data for op in module.ops if isinstance(op, loop.KernelOp)]
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=str)
-def test_a_layer_is_few_kernels_named_after_modules_and_right(family: Family):
+def check(family: Family) -> None:
+    """Each pass, and the names of the kernels."""
     captured = captured_layers(family, 1)
     module = lowered_checked(captured)
     assert_right(captured, interpreted(captured, module))
@@ -88,17 +88,39 @@ def test_a_layer_is_few_kernels_named_after_modules_and_right(family: Family):
 
 
 @pytest.mark.parametrize("family", SOME, ids=str)
+def test_a_layer_is_few_kernels_named_after_modules_and_right(family: Family):
+    check(family)
+
+
+@pytest.mark.usefixtures("every_case")
+@pytest.mark.parametrize("family", FAMILIES, ids=str)
+def test_every_layer(family: Family):
+    check(family)
+
+
+@pytest.mark.parametrize("family", SOME, ids=str)
 def test_a_second_layer_needs_no_kernels_of_its_own(family: Family):
     one, two = (api.lower(captured_layers(family, number), "loop") for number in (1, 2))
     assert len(kernels(two)) <= len(kernels(one)), (kernels(one), kernels(two))
 
 
-@needs_nvrtc
-@pytest.mark.parametrize("family", SOME, ids=str)
-def test_a_layer_on_the_simulator(family: Family):
+def simulate(family: Family) -> None:
+    """Right, and nothing to complain of."""
     captured = captured_layers(family, 1)
     plan = plan_of(lower(captured.module, Level.CUDA))
     inputs = [array_of(input.tensor) for input in captured.inputs]
     execution = SimulatorBackend("sm_90a").run(plan, inputs)
     assert execution.problems == []
     assert_right(captured, execution.results)
+
+
+@needs_nvrtc
+def test_a_layer_on_the_simulator():
+    simulate(FAMILIES[3])  # the other way to write attention is in `test_model_families`
+
+
+@needs_nvrtc
+@pytest.mark.usefixtures("every_case")
+@pytest.mark.parametrize("family", FAMILIES, ids=str)
+def test_every_layer_on_the_simulator(family: Family):
+    simulate(family)

@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from draws import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects import func, memref
@@ -79,7 +80,7 @@ def main_of(module: ModuleOp) -> func.FuncOp:
     return first
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=drawn(100), deadline=None, derandomize=True)
 @given(STEPS, st.lists(st.integers(0, 10), max_size=2))
 def test_plans_are_safe_and_small(steps: list[Step], results: list[int]) -> None:
     module = launches(steps, results)
@@ -121,7 +122,7 @@ def _bytes(op: object) -> range:
 LIFETIMES = st.tuples(st.integers(0, 12), st.integers(0, 6), st.integers(0, 4000))
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=drawn(200), deadline=None, derandomize=True)
 @given(st.lists(LIFETIMES, max_size=12))
 def test_offsets(drawn: list[tuple[int, int, int]]) -> None:
     """Buffers that meet lie apart; the whole is at least what is alive at once, at most the sum."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from draws import drawn
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import ModuleOp
@@ -178,7 +179,7 @@ def check_random(
     """Whether `rewrite` changed each random kernel that is free of races; they still have to be."""
     changed = list[bool]()
 
-    @settings(max_examples=60, deadline=None, derandomize=True, phases=phases)
+    @settings(max_examples=drawn(60), deadline=None, derandomize=True, phases=phases)
     @given(bodies(kind))
     def check(body: list[str | Nest]) -> None:
         module = parsed(body, kind)

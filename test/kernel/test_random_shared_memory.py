@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 import numpy as np
+from draws import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.parser import Parser
@@ -87,7 +88,7 @@ def kernel_text(phases: Sequence[tuple[bool, Sequence[tuple[str, str]]]]) -> str
 def test_what_is_needed_is_not_overwritten() -> None:
     shared = list[int]()
 
-    @settings(max_examples=250, deadline=None, derandomize=True)
+    @settings(max_examples=drawn(250), deadline=None, derandomize=True)
     @given(st.lists(PHASE, min_size=2, max_size=5))
     def check(phases: list[tuple[bool, list[tuple[str, str]]]]) -> None:
         module = Parser(context(), kernel_text(phases)).parse_module()
@@ -104,5 +105,5 @@ def test_what_is_needed_is_not_overwritten() -> None:
         shared.append(sum(share_bytes(a, b) for a in arrays for b in arrays if a is not b))
 
     check()
-    assert len(shared) >= 40
-    assert sum(number > 0 for number in shared) >= 15
+    assert len(shared) >= drawn(40)
+    assert sum(number > 0 for number in shared) >= drawn(15)

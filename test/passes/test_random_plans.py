@@ -5,6 +5,7 @@ by running the program before and after it.
 """
 
 from dangling_uses import assert_no_dangling_uses
+from draws import drawn
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -57,14 +58,14 @@ def lower_checked(text: str, pipeline: str, symbol: str) -> None:
     assert level_of(module) is Level.KERNEL
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=drawn(8), suppress_health_check=[HealthCheck.too_slow])
 @given(plans(), schedules())
 def test_drawn_plans_are_lowered_right(plan: str, schedule: str) -> None:
     lower_checked(plan, f"{FUSION}to-tile,to-kernel", "main")
     lower_checked(plan, schedule, "main")
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=drawn(12), suppress_health_check=[HealthCheck.too_slow])
 @given(tile_kernels())
 def test_drawn_schedules_are_lowered_right(kernel: str) -> None:
     lower_checked(kernel, "convert-tile-to-kernel", "main")

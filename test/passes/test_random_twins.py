@@ -4,6 +4,7 @@ Kernels that no frontend would write, each written twice under other names: what
 is their names alone, so as many kernels are left as there are without the copies.
 """
 
+from draws import drawn
 from hypothesis import HealthCheck, given, note, settings
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
@@ -60,7 +61,7 @@ def kernels(module: ModuleOp) -> list[loop.KernelOp]:
     return [op for op in module.ops if isinstance(op, loop.KernelOp)]
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=drawn(12), suppress_health_check=[HealthCheck.too_slow])
 @given(plans())
 def test_twins_are_one_kernel(text: str):
     note(text)
@@ -72,7 +73,7 @@ def test_twins_are_one_kernel(text: str):
     assert [str(k) for k in kernels(both)] == [str(k) for k in kernels(alone)]
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=drawn(12), suppress_health_check=[HealthCheck.too_slow])
 @given(plans())
 def test_twins_have_one_normal_form(text: str):
     note(text)
@@ -83,7 +84,7 @@ def test_twins_have_one_normal_form(text: str):
     assert len(kernels(both)) == len(kernels(alone))
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=drawn(12), suppress_health_check=[HealthCheck.too_slow])
 @given(plans())
 def test_the_normal_form_has_itself_as_normal_form(text: str):
     note(text)

@@ -4,6 +4,7 @@
 from itertools import product
 
 import hypothesis.strategies as st
+from draws import drawn
 from hypothesis import given, settings
 
 from tilewright.dialects.target import target
@@ -18,7 +19,7 @@ _diagonal = st.builds(Diagonal, _factor, _factor, st.integers(-40, 40))
 CAUSAL = Diagonal(1, -1, 0)
 
 
-@settings(max_examples=100)
+@settings(max_examples=drawn(100))
 @given(st.lists(_diagonal, min_size=1, max_size=2), _size, _size, _side, _side)
 def test_each_condition_holds_somewhere(
     diagonals: list[Diagonal], rows: int, columns: int, m: int, n: int

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from draws import drawn
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
@@ -64,7 +65,7 @@ def check(case: str, sizes: Sizes, target: str, data: DataObject) -> None:
     assert check_pass(before, module, "kernel").notes == ()
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=drawn(12), suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from([*CASES]), SIZES, st.sampled_from(TARGETS), st.data())
 def test_choices(case: str, sizes: Sizes, target: str, data: DataObject):
     check(case, sizes, target, data)

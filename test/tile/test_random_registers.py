@@ -7,6 +7,7 @@ Some run in the simulator.
 
 import pytest
 import torch
+from draws import drawn
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
@@ -98,7 +99,7 @@ def check(source: Expression, data: DataObject) -> None:
     assert check_pass(before, module, "kernel").notes == ()
 
 
-@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=drawn(6), suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from([*CASES]), SIZES, st.data())
 def test_contractions(case: str, sizes: Sizes, data: DataObject):
     check(contraction(case, sizes, fake=True), data)
@@ -110,7 +111,7 @@ def test_many_contractions(every_case: None, case: str, sizes: Sizes, data: Data
     check(contraction(case, sizes, fake=True), data)
 
 
-@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=drawn(6), suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(OTHERS), SIZES, st.data())
 def test_others(text: str, sizes: Sizes, data: DataObject):
     check(parse_expression(text.format(**sizes._asdict()), fake=True), data)

@@ -40,17 +40,17 @@ TARGET = "sm_90a"
 T = TypeVar("T")
 
 KINDS: dict[str, tuple[Callable[[Draw], Drawn], int, int]] = {
-    "contraction": (contraction, 35, 6),
-    "rows": (rows, 15, 3),
-    "attention": (attention, 10, 3),
+    "contraction": (contraction, 12, 2),
+    "rows": (rows, 6, 1),
+    "attention": (attention, 4, 1),
 }
 """What is drawn, how many are interpreted, and how many are simulated."""
 
-MORE = 40
+MORE = 120
 """How many times as many there are with --every-case."""
 
 
-CHANGED = 25
+CHANGED = 12
 """How many schedules are changed."""
 
 REFUSED = (ParseError, VerifyException, PassFailedException, TilewrightError)

@@ -5,6 +5,7 @@ import re
 
 import hypothesis.strategies as st
 import pytest
+from draws import drawn
 from hypothesis import given, settings
 
 from tilewright.dialects import loop
@@ -39,7 +40,7 @@ def test_more_sums_than_the_registers_of_a_large_tile():
 _sizes = st.sampled_from([1, 7, 16, 33, 64, 100, 129, 512, 1000, 4096, 5000])
 
 
-@settings(max_examples=30)
+@settings(max_examples=drawn(30))
 @given(_sizes, _sizes, _sizes, st.integers(1, 40), st.integers(1, 9), st.sampled_from(TARGETS))
 def test_the_fastest_is_the_first(m: int, n: int, k: int, batch: int, sums: int, name: str):
     problem = Contraction(batch, m, n, k, sums, m_bytes=4, n_bytes=2 * sums)

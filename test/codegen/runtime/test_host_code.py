@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from tilewright.api import CompiledProgram, capture
+from tilewright.codegen import nvrtc
 from tilewright.codegen.runtime import loaded_plan
 from tilewright.codegen.runtime.driver import Arguments, DriverError, Memory
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
@@ -172,10 +173,35 @@ class Layers(nn.Module):
         return x
 
 
-def test_calls_see_their_own_inputs(compile: Compile):
-    """From the second call on the steps are a graph, whose arguments change with the addresses."""
+class Compiled(NamedTuple):
+    """The layers, and the program for them."""
+
+    model: Layers
+    program: CompiledProgram
+
+
+@pytest.fixture(scope="module")
+def compiled_once() -> Compiled:
+    """Compiled for all tests of this file."""
+    if not nvrtc.available():
+        pytest.skip("NVRTC is not installed")
     model = Layers()
-    program = compile(model, rows(4, 32))
+    captured = capture(model, rows(4, 32))
+    return Compiled(
+        model, CompiledProgram(captured, GpuBackend("sm_90a", SimulatedDriver()), "sm_90a")
+    )
+
+
+@pytest.fixture
+def layers(compiled_once: Compiled) -> Compiled:
+    """As new: no kernel is loaded, and nothing has been called."""
+    vars(compiled_once.program).pop("_run", None)
+    return compiled_once
+
+
+def test_calls_see_their_own_inputs(layers: Compiled):
+    """From the second call on the steps are a graph, whose arguments change with the addresses."""
+    model, program = layers
     assert len(program.kernels) >= 4
     assert program.plan.slab.slots
     kept: list[torch.Tensor] = []
@@ -185,9 +211,9 @@ def test_calls_see_their_own_inputs(compile: Compile):
         torch.testing.assert_close(program(x), model(x))
 
 
-def test_a_graph_is_the_launches(compile: Compile):
-    model, x = Layers(), rows(4, 32)
-    plan = compile(model, x).plan
+def test_a_graph_is_the_launches(layers: Compiled):
+    (model, program), x = layers, rows(4, 32)
+    plan = program.plan
     named = dict(model.named_parameters())
     tensors = [named[plan.source_names[n]] if n in plan.source_names else x for n in range(7)]
     with_graph = LoadedPlan(plan, SimulatedDriver(), "sm_90a")
@@ -197,7 +223,7 @@ def test_a_graph_is_the_launches(compile: Compile):
         assert torch.equal(one, other)
 
 
-def test_a_driver_without_graphs(compile: Compile, monkeypatch: pytest.MonkeyPatch):
+def test_a_driver_without_graphs(layers: Compiled, monkeypatch: pytest.MonkeyPatch):
     asked: list[int] = []
 
     def refuse(self: SimulatedDriver, steps: Any) -> Any:
@@ -205,8 +231,7 @@ def test_a_driver_without_graphs(compile: Compile, monkeypatch: pytest.MonkeyPat
         raise DriverError("no graphs")
 
     monkeypatch.setattr(SimulatedDriver, "graph", refuse)
-    model = Layers()
-    program = compile(model, rows(4, 32))
+    model, program = layers
     x = rows(4, 32)
     with pytest.warns(RuntimeWarning, match="^kernels are launched one by one: no graphs"):
         torch.testing.assert_close(program(x), model(x))
@@ -216,7 +241,7 @@ def test_a_driver_without_graphs(compile: Compile, monkeypatch: pytest.MonkeyPat
     assert asked == [len(program.kernels)]
 
 
-def test_a_graph_that_takes_no_other_memory(compile: Compile, monkeypatch: pytest.MonkeyPatch):
+def test_a_graph_that_takes_no_other_memory(layers: Compiled, monkeypatch: pytest.MonkeyPatch):
     """Where results lie elsewhere at each call, it would be made anew at each: it is given up."""
     made: list[int] = []
     init = SimulatedGraph.__init__
@@ -230,8 +255,7 @@ def test_a_graph_that_takes_no_other_memory(compile: Compile, monkeypatch: pytes
 
     monkeypatch.setattr(SimulatedGraph, "update", refuse)
     monkeypatch.setattr(SimulatedGraph, "__init__", spy)
-    model = Layers()
-    program = compile(model, rows(4, 32))
+    model, program = layers
     kept: list[torch.Tensor] = []
     for _ in range(4):
         x = rows(4, 32)
@@ -240,9 +264,9 @@ def test_a_graph_that_takes_no_other_memory(compile: Compile, monkeypatch: pytes
     assert made == [len(program.kernels)]
 
 
-def test_step_by_step_and_graphs_may_alternate(compile: Compile):
-    model, x = Layers(), rows(4, 32)
-    plan = compile(model, x).plan
+def test_step_by_step_and_graphs_may_alternate(layers: Compiled):
+    (model, program), x = layers, rows(4, 32)
+    plan = program.plan
     named = dict(model.named_parameters())
     run = LoadedPlan(plan, SimulatedDriver(), "sm_90a")
     for step_by_step in (False, True, False, False):
@@ -252,8 +276,8 @@ def test_step_by_step_and_graphs_may_alternate(compile: Compile):
         torch.testing.assert_close(result, model(x))
 
 
-def test_only_what_moved_is_bound_anew(compile: Compile, passed: list[Arguments]):
-    program = compile(Layers(), rows(4, 32))
+def test_only_what_moved_is_bound_anew(layers: Compiled, passed: list[Arguments]):
+    program = layers.program
     x = rows(4, 32)
     kept = [program(x)]
     first = len(passed)
@@ -426,9 +450,8 @@ def test_what_a_graph_captures_is_filled_once(monkeypatch: pytest.MonkeyPatch):
     assert len(filled) == 3 * len(plan.plan.kept)
 
 
-def test_threads(compile: Compile):
-    model = Layers()
-    program = compile(model, rows(4, 32))
+def test_threads(layers: Compiled):
+    model, program = layers
     inputs = [rows(4, 32) for _ in range(6)]
     with ThreadPoolExecutor(3) as pool:
         results = list(pool.map(program, inputs))

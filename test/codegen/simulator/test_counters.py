@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from draws import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -112,7 +113,7 @@ def test_bytes_moved_against_those_that_must_be(run: Run):
     size=st.sampled_from([1, 2, 4, 8, 16]),
     items=st.lists(st.integers(0, 255), min_size=32, max_size=32),
 )
-@settings(max_examples=60)
+@settings(max_examples=drawn(60))
 def test_the_counters_follow_the_model_that_passes_use(size: int, items: list[int]):
     addresses = [item * size for item in items]
     count = lanes_per_phase(size)

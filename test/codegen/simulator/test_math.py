@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from draws import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -155,7 +156,7 @@ def _exactly(*values: float) -> np.float32:
 
 
 @given(a=_normal, b=_normal, c=_normal)
-@settings(derandomize=True, max_examples=400)
+@settings(derandomize=True, max_examples=drawn(400))
 def test_fma_rounds_once(a: float, b: float, c: float):
     operands = [np.array([value], np.float32) for value in (a, b, c)]
     result = np.zeros(1, np.float32)
@@ -176,7 +177,7 @@ def test_fma_at_the_middle_between_two_floats():
 
 
 @given(a=_normal, b=_normal, mode=st.sampled_from(["rz", "rm", "rp"]))
-@settings(derandomize=True, max_examples=300)
+@settings(derandomize=True, max_examples=drawn(300))
 def test_directed_rounding_brackets_the_exact_sum(a: float, b: float, mode: str):
     total, error = two_sum(np.array([a]), np.array([b]))
     result = directed(total, error, mode)[0]
@@ -192,7 +193,7 @@ _doubles = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @given(a=_doubles, b=_doubles, c=_doubles)
-@settings(derandomize=True, max_examples=600)
+@settings(derandomize=True, max_examples=drawn(600))
 def test_fma_of_doubles_rounds_once(a: float, b: float, c: float):
     with np.errstate(all="ignore"):
         result = fma64(np.array([a]), np.array([b]), np.array([c])).item()
@@ -242,7 +243,7 @@ _halves = st.floats(min_value=-(2.0**1022), max_value=2.0**1022)
 
 
 @given(a=_halves, b=_halves, mode=st.sampled_from(["rz", "rm", "rp"]))
-@settings(derandomize=True, max_examples=300)
+@settings(derandomize=True, max_examples=drawn(300))
 def test_directed_rounding_of_doubles_brackets_the_sum(a: float, b: float, mode: str):
     with np.errstate(all="ignore"):
         total, error = two_sum(np.array([a]), np.array([b]))

@@ -4,6 +4,7 @@
 from typing import Any
 
 import numpy as np
+from draws import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,7 +50,7 @@ _STEPS = st.lists(
 
 
 @given(steps=_STEPS, uses_rows=st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=drawn(150))
 def test_what_threads_know(steps: list[tuple[str, int, list[int]]], uses_rows: bool):
     order, plain = Order(Geometry((_BLOCKS, 1, 1), (_WIDTH, 1, 1)), uses_rows), _Plainly()
     told: dict[int, tuple[Knowledge, Any]] = {}
