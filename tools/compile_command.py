@@ -92,7 +92,8 @@ def _write_level(args: argparse.Namespace, target: str, level: Level) -> None:
         check_kernels(kernels_of(lowered), target)
     text = cuda_source(lowered) if level is Level.CUDA else str(lowered) + "\n"
     if args.plan is not None:
-        write_plan(plan_of(lower_to_cuda(lowered, target)), args.plan)
+        cuda_ir = lowered if level is Level.CUDA else lower_to_cuda(lowered, target)
+        write_plan(plan_of(cuda_ir), args.plan)
     if wants_report:
         _report(planned, target, args)
     if args.output is not None:
