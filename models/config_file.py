@@ -62,7 +62,7 @@ def read_config(path: Path) -> Any:
     _check_family(facts.get("model_type"), path)
     _check_head(facts.get("architectures"), path)
     _check_plain(facts, path)
-    _check_rotary_type(facts, path)
+    _check_rotary(facts, path)
     read: Any = import_module("transformers").AutoConfig.from_pretrained
     try:
         config = read(path, trust_remote_code=False)
@@ -71,7 +71,6 @@ def read_config(path: Path) -> Any:
     _check_family(config.model_type, path)
     _check_sizes(config, path)
     _check_heads(config, path)
-    _check_rotary(config, path)
     _check_causal(config, path)
     for name, value in _RETURNED.items():
         setattr(config, name, value)
@@ -111,14 +110,22 @@ def _check_sizes(config: Any, path: Path) -> None:
         raise UsageError(f"'{path}' is no config of a model: {', '.join(wrong)}")
 
 
-def _check_rotary_type(facts: dict[str, Any], path: Path) -> None:
-    """Raise for types of rotary embeddings that `transformers` does not know."""
+def _check_rotary(facts: dict[str, Any], path: Path) -> None:
+    """
+    Raise for types of rotary embeddings that `transformers` does not know, and for those whose
+    frequencies it computes anew when a text grows longer.
+    """
     functions = import_module("transformers.modeling_rope_utils").ROPE_INIT_FUNCTIONS
     known = [kind for kind in ("default", *functions) if kind not in _GROWING]
     for place in _ROTARY:
         rotary = as_object(facts.get(place)) or {}
         kind = rotary.get("rope_type") or rotary.get("type") or "default"
-        if kind not in (*known, *_GROWING):
+        if kind in _GROWING:
+            raise UnsupportedError(
+                f"'{path}' is of a model with rotary embeddings of the type '{kind}', which depend "
+                "on how long the text is"
+            )
+        if kind not in known:
             raise UsageError(
                 f"'{path}' is no config of a model: {place} is of the unknown type '{kind}'",
                 remedy=f"known are {', '.join(known)}",
@@ -138,17 +145,6 @@ def _check_heads(config: Any, path: Path) -> None:
     if size % 2 and getattr(config, "rope_parameters", None):
         raise UsageError(
             f"'{path}' is no config of a model: heads of size {size} have no halves to rotate"
-        )
-
-
-def _check_rotary(config: Any, path: Path) -> None:
-    """Raise for frequencies that `transformers` computes anew when a text grows longer."""
-    rotary: dict[str, Any] = getattr(config, "rope_parameters", None) or {}
-    kind = rotary.get("rope_type")
-    if kind in _GROWING:
-        raise UnsupportedError(
-            f"'{path}' is of a model with rotary embeddings of the type '{kind}', which depend on "
-            "how long the text is"
         )
 
 

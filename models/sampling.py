@@ -87,7 +87,7 @@ def penalised(choose: Choose, penalty: float) -> Choose:
 
     def chosen(logits: Any, text: Sequence[int]) -> int:
         scores = logits.to(torch.float32, copy=True)
-        seen = torch.tensor(sorted({*text}), device=scores.device)
+        seen = torch.tensor([*{*text}], device=scores.device)
         of_seen = scores[seen]
         scores[seen] = torch.where(of_seen < 0, of_seen * penalty, of_seen / penalty)
         return choose(scores, text)

@@ -31,6 +31,7 @@ def run(args: argparse.Namespace) -> int:
     folder = weights_folder(found)
     prompt = prompt_of(args, folder, found.config.vocab_size)
     asked = generation_config_of(found.config, folder)
+    _tell_left_alone(asked)
     choose = penalised(choose, _penalty(args, asked))
     generator = _generator(args, build(found.config, dtype=args.dtype), folder)
     clock = Clock(generator.tokens(prompt.tokens, args.max_new_tokens, choose, asked.ends))
@@ -49,11 +50,14 @@ def _choose(args: argparse.Namespace) -> Choose:
     return sampler(Sampling(**asked, seed=args.seed or 0)) if asked else greedy
 
 
-def _penalty(args: argparse.Namespace, asked: GenerationConfig) -> float:
-    """What the command asks for, or else the model; what is not followed of the model is told."""
+def _tell_left_alone(asked: GenerationConfig) -> None:
     if asked.left_alone:
         names = ", ".join(asked.left_alone)
         print(f"warning: {FILE} asks for {names}, which is left alone", file=sys.stderr)
+
+
+def _penalty(args: argparse.Namespace, asked: GenerationConfig) -> float:
+    """What the command asks for, or else the model."""
     given = args.repetition_penalty
     return asked.repetition_penalty if given is None else given
 

@@ -3,6 +3,7 @@
 
 import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -37,7 +38,7 @@ def test_commands_look_before_they_begin(
 
 
 def test_a_folder_that_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(os, "access", lambda path, mode: False)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    monkeypatch.setattr(os, "access", Mock(return_value=False))
     with pytest.raises(UsageError, match="is read-only"):
         check_path(str(tmp_path / "x.json"))
     check_path("/dev/null")  # in whose folder nothing is made

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from fake_driver import FakeDriver, NoCompiler, built_library, is_fake
+from nvrtc_needed import need_nvrtc
 
 from tilewright.api import CompiledProgram, capture
-from tilewright.codegen import nvrtc
 from tilewright.codegen.runtime.bindings_driver import BindingsDriver, BoundLibrary
 from tilewright.codegen.runtime.cuda_driver import CudaDriver
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
@@ -44,8 +44,7 @@ def cuda_driver(fake: FakeDriver, tmp_path: Path) -> CudaDriver:
     Our driver on the fake one; its memory is the CPU's. It is `libcuda`, or `cuda-bindings` where
     the fake was put in the real one's place: there the bindings look.
     """
-    if not nvrtc.available():
-        pytest.skip("NVRTC is not installed")
+    need_nvrtc()
     cache = NoCompiler(tmp_path)
     if is_fake(LIBRARY):
         driver = BindingsDriver(0, BoundLibrary(), cache, device="cpu")
@@ -58,8 +57,7 @@ def cuda_driver(fake: FakeDriver, tmp_path: Path) -> CudaDriver:
 @pytest.fixture
 def compile() -> Compile:
     """`tilewright.compile` for the GPU's host code on the simulator."""
-    if not nvrtc.available():
-        pytest.skip("NVRTC is not installed")
+    need_nvrtc()
 
     def compiled(
         function: Any, *inputs: Any, kwargs: Mapping[str, Any] | None = None

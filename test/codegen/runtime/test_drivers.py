@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from nvrtc_needed import need_nvrtc
 
-from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.launch_plan import ArrayType, Launch, MapOf
 from tilewright.codegen.runtime import gpu_backend
@@ -78,8 +78,7 @@ DRIVERS: dict[str, Callable[[], Driver]] = {
 @pytest.fixture(params=DRIVERS)
 def driver(request: pytest.FixtureRequest) -> Driver:
     """Each driver that runs here."""
-    if not nvrtc.available():
-        pytest.skip("NVRTC is not installed")
+    need_nvrtc()
     return DRIVERS[request.param]()
 
 

@@ -5,8 +5,9 @@ import json
 from typing import Any
 
 import pytest
+from nvrtc_needed import need_nvrtc
 
-from tilewright.codegen import execution, nvrtc
+from tilewright.codegen import execution
 from tilewright.codegen.execution import backend_for
 from tilewright.codegen.gpu import Gpu
 from tilewright.codegen.runtime import gpu_backend
@@ -21,8 +22,7 @@ SOFTMAX = "torch.softmax(torch.randn(4, 64), -1)"
 
 @pytest.fixture
 def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not nvrtc.available():
-        pytest.skip("NVRTC is not installed")
+    need_nvrtc()
 
     def backend(device: str, target: str, blocks: int | None) -> GpuBackend:
         assert (device, blocks) == ("gpu", None)

@@ -10,10 +10,10 @@ from weakref import ref
 import numpy as np
 import pytest
 import torch
+from nvrtc_needed import need_nvrtc
 from torch import nn
 
 from tilewright.api import CompiledProgram, capture
-from tilewright.codegen import nvrtc
 from tilewright.codegen.runtime import loaded_plan
 from tilewright.codegen.runtime.driver import Arguments, DriverError, Memory
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
@@ -183,8 +183,7 @@ class Compiled(NamedTuple):
 @pytest.fixture(scope="module")
 def compiled_once() -> Compiled:
     """Compiled for all tests of this file."""
-    if not nvrtc.available():
-        pytest.skip("NVRTC is not installed")
+    need_nvrtc()
     model = Layers()
     captured = capture(model, rows(4, 32))
     return Compiled(

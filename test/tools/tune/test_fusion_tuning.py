@@ -68,7 +68,10 @@ def test_the_default_stays_where_it_is_best(tmp_path: Path, tilewright: Tilewrig
 def test_kernels_that_are_fused_otherwise_are_shortlisted_too(
     tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shortlist, "isolated", lambda *_: ThreadPoolExecutor(1))  # pyright: ignore
+    def in_this_process(*_: object) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(1)
+
+    monkeypatch.setattr(shortlist, "isolated", in_this_process)
 
     def measured(kernel: str, schedule: str, target: str) -> Measurement:
         return Measurement(schedule, 1.0)
