@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loops of Loop IR: free axes and reductions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
     AtLeast,
     RangeOf,
@@ -107,8 +107,8 @@ class ReduceOp(AxesOp):
     """
     Folds what the body yields along one axis; where a yield's mask fails, the identity joins. The
     order of joining is unspecified, so that the axis may be split and shared. In a launch, steps
-    that are not below every expression of `below` are left out, and `unroll` asks for a loop that
-    is unrolled.
+    are left out that are before any expression of `from`, or not below every expression of `below`,
+    and `unroll` asks for a loop that is unrolled.
 
     ```mlir
     %s = loop.reduce %k in 64 with add {
@@ -122,7 +122,8 @@ class ReduceOp(AxesOp):
 
     extent = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(0)))
     bound_operands = var_operand_def(IndexType)
-    bound = opt_prop_def(AffineMapAttr)
+    lower_bound = opt_prop_def(AffineMapAttr)
+    upper_bound = opt_prop_def(AffineMapAttr)
     monoid = prop_def(MonoidAttr)
     unroll = opt_prop_def(UnitAttr)
     body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
@@ -133,8 +134,8 @@ class ReduceOp(AxesOp):
     )
     custom_directives = (ReduceAxis,)
     assembly_format = (
-        "custom<ReduceAxis>($extent, $bound_operands, $bound, $monoid, $unroll, $body) "
-        "attr-dict `:` type($results_)"
+        "custom<ReduceAxis>($extent, $bound_operands, $lower_bound, $upper_bound, $monoid, "
+        "$unroll, $body) attr-dict `:` type($results_)"
     )
 
     def __init__(
@@ -143,17 +144,14 @@ class ReduceOp(AxesOp):
         monoid: MonoidAttr,
         body: Region,
         *,
-        below: Access | None = None,
         unroll: bool = False,
     ):
         terminator = body.block.last_op
         assert isinstance(terminator, YieldOp)
-        bound, operands = _optional_bound(below)
         super().__init__(
-            operands=[operands],
+            operands=[()],
             properties={
                 "extent": IntegerAttr(extent, i64),
-                "bound": bound,
                 "monoid": monoid,
                 "unroll": UnitAttr() if unroll else None,
             },
@@ -174,13 +172,32 @@ class ReduceOp(AxesOp):
         return terminator
 
     @property
+    def start(self) -> Access | None:
+        """What steps are not before, apart from 0."""
+        return self._access(self.lower_bound)
+
+    @property
     def below(self) -> Access | None:
         """What steps are below, apart from the extent."""
-        return None if self.bound is None else (self.bound.data.results, self.bound_operands)
+        return self._access(self.upper_bound)
 
-    @below.setter
-    def below(self, bound: Access | None) -> None:
-        self.bound, self.operands = _optional_bound(bound)
+    def _access(self, bound: AffineMapAttr | None) -> Access | None:
+        return None if bound is None else (bound.data.results, self.bound_operands)
+
+    def set_bounds(self, start: Access | None, below: Access | None) -> None:
+        """From now on `start` and `below` bound the steps; None: 0, and the extent."""
+        self.lower_bound, self.upper_bound, self.operands = _canonical_bounds(start, below)
+
+    @property
+    def done_where(self) -> Access:
+        """Where steps are done, as far as the bounds say: what is at least 0."""
+        start, below = (bound[0] if bound else () for bound in (self.start, self.below))
+        return within(self.axis, start, below, self.bound_operands)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether steps may be left out."""
+        return self.lower_bound is not None or self.upper_bound is not None
 
     @property
     def partial_below(self) -> Access | None:
@@ -188,11 +205,11 @@ class ReduceOp(AxesOp):
         What is left of `below` once a step is done. A bound that is a multiple of the extent lets
         all steps be done or none.
         """
-        if self.bound is None:
+        if self.upper_bound is None:
             return None
         extent = self.extent.value.data
         none = AffineExpr.constant(0)
-        exprs = [e for e in self.bound.data.results if simplify(e % extent) != none]
+        exprs = [e for e in self.upper_bound.data.results if simplify(e % extent) != none]
         return (exprs, self.bound_operands) if exprs else None
 
     @property
@@ -202,8 +219,8 @@ class ReduceOp(AxesOp):
 
     @property
     def has_one_step(self) -> bool:
-        """Whether the body is done once, whatever the bound's operands are."""
-        return self.extent.value.data == 1 and self.bound is None
+        """Whether the body is done once, whatever the bounds' operands are."""
+        return self.extent.value.data == 1 and not self.is_bounded
 
     def axis_extents(self) -> Sequence[int]:
         return (self.extent.value.data,)
@@ -214,28 +231,49 @@ class ReduceOp(AxesOp):
         if [v.type for v in self.yield_op.values] != [r.type for r in self.results_]:
             raise VerifyException("the body must yield one value of each result's type")
         verify_monoid(self.monoid, list(self.results_.types))
-        self._verify_bound()
+        self._verify_bounds()
 
-    def _verify_bound(self) -> None:
-        dims = 0 if self.bound is None else self.bound.data.num_dims
-        if dims != len(self.bound_operands):
-            given = len(self.bound_operands)
-            raise VerifyException(f"the bound takes {dims} operands, got {given}")
-        if self.bound is None:
-            return
-        verify_affine(self.bound.data)
-        if all(op.name != "tile.launch" for op in _ancestors(self)):
+    def _verify_bounds(self) -> None:
+        bounds = [bound for bound in (self.lower_bound, self.upper_bound) if bound is not None]
+        given = len(self.bound_operands)
+        if not bounds and given:
+            raise VerifyException(f"no bound takes the {given} operands")
+        for bound in bounds:
+            if (dims := bound.data.num_dims) != given:
+                raise VerifyException(f"the bound takes {dims} operands, got {given}")
+            verify_affine(bound.data)
+        if bounds and all(op.name != "tile.launch" for op in _ancestors(self)):
             raise VerifyException("a bound is part of a schedule; mask the yield instead")
 
 
-def _optional_bound(below: Access | None) -> tuple[AffineMapAttr | None, Sequence[SSAValue]]:
-    """The map and the operands of a bound, canonical; nothing for none."""
-    if below is None or not below[0]:
-        return None, ()
-    exprs, operands = below
-    map, operands = canonical_access(exprs, operands)
-    map, operands = canonical_access([*dict.fromkeys(map.results)], operands)
-    return AffineMapAttr(map), operands
+def within(
+    axis: SSAValue,
+    start: Iterable[AffineExpr],
+    below: Iterable[AffineExpr],
+    operands: Sequence[SSAValue],
+) -> Access:
+    """Where the step of `axis` is not before any of `start`, and below all of `below`."""
+    step = AffineExpr.dimension(len(operands))
+    exprs = [*(step - first for first in start), *(end - 1 - step for end in below)]
+    return exprs, [*operands, axis]
+
+
+def _canonical_bounds(
+    start: Access | None, below: Access | None
+) -> tuple[AffineMapAttr | None, AffineMapAttr | None, Sequence[SSAValue]]:
+    """The maps of both bounds, None for those without expressions, and the operands of both."""
+    lower, of_lower = start or ((), ())
+    upper, of_upper = below or ((), ())
+    shift = [AffineExpr.dimension(len(of_lower) + d) for d in range(len(of_upper))]
+    shifted = [expr.replace_dims_and_symbols(shift, ()) for expr in upper]
+    map, operands = canonical_access([*lower, *shifted], [*of_lower, *of_upper])
+    lower, upper = map.results[: len(lower)], map.results[len(lower) :]
+    return _bound(lower, operands), _bound(upper, operands), operands
+
+
+def _bound(exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]) -> AffineMapAttr | None:
+    distinct = tuple(dict.fromkeys(exprs))
+    return AffineMapAttr(AffineMap(len(operands), 0, distinct)) if exprs else None
 
 
 def _ancestors(op: Operation) -> Iterator[Operation]:

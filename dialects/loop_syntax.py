@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineMap
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -71,11 +72,12 @@ def _print_axis(printer: Printer, axis: SSAValue, extent: int | float, role: Rol
 
 @irdl_custom_directive
 class ReduceAxis(CustomDirective):
-    """`%k in 64 below [%b * 4 + 4] with add unroll { ... }`."""
+    """`%k in 64 from [%b - 2] below [%b * 4 + 4] with add unroll { ... }`."""
 
     extent: AttributeVariable
     bound_operands: VariadicOperandVariable
-    bound: AttributeVariable
+    lower_bound: AttributeVariable
+    upper_bound: AttributeVariable
     monoid: AttributeVariable
     unroll: AttributeVariable
     body: RegionVariable
@@ -84,15 +86,22 @@ class ReduceAxis(CustomDirective):
         axis = parser.parse_argument(expect_type=False)
         parser.parse_keyword("in")
         self.extent.set(state, IntegerAttr(parser.parse_integer(allow_negative=False), i64))
-        bound = AffineExprParser(parser)
-        if parser.parse_optional_keyword("below"):
-            self.bound.set(state, AffineMapAttr(bound.parse_map()))
-        self.bound_operands.set(state, bound.operands)
+        self._parse_bounds(parser, state)
         parser.parse_keyword("with")
         self.monoid.set(state, MonoidAttr(parser.parse_str_enum(Monoid)))
         if parser.parse_optional_keyword("unroll"):
             self.unroll.set(state, UnitAttr())
         self.body.set(state, parser.parse_region([axis.resolve(_INDEX)]))
+
+    def _parse_bounds(self, parser: Parser, state: ParsingState) -> None:
+        """Both are expressions of the same operands."""
+        exprs = AffineExprParser(parser)
+        keywords = (("from", self.lower_bound), ("below", self.upper_bound))
+        given = (bound for keyword, bound in keywords if parser.parse_optional_keyword(keyword))
+        maps = [(bound, exprs.parse_map().results) for bound in given]  # one by one, as it stands
+        for bound, results in maps:
+            bound.set(state, AffineMapAttr(AffineMap(len(exprs.operands), 0, results)))
+        self.bound_operands.set(state, exprs.operands)
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         extent, monoid, body = self.extent.get(op), self.monoid.get(op), self.body.get(op)
@@ -101,10 +110,11 @@ class ReduceAxis(CustomDirective):
         state.print_whitespace(printer)
         printer.print_ssa_value(body.block.args[0])
         printer.print_string(f" in {extent.value.data} ")
-        if isinstance(bound := self.bound.get(op), AffineMapAttr):
-            printer.print_string("below ")
-            print_subscripts(printer, bound.data, self.bound_operands.get(op))
-            printer.print_string(" ")
+        for keyword, bound in (("from", self.lower_bound), ("below", self.upper_bound)):
+            if isinstance(exprs := bound.get(op), AffineMapAttr):
+                printer.print_string(f"{keyword} ")
+                print_subscripts(printer, exprs.data, self.bound_operands.get(op))
+                printer.print_string(" ")
         printer.print_string(f"with {monoid.data} ")
         if self.unroll.get(op) is not None:
             printer.print_string("unroll ")

@@ -5,6 +5,7 @@ of a reduction, as many at a time as fit in cache.
 """
 
 from collections.abc import Sequence
+from functools import reduce
 from math import prod
 
 import numpy as np
@@ -42,7 +43,7 @@ def _reduce(machine: Machine, op: ReduceOp) -> None:
     start = identities(machine.types, monoid, op.results_.types)
     totals = start
     for steps in machine.steps(extent, machine.lanes):
-        with machine.axes([op.axis], [steps]), machine.where(_below(machine, op)):
+        with machine.axes([op.axis], [steps]), machine.where(_is_done(machine, op)):
             machine.run(op.body.block)
             values = [machine.with_all_steps(value) for value in yielded(machine, op)]
         totals = join(monoid.data, totals, fold(monoid.data, values, (0,), start))
@@ -50,22 +51,23 @@ def _reduce(machine: Machine, op: ReduceOp) -> None:
 
 
 def yielded(machine: Machine, op: ReduceOp) -> list[Array]:
-    """What the body yields; the identity where the yield's mask fails, and beyond the bound."""
+    """What the body yields; the identity where the yield's mask fails, and out of bounds."""
     terminator = op.yield_op
-    mask, below = machine.holds(terminator.mask, terminator.mask_operands), _below(machine, op)
-    if mask is not None and below is not None:
-        mask = mask & below
-    return masked(machine, op.monoid, terminator.values, below if mask is None else mask)
+    mask, is_done = machine.holds(terminator.mask, terminator.mask_operands), _is_done(machine, op)
+    if mask is not None and is_done is not None:
+        mask = mask & is_done
+    return masked(machine, op.monoid, terminator.values, is_done if mask is None else mask)
 
 
-def _below(machine: Machine, op: ReduceOp) -> Array | None:
-    """Which steps are below the bound of the loop; None: all."""
-    bounds = () if op.bound is None else machine.indices(op.bound.data, op.bound_operands)
-    below: Array | None = None
-    for bound in bounds:
-        holds = machine.array(op.axis) < bound
-        below = holds if below is None else below & holds
-    return below
+def _is_done(machine: Machine, op: ReduceOp) -> Array | None:
+    """Which steps are within the bounds of the loop; None: all."""
+    found = [
+        compare(machine.array(op.axis), bound)
+        for compare, map in ((np.greater_equal, op.lower_bound), (np.less, op.upper_bound))
+        if map is not None
+        for bound in machine.indices(map.data, op.bound_operands)
+    ]
+    return reduce(np.logical_and, found) if found else None
 
 
 def masked(

@@ -7,21 +7,23 @@ A mask `expr >= 0` is taken to hold for the share of the range of `expr` that is
 bound of a loop taken to have each value of its range.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 from xdsl.dialects import arith, scf
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir.affine import AffineExpr, AffineMap
 
-from tilewright.dialects import loop
+from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import MaskedOp, range_of_value
-from tilewright.dialects.index import Range, range_of
+from tilewright.dialects.index import Range, range_of, simplify
 from tilewright.dialects.kernel_ring import TmaCopyOp
 from tilewright.dialects.tile_layout import layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.index_sources import index_sources
 from tilewright.passes.memory_access import Access
+
+_DIFFERENCE = AffineMap(2, 0, (simplify(AffineExpr.dimension(0) - AffineExpr.dimension(1)),))
 
 _UNKNOWN = 1 << 62
 """More than anything has."""
@@ -101,12 +103,22 @@ def _share_of(known: Range | None) -> float:
 
 
 def steps_of(op: loop.ReduceOp) -> float:
-    """How many steps a reduction takes: those below its extent and its bounds."""
-    steps = op.axis_extents()[0]
-    exprs, operands = op.below or ((), ())
-    ranges = [range_of_value(operand) for operand in operands]
-    bounds = (range_of(expr, ranges) for expr in exprs)
-    return steps * prod(_steps_below(bound, steps) / max(steps, 1) for bound in bounds)
+    """How many steps a reduction takes: those below its extent and within its bounds."""
+    ranges = [range_of_value(operand) for operand in op.bound_operands]
+    starts, ends = (
+        [range_of(expr, ranges) for expr in bound.data.results] if bound else []
+        for bound in (op.lower_bound, op.upper_bound)
+    )
+    return _steps_between(starts, ends, op.axis_extents()[0])
+
+
+def _steps_between(
+    starts: Iterable[Range | None], ends: Iterable[Range | None], steps: int
+) -> float:
+    """How many of `steps` are done on average, within bounds of such ranges."""
+    most = steps * prod(_steps_below(end, steps) / max(steps, 1) for end in ends)
+    skipped = (0 if start is None else _steps_below(start, steps) for start in starts)
+    return max(most - max(skipped, default=0), 0)
 
 
 def trips(op: scf.ForOp) -> float:
@@ -116,17 +128,20 @@ def trips(op: scf.ForOp) -> float:
         return 1
     if step.high > 1 or index.low > 0:
         return -(-_width(index, 1) // max(step.low, 1))
-    steps = index.high + 1
-    return steps * prod(_steps_below(range_of_value(end), steps) / steps for end in _ends(op.ub))
+    end, first = op.ub, op.lb
+    if isinstance(op.ub.owner, kernel.IndexOp) and op.ub.owner.map.data == _DIFFERENCE:
+        end, first = op.ub.owner.indices
+    ends, starts = _chosen_of(end, arith.MinSIOp), _chosen_of(first, arith.MaxSIOp)
+    return _steps_between(map(range_of_value, starts), map(range_of_value, ends), index.high + 1)
 
 
-def _ends(end: SSAValue) -> Iterator[SSAValue]:
-    """What a loop ends at, whichever comes first."""
-    if isinstance(end.owner, arith.MinSIOp):
-        yield from _ends(end.owner.lhs)
-        yield from _ends(end.owner.rhs)
-    else:
-        yield end
+def _chosen_of(value: SSAValue, choice: type[arith.MinSIOp | arith.MaxSIOp]) -> Iterator[SSAValue]:
+    """What `value` is the smallest of, or the largest."""
+    if not isinstance(value.owner, choice):
+        yield value
+        return
+    for operand in value.owner.operands:
+        yield from _chosen_of(operand, choice)
 
 
 def _steps_below(bound: Range | None, steps: int) -> float:

@@ -124,9 +124,10 @@ class Substitution:
             case tile.ShareOp():
                 subscripts = self.access(op.map.data.results, op.indices)
                 return tile.ShareOp(self.value(op.value), subscripts, memref_type(op.slab))
-            case loop.ReduceOp() if op.bound is not None:
+            case loop.ReduceOp() if op.is_bounded:
                 new = self._clone_with_regions(op)
-                new.below = self.access(op.bound.data.results, op.bound_operands)
+                bounds = (bound and self.access(*bound) for bound in (op.start, op.below))
+                new.set_bounds(*bounds)
                 return new
             case _:
                 return self._clone_with_regions(op)

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import Access, optional_mask
@@ -21,6 +22,7 @@ from tilewright.passes.appending import Appending
 from tilewright.passes.kernel.joins import joined
 
 _INDEX = IndexType()
+_D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
 
 
 class Emitter(Appending):
@@ -88,18 +90,19 @@ class Emitter(Appending):
         body: Callable[[SSAValue, Sequence[SSAValue]], Sequence[SSAValue]],
         hint: str | None = None,
         *,
+        first: SSAValue | None = None,
         below: Access | None = None,
         unroll: bool = False,
     ) -> list[SSAValue]:
         """
-        `body(index, carried)` for `extent` steps, or only those below every expression of `below`,
-        each with what the last one returned; what the last step returns.
+        `body(index, carried)` for `extent` steps, each with what the last one returned; what the
+        last step returns. Only steps from `first` on and below every expression of `below` are
+        done, `first` as index 0.
         """
         low, high, step = self.constant(0), self.constant(extent), self.constant(1)
-        exprs, operands = below or ((), ())
-        for expr in exprs:
-            bound = self.value(kernel.IndexOp(([expr], operands)), "bound")
-            high = self.value(arith.MinSIOp(high, bound), "end")
+        high = self._choose(arith.MinSIOp, high, below, "end")
+        if first is not None:
+            high = self.value(kernel.IndexOp(([_D0 - _D1], [high, first])), "steps")
         inner = Block(arg_types=[_INDEX, *(v.type for v in carried)])
         inner.args[0].name_hint = hint
         loop = scf.ForOp(low, high, step, carried, Region(inner))
@@ -113,6 +116,30 @@ class Emitter(Appending):
             self.op(scf.YieldOp(*results))
         self.loops.pop()
         return list(loop.results)
+
+    def first_step(self, start: Access | None) -> SSAValue | None:
+        """The first step that is not before any expression of `start`; None: step 0."""
+        return start and self._choose(arith.MaxSIOp, self.constant(0), start, "first")
+
+    def after(self, first: SSAValue | None, index: SSAValue, hint: str | None) -> SSAValue:
+        """`index` steps after the first."""
+        if first is None:
+            return index
+        return self.value(kernel.IndexOp(([_D0 + _D1], [first, index])), hint)
+
+    def _choose(
+        self,
+        choice: type[arith.MinSIOp | arith.MaxSIOp],
+        value: SSAValue,
+        bounds: Access | None,
+        hint: str,
+    ) -> SSAValue:
+        """The smallest, or the largest, of `value` and `bounds`."""
+        exprs, operands = bounds or ((), ())
+        for expr in exprs:
+            bound = self.value(kernel.IndexOp(([expr], operands)), "bound")
+            value = self.value(choice(value, bound), hint)
+        return value
 
     @contextmanager
     def outside_loops(self) -> Generator[None]:

@@ -55,7 +55,8 @@ class Loops:
         if not stages_in_rings(op):  # else what fills the rings comes first, with its own comment
             self.comments.above(op)
         start = self._start_of(op)
-        pipelines = pipelines_of(op, self.values, self.emit, self.staging)
+        first = self.emit.first_step(self._bound(op.start))
+        pipelines = pipelines_of(op, first, self.values, self.emit, self.staging)
         self.in_rings.update(stage for pipeline in pipelines for stage in pipeline.stages)
         for pipeline in pipelines:
             pipeline.begin()
@@ -64,7 +65,7 @@ class Loops:
 
         def step(index: SSAValue, before: Sequence[SSAValue]) -> list[SSAValue]:
             with self.values.scope():
-                self.values.set(op.axis, index)
+                self.values.set(op.axis, self.emit.after(first, index, op.axis.name_hint))
                 self._carry(carried, before)
                 self._lower_step(op, index, pipelines)
                 return [self.values.at(result) for result in carried]
@@ -73,8 +74,9 @@ class Loops:
             op.axis_extents()[0],
             start,
             step,
-            op.axis.name_hint,
-            below=self._bound(op),
+            op.axis.name_hint if first is None else "step",
+            first=first,
+            below=self._bound(op.below),
             unroll=op.is_unrolled,
         )
         self.values.define(carried, results)
@@ -98,12 +100,9 @@ class Loops:
         for pipeline in pipelines:
             pipeline.after_step(index)
 
-    def _bound(self, op: loop.ReduceOp) -> Access | None:
-        """The steps that are done are those below it."""
-        if op.bound is None:
-            return None
-        substitution = self.values.substitution(op.bound_operands)
-        return substitution.access(op.bound.data.results, op.bound_operands)
+    def _bound(self, bound: Access | None) -> Access | None:
+        """What bounds the steps, of the values that stand for its operands."""
+        return bound and self.values.substitution(bound[1]).access(*bound)
 
     def _lower_single_step(self, op: loop.ReduceOp) -> None:
         """No loop: unless it goes on from a whole, the result is what the step yields."""

@@ -193,7 +193,7 @@ def _looped(op: Operation) -> str:
         running = ", ".join(_JOINED[prefix.monoid.data] for prefix in op.prefixes)
         return f"running {running} over {axis}, {steps_in_words(steps)}"
     what = f"{_outputs(op)}{_JOINED[op.monoid.data]} over {axis}, "
-    what += f"up to {steps_in_words(steps)}" if op.bound is not None else steps_in_words(steps)
+    what += f"up to {steps_in_words(steps)}" if op.is_bounded else steps_in_words(steps)
     if (chunk := _steps_of_chunk(op)) > 1:
         what += f" of {chunk}"
     return what

@@ -47,12 +47,13 @@ class Pipeline:
     def __init__(
         self,
         op: loop.ReduceOp,
+        first: SSAValue | None,
         stages: Sequence[tile.StageOp],
         values: ThreadValues,
         emitter: Emitter,
         staging: Staging,
     ):
-        self.op, self.stages = op, stages
+        self.op, self.first, self.stages = op, first, stages
         self.values, self.emit, self.staging = values, emitter, staging
         self.depth, self.lookahead = _common_ring(stages)
         kinds = [staging.transport(stage) for stage in stages]
@@ -60,10 +61,10 @@ class Pipeline:
         self.by_threads = [s for s in stages if staging.transport(s) is Transport.SYNC]
         self.around = list(emitter.loops)
         self.ahead: dict[tile.StageOp, Ahead] = {}
-        if emitter.loops and op.bound is not None and self.transport is Transport.TMA:
+        if emitter.loops and op.is_bounded and self.transport is Transport.TMA:
             raise PassFailedException(
                 "convert-tile-to-kernel: transport(tma) counts its fills, and a loop within a loop "
-                "that is left early has no fixed number of them; use transport(cp_async)"
+                "that leaves out steps has no fixed number of them; use transport(cp_async)"
             )
         with emitter.outside_loops():
             self.slabs = {stage: self._allocate(stage) for stage in stages}
@@ -82,9 +83,9 @@ class Pipeline:
             self._end_fill()
 
     def before_step(self, index: SSAValue) -> None:
-        """The slabs of step `index` are there to be read; a later fill is under way."""
+        """The slabs of a step are there to be read; a later fill is under way."""
         count = self._count(index)
-        self._comment(f"stage step {self._filled_at(index)}: {slabs(self.stages)}")
+        self._comment(f"stage step {self._filled}: {slabs(self.stages)}")
         if not self.lookahead:
             self._begin_fill(index, self.op.partial_below)
             self._end_fill()
@@ -97,9 +98,9 @@ class Pipeline:
             self.values.set_slot(stage.slab, slab, slot)
 
     def after_step(self, index: SSAValue) -> None:
-        """The slabs of step `index` are read no more."""
+        """The slabs of a step are read no more."""
         if self.lookahead and self.by_threads:
-            self._comment(f"finish step {self._filled_at(index)}: {slabs(self.by_threads)}")
+            self._comment(f"finish step {self._filled}: {slabs(self.by_threads)}")
         if self.lookahead:
             self._end_fill()
         self.emit.op(RingReleaseOp(self.ring, self._count(index)))
@@ -107,9 +108,10 @@ class Pipeline:
     def _comment(self, text: str) -> None:
         self.emit.op(kernel.CommentOp(text))
 
-    def _filled_at(self, index: SSAValue) -> str:
-        """The step that is filled in step `index`, in words."""
-        axis = index.name_hint or "after this"
+    @property
+    def _filled(self) -> str:
+        """The step that is filled in a step, in words."""
+        axis = self.op.axis.name_hint or "after this"
         return f"{axis} + {self.lookahead}" if self.lookahead else axis
 
     def _begin_fill(self, index: SSAValue, below: Access | None) -> None:
@@ -118,11 +120,12 @@ class Pipeline:
         the bounds.
         """
         count = self._count(index)
-        slot, is_step = self._slot(count), self._is_step(index, below)
-        self.filled = index, slot, is_step
+        slot, axis = self._slot(count), self.emit.after(self.first, index, self.op.axis.name_hint)
+        is_step = self._is_step(axis, below)
+        self.filled = axis, slot, is_step
         self.ahead = {stage: self.staging.room_ahead(stage) for stage in self.by_threads}
         with self.emit.guarded(is_step), self.values.scope():
-            self.values.set(self.op.axis, index)
+            self.values.set(self.op.axis, axis)
             self.emit.op(RingAcquireOp(self.ring, count))
             for stage, slab in self.slabs.items():
                 self._begin_stage(stage, Slot(slab, slot), count)
@@ -145,9 +148,9 @@ class Pipeline:
         """What threads loaded is stored."""
         if not self.by_threads:
             return
-        index, slot, is_step = self.filled
+        axis, slot, is_step = self.filled
         with self.emit.guarded(is_step), self.values.scope():
-            self.values.set(self.op.axis, index)
+            self.values.set(self.op.axis, axis)
             for stage in self.by_threads:
                 with self.emit.at(stage):
                     self.staging.finish(stage, Slot(self.slabs[stage], slot), self.ahead[stage])
@@ -159,14 +162,14 @@ class Pipeline:
         with self.emit.at(stage):
             return self.emit.value(kernel.SharedOp(type), stage.slab.name_hint)
 
-    def _is_step(self, index: SSAValue, below: Access | None) -> Access:
-        """Whether the loop has a step `index`."""
+    def _is_step(self, axis: SSAValue, below: Access | None) -> Access:
+        """Whether the loop has that step; it is not before the first."""
         limits, operands = [AffineExpr.constant(self.op.axis_extents()[0])], list[SSAValue]()
         if below is not None:
             found, operands = self.values.substitution(below[1]).access(*below)
             limits += found
         step = AffineExpr.dimension(len(operands))
-        return [limit - 1 - step for limit in limits], [*operands, index]
+        return [limit - 1 - step for limit in limits], [*operands, axis]
 
     def _count(self, index: SSAValue) -> SSAValue:
         """The number of the fill of step `index`: those of the loops around come before it."""
@@ -188,13 +191,18 @@ def stages_in_rings(op: loop.ReduceOp) -> list[tile.StageOp]:
 
 
 def pipelines_of(
-    op: loop.ReduceOp, values: ThreadValues, emitter: Emitter, staging: Staging
+    op: loop.ReduceOp,
+    first: SSAValue | None,
+    values: ThreadValues,
+    emitter: Emitter,
+    staging: Staging,
 ) -> list[Pipeline]:
     """The rings of the stages in the body: one of what TMA fills, one of what threads do."""
     stages = stages_in_rings(op)
     by_tma = [stage for stage in stages if stage.transport_kind is Transport.TMA]
     others = [stage for stage in stages if stage not in by_tma]
-    return [Pipeline(op, kind, values, emitter, staging) for kind in (by_tma, others) if kind]
+    kinds = [kind for kind in (by_tma, others) if kind]
+    return [Pipeline(op, first, kind, values, emitter, staging) for kind in kinds]
 
 
 def _common_ring(stages: Sequence[tile.StageOp]) -> tuple[int, int]:

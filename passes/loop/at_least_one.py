@@ -90,7 +90,7 @@ def _joined(value: SSAValue, monoid: Monoid) -> _Joined | None:
     op = value.owner
     if not isinstance(op, loop.ReduceOp) or op.monoid.data is not monoid:
         return None
-    if op.below is not None or op.yield_op.mask is not None:
+    if op.is_bounded or op.yield_op.mask is not None:
         return None
     return _Joined(op, op.yield_op.values[op.results.index(value)])
 

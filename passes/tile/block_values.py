@@ -152,7 +152,7 @@ class BlockValues:
             return frozenset({value} if is_within and extent != 1 else ())
         if not self.is_inside(op):
             return frozenset()
-        if isinstance(op, loop.ReduceOp) and op.bound is not None:
+        if isinstance(op, loop.ReduceOp) and op.is_bounded:
             return None
         return frozenset({value} if extent != 1 else ())
 

@@ -63,16 +63,7 @@ def _yielded(
         is_zero = all(vanishes_beyond(value, bound) for value in values)
         if op.monoid.data is not Monoid.ADD or not is_zero:
             masks.append(bound)
-    if op.below is not None:
-        masks.append(_within(op, substitution))
+    masks.append(substitution.access(*op.done_where))
     new = loop.YieldOp(values, conjunction(masks))
     new.location = terminator.location
     return new
-
-
-def _within(op: loop.ReduceOp, substitution: Substitution) -> Access:
-    """Where a step is below what bounds `op`."""
-    assert op.below is not None
-    exprs, operands = op.below
-    step = AffineExpr.dimension(len(operands))
-    return substitution.access([e - 1 - step for e in exprs], [*operands, op.axis])

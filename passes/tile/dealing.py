@@ -170,4 +170,4 @@ def _linear(factors: Sequence[int]) -> AffineExpr:
 
 def is_shared(op: loop.ReduceOp) -> bool:
     """Whether threads share a reduction, rather than each doing all of it."""
-    return op.axis_extents()[0] >= SHORT_ROW and op.bound is None
+    return op.axis_extents()[0] >= SHORT_ROW and not op.is_bounded

@@ -110,7 +110,7 @@ class _Unrolling:
         if not op.regions:
             return 0 if _is_fused(op) else instructions(op) * self._copies(op)
         inside = [self.visit(i) for region in op.regions for b in region.blocks for i in b.ops]
-        if not isinstance(op, loop.ReduceOp) or op.bound is not None:
+        if not isinstance(op, loop.ReduceOp) or op.is_bounded:
             return None
         steps, sizes = op.axis_extents()[0], [size for size in inside if size is not None]
         size = steps * sum(sizes)

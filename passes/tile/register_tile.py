@@ -189,7 +189,7 @@ class RegisterTilePass(SchedulingPass):
                 return f"{axis.extent} steps of %{name} are no threads of {strips * vector} each"
         for op in innermost(launch) if (self.fk or 1) > 1 else ():
             (steps,) = op.axis_extents()
-            if steps % (self.fk or 1) or op.bound is not None:
+            if steps % (self.fk or 1) or op.is_bounded:
                 return f"{steps} steps of K are not read {self.fk} at a time (bk of chunk-matmul-k)"
         return None
 

@@ -201,18 +201,19 @@ def _part(op: loop.ReduceOp, split: SSAValue, factor: int) -> loop.ReduceOp:
     first, chunk = AffineExpr.dimension(0) * own, AffineExpr.dimension(1)
     substitution = Substitution(indices={op.axis: (first + chunk, [split, body.args[0]])})
     body.add_ops(substitution.clone(inner) for inner in op.body.block.ops)
-    below = [] if op.below is None else [_less(op.below, split, own)]
+    start, below = ([_less(bound, split, own)] if bound else [] for bound in (op.start, op.below))
     if chunks % factor:
         below.append(_less(([AffineExpr.constant(chunks)], []), split, own))
-    part = loop.ReduceOp(own, op.monoid, Region(body), below=conjunction(below))
+    part = loop.ReduceOp(own, op.monoid, Region(body))
+    part.set_bounds(conjunction(start), conjunction(below))
     part.location = op.location
     for old, new in zip(op.results, part.results, strict=True):
         new.name_hint = old.name_hint
     return part
 
 
-def _less(below: Access, split: SSAValue, own: int) -> Access:
+def _less(bound: Access, split: SSAValue, own: int) -> Access:
     """A bound of all chunks as one of a block's own."""
-    exprs, operands = below
+    exprs, operands = bound
     first = AffineExpr.dimension(len(operands)) * own
     return [expr - first for expr in exprs], [*operands, split]

@@ -11,6 +11,8 @@ Those whose yield is masked for all threads of a block:
 
 gets `below [%b * 2 + 2]` on %ko: no thread of the block joins anything from there on. A bound is
 the same for all threads of a block, which load and wait together: it is that of the last of them.
+Where a window ends, at `where [%ko * 16 + %ki + 40 - %b * 32 - %t]`, it is that of the first:
+`from [%b * 2 - 3]`.
 
 So does the same sum without a mask, if what it yields is 0 beyond (`annihilation.py`):
 
@@ -31,20 +33,17 @@ of their steps, and no more than 0 for those above it, which do none.
 """
 
 from collections.abc import Callable, Iterator, Sequence, Set
+from itertools import product
 from math import gcd
+from typing import NamedTuple
 
 from xdsl.ir import BlockArgument, SSAValue
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-)
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, canonical_access, range_of_value
 from tilewright.dialects.index import Ranges, Sum, range_of, sum_of
+from tilewright.dialects.loop_nest import within
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_axes import Level
@@ -52,33 +51,35 @@ from tilewright.passes.chunks import nested_chunk
 from tilewright.passes.substitution import conjunction
 from tilewright.passes.tile.annihilation import vanishes_beyond
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
+from tilewright.passes.tile.extremes import extreme
 from tilewright.passes.tile.needed_where import needed_where
 
 
+class _Bounds(NamedTuple):
+    """What steps are not before, and what they are below."""
+
+    start: Sequence[AffineExpr]
+    below: Sequence[AffineExpr]
+    operands: Sequence[SSAValue]
+
+
 def leave_out_masked_steps(op: loop.ReduceOp) -> None:
-    """Bound `op` where the mask of its yield, or of its chunk's, lets no thread join any more."""
-    bounds, operands = _bounds_by_mask(op, varies_in_block)
-    extent = op.axis_extents()[0]
-    ranges = [range_of_value(value) for value in operands]
-    known = [(bound, range_of(bound, ranges)) for bound in bounds]
-    useful = [bound for bound, found in known if found is None or found.low < extent]
-    if useful:
-        op.below = conjunction([op.below, (useful, operands)])
+    """Bound `op` where the mask of its yield, or of its chunk's, lets no thread join."""
+    start, below, operands = _bounds_by_mask(op, varies_in_block)
+    _set_bounds(
+        op, conjunction([op.start, (start, operands)]), conjunction([op.below, (below, operands)])
+    )
 
 
 def make_bounds_uniform(launch: tile.LaunchOp) -> None:
     """
-    Let the threads of a block go on as far as the last of them. The steps that some of them did not
-    do are masked for those.
+    Let the threads of a block begin with the first of them, and go on as far as the last. The steps
+    that some of them did not do are masked for those.
     """
     for op in [inner for inner in ops_in(launch) if isinstance(inner, loop.ReduceOp)]:
-        if op.below is None or not any(map(varies_in_block, op.bound_operands)):
-            continue
-        exprs, operands = op.below
-        varying = {at for at, index in enumerate(operands) if varies_in_block(index)}
-        _mask_by(op, [e for e in exprs if not varying.isdisjoint(e.used_dims())], operands)
-        bounds = [_last(expr, operands, varies_in_block) for expr in exprs]
-        op.below = [bound for bound in bounds if bound is not None], operands
+        if any(map(varies_in_block, op.bound_operands)):
+            _mask_what_varies(op)
+            _set_bounds(op, _uniform(op.start, is_last=False), _uniform(op.below, is_last=True))
 
 
 def leave_out_unneeded_steps(launch: tile.LaunchOp) -> None:
@@ -92,12 +93,12 @@ def leave_out_unneeded_steps(launch: tile.LaunchOp) -> None:
             continue
         exprs, operands = needed
         ranges = [range_of_value(value) for value in operands]
-        last = [_last(expr, operands, varies_in_block) for expr in exprs]
+        last = [extreme(expr, operands, varies_in_block, is_last=True) for expr in exprs]
         conditions = [_reduced(expr, ranges) for expr in last if expr is not None]
         # where a condition holds the bound is the extent or more, elsewhere 0 or less
         extent = op.axis_extents()[0]
-        bounds = [(expr + 1) * extent for expr in conditions if not _holds(expr, ranges)]
-        op.below = conjunction([op.below, (bounds, operands)])
+        bounds = [(expr + 1) * extent for expr in conditions]
+        _set_bounds(op, op.start, conjunction([op.below, (bounds, operands)]))
 
 
 def varies_in_block(index: SSAValue) -> bool:
@@ -107,19 +108,55 @@ def varies_in_block(index: SSAValue) -> bool:
     return tile.launch_of(index) is not None and tile.level_of(index) is not Level.BLOCK
 
 
-def _mask_by(op: loop.ReduceOp, exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]) -> None:
-    """Mask the steps that are not below `exprs`, unless the mask says so already."""
-    masked, masked_operands = _bounds_by_mask(op, lambda _: False)
-    shift = [AffineExpr.dimension(len(operands) + d) for d in range(len(masked_operands))]
-    shifted = [bound.replace_dims_and_symbols(shift, ()) for bound in masked]
-    map, _ = canonical_access([*exprs, *shifted], [*operands, *masked_operands])
-    known = map.results[len(exprs) :]
-    missing = [e for e, same in zip(exprs, map.results, strict=False) if same not in known]
-    if not missing:
+def _set_bounds(op: loop.ReduceOp, start: Access | None, below: Access | None) -> None:
+    """Bound `op` by those that leave out a step."""
+    extent = op.axis_extents()[0]
+    op.set_bounds(
+        _without(start, lambda first: first * -1), _without(below, lambda end: end - extent)
+    )
+
+
+def _without(bound: Access | None, margin: Callable[[AffineExpr], AffineExpr]) -> Access | None:
+    """Without the bounds whose margin is never less than 0."""
+    exprs, operands = bound or ((), ())
+    ranges = [range_of_value(value) for value in operands]
+    margins = [range_of(margin(expr), ranges) for expr in exprs]
+    useful = [e for e, m in zip(exprs, margins, strict=True) if m is None or m.low < 0]
+    return useful, operands
+
+
+def _uniform(bound: Access | None, *, is_last: bool) -> Access | None:
+    """The bound of all threads of a block: the first of theirs, or the last."""
+    exprs, operands = bound or ((), ())
+    found = [extreme(expr, operands, varies_in_block, is_last=is_last) for expr in exprs]
+    return [expr for expr in found if expr is not None], operands
+
+
+def _mask_what_varies(op: loop.ReduceOp) -> None:
+    """Mask the steps out of bounds that are not those of all threads, unless the mask does so."""
+    known = _bounds_by_mask(op, lambda _: False)
+    start = _unknown(op.start, (known.start, known.operands))
+    below = _unknown(op.below, (known.below, known.operands))
+    if not start and not below:
         return
-    step = AffineExpr.dimension(len(operands))
     *_, innermost = chunks_of(op)
-    _mask_yield(innermost, ([e - 1 - step for e in missing], [*operands, op.axis]))
+    _mask_yield(innermost, within(op.axis, start, below, op.bound_operands))
+
+
+def _unknown(bound: Access | None, known: Access) -> list[AffineExpr]:
+    """What of `bound` varies in a block and is not among what is known."""
+    exprs, operands = bound or ((), ())
+    both = conjunction([(exprs, operands), known])
+    if both is None:
+        return []
+    results = canonical_access(*both)[0].results
+    others = results[len(exprs) :]
+    varying = {at for at, index in enumerate(operands) if varies_in_block(index)}
+    return [
+        expr
+        for expr, same in zip(exprs, results, strict=False)
+        if same not in others and not varying.isdisjoint(expr.used_dims())
+    ]
 
 
 def _mask_yield(op: loop.ReduceOp, where: Access) -> None:
@@ -130,21 +167,25 @@ def _mask_yield(op: loop.ReduceOp, where: Access) -> None:
     op.body.block.add_op(new)
 
 
-def _bounds_by_mask(op: loop.ReduceOp, varies: Callable[[SSAValue], bool]) -> Access:
+def _bounds_by_mask(op: loop.ReduceOp, varies: Callable[[SSAValue], bool]) -> _Bounds:
     """
-    Below which steps the mask of the innermost yield can hold, one bound for each condition that
-    says so, for the last of what varies.
+    Between which steps the mask of the innermost yield can hold, one bound for each condition that
+    says so, for the first or the last of what varies.
     """
     *_, innermost = chunks_of(op)
     inner: Set[SSAValue] = {chunk.axis for chunk in chunks_of(op)}
     exprs, operands = _joins_where(innermost)
-    bounds: list[AffineExpr] = []
-    for expr in exprs:
-        for at in (at for at, operand in enumerate(operands) if operand is op.axis):
-            limit = _limit(expr, at, [range_of_value(value) for value in operands])
-            bound = limit and _last(limit, operands, lambda v: v in inner or varies(v))
-            bounds += [] if bound is None else [bound]
-    return bounds, operands
+    ranges = [range_of_value(value) for value in operands]
+    positions = [at for at, operand in enumerate(operands) if operand is op.axis]
+    start, below = list[AffineExpr](), list[AffineExpr]()
+    for expr, at in product(exprs, positions):
+        limit, is_last = _limit(expr, at, ranges) or (None, False)
+        bound = limit and extreme(
+            limit, operands, lambda v: v in inner or varies(v), is_last=is_last
+        )
+        if bound is not None:
+            (below if is_last else start).append(bound)
+    return _Bounds(start, below, operands)
 
 
 def _joins_where(op: loop.ReduceOp) -> Access:
@@ -164,14 +205,20 @@ def _conditions_of_terms(op: loop.ReduceOp) -> Iterator[Access]:
                 yield condition
 
 
-def _limit(expr: AffineExpr, at: int, ranges: Ranges) -> AffineExpr | None:
-    """What dimension `at` is below where `expr` is at least 0, None if that does not bound it."""
-    step = AffineDimExpr(at)
-    terms = dict(sum_of(expr, ranges).terms)
-    factor = -terms.pop(step, 0)
-    if factor <= 0 or any(at in atom.used_dims() for atom in terms):
+def _limit(expr: AffineExpr, at: int, ranges: Ranges) -> tuple[AffineExpr, bool] | None:
+    """
+    What dimension `at` is below where `expr` is at least 0, and True; or what it is not before, and
+    False; None if that does not bound it.
+    """
+    value = sum_of(expr, ranges)
+    terms = dict(value.terms)
+    factor = terms.pop(AffineDimExpr(at), 0)
+    if factor == 0 or any(at in atom.used_dims() for atom in terms):
         return None
-    return Sum(terms, sum_of(expr, ranges).constant).expr() // factor + 1
+    others = Sum(terms, value.constant).expr()
+    if factor < 0:
+        return others // -factor + 1, True
+    return (others * -1 + (factor - 1)) // factor, False
 
 
 def _reduced(expr: AffineExpr, ranges: Ranges) -> AffineExpr:
@@ -180,46 +227,3 @@ def _reduced(expr: AffineExpr, ranges: Ranges) -> AffineExpr:
     step = gcd(*value.terms.values()) or 1
     terms = {atom: factor // step for atom, factor in value.terms.items()}
     return Sum(terms, value.constant // step).expr()
-
-
-def _holds(expr: AffineExpr, ranges: Ranges) -> bool:
-    """Whether `expr` is known to be at least 0."""
-    known = range_of(expr, ranges)
-    return known is not None and known.low >= 0
-
-
-def _last(
-    expr: AffineExpr, operands: Sequence[SSAValue], varies: Callable[[SSAValue], bool]
-) -> AffineExpr | None:
-    """The largest that `expr` becomes for any values of the operands that vary."""
-    ranges = [range_of_value(value) for value in operands]
-    varying = {at for at, value in enumerate(operands) if varies(value)}
-    return _extreme(expr, varying, ranges, is_last=True)
-
-
-def _extreme(
-    expr: AffineExpr, varying: Set[int], ranges: Ranges, *, is_last: bool
-) -> AffineExpr | None:
-    """Without the dimensions that vary, never less than `expr`; or never more, if not `is_last`."""
-    value = sum_of(expr, ranges)
-    total: AffineExpr = AffineConstantExpr(value.constant)
-    for atom, factor in value.terms.items():
-        part = _extreme_atom(atom, varying, ranges, is_last=is_last == (factor > 0))
-        if part is None:
-            return None
-        total = total + part * factor
-    return total
-
-
-def _extreme_atom(
-    atom: AffineExpr, varying: Set[int], ranges: Ranges, *, is_last: bool
-) -> AffineExpr | None:
-    if varying.isdisjoint(atom.used_dims()):
-        return atom
-    match atom:
-        case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, inner, AffineConstantExpr() as size):
-            found = _extreme(inner, varying, ranges, is_last=is_last)
-            return None if found is None else found // size
-        case _:
-            known = range_of(atom, ranges)
-            return None if known is None else AffineConstantExpr(known[is_last])

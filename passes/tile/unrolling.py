@@ -11,7 +11,7 @@ USUAL_LIMIT = 16
 def will_be_unrolled(op: loop.ReduceOp) -> bool:
     """Whether a loop of several steps, in which threads do not meet, is or will be unrolled."""
     meetings = [inner for inner in ops_in(op) if isinstance(inner, tile.StageOp | tile.CombineOp)]
-    if op.bound is not None or meetings:
+    if op.is_bounded or meetings:
         return False
     (steps,) = op.axis_extents()
     return steps > 1 and (op.is_unrolled or steps <= USUAL_LIMIT)

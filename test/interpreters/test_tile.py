@@ -218,6 +218,25 @@ loop.kernel @k(%x: memref<6xf32>) -> (%out: memref<f32>) {
 }"""
 
 
+def test_what_is_before_the_first_step_is_not_read(parse: Parse, rand: Rand) -> None:
+    text = """
+      loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<4xf32>) {
+        tile.launch (%b = block 4) {
+          %sum = loop.reduce %k in 9 from [%b * 2, FIRST] below [%b * 2 + 3] with add {
+            %0 = loop.load %x[%k - 1] : memref<8xf32>
+            loop.yield %0 : f32
+          } : f32
+          loop.store %sum, %out[%b] : memref<4xf32>
+        }
+      }"""
+    x = rand(8)
+    (result,) = interpret(parse(text.replace("FIRST", "1")), x, function="k")
+    expected = [x[max(b * 2 - 1, 0) : b * 2 + 2].sum() for b in range(4)]
+    np.testing.assert_allclose(result, expected, rtol=1e-6)
+    with pytest.raises(InterpreterError, match=r"subscript 0 of %x is -1, out of bounds"):
+        interpret(parse(text.replace("FIRST", "0")), x, function="k")
+
+
 def test_what_is_left_out_is_not_read(parse: Parse, rand: Rand) -> None:
     x = rand(6)
     (result,) = interpret(parse(DEALT.replace("BOUND", "6")), x, function="k")

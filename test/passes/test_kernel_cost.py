@@ -127,13 +127,19 @@ BOUNDED = """
   }"""
 
 
-def test_a_bounded_loop_counts_for_the_steps_that_are_below(parse: Parse):
-    """Of 4 by 4 blocks 10 do their steps; that is about what is counted."""
-    module = parse(BOUNDED)
+WINDOW = BOUNDED.replace("3xf32", "40xf32").replace(
+    "in 3 below [3 + %bm * 3 - %bn * 3]", "in 40 from [%bm * 10 - 5] below [%bm * 10 + 10]"
+)
+
+
+@pytest.mark.parametrize(("text", "steps"), [(BOUNDED, 10 * 3), (WINDOW, 4 * (10 + 3 * 15))])
+def test_a_bounded_loop_counts_for_the_steps_within(parse: Parse, text: str, steps: int):
+    """Of 4 by 4 blocks 10 do their steps; or each its window: that is about what is counted."""
+    module = parse(text)
     (nest,) = module.ops
     assert isinstance(nest, loop.KernelOp)
-    loads_and_stores = 4 * 32 * (10 * 3 + 16)
-    assert kernel_cost(nest).flops == pytest.approx(32 * 10 * 3, rel=0.08)
+    loads_and_stores = 4 * 32 * (steps + 16)
+    assert kernel_cost(nest).flops == pytest.approx(32 * steps, rel=0.08)
     assert kernel_cost(nest).accessed_bytes == pytest.approx(loads_and_stores, rel=0.08)
     before = kernel_cost(nest).accessed_bytes
     ConvertTileToKernelPass().apply(context(), module)

@@ -302,16 +302,17 @@ loop.kernel @causal(%s: memref<2x50x50xf32>, %v: memref<2x50x7xf32>) -> (%out: m
 }
 
 // A bound of the steps becomes one of the chunks, and a mask in the last of them.
+// Bounds that leave out nothing are none.
 // BLOCKS-LABEL: @bounded
-// BLOCKS:        loop.reduce %ko in 2 below [%bm + 2] with add
+// BLOCKS:        loop.reduce %ko in 2 with add
 // CHECK:      loop.kernel @bounded(%s: memref<50x50xf32>, %v: memref<50x7xf32>) -> (%out: memref<50x7xf32>) {
 // CHECK-NEXT:   tile.launch (%i = block 50 m, %j = block 7 n) {
-// CHECK-NEXT:     %sum = loop.reduce %ko in 4 below [(%i + 2) floordiv 16 + 1] with add {
+// CHECK-NEXT:     %sum = loop.reduce %ko in 4 from [(%i + 9) floordiv 16 - 1] below [(%i + 2) floordiv 16 + 1] with add {
 // CHECK-NEXT:       %chunk = loop.reduce %ki in 16 with add {
 // CHECK-NEXT:         %0 = loop.load %s[%i, %ko * 16 + %ki] where [49 - %ko * 16 - %ki] : memref<50x50xf32>
 // CHECK-NEXT:         %1 = loop.load %v[%ko * 16 + %ki, %j] where [49 - %ko * 16 - %ki] : memref<50x7xf32>
 // CHECK-NEXT:         %2 = arith.mulf %0, %1 : f32
-// CHECK-NEXT:         loop.yield %2 where [2 + %i - %ko * 16 - %ki] : f32
+// CHECK-NEXT:         loop.yield %2 where [7 + %ko * 16 + %ki - %i, 2 + %i - %ko * 16 - %ki] : f32
 // CHECK-NEXT:       } : f32
 // CHECK-NEXT:       loop.yield %chunk : f32
 // CHECK-NEXT:     } : f32
@@ -320,7 +321,7 @@ loop.kernel @causal(%s: memref<2x50x50xf32>, %v: memref<2x50x7xf32>) -> (%out: m
 // CHECK-NEXT: } schedule "chunk-matmul-k{bk=16}"
 loop.kernel @bounded(%s: memref<50x50xf32>, %v: memref<50x7xf32>) -> (%out: memref<50x7xf32>) {
   tile.launch (%i = block 50 m, %j = block 7 n) {
-    %sum = loop.reduce %k in 50 below [%i + 3] with add {
+    %sum = loop.reduce %k in 50 from [%i - 7] below [%i + 3] with add {
       %0 = loop.load %s[%i, %k] : memref<50x50xf32>
       %1 = loop.load %v[%k, %j] : memref<50x7xf32>
       %2 = arith.mulf %0, %1 : f32
@@ -331,16 +332,16 @@ loop.kernel @bounded(%s: memref<50x50xf32>, %v: memref<50x7xf32>) -> (%out: memr
 }
 
 // So are chunks of which all weights are 0, if 0 times a value counts as 0. In the chunk that the
-// diagonal crosses such products are computed, and need no mask.
+// diagonal crosses such products are computed, and need no mask. A window begins late, too.
 // ONE-LABEL: @weighed
-// ONE:         loop.reduce %ko in 48 below [%i + 1] with add
+// ONE:         loop.reduce %ko in 48 from [%i - 30] below [%i + 1] with add
 // BLOCKS-LABEL: @weighed
 // BLOCKS:      tile.launch (%bm = block 2 m, %bn = block 1 n, %tm = thread 32 m, %tn = thread 8 n)
 // BLOCKS:        loop.reduce %ko in 2 below [%bm + 1] with add
 // BLOCKS:          loop.yield %6 where [47 - %ko * 32 - %ki] : f32
 // CHECK:      loop.kernel @weighed(%s: memref<50x48xf32>, %v: memref<48x7xf32>) -> (%out: memref<50x7xf32>) {
 // CHECK-NEXT:   tile.launch (%i = block 50 m, %j = block 7 n) {
-// CHECK-NEXT:     %sum = loop.reduce %ko in 3 below [%i floordiv 16 + 1] with add {
+// CHECK-NEXT:     %sum = loop.reduce %ko in 3 from [(%i + 2) floordiv 16 - 2] below [%i floordiv 16 + 1] with add {
 // CHECK-NEXT:       %chunk = loop.reduce %ki in 16 with add {
 // CHECK-NEXT:         %0 = loop.load %s[%i, %ko * 16 + %ki] : memref<50x48xf32>
 // CHECK-NEXT:         %1 = loop.predicate [%i - %ko * 16 - %ki, 30 + %ko * 16 + %ki - %i] : i1

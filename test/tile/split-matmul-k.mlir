@@ -265,3 +265,29 @@ loop.kernel @chained(%x: memref<9x64xf32>, %v: memref<64x7xf32>, %y: memref<9x16
     loop.store %q, %out[%i, %j] : memref<9x7xf32>
   }
 }
+
+// A block's share of a window begins and ends with it.
+// BLOCKS-LABEL: @window
+// BLOCKS:           loop.reduce %ko in 2 from [%bm * 2 - %s_1 * 2 - 1] below [2 + %bm * 2 - %s_1 * 2, 4 - %s_1 * 2] with add {
+// CHECK-LABEL: @window
+// CHECK:          loop.reduce %ko in 1 from [(%i + 6) floordiv 16 - %s_1 - 1] below [1 + %i floordiv 16 - %s_1] with add {
+loop.kernel @window(%s: memref<64x64xf32>, %v: memref<64x7xf32>) -> (%out: memref<64x7xf32>) {
+  tile.launch (%i = block 64 m, %j = block 7 n) {
+    %all = loop.reduce %k in 64 with add {
+      %0 = loop.load %s[%i, %k] : memref<64x64xf32>
+      %1 = arith.mulf %0, %0 : f32
+      loop.yield %1 where [%i - %k] : f32
+    } : f32
+    %sum = loop.reduce %ko in 4 from [(%i + 6) floordiv 16 - 1] below [%i floordiv 16 + 1] with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %s[%i, %ko * 16 + %ki] : memref<64x64xf32>
+        %1 = loop.load %v[%ko * 16 + %ki, %j] : memref<64x7xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 where [%i - %ko * 16 - %ki, %ko * 16 + %ki - %i + 10] : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %0 = arith.divf %sum, %all : f32
+    loop.store %0, %out[%i, %j] : memref<64x7xf32>
+  }
+}

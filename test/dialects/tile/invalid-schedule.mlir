@@ -118,11 +118,37 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%b = block 8) {
     // CHECK: the bound takes 1 operands, got 0
-    %s = "loop.reduce"() <{extent = 2 : i64, monoid = #prim.monoid add, bound = affine_map<(d0) -> (d0)>}> ({
+    %s = "loop.reduce"() <{extent = 2 : i64, monoid = #prim.monoid add, upper_bound = affine_map<(d0) -> (d0)>}> ({
     ^bb0(%k: index):
       %v = loop.load %x[%k] : memref<8xf32>
       loop.yield %v : f32
     }) : () -> f32
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: the bound takes 2 operands, got 1
+    %s = "loop.reduce"(%b) <{extent = 2 : i64, monoid = #prim.monoid add, lower_bound = affine_map<(d0, d1) -> (d0 + d1)>}> ({
+    ^bb0(%k: index):
+      %v = loop.load %x[%k] : memref<8xf32>
+      loop.yield %v : f32
+    }) : (index) -> f32
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: no bound takes the 1 operands
+    %s = "loop.reduce"(%b) <{extent = 2 : i64, monoid = #prim.monoid add}> ({
+    ^bb0(%k: index):
+      %v = loop.load %x[%k] : memref<8xf32>
+      loop.yield %v : f32
+    }) : (index) -> f32
   }
 }
 

@@ -36,6 +36,25 @@ loop.kernel @rings(%x: memref<64x128xf32>, %y: memref<128x64xf32>) -> (%out: mem
   }
 }
 
+// Steps begin where the largest of some expressions says, and end at the smallest of others.
+// CHECK-LABEL: loop.kernel @window
+loop.kernel @window(%x: memref<8x64xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: %p = loop.reduce %k in 64 from [%b * 8 - 16, 3] below [%b * 8 + 8] with add unroll {
+    %p = loop.reduce %k in 64 from [%b * 8 - 16, 3] below [%b * 8 + 8] with add unroll {
+      %0 = loop.load %x[%b, %k] : memref<8x64xf32>
+      loop.yield %0 : f32
+    } : f32
+    // CHECK: %q = loop.reduce %k_1 in 64 from [%b] with add {
+    %q = loop.reduce %k in 64 from [%b] with add {
+      %0 = loop.load %x[%b, %k] : memref<8x64xf32>
+      loop.yield %0 : f32
+    } : f32
+    %0 = arith.addf %p, %q : f32
+    loop.store %0, %out[%b] : memref<8xf32>
+  }
+}
+
 // A slab whose inner axis is cut into pieces as wide as the swizzle, and its rows dealt out.
 // CHECK-LABEL: loop.kernel @pieces
 loop.kernel @pieces(%x: memref<64x128xf32>) -> (%out: memref<64x128xf32>) {
