@@ -111,6 +111,12 @@ class Target:
             limits["warps"] = 0
         return limits
 
+    def registers_given(self, threads: int, blocks: int) -> int:
+        """The most registers of a thread with which so many blocks are resident on one SM."""
+        warps = _round_up(blocks * self.warps_of(threads), _WARP_UNIT)
+        of_warp = self.registers_per_sm // warps // _REGISTER_UNIT * _REGISTER_UNIT
+        return min(of_warp // WARP_SIZE, self.max_registers_per_thread)
+
     def blocks_per_sm(self, threads: int, shared: int, registers: int) -> int:
         """How many such blocks (`block_limits`) are resident on one SM; 0 if not even one fits."""
         return min(self.block_limits(threads, shared, registers).values())

@@ -13,6 +13,9 @@ from tilewright.codegen import nvrtc
 from tilewright.codegen.printer import cuda_source
 from tilewright.codegen.report.resources import parse_resources
 from tilewright.codegen.spill_feedback import lower_to_cuda
+from tilewright.dialects.target import target
+from tilewright.passes.levels import Level
+from tilewright.passes.lowering import lower
 from tilewright.passes.trace import Listener, Rule, listening
 
 Parse = Callable[[str], ModuleOp]
@@ -113,4 +116,13 @@ def test_few_are_tried_of_many(parse: Parse, monkeypatch: pytest.MonkeyPatch):
     assert found is not None
     assert not spills(source)
     assert spills(source.replace(found[0], f"__launch_bounds__(32, {int(found[1]) + 1})"))
-    assert compile_cubin.call_count <= 1 + 5 + 2  # as asked for, halving 31, and the two above
+    assert compile_cubin.call_count <= 1 + 4 + 2  # as asked for, four of 31, and the two above
+
+
+@pytest.mark.parametrize(("threads", "blocks"), [(32, 18), (96, 7), (128, 7), (128, 2)])
+def test_so_many_registers_are_given(parse: Parse, threads: int, blocks: int):
+    # 400 sums take all that there are; warps get theirs in fours
+    text = outer_product(blocks, 20).replace("block 256", f"block {threads}")
+    source = cuda_source(lower(parse(text.replace("256x", f"{threads}x")), Level.CUDA))
+    (resources,) = parse_resources(nvrtc.compile_cubin(source, "sm_90a").log).values()
+    assert resources.registers == target("sm_90a").registers_given(threads, blocks)

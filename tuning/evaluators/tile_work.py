@@ -90,8 +90,7 @@ def tile_work(launch: tile.LaunchOp, target: Target) -> Work:
 def _registers_given(launch: tile.LaunchOp, target: Target) -> int:
     """The registers that ptxas lets a thread have."""
     blocks = 1 if launch.min_blocks is None else launch.min_blocks.value.data
-    lanes = blocks * target.warps_of(launch.num_threads) * WARP_SIZE
-    return min(target.max_registers_per_thread, target.registers_per_sm // lanes // 8 * 8)
+    return target.registers_given(launch.num_threads, blocks)
 
 
 class _Path(NamedTuple):
