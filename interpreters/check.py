@@ -6,7 +6,6 @@ Both run in float64: then what a pass may change, the order of a sum, moves a re
 1e-16 times the number of terms, and what a mistake changes stands out against it.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +20,8 @@ from tilewright.dialects.work import scalar_operations
 from tilewright.errors import TilewrightError, UnsupportedError
 from tilewright.interpreters.arguments import shape_and_element
 from tilewright.interpreters.errors import TooLargeError, symbol_of
-from tilewright.interpreters.host import interpret
-from tilewright.interpreters.types import Array, ElementTypes
+from tilewright.interpreters.random_runs import Draw, RandomRuns
+from tilewright.interpreters.types import Array
 
 TOLERANCE = 1e-9
 """Relative to the largest element: float64's 1e-16 times a million terms, with room."""
@@ -63,6 +62,9 @@ class _Difference:
         )
 
 
+_runs = RandomRuns()
+
+
 def check_pass(
     before: ModuleOp, after: ModuleOp, pass_name: str, *, seed: int = 0, max_work: int = MAX_WORK
 ) -> CheckReport:
@@ -74,6 +76,7 @@ def check_pass(
     does something that has no meaning. What cannot be run, or would take more than `max_work`
     scalar operations, is named in the report's notes.
     """
+    _runs.begin()
     old, new = _functions(before), _functions(after)
     used = _used_in(before)
     names = ["main"] if "main" in old else [name for name in old if name not in used]
@@ -141,9 +144,9 @@ def _difference(
         raise PassCheckError(f"pass '{pass_name}' changed the signature of @{name}")
     tolerance = CONSTANT_TOLERANCE if _is_torch(before) else TOLERANCE
     for is_positive in (False, True):
-        inputs = _random_inputs(types, seed, is_positive)
-        expected = _run(before, name, inputs, f"before pass '{pass_name}'")
-        actual = _run(after, name, inputs, f"after pass '{pass_name}'")
+        draw = Draw(types, seed, is_positive)
+        expected = _run(before, name, draw, f"before pass '{pass_name}'")
+        actual = _run(after, name, draw, f"after pass '{pass_name}'")
         for position, pair in enumerate(zip(expected, actual, strict=True)):
             if (found := _worst(position, *pair, tolerance)) is not None:
                 return found
@@ -156,24 +159,9 @@ def _is_torch(module: ModuleOp) -> bool:
     return any(op.name.startswith("torch.") for op in module.walk())
 
 
-def _random_inputs(types: Sequence[Attribute], seed: int, is_positive: bool) -> list[Array]:
-    rng = np.random.default_rng(seed)
-    elements = ElementTypes(np.float64)
-    inputs: list[Array] = []
-    for type in types:
-        shape, element_type = shape_and_element(type)
-        dtype = elements[element_type]
-        if dtype.kind != "f":
-            inputs.append(rng.integers(0, 2, shape).astype(dtype))
-            continue
-        values = rng.standard_normal(shape)
-        inputs.append(np.abs(values) + 0.1 if is_positive else np.asarray(values))
-    return inputs
-
-
-def _run(module: ModuleOp, name: str, inputs: list[Array], when: str) -> list[Array]:
+def _run(module: ModuleOp, name: str, draw: Draw, when: str) -> list[Array]:
     try:
-        return interpret(module, *inputs, function=name, dtype=np.float64)
+        return _runs.results(module, name, draw)
     except (UnsupportedError, TooLargeError):
         raise
     except TilewrightError as err:

@@ -33,8 +33,8 @@ from xdsl.passes import ModulePass
 from xdsl.traits import EffectInstance, IsolatedFromAbove, IsTerminator, MemoryEffectKind
 
 from tilewright.dialects.kernel_comment import TEXT
+from tilewright.dialects.structure import structure
 from tilewright.passes.effects import erase_dead, is_pure, only_has, only_reads
-from tilewright.passes.structure import structure
 
 Known = ChainMap[Hashable, Operation]
 """What has been computed before and is in scope, innermost first."""

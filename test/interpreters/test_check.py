@@ -2,10 +2,12 @@
 """`--check=each`: what it proves, what it blames, and what it says it could not check."""
 
 from collections.abc import Callable
+from unittest.mock import Mock
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.interpreters import host
 from tilewright.interpreters.check import CheckReport, PassCheckError, check_pass
 
 Parse = Callable[[str], ModuleOp]
@@ -51,6 +53,39 @@ def check(parse: Parse, before: str, after: str) -> CheckReport:
 def test_equal_kernels(parse: Parse) -> None:
     swapped = ADD.replace("addf %0, %1", "addf %1, %0")
     assert check(parse, ADD + LOG_SUM, swapped + LOG_SUM) == CheckReport(("add", "log_sum"), ())
+
+
+def runs(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    counted = Mock(wraps=host.interpret)
+    monkeypatch.setattr("tilewright.interpreters.random_runs.interpret", counted)
+    return counted
+
+
+def test_what_is_the_same_before_and_after_is_run_once(
+    parse: Parse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interpret = runs(monkeypatch)
+    text = ADD.replace("5x9", "5x7").replace("<9x", "<7x").replace("%j in 9", "%j in 7")
+    assert check(parse, text, text) == CheckReport(("add",), ())
+    assert interpret.call_count == 1
+
+
+def test_what_one_pass_leaves_is_not_run_for_the_next(
+    parse: Parse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interpret = runs(monkeypatch)
+    sum = "%2 = arith.addf %0, %1 : f32"
+    first = ADD.replace(sum, "%2 = arith.subf %0, %1 : f32")
+    then = ADD.replace(sum, "%3 = arith.negf %1 : f32 %2 = arith.addf %0, %3 : f32")
+    check(parse, first, then)
+    check(parse, then, first)
+    assert interpret.call_count == 2
+    with pytest.raises(PassCheckError, match="pass 'my-pass' changed what @add computes"):
+        check(parse, first, ADD)
+    assert interpret.call_count == 3  # of the three programs there are
+    check(parse, LOG_SUM, LOG_SUM)
+    check(parse, first, first)
+    assert interpret.call_count == 3 + 2 + 1  # NaNs: once more; and the others are forgotten
 
 
 def test_main_stands_for_its_kernels(parse: Parse) -> None:

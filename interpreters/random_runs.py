@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Programs run on random inputs for one check of a pass after the other, none twice in a row: what a
+pass leaves behind is what the next one finds, and many passes leave everything as it is.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+from tilewright.dialects.structure import structure
+from tilewright.interpreters.arguments import shape_and_element
+from tilewright.interpreters.host import interpret
+from tilewright.interpreters.types import Array, ElementTypes
+
+
+class Draw(NamedTuple):
+    """Random inputs; of types no more matters than shapes and elements."""
+
+    types: Sequence[Attribute]
+    seed: int
+    is_positive: bool
+
+    def inputs(self) -> list[Array]:
+        """The same each time."""
+        rng = np.random.default_rng(self.seed)
+        elements = ElementTypes(np.float64)
+        return [self._input(rng, elements, type) for type in self.types]
+
+    def _input(self, rng: np.random.Generator, elements: ElementTypes, type: Attribute) -> Array:
+        shape, element_type = shape_and_element(type)
+        dtype = elements[element_type]
+        if dtype.kind != "f":
+            return rng.integers(0, 2, shape).astype(dtype)
+        values = rng.standard_normal(shape)
+        return np.abs(values) + 0.1 if self.is_positive else np.asarray(values)
+
+
+class RandomRuns:
+    """Runs programs in float64, and remembers the results of this check and of the last one."""
+
+    def __init__(self) -> None:
+        self._now = dict[Hashable, list[Array]]()
+        self._before = dict[Hashable, list[Array]]()
+
+    def begin(self) -> None:
+        """Another check; what the last one did not ask for is forgotten."""
+        self._now, self._before = {}, self._now
+
+    def results(self, module: ModuleOp, name: str, draw: Draw) -> list[Array]:
+        """The results of `@name`, whose inputs have the types of `draw`."""
+        ran = structure(module), name, draw.seed, draw.is_positive
+        if (found := self._now.get(ran, self._before.get(ran))) is None:
+            found = interpret(module, *draw.inputs(), function=name, dtype=np.float64)
+        self._now[ran] = found
+        return found
