@@ -3,11 +3,12 @@
 PyTorch lists its composite operators once for a program, and touches only those that matter to it.
 
 `run_decompositions` of PyTorch 2.13 asks the dispatcher for all of them some fifty times. Then it
-gives five hundred an implementation for each of a dozen dispatch keys, although nearly all are to
-be broken down as PyTorch does anyway. Each of the two takes longer than all else that it does.
+gives five hundred an implementation for each of two dozen dispatch keys, although nearly all are to
+be broken down as PyTorch does anyway, and nearly all keys are those of devices that are not there.
+Each of the two takes longer than all else that it does.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from typing import Any
@@ -26,21 +27,23 @@ def handled_quickly() -> Generator[None]:
         changes.enter_context(
             _wrapped(exported_program, "_override_composite_implicit_decomp", _of_those_changed)
         )
+        for name in ("_AUTOGRAD_ALIAS_BACKEND_KEYS_TO_OVERRIDE", "_BACKEND_KEYS_TO_OVERRIDE"):
+            changes.enter_context(_wrapped(exported_program, name, _of_devices))
         yield
 
 
 @contextmanager
 def _wrapped(module: Any, name: str, wrap: Callable[[Any], Any]) -> Generator[None]:
-    """Within, the function `name` of the module is `wrap` of it, if the module has it."""
-    function = getattr(module, name, None)
-    if function is None:
+    """Within, what is called `name` in the module is `wrap` of it, if the module has it."""
+    value = getattr(module, name, None)
+    if value is None:
         yield
         return
-    setattr(module, name, wrap(function))
+    setattr(module, name, wrap(value))
     try:
         yield
     finally:
-        setattr(module, name, function)
+        setattr(module, name, value)
 
 
 def _of_those_changed(override: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:
@@ -55,3 +58,12 @@ def _is_own(op: Any, how: Any) -> bool:
         and how.func.__name__ == "_special_op_to_decompose_cia"
         and how.keywords == {"kernel": op}
     )
+
+
+def _of_devices(keys: Sequence[Any]) -> list[Any]:
+    """The dispatch keys of devices that a program's tensors can be on."""
+    import torch
+
+    there = torch.accelerator.current_accelerator()
+    devices = {"CPU", "CUDA", "Meta", "" if there is None else there.type.upper()}
+    return [key for key in keys if key.name.removeprefix("Autograd") in devices]

@@ -73,3 +73,18 @@ def test_few_are_overridden(monkeypatch: pytest.MonkeyPatch):
     capture(torch.tanh, (torch.randn(2),))
     assert counts
     assert max(counts) < 200
+
+
+def test_devices_that_are_not_there_are_left_alone():
+    def devices() -> list[set[str]]:
+        names = ("_BACKEND_KEYS_TO_OVERRIDE", "_AUTOGRAD_ALIAS_BACKEND_KEYS_TO_OVERRIDE")
+        keys: list[list[Any]] = [getattr(torch.export.exported_program, name) for name in names]
+        return [{str(key.name).removeprefix("Autograd") for key in some} for some in keys]
+
+    before = devices()
+    there = torch.accelerator.current_accelerator()
+    own = {"CPU", "CUDA", "Meta"} | (set() if there is None else {there.type.upper()})
+    with handled_quickly():
+        assert devices() == [own, own]
+    assert devices() == before
+    assert all(len(keys) > len(own) for keys in before)
