@@ -13,7 +13,9 @@ from tilewright.frontend.aten import is_number_first
 
 def numbers_to_tensors(exported: Any) -> None:
     """Rewrite the graph of an exported program in place."""
-    for node in [n for n in exported.graph.nodes if is_number_first(n.target, n.args)]:
+    if not (found := [n for n in exported.graph.nodes if is_number_first(n.target, n.args)]):
+        return
+    for node in found:
         _make_tensor(exported.graph, node)
     exported.graph_module.recompile()
 

@@ -83,7 +83,7 @@ def test_devices_that_are_not_there_are_left_alone():
 
     before = devices()
     there = torch.accelerator.current_accelerator()
-    own = {"CPU", "CUDA", "Meta"} | (set() if there is None else {there.type.upper()})
+    own = {"CPU", "CUDA", "Meta"} | {device.type.upper() for device in (there,) if device}
     with handled_quickly():
         assert devices() == [own, own]
     assert devices() == before
