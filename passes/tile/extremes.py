@@ -7,7 +7,12 @@ Of `(%b * 32 + %t - %ki) floordiv 16`, for threads %t below 32 and steps %ki bel
     last     (%b * 32 + 31) floordiv 16
     first    (%b * 32 - 15) floordiv 16
 
-are what no value is above, or below, whichever %b it is.
+are what no value is above, or below, whichever %b it is. Of `(%b * 32 + %t) mod 100`,
+
+    last     %b * 32 + 31 - %b * 32 floordiv 100 * 100
+
+are up to 99 where all of them are in one period; where they go on into the next the last is above
+99, so that nothing is above it there either.
 """
 
 from collections.abc import Callable, Sequence, Set
@@ -59,10 +64,32 @@ def _extreme_atom(
 ) -> AffineExpr | None:
     if varying.isdisjoint(atom.used_dims()):
         return atom
-    match atom:
-        case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, inner, AffineConstantExpr() as size):
-            found = _extreme(inner, varying, ranges, is_last=is_last)
-            return None if found is None else found // size
-        case _:
-            known = range_of(atom, ranges)
-            return None if known is None else AffineConstantExpr(known[is_last])
+    if isinstance(atom, AffineBinaryOpExpr) and isinstance(atom.rhs, AffineConstantExpr):
+        first = _extreme(atom.lhs, varying, ranges, is_last=False)
+        last = _extreme(atom.lhs, varying, ranges, is_last=True)
+        found = _extreme_part(atom.kind, first, last, atom.rhs.value, ranges, is_last=is_last)
+        if found is not None:
+            return found
+    known = range_of(atom, ranges)
+    return None if known is None else AffineConstantExpr(known[is_last])
+
+
+def _extreme_part(
+    kind: AffineBinaryOpKind,
+    first: AffineExpr | None,
+    last: AffineExpr | None,
+    size: int,
+    ranges: Ranges,
+    *,
+    is_last: bool,
+) -> AffineExpr | None:
+    """Of the quotient or the remainder of what goes from `first` to `last`."""
+    if first is None or last is None:
+        return None
+    if kind is AffineBinaryOpKind.FloorDiv:
+        return (last if is_last else first) // size
+    span = range_of(last - first, ranges)
+    if span is None or span.high >= size:
+        return None
+    # Less than `size` apart, they are in one period, or in two: then this is beyond both its ends.
+    return last - first // size * size if is_last else first - last // size * size

@@ -94,6 +94,24 @@ loop.kernel @causal(%x: memref<100x100xf32>, %w: memref<100x17xf32>) -> (%out: m
   }
 }
 
+// Rows of several heads follow one another, and a block may have the end of one and the beginning of
+// the next: it does all steps.
+// CHECK:      loop.kernel @heads(%x: memref<111x37xf32>, %w: memref<37x17xf32>) -> (%out: memref<111x17xf32>) {
+// CHECK-NEXT:   tile.launch (%bm = block 7 m, %bn = block 2 n, %tm = thread 16 m, %tn = thread 16 n) {
+// CHECK-NEXT:     %p = loop.reduce %k in 37 below [16 + %bm * 16 - (%bm * 16) floordiv 37 * 37] with add {
+// CHECK:            loop.yield %2 where [(%bm * 16 + %tm) mod 37 - %k] : f32
+loop.kernel @heads(%x: memref<111x37xf32>, %w: memref<37x17xf32>) -> (%out: memref<111x17xf32>) {
+  tile.launch (%i = block 111 m, %j = block 17 n) {
+    %p = loop.reduce %k in 37 below [%i mod 37 + 1] with add {
+      %0 = loop.load %x[%i, %k] : memref<111x37xf32>
+      %1 = loop.load %w[%k, %j] : memref<37x17xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 where [%i mod 37 - %k] : f32
+    } : f32
+    loop.store %p, %out[%i, %j] : memref<111x17xf32>
+  }
+}
+
 // Where no mask says so one is made.
 // CHECK:      loop.kernel @unmasked(%x: memref<100x100xf32>, %w: memref<100x17xf32>) -> (%out: memref<100x17xf32>) {
 // CHECK-NEXT:   tile.launch (%bm = block 7 m, %bn = block 2 n, %tm = thread 16 m, %tn = thread 16 n) {

@@ -45,6 +45,11 @@ def sliding(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return functional.scaled_dot_product_attention(q, k, v, mask, enable_gqa=True)
 
 
+def one_head(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Query i of each head attends to the same keys: rows of all heads follow one another."""
+    return causal(q, k[:, :1], v[:, :1])
+
+
 def eager(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """Attention that a model writes out: NaN times 0 is NaN."""
     mask = torch.full((q.shape[-2], k.shape[-2]), -torch.inf).triu(1)
@@ -91,6 +96,15 @@ def test_no_product_is_masked(attention: Attention):
     run(module, SCHEDULE.format(split="", ring=CP_ASYNC))
     (yielded,) = re.findall(r"fastmath<nnan,ninf> : f32\n *loop\.yield (.*)", str(module))
     assert "where" not in yielded
+
+
+def test_a_block_may_have_rows_of_two_heads():
+    inputs = tensors(37, 37)
+    module = lowered(one_head, inputs)
+    found = simulate(module, "plan-schedules,apply-schedule", inputs)
+    values = str(module).rsplit("tile.launch", 1)[1]
+    assert re.search(r"%ko in \d+ below \[.*%bm.* floordiv 37.*\] with add", values)
+    torch.testing.assert_close(found.double(), reference(one_head, inputs), rtol=1e-5, atol=1e-5)
 
 
 def test_a_hidden_value_that_is_nan_does_not_reach_blocks_before_it():
