@@ -182,10 +182,13 @@ def test_quantised_weights(folder: Path):
         ("mistral", {"sliding_window": 0}, "sliding_window is 0$"),
         ("mistral", {"sliding_window": -3}, "sliding_window is -3$"),
         ("llama", {"num_hidden_layers": -1, "vocab_size": 0}, "s is -1, vocab_size is 0$"),
+        ("llama", {"num_attention_heads": 0}, "num_attention_heads is 0$"),
         ("gpt2", {"n_layer": 0}, "num_hidden_layers is 0$"),
+        ("llama", {"rope_theta": 0}, "rope_theta is 0$"),
+        ("qwen2", {"rope_scaling": {"type": "linear", "factor": -2.0}}, "factor is -2.0$"),
     ],
 )
-def test_numbers_of_nothing(family: str, facts: dict[str, int], says: str, tmp_path: Path):
+def test_numbers_of_nothing(family: str, facts: dict[str, Any], says: str, tmp_path: Path):
     tiny_config(family).save_pretrained(tmp_path)
     with pytest.raises(UsageError, match="is no config of a model: .*" + says):
         find_model(changed(tmp_path, **facts))
