@@ -41,6 +41,7 @@ _PASSES: dict[str, str] = {
     "hoist-invariants": "loop.hoist_invariants:HoistInvariantsPass",
     "normalize-kernels": "loop.normalize_kernels:NormalizeKernelsPass",
     "simplify-accesses": "loop.simplify_accesses:SimplifyAccessesPass",
+    "predicate-positions": "loop.predicate_positions:PredicatePositionsPass",
     "dedupe-kernels": "loop.dedupe_kernels:DedupeKernelsPass",
     "name-kernels": "loop.name_kernels:NameKernelsPass",
     "apply-schedule": "tile.apply_schedule:ApplySchedulePass",

@@ -32,9 +32,9 @@ TO_LOOP = (
     "lift,fuse-epilogue,inline-elementwise,fuse-epilogue,fuse-rows,fuse-outputs,fuse-reduction,"
     "fuse-parts,fuse-epilogue,fuse-outputs,fuse-reduction{keep=true},fuse-epilogue{keep=true},"
     "merge-siblings,merge-loops,"
-    "split-axes,collapse-axes,simplify-accesses,hoist-invariants,share-values,cut-recompute,"
-    "settle-fusion,approximate-division,update-in-place,normalize-kernels,dedupe-kernels,"
-    "name-kernels"
+    "split-axes,collapse-axes,simplify-accesses,predicate-positions,hoist-invariants,share-values,"
+    "cut-recompute,settle-fusion,approximate-division,update-in-place,normalize-kernels,"
+    "dedupe-kernels,name-kernels"
 )
 
 TO_TILE = (

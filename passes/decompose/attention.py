@@ -18,20 +18,21 @@ becomes, of LxE, SxE and SxEv,
 A row with nothing to attend to has no weights, and gives 0. Any other has a largest score, whose
 weight is 1, so that its total is at least 1.
 
-A mask that is a predicate is said again of the weights: scores may have been in memory meanwhile,
-and then nobody could tell which weights are 0. Their products with values carry
+A mask that is a condition on positions is said again of the weights: scores may have been in memory
+meanwhile, and then nobody could tell which weights are 0. Their products with values carry
 `fastmath<nnan,ninf>`, by which 0 times a value is 0, so that steps behind the mask can be left out.
 """
 
-from math import inf, sqrt
+from math import inf, prod, sqrt
 
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import f64, i1
+from xdsl.dialects.builtin import IntegerType, f64, i1
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Operation
+from xdsl.ir import BlockArgument, SSAValue
 
 from tilewright.dialects import prim, torch
-from tilewright.dialects.types import shape_of
+from tilewright.dialects.needed_first import needed_first, operands_of
+from tilewright.dialects.types import element_of, shape_of
 from tilewright.passes.decompose.contraction import contract, transposed
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import scaled
@@ -40,6 +41,15 @@ from tilewright.passes.decompose.view import Shape, axes_of
 
 _LOWEST = {False: -3.4028234663852886e38, True: -1.7976931348623157e308}
 """The lowest finite number of f32, and of f64."""
+
+_OF_POSITIONS = (
+    prim.IotaOp,
+    prim.PredicateOp,
+    prim.ConstantOp,
+    prim.ElementwiseOp,
+    prim.IndexMapOp,
+)
+"""What a condition on positions is computed with."""
 
 _FINITE = FastMathFlagsAttr([FastMathFlag.NO_NANS, FastMathFlag.NO_INFS])
 """Of weights and values: what is behind a mask may be left out, be it infinite or NaN."""
@@ -61,11 +71,23 @@ def masked(scores: Tensor, mask: Tensor) -> Tensor:
 
 
 def is_of_positions(mask: Tensor) -> bool:
-    """Whether a mask is a condition on positions, which costs no memory to ask again."""
-    made_by = mask.source.owner
-    while isinstance(made_by, Operation) and len(made_by.operands) == 1:  # views of it
-        made_by = made_by.operands[0].owner
-    return mask.element == i1 and isinstance(made_by, prim.PredicateOp)
+    """
+    Whether a mask is a condition on positions, and on inputs of one integer, as the position of a
+    decode step is: it costs no memory to ask again.
+    """
+    known = set[SSAValue]()
+    for each in needed_first(mask.source, known, operands_of):
+        known.add(each)
+        if not _is_of_positions(each):
+            return False
+    return mask.element == i1
+
+
+def _is_of_positions(value: SSAValue) -> bool:
+    """Whether a value costs next to nothing, if what it is computed of does."""
+    if isinstance(value, BlockArgument):
+        return isinstance(element_of(value), IntegerType) and prod(shape_of(value)) == 1
+    return isinstance(value.owner, _OF_POSITIONS)
 
 
 class ScaledDotProductAttention(Decomposition[torch.ScaledDotProductAttentionOp]):

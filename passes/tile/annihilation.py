@@ -140,7 +140,7 @@ class _Beyond:
                 return 0 if self._needs((op.map.data.results, op.indices)) else None
             case arith.SelectOp():
                 return self._selected(op)
-            case arith.MuliOp() if 0 in map(self.value, op.operands):
+            case arith.MuliOp() | arith.AndIOp() if 0 in map(self.value, op.operands):
                 return 0
             case arith.MulfOp() if self._drops_nan(op) and 0 in map(self.value, op.operands):
                 return 0

@@ -19,7 +19,8 @@ becomes, with `chunk-reduce{chunk=8}`,
     }
 
 The last chunk need not be full: what is yielded beyond the last step is masked, unless it is zero
-there and a sum takes it in.
+there and a sum takes it in. Chunks of which a mask lets nobody join anything, as those of rows of a
+cache that are not filled yet, are left out by a bound.
 """
 
 from collections.abc import Sequence
@@ -35,6 +36,7 @@ from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.step_bounds import leave_out_masked_steps
 from tilewright.passes.trace import Rule
 
 _CHUNKS = (8, 4, 16, 32)
@@ -78,7 +80,9 @@ class ChunkReducePass(SchedulingPass):
         assert self.chunk is not None
         for op in _long_reductions(launch):
             if op.axis_extents()[0] > self.chunk:
-                rewriter.replace(op, chunked(op, self.chunk))
+                whole = chunked(op, self.chunk)
+                rewriter.replace(op, whole)
+                leave_out_masked_steps(whole)
         simplify_accesses(launch)
 
 

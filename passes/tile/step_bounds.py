@@ -37,7 +37,7 @@ from itertools import product
 from math import gcd
 from typing import NamedTuple
 
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import loop, tile
@@ -48,6 +48,7 @@ from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_axes import Level
 from tilewright.passes.chunks import nested_chunk
+from tilewright.passes.single_elements import made_of_single_elements
 from tilewright.passes.substitution import conjunction
 from tilewright.passes.tile.annihilation import vanishes_beyond
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
@@ -93,7 +94,8 @@ def leave_out_unneeded_steps(launch: tile.LaunchOp) -> None:
             continue
         exprs, operands = needed
         ranges = [range_of_value(value) for value in operands]
-        last = [extreme(expr, operands, varies_in_block, is_last=True) for expr in exprs]
+        varies = _varies_or_follows(op)
+        last = [extreme(expr, operands, varies, is_last=True) for expr in exprs]
         conditions = [_reduced(expr, ranges) for expr in last if expr is not None]
         # where a condition holds the bound is the extent or more, elsewhere 0 or less
         extent = op.axis_extents()[0]
@@ -102,10 +104,38 @@ def leave_out_unneeded_steps(launch: tile.LaunchOp) -> None:
 
 
 def varies_in_block(index: SSAValue) -> bool:
-    """Whether an index may differ between threads: those of their axes do, and data."""
+    """
+    Whether an index may differ between threads: those of their axes do, and data, but for single
+    elements that are known before the loops.
+    """
     if not isinstance(index, BlockArgument):
-        return True
+        return not _is_known_before_loops(index)
     return tile.launch_of(index) is not None and tile.level_of(index) is not Level.BLOCK
+
+
+def _is_known_before_loops(index: SSAValue) -> bool:
+    op = index.owner
+    if not isinstance(op, loop.ToIndexOp) or op.mask is not None:
+        return False
+    if not isinstance(op.parent_op(), tile.LaunchOp | loop.KernelOp):
+        return False
+    return made_of_single_elements(op.value) is not None
+
+
+def _varies_or_follows(op: loop.ReduceOp) -> Callable[[SSAValue], bool]:
+    """What may not bound `op`: indices that vary in a block, or that come after it."""
+
+    def varies(index: SSAValue) -> bool:
+        return varies_in_block(index) or _follows(index, op)
+
+    return varies
+
+
+def _follows(index: SSAValue, op: Operation) -> bool:
+    made_by = index.owner
+    if not isinstance(made_by, Operation) or made_by.parent is not op.parent:
+        return False
+    return op.is_before_in_block(made_by)
 
 
 def _set_bounds(op: loop.ReduceOp, start: Access | None, below: Access | None) -> None:

@@ -159,3 +159,32 @@ func.func @shared(%q: tensor<4x8x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6
       : (tensor<4x8x4xf32>, tensor<2x9x4xf32>, tensor<2x9x6xf32>) -> tensor<4x8x6xf32>
   func.return %r : tensor<4x8x6xf32>
 }
+
+// So is one of positions and an input that is a single integer, as the position of a decode step is.
+// CHECK-LABEL: func.func @filled(
+// CHECK-COUNT-2: prim.elementwise select(
+// CHECK:         prim.elementwise mul(%{{.*}}, %{{.*}}) fastmath<nnan,ninf> : tensor<2x1x6x9xf32>
+func.func @filled(%q: tensor<2x1x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6xf32>, %position: tensor<1xi64>) -> tensor<2x1x6xf32> {
+  %i = prim.iota affine_map<(d0, d1) -> (d1)> : tensor<1x9xi64>
+  %le = torch.le %i, %position : (tensor<1x9xi64>, tensor<1xi64>) -> tensor<1x9xi1>
+  %s = torch.sub.Scalar %position other 5 : (tensor<1xi64>) -> tensor<1xi64>
+  %gt = torch.gt %i, %s : (tensor<1x9xi64>, tensor<1xi64>) -> tensor<1x9xi1>
+  %m = torch.bitwise_and %le, %gt : (tensor<1x9xi1>, tensor<1x9xi1>) -> tensor<1x9xi1>
+  %r = torch.scaled_dot_product_attention %q, %k, %v attn_mask %m
+      : (tensor<2x1x4xf32>, tensor<2x9x4xf32>, tensor<2x9x6xf32>, tensor<1x9xi1>) -> tensor<2x1x6xf32>
+  func.return %r : tensor<2x1x6xf32>
+}
+
+// One of several integers is in memory, of each query a length of its own: it is read once.
+// CHECK-LABEL: func.func @lengths(
+// CHECK-COUNT-1: prim.elementwise select(
+// CHECK-NOT:     prim.elementwise select(
+// CHECK-NOT:     fastmath
+// CHECK:         func.return
+func.func @lengths(%q: tensor<2x1x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6xf32>, %lengths: tensor<2x1x1xi64>) -> tensor<2x1x6xf32> {
+  %i = prim.iota affine_map<(d0, d1) -> (d1)> : tensor<1x9xi64>
+  %m = torch.lt %i, %lengths : (tensor<1x9xi64>, tensor<2x1x1xi64>) -> tensor<2x1x9xi1>
+  %r = torch.scaled_dot_product_attention %q, %k, %v attn_mask %m
+      : (tensor<2x1x4xf32>, tensor<2x9x4xf32>, tensor<2x9x6xf32>, tensor<2x1x9xi1>) -> tensor<2x1x6xf32>
+  func.return %r : tensor<2x1x6xf32>
+}

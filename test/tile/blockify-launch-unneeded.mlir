@@ -236,3 +236,89 @@ loop.kernel @everywhere(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%o
     loop.store %s, %out[%h, %i, %j] : memref<2x50x70xf32>
   }
 }
+
+// Data that is the same for all threads, and known before the sum, tells as well who needs it: a
+// position that no block of columns is behind.
+// CHECK-LABEL: @position
+// CHECK:         %end = loop.to_index
+// CHECK-NEXT:    %sum = loop.reduce %ko in 3 below [%end * 3 - %bn * 96] with add
+// ONE-LABEL: @position
+// ONE: loop.reduce %ko in 3 below [%end * 3] with add
+// SPLIT-LABEL: @position
+// SPLIT: loop.reduce %ko in 2 below [3 - %s * 2, %end * 2 - %bn * 64] with add
+loop.kernel @position(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>, %position: memref<1xi64>) -> (%out: memref<2x50x70xf32>) {
+  tile.launch (%h = block 2 batch, %i = block 50 m, %j = block 70 n) {
+    %first = arith.constant 0 : i64
+    %last = arith.constant 70 : i64
+    %e = loop.load %position[0] : memref<1xi64>
+    %low = arith.maxsi %e, %first : i64
+    %high = arith.minsi %low, %last : i64
+    %end = loop.to_index %high below 71 : i64
+    %sum = loop.reduce %ko in 3 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %q[%h, %i, %ko * 16 + %ki] : memref<2x50x48xf32>
+        %1 = loop.load %k[%h, %j, %ko * 16 + %ki] : memref<2x70x48xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %p = loop.predicate [%end - %j - 1] : i1
+    %inf = arith.constant 0xff800000 : f32
+    %s = arith.select %p, %sum, %inf : f32
+    loop.store %s, %out[%h, %i, %j] : memref<2x50x70xf32>
+  }
+}
+
+// Data that differs from row to row is not, nor is it known what is loaded behind the sum.
+// CHECK-LABEL: @positions
+// CHECK: loop.reduce %ko in 3 with add
+loop.kernel @positions(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>, %position: memref<50xi64>) -> (%out: memref<2x50x70xf32>) {
+  tile.launch (%h = block 2 batch, %i = block 50 m, %j = block 70 n) {
+    %first = arith.constant 0 : i64
+    %last = arith.constant 70 : i64
+    %e = loop.load %position[%i] : memref<50xi64>
+    %low = arith.maxsi %e, %first : i64
+    %high = arith.minsi %low, %last : i64
+    %end = loop.to_index %high below 71 : i64
+    %sum = loop.reduce %ko in 3 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %q[%h, %i, %ko * 16 + %ki] : memref<2x50x48xf32>
+        %1 = loop.load %k[%h, %j, %ko * 16 + %ki] : memref<2x70x48xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %p = loop.predicate [%end - %j - 1] : i1
+    %inf = arith.constant 0xff800000 : f32
+    %s = arith.select %p, %sum, %inf : f32
+    loop.store %s, %out[%h, %i, %j] : memref<2x50x70xf32>
+  }
+}
+
+// CHECK-LABEL: @behind
+// CHECK: loop.reduce %ko in 3 with add
+loop.kernel @behind(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>, %position: memref<1xi64>) -> (%out: memref<2x50x70xf32>) {
+  tile.launch (%h = block 2 batch, %i = block 50 m, %j = block 70 n) {
+    %sum = loop.reduce %ko in 3 with add {
+      %chunk = loop.reduce %ki in 16 with add {
+        %0 = loop.load %q[%h, %i, %ko * 16 + %ki] : memref<2x50x48xf32>
+        %1 = loop.load %k[%h, %j, %ko * 16 + %ki] : memref<2x70x48xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    %first = arith.constant 0 : i64
+    %last = arith.constant 70 : i64
+    %e = loop.load %position[0] : memref<1xi64>
+    %low = arith.maxsi %e, %first : i64
+    %high = arith.minsi %low, %last : i64
+    %end = loop.to_index %high below 71 : i64
+    %p = loop.predicate [%end - %j - 1] : i1
+    %inf = arith.constant 0xff800000 : f32
+    %s = arith.select %p, %sum, %inf : f32
+    loop.store %s, %out[%h, %i, %j] : memref<2x50x70xf32>
+  }
+}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that tests schedule by pipelines of their own, and what those compute then."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -30,8 +30,15 @@ def run(module: ModuleOp, pipeline: str) -> None:
 def simulate(module: ModuleOp, pipeline: str, inputs: Sequence[Tensor]) -> Tensor:
     """What the program computes when it is scheduled so, with all checks of the simulator."""
     run(module, pipeline)
-    arrays = [tensor.numpy() for tensor in inputs]
-    execution = SimulatorBackend("sm_90a").run(plan_of(api.lower(module, "cuda")), arrays)
-    assert not execution.problems
-    (result,) = execution.results
-    return torch.as_tensor(result)
+    (result,) = simulate_all(module, [inputs])
+    return result
+
+
+def simulate_all(module: ModuleOp, cases: Iterable[Sequence[Tensor]]) -> Iterator[Tensor]:
+    """What the scheduled program computes of each case."""
+    backend, plan = SimulatorBackend("sm_90a"), plan_of(api.lower(module, "cuda"))
+    for inputs in cases:
+        execution = backend.run(plan, [tensor.numpy() for tensor in inputs])
+        assert not execution.problems
+        (result,) = execution.results
+        yield torch.as_tensor(result)

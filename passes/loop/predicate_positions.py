@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Writes comparisons of positions with a single element of an input as predicates of indices.
+
+    loop.for %i in 4, %j in 48 {
+      ...
+      %0 = loop.index [%j] : i64
+      %1 = loop.load %position[0] : memref<1xi64>
+      %2 = arith.cmpi sle, %0, %1 : i64
+
+becomes
+
+    loop.for %i in 4, %j in 48 {
+      %low = arith.constant -1 : i64
+      %high = arith.constant 47 : i64
+      %1 = loop.load %position[0] : memref<1xi64>
+      %3 = arith.maxsi %1, %low : i64
+      %4 = arith.minsi %3, %high : i64
+      %5 = arith.subi %4, %low : i64
+      %6 = loop.to_index %5 below 49 : i64
+      ...
+      %2 = loop.predicate [%6 - %j - 1] : i1
+
+Predicates say where values are needed and how far sums go, so that a decode step leaves the rows of
+its cache alone that no token has filled yet. The element may be any integer: whatever is less than
+all positions is as good as the one before the first, whatever is more as good as the last. It is
+loaded before all else, so that loops can go as far as it says.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.hints import isa
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.index import Range, range_of
+from tilewright.dialects.nested_ops import ops_in
+from tilewright.passes.effects import erase_dead
+from tilewright.passes.loop.nest import nest_block
+from tilewright.passes.single_elements import made_of_single_elements
+from tilewright.passes.trace import Rule, rewriting, skipped
+
+RULE = Rule("f", 22, "predicate_positions")
+
+_SIGNED = ("slt", "sle", "sgt", "sge")
+_MIRRORED = {"slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle"}
+"""What holds of the other side."""
+
+_HOLDS: Mapping[str, Callable[[AffineExpr], AffineExpr]] = {
+    "slt": lambda more: more - 1,
+    "sle": lambda more: more,
+    "sgt": lambda more: more * -1 - 1,
+    "sge": lambda more: more * -1,
+}
+"""What is at least 0 where a relation holds, by how much more the element is than the position."""
+
+
+def legal(kernel: loop.KernelOp) -> str | None:
+    """Why the kernel is left alone, or None."""
+    if isinstance(kernel.body.block.last_op, tile.LaunchOp):
+        return "it is scheduled already"
+    return None
+
+
+class Compared(NamedTuple):
+    """`position relation element`, of which the positions take each value of a range."""
+
+    op: arith.CmpiOp
+    relation: str
+    position: loop.IndexOp
+    positions: Range
+    element: Sequence[Operation]
+    """What computes it, in order."""
+
+    @property
+    def elements(self) -> Range:
+        """The elements that tell all positions apart; any other is as good as the nearest."""
+        from_before = self.relation in ("sle", "sgt")
+        low, high = self.positions
+        return Range(low - 1, high) if from_before else Range(low, high + 1)
+
+
+def compared(op: arith.CmpiOp) -> Compared | None:
+    """What `op` compares, if it is positions with a single element of an input."""
+    relation = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+    if relation not in _SIGNED:
+        return None
+    return _compared(op, relation, op.lhs, op.rhs) or _compared(
+        op, _MIRRORED[relation], op.rhs, op.lhs
+    )
+
+
+def _compared(
+    op: arith.CmpiOp, relation: str, position: SSAValue, element: SSAValue
+) -> Compared | None:
+    index, type = position.owner, position.type
+    if not isinstance(index, loop.IndexOp) or not isa(type, IntegerType):
+        return None
+    known = range_of(index.map.data.results[0], [range_of_value(i) for i in index.indices])
+    makers = made_of_single_elements(element)
+    if known is None or known.low == known.high or makers is None:
+        return None
+    most = 1 << (type.width.data - 1)
+    fits = Range(known.low - 1, known.high + 1) in Range(-most, most - 1)
+    return Compared(op, relation, index, known, makers) if fits else None
+
+
+def apply(kernel: loop.KernelOp, comparisons: Sequence[Compared]) -> None:
+    """Put predicates in the place of comparisons."""
+    for found in reversed(comparisons):  # each is loaded before what is there
+        _replace(kernel, found)
+    erase_dead(kernel)
+
+
+def _replace(kernel: loop.KernelOp, found: Compared) -> None:
+    first, type = nest_block(kernel).first_op, found.position.result.type
+    assert first is not None
+    (low, high), copies = found.elements, dict[SSAValue, SSAValue]()
+
+    def add(op: Operation) -> SSAValue:
+        op.location = found.op.location
+        Rewriter.insert_op(op, InsertPoint.before(first))
+        return op.results[0]
+
+    element = [add(maker.clone(copies)) for maker in found.element][-1]
+    least, most = (add(arith.ConstantOp(IntegerAttr(end, type))) for end in (low, high))
+    clamped = add(arith.MinSIOp(add(arith.MaxSIOp(element, least)), most))
+    distance = clamped if low == 0 else add(arith.SubiOp(clamped, least))
+    index = add(loop.ToIndexOp(distance, high - low + 1))
+
+    indices = [*found.position.indices, index]
+    more = AffineExpr.dimension(len(indices) - 1) + low - found.position.map.data.results[0]
+    predicate = loop.PredicateOp(([_HOLDS[found.relation](more)], indices))
+    predicate.location = found.op.location
+    Rewriter.replace_op(found.op, predicate)
+
+
+def _comparisons(kernel: loop.KernelOp) -> list[Compared]:
+    """Those in the nest, before which elements can be loaded."""
+    block = nest_block(kernel)
+    ops = [op for op in ops_in(kernel) if isinstance(op, arith.CmpiOp)]
+    inside = [op for op in ops if block.find_ancestor_op_in_block(op) is not None]
+    return [found for op in inside if (found := compared(op)) is not None]
+
+
+class PredicatePositionsPass(ModulePass):
+    """Write comparisons of positions with a single element as predicates."""
+
+    name = "predicate-positions"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Each kernel of the module."""
+        for kernel in [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]:
+            if (reason := legal(kernel)) is not None:
+                skipped(RULE, kernel, reason)
+                continue
+            if found := _comparisons(kernel):
+                with rewriting(RULE, kernel):
+                    apply(kernel, found)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A predicate holds where the comparison did, whatever the element is."""
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.interpreters import interpret
+from tilewright.passes.loop.predicate_positions import PredicatePositionsPass
+from tilewright.passes.lowering import context
+
+Parse = Callable[[str], ModuleOp]
+
+KERNEL = """
+loop.kernel @k(%element: memref<1x{type}>) -> (%out: memref<5xi1>) {{
+  loop.for %i in 5 {{
+    %position = loop.index [{position}] : {type}
+    %x = loop.load %element[0] : memref<1x{type}>
+    %c = arith.constant {less} : {type}
+    %y = arith.subi %x, %c : {type}
+    %0 = arith.cmpi {relation}, {operands} : {type}
+    loop.store %0, %out[%i] : memref<5xi1>
+  }}
+}}"""
+RELATIONS = ("slt", "sle", "sgt", "sge")
+SIDES = ("%position, %x", "%x, %position", "%position, %y", "%y, %position")
+POSITIONS = ("%i", "%i * 3 - 4", "7 - %i * 2")
+
+
+@pytest.mark.parametrize("type", ["i32", "i64"])
+@pytest.mark.parametrize("position", POSITIONS)
+def test_of_every_element(parse: Parse, type: str, position: str):
+    dtype = np.dtype(type.replace("i", "int"))
+    ends = np.iinfo(dtype)
+    elements = [
+        *range(-8, 14),
+        *(ends.min + n for n in range(3)),
+        *(ends.max - n for n in range(3)),
+    ]
+    seen = set[bool]()
+    for relation, operands in product(RELATIONS, SIDES):
+        text = KERNEL.format(
+            type=type, position=position, less=3, relation=relation, operands=operands
+        )
+        before, after = parse(text), parse(text)
+        PredicatePositionsPass().apply(context(), after)
+        assert "loop.predicate" in str(after)
+        assert "arith.cmpi" not in str(after)
+        for element in elements:
+            array = np.array([element], dtype)
+            (expected,) = interpret(before, array, function="k")
+            (found,) = interpret(after, array, function="k")
+            np.testing.assert_array_equal(found, expected)
+            seen |= {*expected.tolist()}
+    assert seen == {False, True}

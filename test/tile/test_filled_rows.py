@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A query attends to those rows of a cache that are filled, up to a position that is an input: the sum
+over values takes the chunks up to it, and blocks of scores behind it do no step. What is behind may
+be anything at all, NaN in a chunk of its own.
+"""
+
+import re
+from collections.abc import Callable
+
+import pytest
+import torch
+from needs import needs_nvrtc
+from torch import Tensor
+from torch.nn import functional
+from xdsl.dialects.builtin import ModuleOp
+
+import tilewright
+
+from .scheduled import run, simulate_all
+
+CHUNK, WINDOW = 8, 11
+"""The rows of a chunk, and those that a query attends to."""
+LONGEST = torch.iinfo(torch.int64)
+
+SYNC = "double-buffer{depth=2},pipeline-k-outer{lookahead=1}"
+CP_ASYNC = "double-buffer{depth=3},async-copy,pipeline-k-outer{lookahead=2}"
+TMA = "double-buffer{depth=2},tma-copy,pipeline-k-outer{lookahead=1}"
+SCHEDULE = (
+    f"tileify{{{{columns=true}}}},chunk-matmul-k{{{{bk={CHUNK}}}}},"
+    "blockify-launch{{m=16 n=16}},cooperative-reduce,stage-inputs,"
+    "register-tile{{fm=2 fn=2 vm=1 vn=1 fk=4 min_blocks=0}},{ring},mark-unroll"
+)
+
+Attention = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
+
+
+def filled(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
+    """A query attends to all rows up to its position."""
+    mask = torch.arange(k.shape[-2]) <= position
+    return functional.scaled_dot_product_attention(q, k, v, mask[None, None, None], enable_gqa=True)
+
+
+def sliding(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
+    """A query attends to the last rows up to its position."""
+    row = torch.arange(k.shape[-2])
+    mask = (row <= position) & (row > position - WINDOW)
+    return functional.scaled_dot_product_attention(q, k, v, mask[None, None, None], enable_gqa=True)
+
+
+def tensors(rows: int, position: int, queries: int = 1) -> list[Tensor]:
+    """Queries of eight heads, keys and values of two, and the position."""
+    generator = torch.Generator().manual_seed(rows)
+    sizes = (8, queries), (2, rows), (2, rows)
+    made = [torch.randn(1, *size, 16, generator=generator) for size in sizes]
+    return [*made, torch.tensor([position])]
+
+
+def lowered(attention: Attention, inputs: list[Tensor]) -> ModuleOp:
+    """Its Loop IR."""
+    return tilewright.lower(tilewright.capture(attention, *inputs), "loop", "sm_90a")
+
+
+def check(attention: Attention, pipeline: str, cases: list[list[Tensor]]) -> str:
+    """The program, scheduled so: the simulator finds what PyTorch does in float64."""
+    module = lowered(attention, cases[0])
+    run(module, pipeline)
+    for inputs, found in zip(cases, simulate_all(module, cases), strict=True):
+        expected = attention(*(t.double() if t.is_floating_point() else t for t in inputs))
+        torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-5)
+    return str(module)
+
+
+def bounds_in(text: str) -> list[str]:
+    """How far the sums over chunks go."""
+    return re.findall(r"%ko in [^{]*below \[([^\]]*)\]", text)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("rows", [64, 69])
+@pytest.mark.parametrize("attention", [filled, sliding])
+def test_chunks_behind_the_position_are_left_out(attention: Attention, rows: int):
+    positions = (0, CHUNK - 1, CHUNK, 30, rows - 1, rows, -1, LONGEST.min, LONGEST.max)
+    text = check(attention, "to-tile", [tensors(rows, position) for position in positions])
+    scores, values = bounds_in(text)
+    assert re.search(r"%\d+", scores)
+    assert re.fullmatch(rf"\(%\d+ \+ {CHUNK - 1}\) floordiv {CHUNK}", values)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("ring", [SYNC, CP_ASYNC, TMA])
+def test_of_several_queries(ring: str):
+    cases = [tensors(53, position, queries=20) for position in (0, 7, 8, 29, 52)]
+    text = check(filled, SCHEDULE.format(ring=ring), cases)
+    scores, values = bounds_in(text)
+    assert re.fullmatch(r"%\d+ \* 2 - %bn \* 32", scores)
+    assert re.fullmatch(rf"\(%\d+ \+ {CHUNK - 1}\) floordiv {CHUNK}", values)
+
+
+@needs_nvrtc
+def test_what_is_behind_may_be_nan():
+    inputs = tensors(69, 3 * CHUNK - 1)
+    clean = [tensor.clone() for tensor in inputs]
+    for rows in inputs[1:3]:
+        rows[..., 3 * CHUNK :, :] = torch.nan
+    module = lowered(filled, inputs)
+    run(module, "to-tile")
+    found, expected = simulate_all(module, [inputs, clean])
+    assert torch.equal(found, expected)
+
+
+def written_out(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
+    """Attention that a model writes out: NaN times 0 is NaN."""
+    k, v = (tensor.repeat_interleave(4, 1) for tensor in (k, v))
+    mask = torch.arange(k.shape[-2]) <= position
+    scores = (q @ k.transpose(-2, -1)).masked_fill(~mask, -torch.inf)
+    return torch.softmax(scores, -1) @ v
+
+
+def of_each_head(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
+    """Queries at positions of their own."""
+    mask = torch.arange(k.shape[-2]) <= position[:, None]
+    return functional.scaled_dot_product_attention(q, k, v, mask[:, None], enable_gqa=True)
+
+
+@needs_nvrtc
+def test_what_a_model_writes_out_takes_all_values():
+    text = check(written_out, "to-tile", [tensors(69, position) for position in (8, 68)])
+    (scores,) = bounds_in(text)
+    assert re.fullmatch(r"%\d+", scores)
+
+
+@needs_nvrtc
+def test_positions_that_differ_bound_nothing():
+    inputs = tensors(69, 0)
+    inputs[-1] = torch.tensor([0, 7, 8, 20, 33, 50, 67, 68])
+    text = check(of_each_head, "to-tile", [inputs])
+    assert not bounds_in(text)
