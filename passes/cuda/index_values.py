@@ -8,9 +8,11 @@ from xdsl.utils.hints import isa
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.cuda_expressions import CallOp, CastOp, LiteralOp
 from tilewright.dialects.cuda_operators import TernaryOp
+from tilewright.dialects.index import Range
 from tilewright.passes.cuda.casts import cast
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.writer import is_pending, stays_inline
+from tilewright.passes.integer_ranges import range_of_integer
 
 
 def _constant(to: Conversion, op: arith.ConstantOp) -> None:
@@ -45,8 +47,10 @@ def _to_index(to: Conversion, op: loop.ToIndexOp) -> None:
     condition, value = to.indices.condition(op), to.writer.use(op.value)
     type = op.value.type
     assert isa(type, IntegerType)
-    bound = LiteralOp(IntegerAttr(op.bound.value.data, type)).result
-    value = CallOp("checked_index", [value, bound], value.type).result
+    size = op.bound.value.data
+    if range_of_integer(op.value) not in Range.extent(size):
+        bound = LiteralOp(IntegerAttr(size, type)).result
+        value = CallOp("checked_index", [value, bound], value.type).result
     if condition is not None:
         condition = to.writer.name_if_long(condition, value, "in")
         value = TernaryOp(condition, value, to.writer.zero(value.type)).result
