@@ -36,11 +36,20 @@ from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.step_bounds import leave_out_masked_steps
+from tilewright.passes.tile.step_bounds import leave_out_masked_steps, leaves_out_steps
 from tilewright.passes.trace import Rule
 
 _CHUNKS = (8, 4, 16, 32)
 """Lengths of a chunk, the best guess first: eight loads hide most of memory's latency."""
+
+_LONGER = (64, 32, 16)
+"""
+Of sums whose chunks may be left out: of the next chunk nothing can be under way, so that it takes
+more loads to hide the latency.
+"""
+
+_PARTS = 8
+"""How many chunks such a sum has at least, for most of what is not needed to be left out."""
 
 LONG = 17
 """A loop of fewer steps is short enough as it is: it is unrolled (mark-unroll)."""
@@ -55,6 +64,8 @@ class ChunkReducePass(SchedulingPass):
 
     chunk: int | None = None
     """Steps of a chunk."""
+    bounded: int | None = None
+    """Steps of a chunk where a mask may leave chunks out; not given, as elsewhere."""
 
     def legal(self, launch: tile.LaunchOp) -> str | None:
         """It has a long reduction that is no contraction, and not in chunks yet."""
@@ -63,24 +74,33 @@ class ChunkReducePass(SchedulingPass):
         return f"no reduction of {LONG} steps or more that is no contraction and not in chunks"
 
     def choices(self, launch: tile.LaunchOp) -> Sequence["ChunkReducePass"]:
-        """A few lengths."""
-        found = [ChunkReducePass(self.target, chunk) for chunk in _CHUNKS]
+        """A few lengths; long ones at first where chunks may be left out."""
+        steps = [op.axis_extents()[0] for op in _long_reductions(launch) if leaves_out_steps(op)]
+        most = max(steps, default=0) // _PARTS
+        longer = [length for length in _LONGER if length <= most]
+        lengths = dict.fromkeys([*longer, *_CHUNKS] if longer else [None])
+        pairs = [(chunk, bounded) for bounded in lengths for chunk in _CHUNKS]
+        found = [ChunkReducePass(self.target, *pair) for pair in pairs]
         return [choice for choice in found if choice.impossible(launch) is None]
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
         """A chunk has two steps at least, and fewer than the reductions."""
         assert self.chunk is not None
+        bounded = self.chunk if self.bounded is None else self.bounded
         longest = max(op.axis_extents()[0] for op in _long_reductions(launch))
-        if 2 <= self.chunk < longest:
-            return None
-        return f"chunks of {self.chunk} for {longest} steps; a chunk has 2 to {longest - 1}"
+        for chunk in (self.chunk, bounded):
+            if not 2 <= chunk < longest:
+                return f"chunks of {chunk} for {longest} steps; a chunk has 2 to {longest - 1}"
+        return None
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         """Each of them that is longer than a chunk."""
         assert self.chunk is not None
+        bounded = self.chunk if self.bounded is None else self.bounded
         for op in _long_reductions(launch):
-            if op.axis_extents()[0] > self.chunk:
-                whole = chunked(op, self.chunk)
+            chunk = bounded if leaves_out_steps(op) else self.chunk
+            if op.axis_extents()[0] > chunk:
+                whole = chunked(op, chunk)
                 rewriter.replace(op, whole)
                 leave_out_masked_steps(whole)
         simplify_accesses(launch)

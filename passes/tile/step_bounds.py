@@ -72,6 +72,15 @@ def leave_out_masked_steps(op: loop.ReduceOp) -> None:
     )
 
 
+def leaves_out_steps(op: loop.ReduceOp) -> bool:
+    """Whether the mask of what `op` joins may leave out its first steps or its last."""
+    extent = op.axis_extents()[0]
+    start, below, operands = _bounds_by_mask(op, varies_in_block)
+    late = _without((start, operands), lambda first: first * -1)
+    early = _without((below, operands), lambda end: end - extent)
+    return any(bounds for bounds, _ in (late, early))
+
+
 def make_bounds_uniform(launch: tile.LaunchOp) -> None:
     """
     Let the threads of a block begin with the first of them, and go on as far as the last. The steps
@@ -146,7 +155,7 @@ def _set_bounds(op: loop.ReduceOp, start: Access | None, below: Access | None) -
     )
 
 
-def _without(bound: Access | None, margin: Callable[[AffineExpr], AffineExpr]) -> Access | None:
+def _without(bound: Access | None, margin: Callable[[AffineExpr], AffineExpr]) -> Access:
     """Without the bounds whose margin is never less than 0."""
     exprs, operands = bound or ((), ())
     ranges = [range_of_value(value) for value in operands]
