@@ -37,7 +37,7 @@ from itertools import product
 from math import gcd
 from typing import NamedTuple
 
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import loop, tile
@@ -46,14 +46,13 @@ from tilewright.dialects.index import Ranges, Sum, range_of, sum_of
 from tilewright.dialects.loop_nest import within
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.nested_ops import ops_in
-from tilewright.dialects.tile_axes import Level
 from tilewright.passes.chunks import nested_chunk
-from tilewright.passes.single_elements import made_of_single_elements
 from tilewright.passes.substitution import conjunction
 from tilewright.passes.tile.annihilation import vanishes_beyond
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
 from tilewright.passes.tile.extremes import extreme
 from tilewright.passes.tile.needed_where import needed_where
+from tilewright.passes.tile.uniform_indices import varies_in_block
 
 
 class _Bounds(NamedTuple):
@@ -74,11 +73,9 @@ def leave_out_masked_steps(op: loop.ReduceOp) -> None:
 
 def leaves_out_steps(op: loop.ReduceOp) -> bool:
     """Whether the mask of what `op` joins may leave out its first steps or its last."""
-    extent = op.axis_extents()[0]
     start, below, operands = _bounds_by_mask(op, varies_in_block)
-    late = _without((start, operands), lambda first: first * -1)
-    early = _without((below, operands), lambda end: end - extent)
-    return any(bounds for bounds, _ in (late, early))
+    useful = _useful(op, (start, operands), (below, operands))
+    return any(exprs for exprs, _ in useful)
 
 
 def make_bounds_uniform(launch: tile.LaunchOp) -> None:
@@ -112,25 +109,6 @@ def leave_out_unneeded_steps(launch: tile.LaunchOp) -> None:
         _set_bounds(op, op.start, conjunction([op.below, (bounds, operands)]))
 
 
-def varies_in_block(index: SSAValue) -> bool:
-    """
-    Whether an index may differ between threads: those of their axes do, and data, but for single
-    elements that are known before the loops.
-    """
-    if not isinstance(index, BlockArgument):
-        return not _is_known_before_loops(index)
-    return tile.launch_of(index) is not None and tile.level_of(index) is not Level.BLOCK
-
-
-def _is_known_before_loops(index: SSAValue) -> bool:
-    op = index.owner
-    if not isinstance(op, loop.ToIndexOp) or op.mask is not None:
-        return False
-    if not isinstance(op.parent_op(), tile.LaunchOp | loop.KernelOp):
-        return False
-    return made_of_single_elements(op.value) is not None
-
-
 def _varies_or_follows(op: loop.ReduceOp) -> Callable[[SSAValue], bool]:
     """What may not bound `op`: indices that vary in a block, or that come after it."""
 
@@ -142,17 +120,19 @@ def _varies_or_follows(op: loop.ReduceOp) -> Callable[[SSAValue], bool]:
 
 def _follows(index: SSAValue, op: Operation) -> bool:
     made_by = index.owner
-    if not isinstance(made_by, Operation) or made_by.parent is not op.parent:
-        return False
-    return op.is_before_in_block(made_by)
+    return isinstance(made_by, Operation) and op.is_before_in_block(made_by)
 
 
 def _set_bounds(op: loop.ReduceOp, start: Access | None, below: Access | None) -> None:
-    """Bound `op` by those that leave out a step."""
+    op.set_bounds(*_useful(op, start, below))
+
+
+def _useful(op: loop.ReduceOp, start: Access | None, below: Access | None) -> tuple[Access, Access]:
+    """Those of the bounds that may leave out a step of `op`."""
     extent = op.axis_extents()[0]
-    op.set_bounds(
-        _without(start, lambda first: first * -1), _without(below, lambda end: end - extent)
-    )
+    late = _without(start, lambda first: first * -1)
+    early = _without(below, lambda end: end - extent)
+    return late, early
 
 
 def _without(bound: Access | None, margin: Callable[[AffineExpr], AffineExpr]) -> Access:
@@ -193,7 +173,7 @@ def _unknown(bound: Access | None, known: Access) -> list[AffineExpr]:
     varying = {at for at, index in enumerate(operands) if varies_in_block(index)}
     return [
         expr
-        for expr, same in zip(exprs, results, strict=False)
+        for expr, same in zip(exprs, results[: len(exprs)], strict=True)
         if same not in others and not varying.isdisjoint(expr.used_dims())
     ]
 

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Which indices are the same for all threads of a block, so that what they bound all of them do.
+
+    tile.launch (%b = block 8, %t = thread 32) {                   %b is, %t is not
+      %0 = loop.load %position[0] : memref<1xi64>
+      %1 = loop.to_index %0 below 48 : i64                         is
+      %2 = loop.load %positions[%b] : memref<8xi64>
+      %3 = loop.to_index %2 below 48 : i64                         is not known to be
+"""
+
+from xdsl.ir import BlockArgument, SSAValue
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.tile_axes import Level
+from tilewright.passes.single_elements import made_of_single_elements
+
+
+def varies_in_block(index: SSAValue) -> bool:
+    """
+    Whether an index may differ between threads: those of their axes do, and data, but for single
+    elements that are known before the loops.
+    """
+    if not isinstance(index, BlockArgument):
+        return not _is_known_before_loops(index)
+    return tile.launch_of(index) is not None and tile.level_of(index) is not Level.BLOCK
+
+
+def _is_known_before_loops(index: SSAValue) -> bool:
+    op = index.owner
+    if not isinstance(op, loop.ToIndexOp) or op.mask is not None:
+        return False
+    if not isinstance(op.parent_op(), tile.LaunchOp | loop.KernelOp):
+        return False
+    return made_of_single_elements(op.value) is not None
