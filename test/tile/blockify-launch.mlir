@@ -115,18 +115,18 @@ loop.kernel @heads(%x: memref<111x37xf32>, %w: memref<37x17xf32>) -> (%out: memr
 // Where no mask says so one is made.
 // CHECK:      loop.kernel @unmasked(%x: memref<100x100xf32>, %w: memref<100x17xf32>) -> (%out: memref<100x17xf32>) {
 // CHECK-NEXT:   tile.launch (%bm = block 7 m, %bn = block 2 n, %tm = thread 16 m, %tn = thread 16 n) {
-// CHECK-NEXT:     %p = loop.reduce %k in 100 below [%bm * 16 + 18] with add {
+// CHECK-NEXT:     %p = loop.reduce %k in 100 from [%bm * 16 - 7] below [%bm * 16 + 18] with add {
 // CHECK-NEXT:       %0 = loop.load %x[%bm * 16 + %tm, %k] where [99 - %bm * 16 - %tm] : memref<100x100xf32>
 // CHECK-NEXT:       %1 = loop.load %w[%k, %bn * 16 + %tn] where [16 - %bn * 16 - %tn] : memref<100x17xf32>
 // CHECK-NEXT:       %2 = arith.mulf %0, %1 : f32
-// CHECK-NEXT:       loop.yield %2 where [2 + %bm * 16 + %tm - %k] : f32
+// CHECK-NEXT:       loop.yield %2 where [7 + %k - %bm * 16 - %tm, 2 + %bm * 16 + %tm - %k] : f32
 // CHECK-NEXT:     } : f32
 // CHECK-NEXT:     loop.store %p, %out[%bm * 16 + %tm, %bn * 16 + %tn] where [99 - %bm * 16 - %tm, 16 - %bn * 16 - %tn] : memref<100x17xf32>
 // CHECK-NEXT:   }
 // CHECK-NEXT: } schedule "blockify-launch{m=16 n=16}"
 loop.kernel @unmasked(%x: memref<100x100xf32>, %w: memref<100x17xf32>) -> (%out: memref<100x17xf32>) {
   tile.launch (%i = block 100 m, %j = block 17 n) {
-    %p = loop.reduce %k in 100 below [%i + 3] with add {
+    %p = loop.reduce %k in 100 from [%i - 7] below [%i + 3] with add {
       %0 = loop.load %x[%i, %k] : memref<100x100xf32>
       %1 = loop.load %w[%k, %j] : memref<100x17xf32>
       %2 = arith.mulf %0, %1 : f32

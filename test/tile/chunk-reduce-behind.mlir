@@ -37,6 +37,27 @@ loop.kernel @filled(%x: memref<50xf32>, %v: memref<50x20xf32>, %position: memref
   }
 }
 
+// So does a sum that a mask begins late: the rows that are summed are those from a position on.
+// CHECK-LABEL: loop.kernel @rest
+// CHECK:         %p = loop.reduce %ko in 7 from [%begin floordiv 8] with add {
+// BOUNDED-LABEL: loop.kernel @rest
+// BOUNDED:         %p = loop.reduce %ko in 4 from [%begin floordiv 16] with add {
+loop.kernel @rest(%v: memref<50x20xf32>, %position: memref<1xi64>) -> (%out: memref<20xf32>) {
+  tile.launch (%t = thread 20 n) {
+    %first = arith.constant 0 : i64
+    %last = arith.constant 50 : i64
+    %e = loop.load %position[0] : memref<1xi64>
+    %low = arith.maxsi %e, %first : i64
+    %high = arith.minsi %low, %last : i64
+    %begin = loop.to_index %high below 51 : i64
+    %p = loop.reduce %k in 50 with add {
+      %0 = loop.load %v[%k, %t] : memref<50x20xf32>
+      loop.yield %0 where [%k - %begin] : f32
+    } : f32
+    loop.store %p, %out[%t] : memref<20xf32>
+  }
+}
+
 // Threads that each have a position of their own take all chunks, and so do sums whose terms are not
 // known to be 0 behind it.
 // CHECK-LABEL: loop.kernel @own
