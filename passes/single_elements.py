@@ -53,6 +53,5 @@ def _operands(value: SSAValue) -> Sequence[SSAValue]:
 def _is_part(op: Operation) -> bool:
     if not isinstance(op, loop.LoadOp):
         return isinstance(op, _FUNCTIONS)
-    kernel = kernel_of_argument(op.memref)
-    is_input = kernel is not None and op.memref not in kernel.outputs
+    is_input = kernel_of_argument(op.memref) is not None  # of outputs there are no loads
     return is_input and not op.indices and op.mask is None
