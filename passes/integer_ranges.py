@@ -11,7 +11,7 @@ The values that an integer can take, as far as bounds that it is clamped to say.
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, Signedness
 from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
@@ -29,6 +29,12 @@ def range_of_integer(value: SSAValue) -> Range:
     return known[value]
 
 
+def range_of_type(type: IntegerType) -> Range:
+    """All that a type holds, if it has a sign."""
+    low, end = Signedness.SIGNED.value_range(type.width.data)
+    return Range(low, end - 1)
+
+
 def _operands(value: SSAValue) -> Sequence[SSAValue]:
     return value.owner.operands if isinstance(value.owner, _FOLLOWED) else ()
 
@@ -36,8 +42,7 @@ def _operands(value: SSAValue) -> Sequence[SSAValue]:
 def _range(value: SSAValue, operands: Sequence[Range]) -> Range:
     type = value.type
     assert isa(type, IntegerType)
-    most = 1 << (type.width.data - 1)
-    whole = Range(-most, most - 1)
+    whole = range_of_type(type)
     match value.owner:
         case arith.ConstantOp(value=IntegerAttr() as constant):
             return Range(constant.value.data, constant.value.data)

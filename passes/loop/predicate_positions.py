@@ -11,9 +11,9 @@ Writes comparisons of positions with a single element of an input as predicates 
 becomes
 
     loop.for %i in 4, %j in 48 {
+      %1 = loop.load %position[0] : memref<1xi64>
       %low = arith.constant -1 : i64
       %high = arith.constant 47 : i64
-      %1 = loop.load %position[0] : memref<1xi64>
       %3 = arith.maxsi %1, %low : i64
       %4 = arith.minsi %3, %high : i64
       %5 = arith.subi %4, %low : i64
@@ -44,6 +44,7 @@ from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.effects import erase_dead
+from tilewright.passes.integer_ranges import range_of_type
 from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.single_elements import made_of_single_elements
 from tilewright.passes.trace import Rule, rewriting, skipped
@@ -108,8 +109,7 @@ def _compared(
     makers = made_of_single_elements(element)
     if known is None or known.low == known.high or makers is None:
         return None
-    most = 1 << (type.width.data - 1)
-    fits = Range(known.low - 1, known.high + 1) in Range(-most, most - 1)
+    fits = Range(known.low - 1, known.high + 1) in range_of_type(type)
     return Compared(op, relation, index, known, makers) if fits else None
 
 

@@ -2,8 +2,8 @@
 // RUN: opt-tool %s -p tileify,predicate-positions --remarks 2>&1 | filecheck %s --check-prefix=SCHEDULED
 
 // Comparisons with data that differs from step to step stay as they are, as do those for equality,
-// those without a sign, and those of positions that their type has no room around. What has a launch is
-// scheduled.
+// those without a sign, those of positions that their type has no room around, those of one position,
+// and those before the nest, where nothing is loaded yet. What has a launch is scheduled.
 
 // SCHEDULED: --- f:022_predicate_positions skipped at differs: it is scheduled already
 
@@ -39,5 +39,29 @@ loop.kernel @wraps(%n: memref<1xi32>) -> (%out: memref<2xi1>) {
     %1 = loop.load %n[0] : memref<1xi32>
     %2 = arith.cmpi sle, %0, %1 : i32
     loop.store %2, %out[%i] : memref<2xi1>
+  }
+}
+
+// CHECK-LABEL: loop.kernel @one
+// CHECK-NOT:     loop.to_index
+loop.kernel @one(%n: memref<1xi64>) -> (%out: memref<2xi1>) {
+  loop.for %i in 2 {
+    %0 = loop.index [7] : i64
+    %1 = loop.load %n[0] : memref<1xi64>
+    %2 = arith.cmpi sle, %0, %1 : i64
+    loop.store %2, %out[%i] : memref<2xi1>
+  }
+}
+
+// CHECK-LABEL: loop.kernel @before
+// CHECK:         arith.cmpi
+// CHECK:         loop.for
+loop.kernel @before(%n: memref<1xi64>) -> (%out: memref<2xi1>) {
+  %1 = loop.load %n[0] : memref<1xi64>
+  %i = loop.to_index %1 below 3 : i64
+  %0 = loop.index [%i] : i64
+  %2 = arith.cmpi sle, %0, %1 : i64
+  loop.for %j in 2 {
+    loop.store %2, %out[%j] : memref<2xi1>
   }
 }

@@ -21,6 +21,8 @@ CASES = {
     "%r = arith.addi %x, %one : i64": ANY,
     "%r = arith.maxsi %x, %one : i64": Range(1, MOST),
     "%r = arith.minsi %x, %one : i64": Range(ANY.low, 1),
+    "%c = arith.minsi %x, %one : i64   %r = arith.maxsi %c, %nine : i64": Range(9, 9),
+    "%c = arith.maxsi %x, %nine : i64   %r = arith.minsi %c, %one : i64": Range(1, 1),
     CLAMPED + "%r = arith.subi %d, %one : i64": Range(0, 8),
     CLAMPED + "%r = arith.subi %one, %d : i64": Range(-8, 0),
     CLAMPED + "%r = arith.addi %d, %d : i64": Range(2, 18),
