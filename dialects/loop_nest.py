@@ -115,6 +115,7 @@ class ReduceOp(AxesOp):
       %0 = loop.load %x[%i, %k] : memref<16x64xf32>
       loop.yield %0 : f32
     } : f32
+    %t = loop.reduce %k in 64 from [%i * 4 - 8] below [%i * 4 + 4] with add unroll { ... } : f32
     ```
     """
 
@@ -241,6 +242,8 @@ class ReduceOp(AxesOp):
         for bound in bounds:
             if (dims := bound.data.num_dims) != given:
                 raise VerifyException(f"the bound takes {dims} operands, got {given}")
+            if not bound.data.results:
+                raise VerifyException("a bound has an expression at least; leave out what has none")
             verify_affine(bound.data)
         if bounds and all(op.name != "tile.launch" for op in _ancestors(self)):
             raise VerifyException("a bound is part of a schedule; mask the yield instead")

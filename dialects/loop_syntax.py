@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the loops of Loop IR are written: `%i in 16 m, %j in 64 { ... }`, `%k in 64 with add`."""
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
@@ -95,13 +97,19 @@ class ReduceAxis(CustomDirective):
 
     def _parse_bounds(self, parser: Parser, state: ParsingState) -> None:
         """Both are expressions of the same operands."""
-        exprs = AffineExprParser(parser)
-        keywords = (("from", self.lower_bound), ("below", self.upper_bound))
-        given = (bound for keyword, bound in keywords if parser.parse_optional_keyword(keyword))
-        maps = [(bound, exprs.parse_map().results) for bound in given]  # one by one, as it stands
-        for bound, results in maps:
-            bound.set(state, AffineMapAttr(AffineMap(len(exprs.operands), 0, results)))
+        exprs, found = AffineExprParser(parser), list[tuple[AttributeVariable, AffineMap]]()
+        for keyword, bound in self._bounds:
+            if parser.parse_optional_keyword(keyword):
+                found.append((bound, exprs.parse_map()))
+        dims = len(exprs.operands)  # the second bound may add to those of the first
+        for bound, map in found:
+            bound.set(state, AffineMapAttr(AffineMap(dims, 0, map.results)))
         self.bound_operands.set(state, exprs.operands)
+
+    @property
+    def _bounds(self) -> Sequence[tuple[str, AttributeVariable]]:
+        """The keyword of each bound, in order."""
+        return ("from", self.lower_bound), ("below", self.upper_bound)
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         extent, monoid, body = self.extent.get(op), self.monoid.get(op), self.body.get(op)
@@ -110,7 +118,7 @@ class ReduceAxis(CustomDirective):
         state.print_whitespace(printer)
         printer.print_ssa_value(body.block.args[0])
         printer.print_string(f" in {extent.value.data} ")
-        for keyword, bound in (("from", self.lower_bound), ("below", self.upper_bound)):
+        for keyword, bound in self._bounds:
             if isinstance(exprs := bound.get(op), AffineMapAttr):
                 printer.print_string(f"{keyword} ")
                 print_subscripts(printer, exprs.data, self.bound_operands.get(op))

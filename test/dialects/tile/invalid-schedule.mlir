@@ -154,6 +154,19 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 // -----
 
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 8) {
+    // CHECK: a bound has an expression at least; leave out what has none
+    %s = "loop.reduce"(%b) <{extent = 2 : i64, monoid = #prim.monoid add, upper_bound = affine_map<(d0) -> ()>}> ({
+    ^bb0(%k: index):
+      %v = loop.load %x[%k] : memref<8xf32>
+      loop.yield %v : f32
+    }) : (index) -> f32
+  }
+}
+
+// -----
+
 loop.kernel @k(%x: memref<8xf32>, %at: memref<8xi64>) -> (%out: memref<8xf32>) {
   tile.launch (%b = block 8) {
     // CHECK: cp_async copies what is loaded; leave 'transport' out to compute
