@@ -24,6 +24,7 @@ from tilewright.passes.index_sources import index_sources
 from tilewright.passes.memory_access import Access
 
 _DIFFERENCE = AffineMap(2, 0, (simplify(AffineExpr.dimension(0) - AffineExpr.dimension(1)),))
+"""The end of a loop that counts its steps from its first one, as those do that begin late."""
 
 _UNKNOWN = 1 << 62
 """More than anything has."""

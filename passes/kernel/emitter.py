@@ -97,7 +97,7 @@ class Emitter(Appending):
         """
         `body(index, carried)` for `extent` steps, each with what the last one returned; what the
         last step returns. Only steps from `first` on and below every expression of `below` are
-        done, `first` as index 0.
+        done, with `first` as index 0: so rings know which slot it is in.
         """
         low, high, step = self.constant(0), self.constant(extent), self.constant(1)
         high = self._choose(arith.MinSIOp, high, below, "end")
