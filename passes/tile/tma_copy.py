@@ -108,7 +108,7 @@ def _ineligible(stage: tile.StageOp, launch: tile.LaunchOp) -> str | None:
     if isinstance(box := find_box(stage, load), str):
         return f"is no box: {box}"
     if stage.loop is not None and stage.loop.is_bounded and _is_in_loop(stage.loop):
-        return "is filled in a loop within a loop that may end early, where fills cannot be counted"
+        return "is filled in a loop within a loop that leaves out steps: fills cannot be counted"
     return None
 
 

@@ -155,3 +155,27 @@ loop.kernel @k(%x: memref<64x256xf32>) -> (%out: memref<256xf32>) {
     loop.store %sum, %out[%t] : memref<256xf32>
   }
 }
+
+// -----
+
+// Fills are counted; of a loop within a loop that begins late there is no telling how many came before.
+// CHECK: transport(tma) counts its fills, and a loop within a loop that leaves out steps has no fixed number of them; use transport(cp_async)
+loop.kernel @late(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%b = block 4, %t = thread 16) {
+    %all = loop.reduce %h in 3 with add {
+      %sum = loop.reduce %ko in 4 from [%b - 1] with add {
+        %xs = tile.stage (%i, %k) in [16, 16] ring(depth 2, lookahead 1) transport(tma) {
+          %0 = loop.load %x[%b * 16 + %i, %ko * 16 + %k] : memref<64x64xf32>
+          loop.yield %0 : f32
+        } : memref<16x16xf32, 3 : i64>
+        %chunk = loop.reduce %ki in 16 with add {
+          %0 = loop.load %xs[%t, %ki] : memref<16x16xf32, 3 : i64>
+          loop.yield %0 : f32
+        } : f32
+        loop.yield %chunk : f32
+      } : f32
+      loop.yield %sum : f32
+    } : f32
+    loop.store %all, %out[%b * 16 + %t] : memref<64xf32>
+  }
+}

@@ -8,6 +8,7 @@
 // CHECK:         %[[BOUND:.*]] = kernel.index [%b * 2 - 3]
 // CHECK-NEXT:    %first = arith.maxsi %[[ZERO]], %[[BOUND]] : index
 // CHECK:         %ko = kernel.index [%first]
+// CHECK-NEXT:    loop.predicate [1 + %b * 2 - %ko] : i1
 // CHECK:           kernel.copy_async %x[%ko * 4 {{.*}} to %s[0,
 // CHECK:         %ko_1 = kernel.index [%first + 1]
 // CHECK:           kernel.copy_async %x[%ko_1 * 4 {{.*}} to %s[1,

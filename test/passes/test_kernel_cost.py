@@ -132,7 +132,14 @@ WINDOW = BOUNDED.replace("3xf32", "40xf32").replace(
 )
 
 
-@pytest.mark.parametrize(("text", "steps"), [(BOUNDED, 10 * 3), (WINDOW, 4 * (10 + 3 * 15))])
+LATER = WINDOW.replace("%bm * 10 - 5", "%bm * 10 - 5, %bm * 10 - 9")
+EMPTY = WINDOW.replace("%bm * 10 - 5", "39").replace("%bm * 10 + 10", "%bm + 1")
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [(BOUNDED, 10 * 3), *((text, 4 * (10 + 3 * 15)) for text in (WINDOW, LATER)), (EMPTY, 0)],
+)
 def test_a_bounded_loop_counts_for_the_steps_within(parse: Parse, text: str, steps: int):
     """Of 4 by 4 blocks 10 do their steps; or each its window: that is about what is counted."""
     module = parse(text)

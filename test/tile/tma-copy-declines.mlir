@@ -32,6 +32,28 @@ loop.kernel @odd(%x: memref<64x99xf32>) -> (%out: memref<64xf32>) {
   }
 }
 
+// A loop within a loop that begins late.
+// CHECK: skipped at late: %xs is filled in a loop within a loop that leaves out steps: fills cannot be counted
+loop.kernel @late(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%b = block 4, %t = thread 16) {
+    %all = loop.reduce %h in 3 with add {
+      %sum = loop.reduce %ko in 4 from [%b - 1] with add {
+        %xs = tile.stage (%i, %k) in [16, 16] ring(depth 2) {
+          %0 = loop.load %x[%b * 16 + %i, %ko * 16 + %k] : memref<64x64xf32>
+          loop.yield %0 : f32
+        } : memref<16x16xf32, 3 : i64>
+        %chunk = loop.reduce %ki in 16 with add {
+          %0 = loop.load %xs[%t, %ki] : memref<16x16xf32, 3 : i64>
+          loop.yield %0 : f32
+        } : f32
+        loop.yield %chunk : f32
+      } : f32
+      loop.yield %sum : f32
+    } : f32
+    loop.store %all, %out[%b * 16 + %t] : memref<64xf32>
+  }
+}
+
 // One of two slabs is computed by threads, so that they would wait for two kinds of copies.
 // CHECK: skipped at mixed: in each loop it could fill a part of the rings only, or short rows
 // CHECK: loop.kernel @mixed
