@@ -52,3 +52,16 @@ loop.kernel @no_ring(%x: memref<64x32xf32>) -> (%out: memref<8x32xf32>) {
     loop.store %sum, %out[%b, %t] : memref<8x32xf32>
   }
 }
+
+// A single step may be left out, too.
+// CHECK-LABEL: @single
+// CHECK:         scf.for %step
+loop.kernel @single(%x: memref<8x32xf32>) -> (%out: memref<8x32xf32>) {
+  tile.launch (%b = block 8, %t = thread 32) {
+    %sum = loop.reduce %k in 1 from [%b - 3] with add {
+      %0 = loop.load %x[%b, %t] : memref<8x32xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.store %sum, %out[%b, %t] : memref<8x32xf32>
+  }
+}
