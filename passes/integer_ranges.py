@@ -61,3 +61,8 @@ def _range(value: SSAValue, operands: Sequence[Range]) -> Range:
         case _:
             return whole
     return found if found in whole else whole  # it may wrap
+
+
+def is_true(value: SSAValue) -> bool:
+    """Whether `value` is the constant `true`, whose only bit may be said to be 1 or -1."""
+    return isinstance(value.owner, arith.ConstantOp) and range_of_integer(value).low in (-1, 1)

@@ -24,7 +24,8 @@ becomes
 Predicates say where values are needed and how far sums go, so that a decode step leaves the rows of
 its cache alone that no token has filled yet. The element may be any integer: whatever is less than
 all positions is as good as the one before the first, whatever is more as good as the last. It is
-loaded before all else, so that loops can go as far as it says.
+loaded before all else, so that loops can go as far as it says. Positions may have been cast, to
+types that hold them; where a comparison is negated, so is the predicate.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,11 +41,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.axes import Access, range_of_value
 from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.effects import erase_dead
-from tilewright.passes.integer_ranges import range_of_type
+from tilewright.passes.integer_ranges import is_true, range_of_type
 from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.single_elements import made_of_single_elements
 from tilewright.passes.trace import Rule, rewriting, skipped
@@ -102,14 +103,19 @@ def compared(op: arith.CmpiOp) -> Compared | None:
 def _compared(
     op: arith.CmpiOp, relation: str, position: SSAValue, element: SSAValue
 ) -> Compared | None:
-    index, type = position.owner, position.type
-    if not isinstance(index, loop.IndexOp) or not isa(type, IntegerType):
+    types = [position.type]
+    while isinstance(position.owner, arith.ExtSIOp | arith.TruncIOp):
+        position = position.owner.input
+        types.append(position.type)
+    index = position.owner
+    if not isinstance(index, loop.IndexOp):
         return None
     known = range_of(index.map.data.results[0], [range_of_value(i) for i in index.indices])
     makers = made_of_single_elements(element)
     if known is None or known.low == known.high or makers is None:
         return None
-    fits = Range(known.low - 1, known.high + 1) in range_of_type(type)
+    around = Range(known.low - 1, known.high + 1)
+    fits = all(isa(type, IntegerType) and around in range_of_type(type) for type in types)
     return Compared(op, relation, index, known, makers) if fits else None
 
 
@@ -121,8 +127,9 @@ def apply(kernel: loop.KernelOp, comparisons: Sequence[Compared]) -> None:
 
 
 def _replace(kernel: loop.KernelOp, found: Compared) -> None:
-    first, type = nest_block(kernel).first_op, found.position.result.type
+    first, type = nest_block(kernel).first_op, found.op.lhs.type
     assert first is not None
+    assert isa(type, IntegerType)
     (low, high), copies = found.elements, dict[SSAValue, SSAValue]()
 
     def add(op: Operation) -> SSAValue:
@@ -138,9 +145,22 @@ def _replace(kernel: loop.KernelOp, found: Compared) -> None:
 
     indices = [*found.position.indices, index]
     more = AffineExpr.dimension(len(indices) - 1) + low - found.position.map.data.results[0]
-    predicate = loop.PredicateOp(([_HOLDS[found.relation](more)], indices))
-    predicate.location = found.op.location
-    Rewriter.replace_op(found.op, predicate)
+    holds = _HOLDS[found.relation](more)
+    for negation in _negations(found.op):
+        _replace_by_predicate(negation, ([holds * -1 - 1], indices))
+    _replace_by_predicate(found.op, ([holds], indices))
+
+
+def _negations(op: arith.CmpiOp) -> list[arith.XOrIOp]:
+    """What is true where `op` is not."""
+    users = [use.operation for use in op.result.uses]
+    return [user for user in users if isinstance(user, arith.XOrIOp) and is_true(user.rhs)]
+
+
+def _replace_by_predicate(op: Operation, where: Access) -> None:
+    predicate = loop.PredicateOp(where)
+    predicate.location = op.location
+    Rewriter.replace_op(op, predicate)
 
 
 def _comparisons(kernel: loop.KernelOp) -> list[Compared]:

@@ -15,7 +15,6 @@ infinities, which makes NaN of an infinite value.
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -23,6 +22,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, canonical_access
 from tilewright.dialects.needed_first import needed_first
 from tilewright.passes.instruction_costs import is_computation
+from tilewright.passes.integer_ranges import is_true
 from tilewright.passes.substitution import conjunction
 
 _Condition = tuple[AffineMap, tuple[SSAValue, ...]]
@@ -84,7 +84,7 @@ def _holding(condition: SSAValue, truth: bool) -> list[_Condition]:
             return _conditions(*where)
         case arith.AndIOp() | arith.OrIOp() as op if isinstance(op, arith.AndIOp) is truth:
             return [*_holding(op.lhs, truth), *_holding(op.rhs, truth)]
-        case arith.XOrIOp() as op if _is_true(op.rhs):
+        case arith.XOrIOp() as op if is_true(op.rhs):
             return _holding(op.lhs, not truth)
         case _:
             return []
@@ -98,10 +98,3 @@ def _negated(exprs: Sequence[AffineExpr]) -> Sequence[AffineExpr]:
 def _conditions(exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]) -> list[_Condition]:
     canonical = (canonical_access([expr], operands) for expr in exprs)
     return [(map, tuple(used)) for map, used in canonical]
-
-
-def _is_true(value: SSAValue) -> bool:
-    constant = value.owner
-    if not isinstance(constant, arith.ConstantOp):
-        return False
-    return isinstance(constant.value, IntegerAttr) and constant.value.value.data in (1, -1)

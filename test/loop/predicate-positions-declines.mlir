@@ -65,3 +65,16 @@ loop.kernel @before(%n: memref<1xi64>) -> (%out: memref<2xi1>) {
     loop.store %2, %out[%j] : memref<2xi1>
   }
 }
+
+// CHECK-LABEL: loop.kernel @wraps_on_the_way
+// CHECK-NOT:     loop.to_index
+loop.kernel @wraps_on_the_way(%n: memref<1xi32>) -> (%out: memref<200xi1>) {
+  loop.for %i in 200 {
+    %0 = loop.index [%i] : i64
+    %1 = arith.trunci %0 : i64 to i8
+    %2 = arith.extsi %1 : i8 to i32
+    %3 = loop.load %n[0] : memref<1xi32>
+    %4 = arith.cmpi sle, %2, %3 : i32
+    loop.store %4, %out[%i] : memref<200xi1>
+  }
+}

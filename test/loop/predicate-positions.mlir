@@ -88,3 +88,26 @@ loop.kernel @strict(%n: memref<i64>) -> (%out: memref<i64>) {
   } : i64
   loop.store %s, %out[] : memref<i64>
 }
+
+// -----
+
+// Positions that are cast to types that hold them are what they are. A comparison that is negated
+// leaves no negation: it is another predicate.
+
+// CHECK-LABEL: loop.kernel @cast_and_negated
+// CHECK:         arith.constant 36 : i32
+// CHECK:         %[[INDEX:.*]] = loop.to_index %{{.*}} below 38 : i32
+// CHECK-NOT:     arith.xori
+// CHECK:         loop.predicate [%[[INDEX]] - %k - 1] : i1
+// CHECK-NOT:     arith.xori
+loop.kernel @cast_and_negated(%n: memref<1xi32>) -> (%out: memref<37xi1>) {
+  loop.for %k in 37 {
+    %0 = loop.index [%k] : i64
+    %1 = arith.trunci %0 : i64 to i32
+    %2 = loop.load %n[0] : memref<1xi32>
+    %3 = arith.cmpi sgt, %1, %2 : i32
+    %true = arith.constant true
+    %4 = arith.xori %3, %true : i1
+    loop.store %4, %out[%k] : memref<37xi1>
+  }
+}

@@ -56,3 +56,32 @@ def test_of_every_element(parse: Parse, type: str, position: str):
             np.testing.assert_array_equal(found, expected)
             seen |= {*expected.tolist()}
     assert seen == {False, True}
+
+
+CAST_AND_NEGATED = """
+loop.kernel @k(%element: memref<1xi32>) -> (%out: memref<5xi1>) {{
+  loop.for %i in 5 {{
+    %wide = loop.index [%i - 2] : i64
+    %position = arith.trunci %wide : i64 to i32
+    %x = loop.load %element[0] : memref<1xi32>
+    %0 = arith.cmpi {relation}, %position, %x : i32
+    %true = arith.constant true
+    %1 = arith.xori %0, %true : i1
+    loop.store %1, %out[%i] : memref<5xi1>
+  }}
+}}"""
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_of_positions_that_are_cast_and_comparisons_that_are_negated(parse: Parse, relation: str):
+    text = CAST_AND_NEGATED.format(relation=relation)
+    before, after = parse(text), parse(text)
+    PredicatePositionsPass().apply(context(), after)
+    assert "arith.cmpi" not in str(after)
+    assert "arith.xori" not in str(after)
+    ends = np.iinfo(np.int32)
+    for element in (ends.min, *range(-5, 6), ends.max):
+        array = np.array([element], np.int32)
+        (expected,) = interpret(before, array, function="k")
+        (found,) = interpret(after, array, function="k")
+        np.testing.assert_array_equal(found, expected)

@@ -48,6 +48,13 @@ def sliding(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
     return functional.scaled_dot_product_attention(q, k, v, mask[None, None, None], enable_gqa=True)
 
 
+def negated(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
+    """What `sliding` says, of what a query does not attend to, in narrow integers."""
+    row, last = torch.arange(k.shape[-2], dtype=torch.int32), position.int()
+    mask = ~(row > last) & ~(row <= last - WINDOW)
+    return functional.scaled_dot_product_attention(q, k, v, mask[None, None, None], enable_gqa=True)
+
+
 def tensors(rows: int, position: int, queries: int = 1) -> list[Tensor]:
     """Queries of eight heads, keys and values of two, and the position."""
     generator = torch.Generator().manual_seed(rows)
@@ -78,7 +85,7 @@ def bounds_in(text: str) -> list[str]:
 
 @needs_nvrtc
 @pytest.mark.parametrize("rows", [64, 69])
-@pytest.mark.parametrize("attention", [filled, sliding])
+@pytest.mark.parametrize("attention", [filled, sliding, negated])
 def test_chunks_behind_the_position_are_left_out(attention: Attention, rows: int):
     positions = (0, CHUNK - 1, CHUNK, 30, rows - 1, rows, -1, LONGEST.min, LONGEST.max)
     text = check(attention, "to-tile", [tensors(rows, position) for position in positions])
