@@ -41,7 +41,8 @@ class Sampling:
     def __post_init__(self) -> None:
         if not _COLDEST <= self.temperature < float("inf"):
             raise UsageError(
-                f"the temperature has to be at least {_COLDEST:g}, not {self.temperature:g}",
+                f"the temperature has to be at least {_COLDEST:g} and finite, "
+                f"not {self.temperature:g}",
                 remedy="leave it out: then the likeliest token is taken",
             )
         if self.top_k is not None and self.top_k < 1:
@@ -77,10 +78,12 @@ def penalised(choose: Choose, penalty: float) -> Choose:
     """
     `choose`, where tokens that are in the text already are less likely: their logits are divided by
     `penalty` if they are positive, else multiplied by it (CTRL, arXiv:1909.05858, section 4.1).
-    Below 1 they are likelier. Raises `UsageError` unless it is above 0.
+    Below 1 they are likelier. Raises `UsageError` unless it is above 0 and finite.
     """
     if not 0 < penalty < float("inf"):
-        raise UsageError(f"a repetition penalty is above 0, not {penalty:g}", remedy="1 is none")
+        raise UsageError(
+            f"a repetition penalty is above 0 and finite, not {penalty:g}", remedy="1 is none"
+        )
     if penalty == 1:
         return choose
     import torch

@@ -53,7 +53,7 @@ def _choose(args: argparse.Namespace) -> Choose:
 def _tell_left_alone(asked: GenerationConfig) -> None:
     if asked.left_alone:
         names = ", ".join(asked.left_alone)
-        print(f"warning: {FILE} asks for {names}, which is left alone", file=sys.stderr)
+        print(f"warning: {FILE} asks for what is left alone: {names}", file=sys.stderr)
 
 
 def _penalty(args: argparse.Namespace, asked: GenerationConfig) -> float:

@@ -99,7 +99,7 @@ def test_a_repetition_is_penalised_as_by_transformers(penalty: float, dtype: tor
 @pytest.mark.parametrize("penalty", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_penalty_that_makes_no_sense(penalty: float):
     with pytest.raises(
-        UsageError, match=r"^a repetition penalty is above 0, not .* \(1 is none\)$"
+        UsageError, match=r"^a repetition penalty is above 0 and finite, not .* \(1 is none\)$"
     ):
         penalised(greedy, penalty)
 
@@ -119,17 +119,22 @@ def test_logits_that_cannot_be_compared(wrong: float, asked: dict[str, Any]):
     [
         (
             {"temperature": 0.0},
-            "the temperature has to be at least 1e-06, not 0 "
+            "the temperature has to be at least 1e-06 and finite, not 0 "
             "(leave it out: then the likeliest token is taken)",
         ),
         (
             {"temperature": -1.0},
-            "the temperature has to be at least 1e-06, not -1 "
+            "the temperature has to be at least 1e-06 and finite, not -1 "
             "(leave it out: then the likeliest token is taken)",
         ),
         (
             {"temperature": 1e-40},
-            "the temperature has to be at least 1e-06, not 1e-40 "
+            "the temperature has to be at least 1e-06 and finite, not 1e-40 "
+            "(leave it out: then the likeliest token is taken)",
+        ),
+        (
+            {"temperature": float("inf")},
+            "the temperature has to be at least 1e-06 and finite, not inf "
             "(leave it out: then the likeliest token is taken)",
         ),
         ({"top_k": 0}, "top-k leaves the likeliest tokens, so at least 1, not 0"),

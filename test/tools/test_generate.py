@@ -59,9 +59,13 @@ def test_numbers_stand_in_a_line(capsys: pytest.CaptureFixture[str]):
 
 def test_what_a_model_asks_for(folder: Path, expected: list[int], tilewright: Tilewright):
     """Its penalty is applied unless another is given; what is left alone is told."""
-    asked = {"repetition_penalty": 1e9, "no_repeat_ngram_size": 2, "do_sample": True}
+    left_alone = {"no_repeat_ngram_size": 2, "bad_words_ids": [[3]]}
+    asked = {"repetition_penalty": 1e9, "do_sample": True, **left_alone}
     (folder / "generation_config.json").write_text(json.dumps(asked))
-    told = "warning: generation_config.json asks for no_repeat_ngram_size, which is left alone\n"
+    told = (
+        "warning: generation_config.json asks for what is left alone: "
+        "bad_words_ids, no_repeat_ngram_size\n"
+    )
     repeated = expected[0]
     assert expected[1] == repeated
     prompt = ("--prompt-ids", f"5,6,7,{repeated}")
@@ -84,7 +88,7 @@ def test_what_a_model_asks_for(folder: Path, expected: list[int], tilewright: Ti
         ),
         (
             ("--temperature", "0"),
-            "error: the temperature has to be at least 1e-06, not 0 "
+            "error: the temperature has to be at least 1e-06 and finite, not 0 "
             "(leave it out: then the likeliest token is taken)\n",
         ),
         (
@@ -93,7 +97,7 @@ def test_what_a_model_asks_for(folder: Path, expected: list[int], tilewright: Ti
         ),
         (
             ("--repetition-penalty", "0"),
-            "error: a repetition penalty is above 0, not 0 (1 is none)\n",
+            "error: a repetition penalty is above 0 and finite, not 0 (1 is none)\n",
         ),
     ],
     ids=["seed", "temperature", "length", "penalty"],
