@@ -62,11 +62,14 @@ class _Difference:
         )
 
 
-_runs = RandomRuns()
-
-
 def check_pass(
-    before: ModuleOp, after: ModuleOp, pass_name: str, *, seed: int = 0, max_work: int = MAX_WORK
+    before: ModuleOp,
+    after: ModuleOp,
+    pass_name: str,
+    *,
+    runs: RandomRuns | None = None,
+    seed: int = 0,
+    max_work: int = MAX_WORK,
 ) -> CheckReport:
     """
     Compares `@main` before and after a pass; where there is no `@main`, each function, and each
@@ -74,9 +77,11 @@ def check_pass(
 
     Raises `PassCheckError` where a result or a signature differs, or where one of the two programs
     does something that has no meaning. What cannot be run, or would take more than `max_work`
-    scalar operations, is named in the report's notes.
+    scalar operations, is named in the report's notes. With the same `runs` for one pass after the
+    other, what one leaves behind is not run again for the next.
     """
-    _runs.begin()
+    runs = runs or RandomRuns()
+    runs.begin()
     old, new = _functions(before), _functions(after)
     used = _used_in(before)
     names = ["main"] if "main" in old else [name for name in old if name not in used]
@@ -87,7 +92,7 @@ def check_pass(
             notes.append(f"pass '{pass_name}' is not checked at @{name}: {reason}")
             continue
         try:
-            difference = _difference(name, before, after, pass_name, seed)
+            difference = _difference(name, before, after, pass_name, seed, runs)
         except (UnsupportedError, TooLargeError) as err:
             notes.append(f"pass '{pass_name}' is not checked at @{name}: {err}")
             continue
@@ -133,7 +138,7 @@ def _signature(op: Operation) -> tuple[list[Attribute], list[Attribute]]:
 
 
 def _difference(
-    name: str, before: ModuleOp, after: ModuleOp, pass_name: str, seed: int
+    name: str, before: ModuleOp, after: ModuleOp, pass_name: str, seed: int, runs: RandomRuns
 ) -> _Difference | None:
     """The worst difference between `@name` before and after, None if it computes the same."""
     types, outputs = _signature(_functions(before)[name])
@@ -145,8 +150,8 @@ def _difference(
     tolerance = CONSTANT_TOLERANCE if _is_torch(before) else TOLERANCE
     for is_positive in (False, True):
         draw = Draw(types, seed, is_positive)
-        expected = _run(before, name, draw, f"before pass '{pass_name}'")
-        actual = _run(after, name, draw, f"after pass '{pass_name}'")
+        expected = _run(runs, before, name, draw, f"before pass '{pass_name}'")
+        actual = _run(runs, after, name, draw, f"after pass '{pass_name}'")
         for position, pair in enumerate(zip(expected, actual, strict=True)):
             if (found := _worst(position, *pair, tolerance)) is not None:
                 return found
@@ -159,9 +164,9 @@ def _is_torch(module: ModuleOp) -> bool:
     return any(op.name.startswith("torch.") for op in module.walk())
 
 
-def _run(module: ModuleOp, name: str, draw: Draw, when: str) -> list[Array]:
+def _run(runs: RandomRuns, module: ModuleOp, name: str, draw: Draw, when: str) -> list[Array]:
     try:
-        return _runs.results(module, name, draw)
+        return runs.results(module, name, draw)
     except (UnsupportedError, TooLargeError):
         raise
     except TilewrightError as err:
@@ -198,7 +203,7 @@ def _changed(
     kernels = [k for k, op in old.items() if k != name and k in new and type(op) is not func.FuncOp]
     for kernel in sorted(kernels, key=lambda k: scalar_operations(old[k])):
         try:
-            alone = _difference(kernel, before, after, pass_name, seed)
+            alone = _difference(kernel, before, after, pass_name, seed, RandomRuns())
         except TilewrightError:
             continue
         if alone is not None:

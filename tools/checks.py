@@ -3,6 +3,7 @@
 
 import sys
 from importlib import import_module
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -13,14 +14,21 @@ MODES = ("each", "end", "none")
 """After each pass, after the last one, or never."""
 
 
-def check_pass(before: ModuleOp, after: ModuleOp, name: str) -> None:
-    """Interpret both and compare; NumPy and the interpreters are imported only for this."""
-    report = import_module("tilewright.interpreters.check").check_pass(before, after, name)
-    for note in report.notes:
-        print(f"remark: check of '{name}': {note}", file=sys.stderr)
+class Checker:
+    """Checks one pass after the other; NumPy and the interpreters are imported only for this."""
+
+    def __init__(self) -> None:
+        self._runs: Any = None
+
+    def __call__(self, before: ModuleOp, after: ModuleOp, name: str) -> None:
+        """Interpret both and compare."""
+        check = import_module("tilewright.interpreters.check")
+        self._runs = self._runs or check.RandomRuns()
+        for note in check.check_pass(before, after, name, runs=self._runs).notes:
+            print(f"remark: check of '{name}': {note}", file=sys.stderr)
 
 
 def checking_manager(ctx: Context, mode: str) -> PassManager:
     """A pass manager that checks in one of `MODES`."""
-    checkers = {mode: check_pass}
+    checkers = {mode: Checker()}
     return PassManager(ctx, checkers.get("each"), checkers.get("end"))

@@ -33,7 +33,7 @@ from tilewright.passes.pipeline_string import configure, parse_pipeline, without
 from tilewright.passes.pipelines import expanded
 from tilewright.passes.trace import listening
 from tilewright.passes.verification import InvalidOpError
-from tilewright.tools.checks import MODES, check_pass
+from tilewright.tools.checks import MODES, Checker
 from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import SourceParser, placed, read_bytes
 from tilewright.tools.output_path import write_text
@@ -181,7 +181,7 @@ class _Manager(PassManager):
 
     def __init__(self, tool: OptTool):
         self.args, self.last = tool.args, next(reversed(tool.pipeline.passes), None)
-        checkers = {self.args.check: check_pass}
+        checkers = {self.args.check: Checker()}
         super().__init__(tool.ctx, checkers.get("each"), checkers.get("end"))
         self.idle_steps = import_module("tilewright.passes.idle_steps")
 

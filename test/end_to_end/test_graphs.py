@@ -19,6 +19,7 @@ from tilewright.interpreters import interpret
 from tilewright.interpreters.check import check_pass
 from tilewright.interpreters.comparison import compare
 from tilewright.interpreters.program import Program, disturbed_inputs
+from tilewright.interpreters.random_runs import RandomRuns
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import context, lower
 from tilewright.passes.manager import PassManager
@@ -41,17 +42,18 @@ def check(graph: Graph) -> None:
 
 def check_module(graph: Graph, module: ModuleOp, inputs: Sequence[Any]) -> None:
     """The same of Torch IR that takes `inputs`."""
-    lowered = lower(module, Level.LOOP, PassManager(context(), check_each=_check_pass))
+    runs = RandomRuns()
+
+    def check_each(before: ModuleOp, after: ModuleOp, name: str) -> None:
+        assert not check_pass(before, after, name, runs=runs).notes
+        assert_no_dangling_uses(after, name)
+
+    lowered = lower(module, Level.LOOP, PassManager(context(), check_each=check_each))
     found = interpret(lowered, *map(array_of, inputs), dtype=np.float64)
     for got, want in zip(found, graph.exact(*graph.inputs()), strict=True):
         assert got.shape == want.shape
         scale = max(float(want.double().abs().max()), 1.0)
         np.testing.assert_allclose(got, array_of(want), rtol=0, atol=_TOLERANCE * scale)
-
-
-def _check_pass(before: ModuleOp, after: ModuleOp, name: str) -> None:
-    assert not check_pass(before, after, name).notes
-    assert_no_dangling_uses(after, name)
 
 
 @given(graphs(5, 11))

@@ -20,6 +20,7 @@ from tilewright.dialects import loop
 from tilewright.frontend.capture import Captured
 from tilewright.interpreters.check import check_pass
 from tilewright.interpreters.comparison import compare
+from tilewright.interpreters.random_runs import RandomRuns
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import context, lower
 from tilewright.passes.manager import PassManager
@@ -48,9 +49,10 @@ def captured_layers(family: Family, number: int) -> Captured:
 
 def lowered_checked(captured: Captured) -> ModuleOp:
     """Loop IR, and every pass on the way computed the same."""
+    runs = RandomRuns()
 
     def check(before: ModuleOp, after: ModuleOp, name: str) -> None:
-        report = check_pass(before, after, name)
+        report = check_pass(before, after, name, runs=runs)
         assert (report.compared, report.notes) == (("main",), ())
 
     return lower(captured.module, Level.LOOP, PassManager(context(), check_each=check))

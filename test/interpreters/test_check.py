@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.interpreters import host
 from tilewright.interpreters.check import CheckReport, PassCheckError, check_pass
+from tilewright.interpreters.random_runs import RandomRuns
 
 Parse = Callable[[str], ModuleOp]
 
@@ -55,7 +56,7 @@ def test_equal_kernels(parse: Parse) -> None:
     assert check(parse, ADD + LOG_SUM, swapped + LOG_SUM) == CheckReport(("add", "log_sum"), ())
 
 
-def runs(monkeypatch: pytest.MonkeyPatch) -> Mock:
+def interpretations(monkeypatch: pytest.MonkeyPatch) -> Mock:
     counted = Mock(wraps=host.interpret)
     monkeypatch.setattr("tilewright.interpreters.random_runs.interpret", counted)
     return counted
@@ -64,7 +65,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Mock:
 def test_what_is_the_same_before_and_after_is_run_once(
     parse: Parse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interpret = runs(monkeypatch)
+    interpret = interpretations(monkeypatch)
     text = ADD.replace("5x9", "5x7").replace("<9x", "<7x").replace("%j in 9", "%j in 7")
     assert check(parse, text, text) == CheckReport(("add",), ())
     assert interpret.call_count == 1
@@ -73,18 +74,22 @@ def test_what_is_the_same_before_and_after_is_run_once(
 def test_what_one_pass_leaves_is_not_run_for_the_next(
     parse: Parse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interpret = runs(monkeypatch)
+    interpret, memory = interpretations(monkeypatch), RandomRuns()
+
+    def check(before: str, after: str) -> None:
+        check_pass(parse(before), parse(after), "my-pass", runs=memory)
+
     sum = "%2 = arith.addf %0, %1 : f32"
     first = ADD.replace(sum, "%2 = arith.subf %0, %1 : f32")
     then = ADD.replace(sum, "%3 = arith.negf %1 : f32 %2 = arith.addf %0, %3 : f32")
-    check(parse, first, then)
-    check(parse, then, first)
+    check(first, then)
+    check(then, first)
     assert interpret.call_count == 2
     with pytest.raises(PassCheckError, match="pass 'my-pass' changed what @add computes"):
-        check(parse, first, ADD)
+        check(first, ADD)
     assert interpret.call_count == 3  # of the three programs there are
-    check(parse, LOG_SUM, LOG_SUM)
-    check(parse, first, first)
+    check(LOG_SUM, LOG_SUM)
+    check(first, first)
     assert interpret.call_count == 3 + 2 + 1  # NaNs: once more; and the others are forgotten
 
 

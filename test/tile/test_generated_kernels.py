@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects import kernel
 from tilewright.interpreters.check import check_pass
+from tilewright.interpreters.random_runs import RandomRuns
 from tilewright.passes.lowering import context
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import parse_pipeline
@@ -29,10 +30,10 @@ KERNELS = 120
 def lower_checked(seed: int, target: str) -> None:
     """Raise if a pass changes what the kernel of that number computes."""
     ctx = context()
-    module = Parser(ctx, kernel_text(seed)).parse_module()
+    module, runs = Parser(ctx, kernel_text(seed)).parse_module(), RandomRuns()
 
     def check(before: ModuleOp, after: ModuleOp, name: str) -> None:
-        assert check_pass(before, after, name).notes == ()
+        assert check_pass(before, after, name, runs=runs).notes == ()
 
     PassManager(ctx, check_each=check).run(module, passes_of("to-tile", target))
     PassManager(ctx, check_end=check).run(module, passes_of("to-kernel", target))

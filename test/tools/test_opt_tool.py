@@ -268,7 +268,7 @@ def test_check_compares_before_and_after(
 ):
     seen: list[str] = []
 
-    def check_pass(before: ModuleOp, after: ModuleOp, name: str) -> CheckReport:
+    def check_pass(before: ModuleOp, after: ModuleOp, name: str, **_: Any) -> CheckReport:
         assert before is not after
         seen.append(name)
         return CheckReport((), ("@f was not run",))
