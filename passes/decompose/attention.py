@@ -21,6 +21,7 @@ weight is 1, so that its total is at least 1.
 A mask that is a condition on positions is said again of the weights: scores may have been in memory
 meanwhile, and then nobody could tell which weights are 0. Their products with values carry
 `fastmath<nnan,ninf>`, by which 0 times a value is 0, so that steps behind the mask can be left out.
+Of many rows it is said again of what `largest` and `total` join, too.
 """
 
 from math import inf, prod, sqrt
@@ -51,6 +52,9 @@ _OF_POSITIONS = (
 )
 """What a condition on positions is computed with."""
 
+_MANY = 256
+"""Queries and keys from which on it pays to ask the mask in the statistics of rows, too."""
+
 _FINITE = FastMathFlagsAttr([FastMathFlag.NO_NANS, FastMathFlag.NO_INFS])
 """Of weights and values: what is behind a mask may be left out, be it infinite or NaN."""
 
@@ -68,6 +72,11 @@ def shared_heads(tensor: Tensor, group: int) -> Tensor:
 def masked(scores: Tensor, mask: Tensor) -> Tensor:
     """-inf where a key is not attended to; or the sum, of a mask of floats."""
     return mask.where(scores, -inf) if mask.element == i1 else scores + mask.cast(scores.element)
+
+
+def _hidden(scores: Tensor, positions: Tensor | None) -> Tensor:
+    """Scores that are masked already, with a mask of positions said again."""
+    return scores if positions is None else masked(scores, positions)
 
 
 def is_of_positions(mask: Tensor) -> bool:
@@ -101,12 +110,14 @@ class ScaledDotProductAttention(Decomposition[torch.ScaledDotProductAttentionOp]
         mask = self.mask(op, emit, scores.shape)
         scores = scores if mask is None else masked(scores, mask)
         dims = [scores.rank - 1]
-        largest = scores.max(dims).maximum(_LOWEST[emit.type == f64])
+        positions = mask if mask is not None and is_of_positions(mask) else None
+        again = positions if min(scores.shape[-2:]) >= _MANY else None
+        largest = _hidden(scores, again).max(dims).maximum(_LOWEST[emit.type == f64])
         shifted = scores - largest.unsqueeze(dims)
-        weights, fastmath = shifted.exp(), None
-        total = weights.sum(dims).maximum(1.0)
-        if mask is not None and is_of_positions(mask):
-            weights, fastmath = masked(shifted, mask).exp(), _FINITE
+        counted = _hidden(shifted, again).exp()
+        total = counted.sum(dims).maximum(1.0)
+        weights = counted if again is positions else _hidden(shifted, positions).exp()
+        fastmath = None if positions is None else _FINITE
         return contract(weights, transposed(value), fastmath) / total.unsqueeze(dims)
 
     def scale(self, op: torch.ScaledDotProductAttentionOp) -> float:

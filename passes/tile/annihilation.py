@@ -108,13 +108,18 @@ _SMALLEST, _LARGEST = 2.0**-14, 127
 """No float type, not even a half, rounds what lies between to zero; no integer type wraps it."""
 
 
-def vanishes_beyond(value: SSAValue, condition: Access, *, if_finite: bool = False) -> bool:
+def beyond(value: SSAValue, condition: Access, *, if_finite: bool = False) -> Known:
     """
-    Whether `value` is 0 wherever `condition`, one expression that must be >= 0, fails. With
+    What `value` is wherever `condition`, one expression that must be >= 0, fails. With
     `if_finite` products are of finite factors whose `fastmath` says so: not where passes have added
     steps to those of the program.
     """
-    return _Beyond(condition, if_finite).value(value) == 0
+    return _Beyond(condition, if_finite).value(value)
+
+
+def vanishes_beyond(value: SSAValue, condition: Access) -> bool:
+    """Whether `value` is 0 wherever `condition` fails."""
+    return beyond(value, condition) == 0
 
 
 class _Beyond:

@@ -34,7 +34,7 @@ of their steps, and no more than 0 for those above it, which do none.
 
 from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import product
-from math import gcd
+from math import gcd, inf
 from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
@@ -48,11 +48,14 @@ from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.chunks import nested_chunk
 from tilewright.passes.substitution import conjunction
-from tilewright.passes.tile.annihilation import vanishes_beyond
+from tilewright.passes.tile.annihilation import beyond
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
 from tilewright.passes.tile.extremes import extreme
 from tilewright.passes.tile.needed_where import needed_where
 from tilewright.passes.tile.uniform_indices import varies_in_block
+
+_IDENTITIES = {Monoid.ADD: 0, Monoid.MAX: -inf}
+"""What joins a reduction unseen, of those whose terms masks hide."""
 
 
 class _Bounds(NamedTuple):
@@ -213,14 +216,15 @@ def _joins_where(op: loop.ReduceOp) -> Access:
 
 
 def _conditions_of_terms(op: loop.ReduceOp) -> Iterator[Access]:
-    if op.monoid.data is not Monoid.ADD:
+    identity = _IDENTITIES.get(op.monoid.data)
+    if identity is None:
         return
     predicates = [p for p in op.body.block.ops if isinstance(p, loop.PredicateOp)]
     for predicate in predicates:
         for expr in predicate.map.data.results:
             condition = [expr], predicate.indices
             terms = op.yield_op.values
-            if all(vanishes_beyond(term, condition, if_finite=True) for term in terms):
+            if all(beyond(term, condition, if_finite=True) == identity for term in terms):
                 yield condition
 
 

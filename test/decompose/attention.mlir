@@ -188,3 +188,20 @@ func.func @lengths(%q: tensor<2x1x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x
       : (tensor<2x1x4xf32>, tensor<2x9x4xf32>, tensor<2x9x6xf32>, tensor<2x1x9xi1>) -> tensor<2x1x6xf32>
   func.return %r : tensor<2x1x6xf32>
 }
+
+// Of many queries and keys the mask is said of the statistics, too.
+// CHECK-LABEL: func.func @many(
+// CHECK:         %r_8 = prim.elementwise select(%r_6, %r_5, %r_7)
+// CHECK:         %[[HIDDEN:.*]] = prim.elementwise select(%r_6, %r_8, %{{[^)]*}})
+// CHECK-NEXT:    prim.reduce max(%[[HIDDEN]]) dims [2]
+// CHECK:         %[[SHIFTED:.*]] = prim.elementwise select(%r_6, %{{[^)]*}})
+// CHECK-NEXT:    %[[WEIGHTS:.*]] = prim.elementwise exp(%[[SHIFTED]])
+// CHECK-NEXT:    prim.reduce add(%[[WEIGHTS]]) dims [2]
+// CHECK:         prim.index_map %[[WEIGHTS]] by
+// CHECK-NOT:     select
+// CHECK:         fastmath<nnan,ninf>
+func.func @many(%q: tensor<2x256x4xf32>, %k: tensor<2x300x4xf32>, %v: tensor<2x300x6xf32>) -> tensor<2x256x6xf32> {
+  %r = torch.scaled_dot_product_attention %q, %k, %v is_causal true
+      : (tensor<2x256x4xf32>, tensor<2x300x4xf32>, tensor<2x300x6xf32>) -> tensor<2x256x6xf32>
+  func.return %r : tensor<2x256x6xf32>
+}

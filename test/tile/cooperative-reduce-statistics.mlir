@@ -29,3 +29,46 @@ loop.kernel @attention(%s: memref<10x100xf32>, %v: memref<100x16xf32>) -> (%out:
     loop.store %acc, %out[%bm * 8 + %tm, %tn] where [9 - %bm * 8 - %tm] : memref<10x16xf32>
   }
 }
+
+// What a mask hides joins neither a maximum, as minus infinity, nor a sum, as 0: steps of which the rows
+// of a block need nothing are left out.
+// CHECK-LABEL: loop.kernel @window
+// CHECK:         %p = loop.reduce %k in 7 from [%bm floordiv 2 - 1] below [%bm floordiv 2 + 1] with max {
+// CHECK:         %q = loop.reduce %k_1 in 7 from [%bm floordiv 2 - 1] below [%bm floordiv 2 + 1] with add {
+loop.kernel @window(%s: memref<100x100xf32>) -> (%out: memref<100x16xf32>) {
+  tile.launch (%bm = block 13 m, %tm = thread 8 m, %tn = thread 16 n) {
+    %p = loop.reduce %k in 100 with max {
+      %0 = loop.load %s[%bm * 8 + %tm, %k] where [99 - %bm * 8 - %tm] : memref<100x100xf32>
+      %1 = loop.predicate [%bm * 8 + %tm - %k, %k - %bm * 8 - %tm + 10] : i1
+      %2 = arith.constant 0xff800000 : f32
+      %3 = arith.select %1, %0, %2 : f32
+      loop.yield %3 : f32
+    } : f32
+    %q = loop.reduce %k in 100 with add {
+      %0 = loop.load %s[%bm * 8 + %tm, %k] where [99 - %bm * 8 - %tm] : memref<100x100xf32>
+      %1 = arith.subf %0, %p : f32
+      %2 = loop.predicate [%bm * 8 + %tm - %k, %k - %bm * 8 - %tm + 10] : i1
+      %3 = arith.constant 0xff800000 : f32
+      %4 = arith.select %2, %1, %3 : f32
+      %5 = math.exp %4 : f32
+      loop.yield %5 : f32
+    } : f32
+    loop.store %q, %out[%bm * 8 + %tm, %tn] where [99 - %bm * 8 - %tm] : memref<100x16xf32>
+  }
+}
+
+// A minimum does not.
+// CHECK-LABEL: loop.kernel @smallest
+// CHECK:         %p = loop.reduce %k in 7 with min {
+loop.kernel @smallest(%s: memref<100x100xf32>) -> (%out: memref<100x16xf32>) {
+  tile.launch (%bm = block 13 m, %tm = thread 8 m, %tn = thread 16 n) {
+    %p = loop.reduce %k in 100 with min {
+      %0 = loop.load %s[%bm * 8 + %tm, %k] where [99 - %bm * 8 - %tm] : memref<100x100xf32>
+      %1 = loop.predicate [%bm * 8 + %tm - %k] : i1
+      %2 = arith.constant 0xff800000 : f32
+      %3 = arith.select %1, %0, %2 : f32
+      loop.yield %3 : f32
+    } : f32
+    loop.store %p, %out[%bm * 8 + %tm, %tn] where [99 - %bm * 8 - %tm] : memref<100x16xf32>
+  }
+}

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is proved to be zero where masked loads are, and what is not."""
 
+import math
 from collections.abc import Callable
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop
-from tilewright.passes.tile.annihilation import vanishes_beyond
+from tilewright.passes.tile.annihilation import beyond
 
 Parse = Callable[[str], ModuleOp]
 
@@ -86,13 +87,23 @@ NOT_ZERO = {
 }
 
 
-def proved(parse: Parse, body: str, type: str = "f32", *, if_finite: bool = False) -> bool:
-    """Whether `%v` of the body is proved to be zero beyond the mask of its yield."""
+HIDDEN = "%{} = arith.select %p, %b0, %minus_infinite : f32 "
+
+
+def value_beyond(
+    parse: Parse, body: str, type: str = "f32", *, if_finite: bool = False
+) -> float | None:
+    """What `%v` of the body is beyond the mask of its yield, if that is known."""
     module = parse(KERNEL.format(body=body, type=type))
     (end,) = [op for op in module.walk() if isinstance(op, loop.YieldOp)]
     assert end.mask is not None
     condition = end.mask.data.results, end.mask_operands
-    return vanishes_beyond(end.values[0], condition, if_finite=if_finite)
+    return beyond(end.values[0], condition, if_finite=if_finite)
+
+
+def proved(parse: Parse, body: str, type: str = "f32", *, if_finite: bool = False) -> bool:
+    """Whether `%v` is proved to be zero there."""
+    return value_beyond(parse, body, type, if_finite=if_finite) == 0
 
 
 @pytest.mark.parametrize("body", ZERO.values(), ids=ZERO)
@@ -103,6 +114,12 @@ def test_zero_annihilates(parse: Parse, body: str) -> None:
 @pytest.mark.parametrize("body", NOT_ZERO.values(), ids=NOT_ZERO)
 def test_zero_does_not_annihilate(parse: Parse, body: str) -> None:
     assert not proved(parse, body)
+
+
+def test_what_is_hidden_is_minus_infinity(parse: Parse) -> None:
+    """Only what the mask itself drops: of it less a largest nothing is known."""
+    assert value_beyond(parse, HIDDEN.format("v")) == -math.inf
+    assert value_beyond(parse, HIDDEN.format("h") + "%v = arith.subf %h, %b0 : f32") is None
 
 
 def test_integers_have_no_infinity(parse: Parse) -> None:
