@@ -7,7 +7,7 @@ the schema's arguments under the schema's name.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -27,6 +27,7 @@ from tilewright.dialects.element_types import DTYPES
 from tilewright.dialects.torch import OPS
 from tilewright.dialects.torch_op import TorchOp
 from tilewright.errors import UnsupportedError
+from tilewright.frontend.composite_ops import defined_by_libraries
 
 RENAMED: Mapping[str, str] = {"self": "input"}
 """The arguments that have another name in the dialect than in the schema."""
@@ -46,14 +47,20 @@ def defined_ops() -> Mapping[Any, type[TorchOp]]:
     return {overload_of(op): op for op in OPS}
 
 
-def decompositions(but_for: Collection[str] = ()) -> Any:
+def decompositions(but_for: Collection[str] = ()) -> dict[Any, Any]:
     """
     PyTorch's own table to core ATen, less every op that the dialect defines, and less the operators
     `but_for`, such as `aten::topk`.
     """
+    return dict(_decompositions(frozenset(but_for), defined_by_libraries()))
+
+
+@lru_cache(maxsize=8)
+def _decompositions(but_for: frozenset[str], _libraries: frozenset[Any]) -> dict[Any, Any]:
+    """The same for as long as the libraries' operators are: PyTorch takes a while to make it."""
     import torch
 
-    table: Any = torch.export.default_decompositions()
+    table: dict[Any, Any] = dict(torch.export.default_decompositions())
     named = [overload for overload in table if overload._schema.name in but_for]
     for overload in (*defined_ops(), *named):
         table.pop(overload, None)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-PyTorch lists its composite operators once for a program, and touches only those that matter to it.
+PyTorch lists its composite operators once, and touches only those that matter to a program.
 
 `run_decompositions` of PyTorch 2.13 asks the dispatcher for all of them some fifty times. Then it
 gives five hundred an implementation for each of two dozen dispatch keys, although nearly all are to
@@ -10,7 +10,8 @@ Each of the two takes longer than all else that it does.
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cache, partial
+from functools import cache, lru_cache, partial
+from importlib import import_module
 from typing import Any
 
 
@@ -24,12 +25,31 @@ def handled_quickly() -> Generator[None]:
         # What one program needs does not change while it is broken down; a later one lists anew.
         for name in ("_materialize_cpp_cia_ops", "_collect_all_valid_cia_ops_for_namespace"):
             changes.enter_context(_wrapped(utils, name, cache))
+        name = "_split_decomp_table_to_cia_and_python_decomp"
+        changes.enter_context(_wrapped(exported_program, name, _remembered))
         changes.enter_context(
             _wrapped(exported_program, "_override_composite_implicit_decomp", _of_those_changed)
         )
         for name in ("_AUTOGRAD_ALIAS_BACKEND_KEYS_TO_OVERRIDE", "_BACKEND_KEYS_TO_OVERRIDE"):
             changes.enter_context(_wrapped(exported_program, name, _of_devices))
         yield
+
+
+def defined_by_libraries() -> frozenset[Any]:
+    """
+    The composite operators that there are beside ATen's: a library may define more, or end with
+    all of its own.
+    """
+    import torch
+
+    dispatcher: Any = import_module("torch._C")
+    names = dispatcher._dispatch_get_registrations_for_dispatch_key("CompositeImplicitAutograd")
+    places = [name.partition(".")[0].split("::") for name in names]
+    return frozenset(
+        getattr(getattr(torch.ops, library), operator)
+        for library, operator in places
+        if library != "aten"
+    )
 
 
 @contextmanager
@@ -44,6 +64,16 @@ def _wrapped(module: Any, name: str, wrap: Callable[[Any], Any]) -> Generator[No
         yield
     finally:
         setattr(module, name, value)
+
+
+def _remembered(split: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:
+    """`split`, which parts a table, without doing so again for one that was just parted."""
+    return lambda table: tuple(dict(part) for part in _parts(tuple(table.items()), split))
+
+
+@lru_cache(maxsize=8)
+def _parts(table: tuple[tuple[Any, Any], ...], split: Callable[[Any], Any]) -> Any:
+    return split(dict(table))
 
 
 def _of_those_changed(override: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:

@@ -3,7 +3,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from tilewright.errors import UsageError
 
@@ -11,7 +11,8 @@ from tilewright.errors import UsageError
 def read_object(path: Path) -> dict[str, Any]:
     """The object in a file. Raises `UsageError` if it cannot be read, or holds something else."""
     try:
-        found = as_object(json.loads(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        found = as_object(json.loads(text, parse_constant=_refuse))
     except OSError as error:
         raise UsageError(f"cannot read '{path}': {error.strerror}") from error
     except ValueError as error:
@@ -26,3 +27,8 @@ def read_object(path: Path) -> dict[str, Any]:
 def as_object(value: Any) -> dict[str, Any] | None:
     """A value of JSON, if it is an object."""
     return cast(dict[str, Any], value) if isinstance(value, dict) else None
+
+
+def _refuse(constant: str) -> NoReturn:
+    """Raise for `NaN` and `Infinity`, which Python reads as numbers and JSON does not have."""
+    raise ValueError(f"{constant} is no number")

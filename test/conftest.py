@@ -12,6 +12,7 @@ import pytest
 from draws import use_draws
 from no_hub import hide_hub
 from one_thread import use_one_thread
+from one_universe import use_one_universe
 from own_database import hide_own_database
 from run_lines import RunLineError, run_file
 from xdsl.context import Context
@@ -30,6 +31,7 @@ Parse = Callable[[str], ModuleOp]
 hide_own_database()
 hide_hub()
 use_one_thread()
+use_one_universe()
 
 # All that tests import stays: searching it for garbage, again and again, took a third of the time.
 gc.disable()

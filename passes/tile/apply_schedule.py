@@ -21,8 +21,7 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes, for_target
+from tilewright.passes.pipelines import for_target, passes_of
 from tilewright.passes.trace import Rule, skipped
 
 RULE = Rule("t", 17, "apply_schedule")
@@ -43,7 +42,7 @@ class ApplySchedulePass(ModulePass):
             if kernel.plan is None:
                 skipped(RULE, kernel, "it has no plan")
                 continue
-            steps = parse_pipeline(kernel.plan.data, available_passes())
+            steps = passes_of(kernel.plan.data)
             _apply(ctx, op, kernel, [for_target(step, self.target) for step in steps])
 
 

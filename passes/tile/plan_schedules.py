@@ -27,8 +27,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import UsageError
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes
+from tilewright.passes.pipelines import passes_of
 from tilewright.passes.tile.planner import plan
 from tilewright.passes.trace import Rule, rewriting, skipped
 
@@ -70,7 +69,7 @@ def _check_plan(kernel: loop.KernelOp) -> None:
     if kernel.plan is None:
         return
     try:
-        parse_pipeline(kernel.plan.data, available_passes())
+        passes_of(kernel.plan.data)
     except UsageError as err:
         message = f"the plan of @{kernel.sym_name.data}: {err.message}"
         raise UsageError(message, where=err.where, remedy=err.remedy) from err

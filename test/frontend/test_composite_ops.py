@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's composite operators are listed once a program, and few overridden; none is missed."""
+"""PyTorch's composite operators are listed once, and few overridden; none is missed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from importlib import import_module
 from typing import Any
 from unittest.mock import Mock
@@ -16,31 +16,61 @@ from tilewright.frontend.aten import decompositions
 from tilewright.frontend.capture import capture
 from tilewright.frontend.composite_ops import handled_quickly
 
-
-def test_they_are_listed_once_a_program(monkeypatch: pytest.MonkeyPatch):
-    capture(torch.tanh, (torch.randn(2),))  # of the first PyTorch remembers some for good
-    utils: Any = import_module("torch._export.utils")
-    lists = Mock(wraps=utils._materialize_cpp_cia_ops)
-    monkeypatch.setattr(utils, "_materialize_cpp_cia_ops", lists)
-    capture(torch.tanh, (torch.randn(2),))
-    assert lists.call_count == 1
-    capture(torch.tanh, (torch.randn(2),))
-    assert lists.call_count == 2
+Library = Callable[[str], Any]
 
 
-def test_an_operator_that_came_later_is_broken_down():
-    capture(torch.tanh, (torch.randn(2),))
-    library = torch.library.Library("tilewright_later", "DEF")
-    library.define("twice(Tensor x) -> Tensor")  # pyright: ignore[reportUnknownMemberType]
+@pytest.fixture
+def library() -> Generator[Library]:
+    """Makes the library of a name, with a composite operator `twice` that is tanh of tanh."""
+    made: list[Any] = []
 
     def twice(x: torch.Tensor) -> torch.Tensor:
         return x.tanh().tanh()
 
-    library.impl(  # pyright: ignore[reportUnknownMemberType]
-        "twice", twice, "CompositeImplicitAutograd"
-    )
-    module = capture(torch.ops.tilewright_later.twice, (torch.randn(2),)).module
-    assert sum(isinstance(op, TanhOp) for op in module.walk()) == 2
+    def make(name: str) -> Any:
+        library: Any = torch.library.Library(name, "DEF")
+        library.define("twice(Tensor x) -> Tensor")
+        library.impl("twice", twice, "CompositeImplicitAutograd")
+        made.append(library)
+        return library
+
+    yield make
+    for library in made:
+        library._destroy()
+
+
+def test_they_are_listed_anew_when_a_library_comes(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+):
+    capture(torch.tanh, (torch.randn(2),))
+    utils: Any = import_module("torch._export.utils")
+    lists = Mock(wraps=utils._materialize_cpp_cia_ops)
+    monkeypatch.setattr(utils, "_materialize_cpp_cia_ops", lists)
+    capture(torch.tanh, (torch.randn(2),))
+    assert lists.call_count == 0
+    library("tilewright_new")
+    capture(torch.tanh, (torch.randn(2),))
+    assert lists.call_count == 1
+
+
+def tanhs_in_twice(library: str) -> int:
+    twice = getattr(torch.ops, library).twice
+    module = capture(twice, (torch.randn(2),)).module
+    return sum(isinstance(op, TanhOp) for op in module.walk())
+
+
+def test_an_operator_that_came_later_is_broken_down(library: Library):
+    capture(torch.tanh, (torch.randn(2),))
+    library("tilewright_later")
+    assert tanhs_in_twice("tilewright_later") == 2
+
+
+def test_an_operator_that_came_again_is_broken_down(library: Library):
+    first = library("tilewright_again")
+    assert tanhs_in_twice("tilewright_again") == 2
+    first._destroy()
+    library("tilewright_again")
+    assert tanhs_in_twice("tilewright_again") == 2
 
 
 def composed(x: torch.Tensor) -> tuple[torch.Tensor, ...]:

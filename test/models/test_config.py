@@ -138,6 +138,8 @@ def test_a_folder_without_config(tmp_path: Path):
     [
         ("{", "is not JSON: Expecting property name"),
         ("[]", "holds no JSON object"),
+        ('{"model_type": "llama", "rms_norm_eps": NaN}', "is not JSON: NaN is no number"),
+        ('{"rope_parameters": {"factor": -Infinity}}', "is not JSON: -Infinity is no number"),
         ("[" * 100_000, "is nested too deeply"),
         ("{}", "is no config of a model: it has no model_type"),
         ('{"model_type": ["llama"]}', "is no config of a model: it has no model_type"),
@@ -169,6 +171,13 @@ def test_a_model_that_predicts_no_tokens(folder: Path):
     says = "is of a LlamaForSequenceClassification, which is no causal language model"
     with pytest.raises(UnsupportedError, match=says):
         find_model(changed(folder, architectures=["LlamaForSequenceClassification"]))
+
+
+@pytest.mark.parametrize("architectures", [-1, {"a": "b"}, "Llama"], ids=str)
+def test_architectures_that_are_no_list(architectures: Any, folder: Path):
+    says = re.escape(f"its architectures are {architectures!r} (supported are ...ForCausalLM")
+    with pytest.raises(UsageError, match=says):
+        find_model(changed(folder, architectures=architectures))
 
 
 def test_quantised_weights(folder: Path):
