@@ -32,7 +32,7 @@ test: .venv/ready
 
 pytest: .venv/ready
 	$(BIN)/pytest -q -n $(JOBS)
-	$(BIN)/lit -q -j $(JOBS) test/dialects/kernel
+	$(BIN)/lit -q -j $(JOBS) test/dialects/tile
 
 lit: .venv/ready
 	$(BIN)/lit -q -j $(JOBS) test
