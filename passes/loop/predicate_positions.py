@@ -25,7 +25,8 @@ Predicates say where values are needed and how far sums go, so that a decode ste
 its cache alone that no token has filled yet. The element may be any integer: whatever is less than
 all positions is as good as the one before the first, whatever is more as good as the last. It is
 loaded before all else, so that loops can go as far as it says. Positions may have been cast, to
-types that hold them; where a comparison is negated, so is the predicate.
+types that hold them, and are not further apart than the type of the comparison holds; where a
+comparison is negated, so is the predicate.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +35,7 @@ from typing import NamedTuple
 from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -115,8 +116,13 @@ def _compared(
     if known is None or known.low == known.high or makers is None:
         return None
     around = Range(known.low - 1, known.high + 1)
-    fits = all(isa(type, IntegerType) and around in range_of_type(type) for type in types)
+    distances = Range(0, around.high - around.low)
+    fits = _fits(element.type, distances) and all(_fits(type, around) for type in types)
     return Compared(op, relation, index, known, makers) if fits else None
+
+
+def _fits(type: Attribute, numbers: Range) -> bool:
+    return isa(type, IntegerType) and numbers in range_of_type(type)
 
 
 def apply(kernel: loop.KernelOp, comparisons: Sequence[Compared]) -> None:

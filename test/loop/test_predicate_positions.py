@@ -58,6 +58,22 @@ def test_of_every_element(parse: Parse, type: str, position: str):
     assert seen == {False, True}
 
 
+FAR_APART = {
+    "i32": "%i * 1000000000 - 2000000000",
+    "i64": "%i * 3000000000000000000 - 6000000000000000000",
+}
+
+
+@pytest.mark.parametrize("type", FAR_APART)
+def test_of_positions_whose_distance_their_type_does_not_hold(parse: Parse, type: str):
+    text = KERNEL.format(
+        type=type, position=FAR_APART[type], less=3, relation="sle", operands="%position, %x"
+    )
+    module = parse(text)
+    PredicatePositionsPass().apply(context(), module)
+    assert "arith.cmpi sle" in str(module)
+
+
 CAST_AND_NEGATED = """
 loop.kernel @k(%element: memref<1xi32>) -> (%out: memref<5xi1>) {{
   loop.for %i in 5 {{
