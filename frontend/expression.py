@@ -24,7 +24,7 @@ from tilewright.errors import UsageError
 from tilewright.frontend.hoist import read
 from tilewright.frontend.names import names_of
 from tilewright.frontend.partition import FILE, Partition, place_of
-from tilewright.frontend.source import Place, error_at, error_of
+from tilewright.frontend.source import Place, error_at, error_of, place_of_exception
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def parse_expression(text: str, fake: bool = False, seed: int = 0) -> Expression
         except UsageError:
             raise
         except (Exception, SystemExit) as error:
-            if isinstance(error, RecursionError) and "traversing" in str(error):  # a syntax tree
-                raise _too_deep() from None
+            if isinstance(error, RecursionError) and place_of_exception(error) is None:
+                raise _too_deep() from None  # where nothing of the text ran, it was being read
             raise error_of(error) from error
     return _expression(partition)
 
