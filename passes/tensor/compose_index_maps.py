@@ -92,23 +92,30 @@ def _through(source: Source, shape: Sequence[int]) -> Source:
     if view is None:
         return source
     direct = Source(view.source, _composed(view.map, source.map, shape), source.mask)
+    return direct if _is_proved(direct, shape) else source
+
+
+def _is_proved(source: Source, shape: Sequence[int]) -> bool:
+    """Whether reads are known to stay within a source: some do that are not."""
     try:
-        verify_subscripts_within(direct, shape)
+        verify_subscripts_within(source, shape)
     except VerifyException:
-        return source
-    return direct
+        return False
+    return True
 
 
-Make = Callable[[Operation, AffineMap, SSAValue], Operation]
+Make = Callable[[Operation, AffineMap, SSAValue], Operation | None]
 
 
-def _overlay(op: Operation, map: AffineMap, result: SSAValue) -> Operation:
+def _overlay(op: Operation, map: AffineMap, result: SSAValue) -> Operation | None:
     assert isinstance(op, prim.IndexMapOp)
     shape = shape_of(result)
     sources = [
         Source(s.tensor, _composed(s.map, map, shape), _composed(s.mask, map, shape))
         for s in op.sources
     ]
+    if not all(_is_proved(source, shape) for source in sources):
+        return None
     return prim.IndexMapOp(sources, shape, op.fill)
 
 
@@ -133,7 +140,7 @@ _MOVED: dict[type[Operation], Make] = {
     prim.PredicateOp: _predicate,
     prim.ConstantOp: _constant,
 }
-"""What takes another map into itself."""
+"""What takes another map into itself, where it can."""
 
 
 class MoveIntoSource(RewritePattern):
@@ -148,7 +155,8 @@ class MoveIntoSource(RewritePattern):
         inner = view.source.owner
         if (make := _MOVED.get(type(inner))) is None or _view(view.source) is not None:
             return
-        rewriter.replace(op, make(inner, view.map, op.result))
+        if (moved := make(inner, view.map, op.result)) is not None:
+            rewriter.replace(op, moved)
 
 
 class ComposeIndexMapsPass(ModulePass):

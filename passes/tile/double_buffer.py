@@ -56,7 +56,8 @@ class DoubleBufferPass(SchedulingPass):
         return [choice for choice in depths if choice.impossible(launch) is None]
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
-        assert self.depth is not None
+        if self.depth is None:
+            return None if self.choices(launch) else "two slots do not fit in shared memory"
         if self.depth not in DEPTHS:
             return f"a ring has {DEPTHS[0]} to {DEPTHS[-1]} slots, not {self.depth}"
         in_loops = [stage for stage in tile.stages_of(launch) if stage.loop is not None]
@@ -65,9 +66,6 @@ class DoubleBufferPass(SchedulingPass):
             return None
         remedy = "take fewer slots or smaller slabs (bk of chunk-matmul-k)"
         return f"{self.depth} slots {reason}; {remedy}"
-
-    def worthless(self, launch: tile.LaunchOp) -> str | None:
-        return None if self.choices(launch) else "two slots do not fit in shared memory"
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         assert self.depth is not None

@@ -97,3 +97,21 @@ func.func @never_read(%x: tensor<2x3xf32>) -> tensor<2xf32> {
   %c = prim.index_map %t by affine_map<(d0) -> (d0, 2)> : tensor<2x3xf32> -> tensor<2xf32>
   func.return %c : tensor<2xf32>
 }
+
+// -----
+
+// Halves are exchanged, then columns rolled: that reads stay within follows from the mask of the
+// column only as long as it is one of the dimensions.
+// CHECK-LABEL: func.func @rolled
+// CHECK-NEXT:    %y = prim.index_map %x by
+// CHECK:         %r = prim.index_map %y by affine_map<(d0, d1) -> (d0, ((d1 + 1) mod 3))>
+func.func @rolled(%x: tensor<3x2xf32>) -> tensor<2x3xf32> {
+  %y = prim.index_map
+      %x by affine_map<(d0, d1) -> ((d0 * 3 + d1 + 1) floordiv 2, (d0 * 3 + d1 + 1) mod 2)>
+      where affine_map<(d0, d1) -> (1 - d1)>,
+      %x by affine_map<(d0, d1) -> (d0 * 3 floordiv 2, d0 * 3 mod 2)>
+      : (tensor<3x2xf32>, tensor<3x2xf32>) -> tensor<2x3xf32>
+  %r = prim.index_map %y by affine_map<(d0, d1) -> (d0, (d1 + 1) mod 3)>
+      : tensor<2x3xf32> -> tensor<2x3xf32>
+  func.return %r : tensor<2x3xf32>
+}
