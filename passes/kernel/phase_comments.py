@@ -49,6 +49,7 @@ _BLOCKS: Mapping[Join, str] = {
     Join.CLUSTER: "{} blocks of a cluster",
     Join.LAST_BLOCK: "{} blocks, by the last",
     Join.ATOMIC: "{} blocks, one by one",
+    Join.WORKSPACE: "{} blocks, by another kernel",
 }
 
 

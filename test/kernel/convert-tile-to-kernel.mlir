@@ -615,3 +615,17 @@ loop.kernel @staged_tile(%x: memref<6x24xf32>, %w: memref<24x16xf32>) -> (%out: 
     loop.store %s, %out[%b * 2 + %i, %t] : memref<6x16xf32>
   }
 }
+
+// A single block has nobody to join with, whichever way that is asked for.
+// CHECK:      kernel.func grid 1 block 32 @alone(%x: memref<32xf32>) -> (%out: memref<32xf32>) {
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   %0 = loop.load %x[%t] : memref<32xf32>
+// CHECK-NEXT:   loop.store %0, %out[%t] : memref<32xf32>
+// CHECK-NEXT: }
+loop.kernel @alone(%x: memref<32xf32>) -> (%out: memref<32xf32>) {
+  tile.launch (%s = block 1 split, %t = thread 32) {
+    %0 = loop.load %x[%t] : memref<32xf32>
+    %1 = tile.combine %0 across %s with add join(workspace) : f32
+    loop.store %1, %out[%t] : memref<32xf32>
+  }
+}
