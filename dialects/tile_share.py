@@ -32,6 +32,7 @@ from tilewright.dialects.axes import (
 from tilewright.dialects.index import sum_of
 from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.tile_launch import Axes, MeetingOp, launch_of, level_of
+from tilewright.dialects.tile_layout import layout_of
 from tilewright.dialects.tile_stage import SHARED, value_varies_along
 from tilewright.dialects.types import memref_type
 
@@ -76,6 +77,11 @@ class ShareOp(IRDLOperation, MeetingOp):
         slab = memref_type(self.slab)
         if slab.memory_space != SHARED:
             raise VerifyException(f"the slab is in shared memory (3 : i64), not {slab}")
+        if (layout := layout_of(slab)).has_slots:
+            raise VerifyException(
+                "what is shared is not in a ring; leave 'slots' out of the layout"
+            )
+        layout.verify_for(slab)
         verify_subscripts(self.slab, self.map.data, self.indices)
         self._verify_axes()
         for subscript, size in zip(self.map.data.results, slab.get_shape(), strict=True):

@@ -315,6 +315,26 @@ loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
 // -----
 
 loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%b = block 2, %t = thread 8) {
+    // CHECK: the layout is not one of 1 axes
+    %v = loop.load %x[%t] : memref<64xf32>
+    %s = tile.share %v at [%t] : memref<8xf32, #tile.layout<order [1, 0]>, 3 : i64>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%b = block 2, %t = thread 8) {
+    // CHECK: what is shared is not in a ring; leave 'slots' out of the layout
+    %v = loop.load %x[%t] : memref<64xf32>
+    %s = tile.share %v at [%t] : memref<8xf32, #tile.layout<slots>, 3 : i64>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%b = block 2, %t = thread 8, %u = thread 4) {
     // CHECK: threads do not meet inside a stage; move the tile.share out
     %s = tile.stage (%i) in [8] {
