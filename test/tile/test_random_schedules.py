@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import HealthCheck, Phase, assume, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from needs import needs_nvrtc
@@ -22,7 +22,7 @@ from xdsl.utils.exceptions import ParseError, PassFailedException, VerifyExcepti
 from tilewright.api import lower
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, UnsupportedError
 from tilewright.interpreters import interpret
 from tilewright.passes.launching import with_main
 from tilewright.passes.lowering import context
@@ -134,7 +134,11 @@ def test_simulated(kind: str, request: pytest.FixtureRequest):
     # NVRTC's PTX with all checks: races, bounds, alignment, memory that is not initialised.
     def check(drawn: Drawn) -> None:
         plan = plan_of(lower(program(drawn), "cuda", TARGET))
-        execution = SimulatorBackend(TARGET).run(plan, drawn.inputs)
+        try:
+            execution = SimulatorBackend(TARGET).run(plan, drawn.inputs)
+        except UnsupportedError as error:  # what joins lies there beside the slabs that are drawn
+            assume("of shared memory; sm_90a has" not in error.message)
+            raise
         assert not execution.problems
         assert_close(execution.results, drawn)
 

@@ -2,6 +2,7 @@
 """Drawn slabs: their layout in shared memory, and the rings and transports that fill them."""
 
 from collections.abc import Sequence
+from math import prod
 from typing import NamedTuple
 
 from .drawing import Draw
@@ -40,7 +41,7 @@ def drawn_layout(draw: Draw, extents: Sequence[int], element: Element, *, tma: b
         parts.append(f"order {order}")
     innermost = extents[order[-1]]
     pieces = [n for n in (4, 8, 16, 32) if n < innermost and innermost % n == 0]
-    pieces = [n for n in pieces if n * element.bytes % 16 == 0 or not tma]
+    pieces = [n for n in pieces if not tma or _is_boxed(n * element.bytes, extents)]
     kind = draw.one(("", "pad", "swizzle", "inner", "inner and swizzle"))
     inner = draw.one(pieces) if pieces and "inner" in kind else 0
     if inner:
@@ -51,3 +52,8 @@ def drawn_layout(draw: Draw, extents: Sequence[int], element: Element, *, tma: b
     if kind == "pad" and not tma:
         parts.append(f"pad {[draw.one((0, 1, 4, 3)) for _ in extents]}")
     return f", #tile.layout<{', '.join(parts)}>" if parts else ""
+
+
+def _is_boxed(piece: int, extents: Sequence[int]) -> bool:
+    """Whether TMA copies pieces of so many bytes: each of its boxes begins at 128 of them."""
+    return piece % 16 == 0 and piece * prod(extents[:-1]) % 128 == 0
