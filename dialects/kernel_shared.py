@@ -76,6 +76,7 @@ class SharedOp(FormedOp):
         type = memref_type(self.memref)
         if type.memory_space != SHARED:
             raise VerifyException(f"shared memory is memory space 3; {type} is not in it")
+        layout_of(type).verify_for(type)
         if self.place is not None and self.place.start % self.alignment:
             raise VerifyException(
                 f"{type} begins at a multiple of {self.alignment} bytes, not at {self.place.start}"

@@ -132,7 +132,9 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         shape = self._slab(type.get_shape())
         if len(self.order) not in (0, len(shape)) or len(self.pad) not in (0, len(shape)):
             raise VerifyException(f"the layout is not one of {len(shape)} axes")
-        innermost = shape[self.axes(len(shape))[-1]]
+        if self.has_slots and not type.get_shape():
+            raise VerifyException("the layout has slots, and there is no axis that counts them")
+        innermost = shape[self.axes(len(shape))[-1]] if shape else 1
         if self.deal.data:
             self._verify_deal(shape)
         if self.inner.data and innermost % self.inner.data:

@@ -152,3 +152,17 @@ kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   kernel.comment " "
 }
+
+// -----
+
+kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: the layout is not one of 1 axes
+  %s = kernel.shared : memref<64xf32, #tile.layout<order [1, 0], inner 8>, 3 : i64>
+}
+
+// -----
+
+kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: the layout has slots, and there is no axis that counts them
+  %s = kernel.shared : memref<f32, #tile.layout<slots>, 3 : i64>
+}

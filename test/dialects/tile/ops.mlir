@@ -107,3 +107,15 @@ loop.kernel @share(%x: memref<384xf32>) -> (%out: memref<384xf32>) {
     loop.store %2, %out[%b * 192 + %tm * 24 + %tn * 6 + %sm * 3 + %vm] where [0 - %u] : memref<384xf32>
   }
 }
+
+// What all threads have needs no axis.
+// CHECK-LABEL: loop.kernel @share_one
+loop.kernel @share_one(%x: memref<64xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: %s = tile.share %v at [] : memref<f32, 3 : i64>
+  tile.launch (%t = thread 8) {
+    %v = loop.load %x[3] : memref<64xf32>
+    %s = tile.share %v at [] : memref<f32, 3 : i64>
+    %w = loop.load %s[] : memref<f32, 3 : i64>
+    loop.store %w, %out[%t] : memref<8xf32>
+  }
+}
