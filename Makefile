@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
 BIN := .venv/bin
-# Most of all that is installed: tests import few of these files, which are compiled then.
+# Much of what is installed: tests import few of these files, which are compiled then.
 HARDLY_USED := /(tests|transformers|pandas|scipy|sklearn|pip|dask|fontTools|networkx|nevergrad)/
 HARDLY_USED := $(HARDLY_USED)|/torch/(_inductor|distributed|testing|onnx|ao)/
 EXAMPLE := torch.nn.RMSNorm(2048)(torch.randn(1,32,2048))

@@ -47,16 +47,16 @@ def defined_ops() -> Mapping[Any, type[TorchOp]]:
     return {overload_of(op): op for op in OPS}
 
 
-def decompositions(but_for: Collection[str] = ()) -> dict[Any, Any]:
+def decompositions(but_for: Collection[str] = ()) -> Mapping[Any, Any]:
     """
     PyTorch's own table to core ATen, less every op that the dialect defines, and less the operators
     `but_for`, such as `aten::topk`.
     """
-    return dict(_decompositions(frozenset(but_for), defined_by_libraries()))
+    return _decompositions(frozenset(but_for), defined_by_libraries())
 
 
 @lru_cache(maxsize=8)
-def _decompositions(but_for: frozenset[str], _libraries: frozenset[Any]) -> dict[Any, Any]:
+def _decompositions(but_for: frozenset[str], _libraries: frozenset[Any]) -> Mapping[Any, Any]:
     """The same for as long as the libraries' operators are: PyTorch takes a while to make it."""
     import torch
 

@@ -21,17 +21,18 @@ def handled_quickly() -> Generator[None]:
     from torch._export import utils
     from torch.export import exported_program
 
-    with ExitStack() as changes:
+    quicker: Sequence[tuple[Any, str, Callable[[Any], Any]]] = (
         # What one program needs does not change while it is broken down; a later one lists anew.
-        for name in ("_materialize_cpp_cia_ops", "_collect_all_valid_cia_ops_for_namespace"):
-            changes.enter_context(_wrapped(utils, name, cache))
-        name = "_split_decomp_table_to_cia_and_python_decomp"
-        changes.enter_context(_wrapped(exported_program, name, _remembered))
-        changes.enter_context(
-            _wrapped(exported_program, "_override_composite_implicit_decomp", _of_those_changed)
-        )
-        for name in ("_AUTOGRAD_ALIAS_BACKEND_KEYS_TO_OVERRIDE", "_BACKEND_KEYS_TO_OVERRIDE"):
-            changes.enter_context(_wrapped(exported_program, name, _of_devices))
+        (utils, "_materialize_cpp_cia_ops", cache),
+        (utils, "_collect_all_valid_cia_ops_for_namespace", cache),
+        (exported_program, "_split_decomp_table_to_cia_and_python_decomp", _remembered),
+        (exported_program, "_override_composite_implicit_decomp", _of_those_changed),
+        (exported_program, "_AUTOGRAD_ALIAS_BACKEND_KEYS_TO_OVERRIDE", _of_devices),
+        (exported_program, "_BACKEND_KEYS_TO_OVERRIDE", _of_devices),
+    )
+    with ExitStack() as changes:
+        for module, name, wrap in quicker:
+            changes.enter_context(_wrapped(module, name, wrap))
         yield
 
 

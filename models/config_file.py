@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from tilewright.errors import UnsupportedError, UsageError, one_line
 from tilewright.models.json_object import as_object, read_object
@@ -90,13 +90,13 @@ def _check_family(family: Any, path: Path) -> None:
 
 def _check_head(architectures: Any, path: Path) -> None:
     """Raise unless the model predicts the next token; it may leave unsaid what it does."""
-    remedy = "supported are ...ForCausalLM and GPT2LMHeadModel"
-    if not architectures or re.search(r"(ForCausalLM|LMHeadModel)\b", str(architectures)):
+    said, remedy = str(architectures), "supported are ...ForCausalLM and GPT2LMHeadModel"
+    if not architectures or re.search(r"(ForCausalLM|LMHeadModel)\b", said):
         return
     if not isinstance(architectures, list):
         says = f"'{path}' is no config of a model: its architectures are {architectures!r}"
         raise UsageError(says, remedy=remedy)
-    names = " ".join(re.findall(r"\w+", str(cast(list[Any], architectures))))
+    names = " ".join(re.findall(r"\w+", said))
     raise UnsupportedError(
         f"'{path}' is of a {names}, which is no causal language model", remedy=remedy
     )

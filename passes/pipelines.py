@@ -11,7 +11,7 @@ Each row is a pipeline that `opt-tool -p` understands, and a pass of its own by 
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -52,6 +52,7 @@ TO_KERNEL = (
 TO_CUDA = "convert-kernel-to-cuda"
 
 
+@cache
 def available_passes() -> Mapping[str, Callable[[], type[ModulePass]]]:
     """Our passes, those of installed packages, and xDSL's."""
     return {**get_xdsl_passes(), **get_all_passes()}
