@@ -68,6 +68,9 @@ class SimulatorBackend:
         self.blocks = blocks
         self._ptx: dict[str, str] = {}
 
+    def __repr__(self) -> str:
+        return f"<SimulatorBackend {self.target}>"
+
     def run(self, plan: Plan, inputs: Sequence[Array]) -> Execution:
         """
         Run all launches, one after the other.

@@ -34,4 +34,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """The API and what every package has, but neither imports nor loaded submodules."""
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, counted
 from tilewright.passes.pipeline_string import did_you_mean
 from tilewright.tools.db_tables import print_best, print_counts, print_kernel
 from tilewright.tools.golden_export import write_goldens
 from tilewright.tools.mlir_source import read_bytes
 from tilewright.tools.output_path import write_text
-from tilewright.tools.terminal import console, counted
+from tilewright.tools.terminal import console
 from tilewright.tuning.database import Counts, Database
 from tilewright.tuning.database_file import DatabaseError
 from tilewright.tuning.json_lines import as_json, from_lines, to_lines

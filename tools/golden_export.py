@@ -5,9 +5,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.errors import TilewrightError, UsageError, counted
 from tilewright.tools.output_path import write_text
-from tilewright.tools.terminal import counted
 from tilewright.tuning.goldens import (
     Golden,
     file_name,
