@@ -7,8 +7,10 @@ language model also a folder with all of it.
 import argparse
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
 
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.host_function import plan_of
@@ -63,6 +65,9 @@ def _check(args: argparse.Namespace, level: Level) -> None:
     others = args.report or args.plan or args.json or args.verbosity
     if args.host and (level is not Level.CUDA or others):
         raise UsageError("--host goes with -o and --target alone")
+    if args.print_debuginfo and level is Level.CUDA:
+        remedy = "take --ir kernel or a level above"
+        raise UsageError("--print-debuginfo is of IR: CUDA text has no locations", remedy=remedy)
     if args.schedule and not _has_kernels(level):
         says = f"--schedule is of kernels, and there are none at level {level}"
         raise UsageError(says, remedy="take loop or a level below")
@@ -90,7 +95,7 @@ def _write_level(args: argparse.Namespace, target: str, level: Level) -> None:
     warn_of_idle_steps(module, lowered, target)
     if level is Level.CUDA:
         check_kernels(kernels_of(lowered), target)
-    text = cuda_source(lowered) if level is Level.CUDA else str(lowered) + "\n"
+    text = cuda_source(lowered) if level is Level.CUDA else _ir_text(lowered, args)
     if args.plan is not None:
         cuda_ir = lowered if level is Level.CUDA else lower_to_cuda(lowered, target)
         write_plan(plan_of(cuda_ir), args.plan)
@@ -100,6 +105,13 @@ def _write_level(args: argparse.Namespace, target: str, level: Level) -> None:
         write_text(args.output, text)
     elif not (args.report or "-" in (args.plan, args.json)):
         sys.stdout.write(text)
+
+
+def _ir_text(module: ModuleOp, args: argparse.Namespace) -> str:
+    """The text of IR, with locations if they are asked for."""
+    text = StringIO()
+    Printer(text, print_debuginfo=args.print_debuginfo).print_op(module)
+    return f"{text.getvalue()}\n"
 
 
 def _writes_folder(args: argparse.Namespace, level: Level) -> bool:

@@ -39,6 +39,10 @@ from tilewright.tools.mlir_source import SourceParser, placed, read_bytes
 from tilewright.tools.output_path import write_text
 from tilewright.universe import UNIVERSE
 
+_DESCRIPTION = """\
+Run Tilewright's and xDSL's passes over IR. It is printed without locations, by which comments in
+CUDA text name PyTorch's operators, unless --print-debuginfo asks for them."""
+
 
 class OptTool(xDSLOptMain):
     """The driver: everything `xdsl-opt` has, and what the module's docstring promises."""
@@ -56,7 +60,7 @@ class OptTool(xDSLOptMain):
 
     def __init__(self, args: Sequence[str] | None = None):
         self.places, self.line_offset, self.held = {}, 0, None
-        super().__init__(description="Run Tilewright's and xDSL's passes over IR.", args=args)
+        super().__init__(description=_DESCRIPTION, args=args)
 
     # Dialects, passes and targets are factories, imported when first used. Where Tilewright is
     # installed xDSL has found them by the entry point; in a bare checkout it has not.
