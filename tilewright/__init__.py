@@ -21,6 +21,9 @@ __all__ = ["CompiledProgram", "capture", "compile", "interpret", "lower"]
 
 __version__ = "0.1.0"
 
+if __name__ != "tilewright":  # what walks the package in a checkout finds it inside itself again
+    raise ModuleNotFoundError(f"No module named '{__name__}'")
+
 _here = Path(__file__).parent
 if not (_here / "dialects").is_dir():
     __path__.append(str(_here.parent))
