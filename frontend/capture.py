@@ -46,6 +46,7 @@ from tilewright.frontend.positions import make_where_used
 from tilewright.frontend.refusals import calls_of, check
 from tilewright.frontend.signature import KINDS, Input, Output, inputs_of, outputs_of
 from tilewright.frontend.source import place_of_node
+from tilewright.stages import stage
 
 _EVAL_BATCH_NORM = "_native_batch_norm_legit_no_training"
 """What `torch.export` makes of `batch_norm` in eval mode: no name for kernels."""
@@ -115,7 +116,8 @@ def capture(
     given. A module is captured in eval mode, and left as it was. Raises `UnsupportedError` for what
     the compiler cannot do and `UsageError` where the user's own code fails.
     """
-    return capture_exported(_exported(function, args, dict(kwargs or {})))
+    with stage("capture the program"):
+        return capture_exported(_exported(function, args, dict(kwargs or {})))
 
 
 def capture_exported(exported: Any) -> Captured:

@@ -18,22 +18,19 @@ from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.spill_feedback import lower_to_cuda, relieve_spills
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.errors import UsageError
-from tilewright.passes.levels import LEVELS, Level
+from tilewright.passes.levels import Level
 from tilewright.passes.trace import listening
 from tilewright.tools.language_model import is_model
 from tilewright.tools.model_source import module_of
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output_path import check_path, write_text
 from tilewright.tools.plan_file import form_of, write_plan
-from tilewright.tools.progress import Say, lower_telling, progress
+from tilewright.tools.progress import lower_telling, progress
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.terminal import colored_diff, is_colored
 from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
 from tilewright.tuning.known_schedules import with_known_schedules
-
-_STAGES = ("config", "structure", "capture", *(f"{each} IR" for each in LEVELS[1:]), "NVRTC")
-"""Of a model, as they are told."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,7 +81,7 @@ def _has_kernels(level: Level) -> bool:
 def _write_level(args: argparse.Namespace, target: str, level: Level) -> None:
     """The program at a level, its plan and its report, wherever they are to go."""
     wants_report, has_kernels = _wants_report(args), _has_kernels(level)
-    with _listening(args, target), _progress(args) as say:
+    with _listening(args, target), progress() as say:
         db = (has_kernels or wants_report) and database_of(args)
         module = with_schedules(module_of(args, say), args.schedule, target, db=db)
         planned = with_known_schedules(module, target, db)
@@ -124,13 +121,8 @@ def _write_model(args: argparse.Namespace, target: str) -> None:
     # PyTorch comes with it.
     from tilewright.tools.folder_command import write_model
 
-    with _listening(args, target), _progress(args) as say:
+    with _listening(args, target), progress() as say:
         write_model(args, target, say)
-
-
-def _progress(args: argparse.Namespace) -> AbstractContextManager[Say]:
-    """A model takes a while; remarks and rewrites say themselves how far it is."""
-    return progress(args.color, len(_STAGES), is_shown=is_model(args) and not args.verbosity)
 
 
 def _write_host(args: argparse.Namespace, target: str) -> None:

@@ -239,10 +239,19 @@ class _HeldOutput(StringIO):
         super().close()
 
 
+def _progress(tool: OptTool) -> AbstractContextManager[None]:
+    """The progress line; nothing is imported for it unless there is a terminal."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    return import_module("tilewright.tools.progress").progress_line()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """`opt-tool`'s exit code for the arguments `argv`, by default those of the process."""
     try:
-        OptTool(argv).run()
+        tool = OptTool(argv)
+        with _progress(tool):
+            tool.run()
     except BrokenPipeError:  # whoever read our output has left, `head` for one
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from tilewright.errors import UsageError
+from tilewright.tools.written import note_written
 
 
 def check_path(path: str | None) -> None:
@@ -39,3 +40,4 @@ def write_bytes(path: str, content: bytes) -> None:
         Path(path).write_bytes(content)
     except OSError as err:
         raise UsageError(f"cannot write '{path}': {err.strerror}") from err
+    note_written(path)
