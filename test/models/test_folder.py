@@ -3,8 +3,10 @@
 
 import json
 import re
+from contextlib import redirect_stderr
 from importlib import import_module
 from importlib.metadata import version
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -37,7 +39,9 @@ def compiled(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its folder."""
     folder = tmp_path_factory.mktemp("compiled") / "gemma"
     asked = ["--seq-len", str(LENGTH), "-o", str(folder), "--plan", str(model / "plan.md")]
-    assert cli.main(["compile", str(model), *asked]) == 0
+    with redirect_stderr(StringIO()) as told:
+        assert cli.main(["compile", str(model), *asked]) == 0
+    (model / "stderr").write_text(told.getvalue())
     return folder
 
 
@@ -45,6 +49,13 @@ def compiled(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def manifest(compiled: Path) -> dict[str, Any]:
     """Its manifest."""
     return json.loads((compiled / "manifest.json").read_text())
+
+
+def test_what_was_written_is_said(model: Path, compiled: Path, manifest: dict[str, Any]):
+    kernels, launches = len(manifest["kernels"]), len(manifest["launches"])
+    folder = f"wrote {compiled}: {kernels} kernels, {launches} launches"
+    said = (model / "stderr").read_text().splitlines()
+    assert said[-2:] == [folder, f"wrote {model / 'plan.md'}"]
 
 
 def test_nothing_else_is_written(compiled: Path, manifest: dict[str, Any]):

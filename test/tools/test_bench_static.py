@@ -132,7 +132,7 @@ def test_a_case_that_fails_is_named_and_the_others_are_told(
     assert summary.endswith(" of 1 kernels fall short of nothing, on sm_90a")
     assert "error: case 'fft.small': " in err
     assert "error: case 'matmul.wrong': " in err
-    assert err.endswith("error: 2 of 3 cases failed\n")
+    assert err.endswith(f"error: 2 of 3 cases failed\nwrote {path}\n")
     content = json.loads(path.read_text())
     assert [*content["failures"]] == ["fft.small", "matmul.wrong"]
     assert "error: case 'fft.small': " in content["failures"]["fft.small"]

@@ -118,7 +118,7 @@ def test_a_kernel_that_is_scheduled_already_tells_its_schedule_and_figures(
     assert tilewright("compile", "-c", MATMUL, "--ir", level, "-o", "scheduled.mlir").code == 0
     fresh = tilewright("explain", "-c", MATMUL).out.splitlines()
     code, out, err = tilewright("explain", "scheduled.mlir", "--json", "explained.json")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "wrote explained.json\n")
     name, schedule, figures, scheduled = out.rstrip().splitlines()
     assert [name, schedule] == fresh[:2]
     assert scheduled.startswith("  weighed   nothing: it is scheduled already")

@@ -154,6 +154,7 @@ def test_run_names_the_kernel_that_is_simulated(open_terminal: OpenTerminal):
 
 
 @needs_nvrtc
+@pytest.mark.usefixtures("every_case")
 def test_a_model_is_compiled_into_a_folder(
     open_terminal: OpenTerminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

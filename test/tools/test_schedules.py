@@ -54,7 +54,7 @@ def test_what_is_run_is_right(tilewright: Tilewright, tmp_path: Path) -> None:
     rows = "softmax=tileify,cooperative-reduce{threads=32 rows=2}"
     given = ["--schedule", TILES, "--schedule", rows, "--check", "each", "--json", str(path)]
     code, _, err = tilewright("run", "-c", TWO, "--device", "sim", *given)
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, f"wrote {path}\n")
     assert [kernel["block"] for kernel in json.loads(path.read_text())["kernels"]] == [32, 64]
 
 

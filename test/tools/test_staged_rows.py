@@ -50,6 +50,6 @@ def test_a_row_comes_from_memory_once_and_is_read_twice(tilewright: Tilewright) 
 def test_it_runs_and_is_right(tilewright: Tilewright, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     code, _, err = tilewright("run", *STAGED, "--device", "sim", "--json", str(path))
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, f"wrote {path}\n")
     (kernel,) = json.loads(path.read_text())["kernels"]
     assert (kernel["grid"], kernel["block"]) == (32, 256)

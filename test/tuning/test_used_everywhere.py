@@ -56,7 +56,8 @@ def printed(
     def run(command: str, *argv: str) -> str:
         code = cli.main([command, str(path.with_name("exp.mlir")), *TARGET, *argv])
         out, err = capsys.readouterr()
-        assert (code, err) == (0, "")
+        written = f"wrote {argv[argv.index('--json') + 1]}\n" if "--json" in argv else ""
+        assert (code, err) == (0, written)
         return out
 
     return run
