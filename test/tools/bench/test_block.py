@@ -132,7 +132,7 @@ def test_static(model: str, tmp_path: Path, tilewright: Tilewright) -> None:
     path = tmp_path / "rows.json"
     argv = ["--model", model, "--block", "--seq", "8", "--static", "--json", str(path)]
     result = tilewright("bench", *argv)
-    assert (result.code, result.err) == (0, "")
+    assert (result.code, result.err) == (0, f"wrote {path}\n")
     rows = json.loads(path.read_text())["kernels"]
     assert {row["case"] for row in rows} == {"block.tiny.s8"}
     norm = next(row for row in rows if row["kernel"] == "llama_rms_norm")
