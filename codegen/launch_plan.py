@@ -153,7 +153,7 @@ class Plan:
     def check_number(self, given: int) -> None:
         """Raise `UsageError` unless so many are the inputs."""
         if given != len(self.inputs):
-            raise UsageError(f"the program takes {len(self.inputs)} inputs, got {given}")
+            raise UsageError(f"the program takes {counted(len(self.inputs), 'input')}, got {given}")
 
     def mismatch(self, number: int, given: str) -> UsageError:
         """That an input is not what the program takes."""

@@ -59,7 +59,7 @@ def _matched_leaves(
     order = [name for name in example[1] if name in kwargs]
     named = {name: kwargs[name] for name in [*order, *(n for n in kwargs if n not in order)]}
     expected, structure = captured.example
-    given, found = pytree.tree_flatten((args, named))
+    given, found = pytree.tree_flatten(_in_order((args, named), example))
     if found != structure:
         was, now = (_shown(a, k) for a, k in (example, (args, kwargs)))
         raise UsageError(f"the program was compiled for the arguments {was}, not {now}")
@@ -67,6 +67,20 @@ def _matched_leaves(
         _check_leaf(pytree.keystr(path[1:]), like, value)
     matched = zip(expected, given, strict=True)
     return [value for (_, like), value in matched if isinstance(like, torch.Tensor)]
+
+
+def _in_order(value: Any, like: Any) -> Any:
+    """`value` with the keys of its dictionaries in the order of those of `like`."""
+    if type(value) is not type(like) or type(value) not in (dict, list, tuple):
+        return value
+    if isinstance(value, dict):
+        items, others = cast(dict[Any, Any], value), cast(dict[Any, Any], like)
+        if items.keys() != others.keys():
+            return items
+        return {key: _in_order(items[key], other) for key, other in others.items()}
+    pairs = zip(cast(Sequence[Any], value), cast(Sequence[Any], like), strict=False)
+    ordered = [_in_order(item, other) for item, other in pairs]
+    return value if len(value) != len(like) else type(value)(ordered)
 
 
 def _shown(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
@@ -77,13 +91,23 @@ def _shown(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
 
 def _type_name(value: Any) -> str:
     if type(value) is list:
-        return f"[{', '.join(map(_type_name, cast(list[Any], value)))}]"
+        return f"[{_listed(cast(list[Any], value))}]"
     if type(value) is tuple:
-        return f"({', '.join(map(_type_name, cast(tuple[Any, ...], value)))})"
+        return f"({_listed(cast(tuple[Any, ...], value))})"
     if type(value) is dict:
         items = cast(dict[Any, Any], value).items()
         return f"{{{', '.join(f'{key!r}: {_type_name(item)}' for key, item in items)}}}"
     return type(value).__name__
+
+
+_MOST_SHOWN = 8
+"""Items of a list that messages show in full; of a longer one they show the first three."""
+
+
+def _listed(items: Sequence[Any]) -> str:
+    if len(items) <= _MOST_SHOWN:
+        return ", ".join(map(_type_name, items))
+    return ", ".join([*map(_type_name, items[:3]), "..."])
 
 
 def _check_leaf(place: str, like: Any, value: Any) -> None:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 from xdsl.dialects.builtin import (
     FileLineColLoc,
@@ -64,6 +64,13 @@ class Captured:
     """The function's arguments, in order."""
     outputs: list[Output]
     """First what the program writes in place, then what the user's function returns, flat."""
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuse to copy or pickle: fake tensors and graphs of PyTorch's have no copies."""
+        raise UsageError(
+            "a capture is neither copied nor pickled",
+            remedy="copy or save the module, and capture that",
+        )
 
     def __str__(self) -> str:
         return str(self.module)

@@ -32,7 +32,9 @@ def export(
     from torch.utils import _pytree as pytree
 
     module = _as_module(function)
-    args, kwargs = pytree.tree_map_only(torch.Tensor, _alone, (args, kwargs))
+    seen = {id(tensor) for tensor in (*module.parameters(), *module.buffers())}
+    alone = partial(_alone, seen)
+    args, kwargs = pytree.tree_map_only(torch.Tensor, alone, (args, kwargs))
     try:
         with torch.no_grad(), _eval_mode(module), _quiet(), subscripts_as_tensors(module):
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
@@ -48,13 +50,17 @@ def export(
         raise error_of_export(error) from error
 
 
-def _alone(tensor: Any) -> Any:
+def _alone(seen: set[int], tensor: Any) -> Any:
     """
-    A tensor that no longer knows what it is a view of, if it is one.
+    A tensor that no longer knows what it is a view of, if it is one, and is not among those `seen`
+    by their `id`, which it joins.
 
-    Where that is an input too, or a parameter, PyTorch 2.13 leaves its sizes open.
+    Where a view's base is an input too, or a parameter, PyTorch 2.13 leaves its sizes open. One
+    tensor for two inputs it takes for one input: the graph reads the last of them in all places.
     """
-    return tensor.detach() if tensor._is_view() else tensor
+    is_repeated = id(tensor) in seen
+    seen.add(id(tensor))
+    return tensor.detach() if is_repeated or tensor._is_view() else tensor
 
 
 def break_down(exported: Any) -> Any:

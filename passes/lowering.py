@@ -29,7 +29,7 @@ def context() -> Context:
 def level_named(name: str) -> Level:
     """The level called `name`; `UsageError` if there is none."""
     if name not in LEVELS:
-        remedy = did_you_mean(name, LEVELS) or f"levels: {', '.join(LEVELS)}"
+        remedy = did_you_mean(str(name).lower(), LEVELS) or f"levels: {', '.join(LEVELS)}"
         raise UsageError(f"unknown level '{name}'", remedy=remedy)
     return Level(name)
 

@@ -10,7 +10,8 @@ The Python API: `capture`, `lower`, `interpret` and `compile`, as `tilewright.co
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import Any, NoReturn, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -48,9 +49,20 @@ def capture(function: Any, *inputs: Any, kwargs: Mapping[str, Any] | None = None
     """
     from torch.utils import _pytree as pytree
 
-    given = (inputs, dict(kwargs or {}))
+    if isinstance(function, CompiledProgram):
+        raise UsageError(
+            "a compiled program cannot be captured", remedy="capture what it is made of"
+        )
+    given = (inputs, _named(kwargs))
     args, named = pytree.tree_map_only(np.ndarray, tensor_of, given)
     return capture_call(function, args, named)
+
+
+def _named(kwargs: object) -> dict[str, Any]:
+    if not isinstance(kwargs, Mapping | None):
+        kind = type(kwargs).__name__
+        raise UsageError(f"kwargs is a mapping of names to values, not {kind}")
+    return {**cast(Mapping[str, Any], kwargs or {})}
 
 
 def lower(
@@ -63,7 +75,14 @@ def lower(
     `db` is as of `compile`. Raises `UsageError` for an unknown level or one that the module is
     below already.
     """
-    return _lowered(_module_of(module), level, target_for(target), db)
+    return _lowered(_module_of(module), level, target_for(target), _checked(db))
+
+
+def _checked(db: object) -> Db:
+    """`db` if it is a path or a bool; `UsageError` otherwise."""
+    if not isinstance(db, str | Path | bool):
+        raise UsageError(f"db is a path or a bool, not {db!r}")
+    return db
 
 
 def _lowered(module: ModuleOp, level: str, target: str, db: Db) -> ModuleOp:
@@ -112,6 +131,7 @@ def compile(
     """
     target = target_for(target)
     backend = backend_for(device, target)
+    db = _checked(db)
     return CompiledProgram(capture(function, *inputs, kwargs=kwargs), backend, target, db)
 
 

@@ -49,7 +49,8 @@ def tensor_of(value: Any) -> Any:
 
 
 def as_array(value: Any) -> Any:
-    """A tensor or an array as an array."""
+    """A tensor, an array, or what `numpy.asarray` takes, as an array."""
     import numpy as np
+    import torch
 
-    return cast(Any, value) if isinstance(value, np.ndarray) else array_of(value)
+    return array_of(value) if isinstance(value, torch.Tensor) else cast(Any, np.asarray(value))

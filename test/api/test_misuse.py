@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a person mistypes in a REPL is a `UsageError` that names it, or works as it looks."""
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+from needs import needs_nvrtc
+
+import tilewright
+from tilewright.errors import UsageError
+
+X = torch.ones(4, 6)
+
+api: Any = tilewright  # what the type checker refuses is what is tried
+
+
+@pytest.fixture(scope="module")
+def captured() -> Any:
+    """A function of a dictionary of tensors."""
+    return tilewright.capture(difference, {"a": X, "b": [X, 2]})
+
+
+def difference(batch: dict[str, Any]) -> torch.Tensor:
+    """What depends on which tensor is which."""
+    tensor, factor = batch["b"]
+    return batch["a"] - tensor * factor
+
+
+MISTAKES: dict[str, tuple[Callable[[Any], object], str]] = {
+    "kwargs": (
+        lambda captured: api.compile(torch.relu, X, kwargs=[1]),
+        "kwargs is a mapping of names to values, not list",
+    ),
+    "database": (
+        lambda captured: api.compile(torch.relu, X, db=3),
+        "db is a path or a bool, not 3",
+    ),
+    "no database": (
+        lambda captured: api.lower(captured, "loop", db=None),
+        "db is a path or a bool, not None",
+    ),
+    "a number for a level": (
+        lambda captured: api.lower(captured, 3),
+        "unknown level '3' (levels: torch, tensor, loop, tile, kernel, cuda)",
+    ),
+    "a level in capitals": (
+        lambda captured: api.lower(captured, "TILE"),
+        "unknown level 'TILE' (did you mean tile?)",
+    ),
+    "a list of numbers": (
+        lambda captured: api.interpret(captured, [[1.0] * 6] * 4, X),
+        "argument 0 of @main has dtype float64, expected float32",
+    ),
+    "a text": (
+        lambda captured: api.interpret(captured, "x", X),
+        "argument 0 of @main has shape (), expected (4, 6)",
+    ),
+    "a copy": (copy.deepcopy, "a capture is neither copied nor pickled"),
+    "a pickle": (pickle.dumps, "a capture is neither copied nor pickled"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_named(mistake: str, captured: Any):
+    attempt, message = MISTAKES[mistake]
+    with pytest.raises(UsageError) as caught:
+        attempt(captured)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_program_is_not_compiled_again():
+    program = tilewright.compile(torch.relu, X, target="sm_90a", device="sim")
+    with pytest.raises(UsageError, match="a compiled program cannot be captured"):
+        tilewright.compile(program, X)
+    with pytest.raises(UsageError) as caught:
+        program([[0.0] * 60] * 60)
+    assert str(caught.value).endswith(
+        "not ([[float, float, float, ...], [float, float, float, ...], "
+        "[float, float, float, ...], ...])"
+    )
+    with pytest.raises(UsageError, match="the program takes 1 input, got 0"):
+        program.run([])
+
+
+@needs_nvrtc
+def test_keys_may_come_in_another_order():
+    program = tilewright.compile(difference, {"a": X, "b": [X, 2]}, target="sm_90a", device="sim")
+    result = program({"b": [3 * X, 2], "a": X})
+    assert cast(torch.Tensor, result).equal(-5 * X)
+    with pytest.raises(UsageError, match=r"not \({'b': \[Tensor, int\]}\)"):
+        program({"b": [X, 2]})
+
+
+def test_tensors_and_arrays_are_interpreted_alike(captured: Any):
+    (expected,) = tilewright.interpret(captured, X, X)
+    (found,) = tilewright.interpret(captured, np.ones((4, 6), np.float32), X)
+    np.testing.assert_array_equal(found, expected)
