@@ -100,7 +100,11 @@ def capture(
     given. A module is captured in eval mode, and left as it was. Raises `UnsupportedError` for what
     the compiler cannot do and `UsageError` where the user's own code fails.
     """
-    return capture_exported(_exported(function, args, dict(kwargs or {})))
+    from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+    # A mode of the caller's would make fake what must have values: the constants of the program.
+    with unset_fake_temporarily():
+        return capture_exported(_exported(function, args, dict(kwargs or {})))
 
 
 def capture_exported(exported: Any) -> Captured:
