@@ -25,6 +25,7 @@ from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail, symbol_of, unknown
 from tilewright.interpreters.kernels import interpret_kernel, run_kernel
 from tilewright.interpreters.machine import Handlers, Machine
+from tilewright.interpreters.memory import bytes_needed, require_memory
 from tilewright.interpreters.prim import PRIM_OPS
 from tilewright.interpreters.types import Array, ElementTypes
 
@@ -46,6 +47,8 @@ def interpret(
     much memory.
     """
     callee = _find(module, function)
+    needed = bytes_needed(callee, ElementTypes(dtype))
+    require_memory(needed, f"interpreting @{function}", "use smaller shapes")
     if isinstance(callee, KernelOp | FuncOp):
         return interpret_kernel(callee, arrays, dtype=dtype)
     if not isinstance(callee, func.FuncOp):
