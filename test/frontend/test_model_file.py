@@ -12,6 +12,7 @@ from torch.export import Dim
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.model_file import load_model
+from tilewright.frontend.open_sizes import FixedSizeWarning
 
 MODELS = '''\
 """Models of all kinds."""
@@ -236,14 +237,23 @@ def test_a_pt2_file_has_its_inputs(models: Path):
 
 
 def test_a_pt2_file_with_open_sizes_takes_those_of_its_inputs(models: Path):
-    saved(models / "m.pt2", dynamic_shapes=({0: Dim("n")}, None))
-    assert "tensor<3x2xf32>" in str(captured("m.pt2").module)
+    """The sizes are fixed with a word: a call with another one is refused."""
+    program = saved(models / "m.pt2", dynamic_shapes=({0: Dim("n", min=2, max=64)}, None))
+    says = (
+        "dimension 0 of the input 'x' may be 2 to 64, but is compiled for 3 alone: calls with "
+        "another size are refused"
+    )
+    with pytest.warns(FixedSizeWarning, match=says):
+        assert "tensor<3x2xf32>" in str(captured("m.pt2").module)
+    with pytest.warns(FixedSizeWarning, match="compiled for 5 alone"):
+        capture(program, (torch.randn(5, 4), 2.0))
 
 
 def test_an_exported_program_with_other_inputs(models: Path):
     program = saved(models / "m.pt2", dynamic_shapes=({0: Dim("n")}, None))
-    assert "tensor<7x2xf32>" in str(capture(program, (torch.randn(7, 4), 2.0)).module)
-    with pytest.raises(TilewrightError):
+    with pytest.warns(FixedSizeWarning, match="may be any size from 0 on"):
+        assert "tensor<7x2xf32>" in str(capture(program, (torch.randn(7, 4), 2.0)).module)
+    with pytest.raises(TilewrightError), pytest.warns(FixedSizeWarning):
         capture(program, (torch.randn(7, 5), 2.0))
 
 
