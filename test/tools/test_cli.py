@@ -76,6 +76,12 @@ def f(x):
 # --- compile
 
 
+@pytest.mark.parametrize("expression", ["nn.Dropout(0.5)(torch.randn(4))", "torch.randn(0).exp()"])
+def test_a_program_without_kernels_prints_so(tilewright: Tilewright, expression: str):
+    result = tilewright("compile", "-c", expression)
+    assert (result.code, result.out) == (0, "// no kernels: nothing is computed\n")
+
+
 @pytest.mark.parametrize("expression", [MATMUL, SOFTMAX])
 @pytest.mark.parametrize("level", ["torch", "loop"])
 def test_every_level_is_carried_on_from(
@@ -259,6 +265,23 @@ def test_two_programs_that_differ_are_told_apart(tilewright: Tilewright):
     assert result.err.startswith("error: output 0 is wrong: the error to --against is ")
     assert result.out.splitlines()[-1] == "wrong"
     assert json.loads(Path("report.json").read_text())["ok"] is False
+
+
+@needs_nvrtc
+def test_nan_of_one_program_is_not_the_other_programs_number(tilewright: Tilewright):
+    """0 / 0 is as near to x + y as a distance that is not finite can tell: not near."""
+    one = write("one.mlir", LOOPS + KERNEL)
+    zeros = KERNEL.replace("addf %0, %1", "subf %0, %0").replace(
+        "loop.store %2", "%3 = arith.divf %2, %2 : f32 loop.store %3"
+    )
+    other = write("other.mlir", LOOPS + zeros)
+    for first, second in ((one, other), (other, one)):
+        result = tilewright("run", first, "--against", second, "--json", "report.json")
+        assert result.code == 1
+        assert "output 0 is wrong: element [0, 0] is " in result.err
+        (output,) = json.loads(Path("report.json").read_text())["outputs"]
+        assert (output["ok"], output["against_max_abs_err"]) == (False, None)
+    assert tilewright("run", other, "--against", other).code == 0
 
 
 @needs_nvrtc
