@@ -310,7 +310,7 @@ OTHER_FORMS: dict[str, Callable[[torch.Tensor], Any]] = {
     "resized like another": lambda x: x.resize_as_(torch.ones(2)),
     "unsqueezed": lambda x: x.unsqueeze_(0),
     "strided": lambda x: x.as_strided_((4,), (1,)),
-    "set": lambda x: x.set_(torch.ones(2)),
+    "set": lambda x: x.set_(torch.ones(2)),  # pyright: ignore[reportArgumentType]
     "resized by out=": lambda x: torch.arange(1.0, 13.0, out=x),
     "resized by out= of a sum": lambda x: torch.sum(x, 0, out=x),
 }

@@ -2,6 +2,7 @@
 """Memory of interpreted programs: estimates hold what is asked for, and too much is refused."""
 
 import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from tilewright.interpreters.memory import available_memory, bytes_needed
 from tilewright.interpreters.types import ElementTypes
 from tilewright.tools.cli import main
 
-PROGRAMS: dict[str, tuple[Any, torch.Tensor]] = {
+PROGRAMS: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], torch.Tensor]] = {
     "pointwise": (lambda x: x + x.exp(), torch.randn(256, 512)),
     "softmax": (lambda x: torch.softmax(x, -1), torch.randn(256, 512)),
     "var": (lambda x: torch.var(x, 1, correction=2), torch.randn(3, 4, 16, 1024)),
