@@ -16,7 +16,7 @@ from tilewright.tools.mlir_source import read_bytes
 from tilewright.tools.output_path import write_text
 from tilewright.tools.terminal import console, counted
 from tilewright.tuning.database import Counts, Database
-from tilewright.tuning.database_file import DatabaseError
+from tilewright.tuning.database_schema import DatabaseError
 from tilewright.tuning.json_lines import as_json, from_lines, to_lines
 from tilewright.tuning.key import KernelNote, Record
 from tilewright.tuning.operand_names import from_canonical

@@ -5,8 +5,11 @@ import json
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
+from damage import damaged, retyped
+from draws import drawn
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop
@@ -207,6 +210,57 @@ def test_values_that_cannot_be(
     code, _, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
     assert code == 2
     assert "this is no measurement" in err
+
+
+FIELDS = {
+    **{"kernel": "f" * 32, "dtype": "f32", "target": "sm_90a", "device": "sm_90a"},
+    **{"evaluator": "model", "semantics": 1, "nvrtc": "", "schedule": "tileify", "us": 1.5},
+    **{"problem": "", "spread_us": 0, "measured_at": "2026-01-01T01:00:00+01:00"},
+}
+NOTE = {"kernel": "f" * 32, "name": "f", "about": "f()", "inputs": ["x"], "origin": "", "ir": ""}
+
+
+@pytest.mark.parametrize(
+    ("fields", "change", "complaint"),
+    [
+        (FIELDS, {"us": True}, "us is true, and should be a number of microseconds, at least 0"),
+        (FIELDS, {"us": "1.5"}, 'us is "1.5", and should be a number'),
+        (FIELDS, {"us": [1.5]}, "us is [1.5], and should be a number"),
+        (FIELDS, {"spread_us": None}, "spread_us is null, and should be a number"),
+        (FIELDS, {"semantics": True}, "semantics is true, and should be a whole number"),
+        (FIELDS, {"semantics": 1.0}, "semantics is 1.0, and should be a whole number"),
+        (FIELDS, {"problem": None}, "problem is null, and should be a text"),
+        (FIELDS, {"measured_at": 2026}, "measured_at is 2026, and should be a time as ISO 8601"),
+        (FIELDS, {"spread": 0.5}, '"spread" is no field of it'),
+        (NOTE, {"inputs": "xy"}, 'inputs is "xy", and should be a list of texts'),
+        (NOTE, {"inputs": {"x": 1}}, 'inputs is {"x": 1}, and should be a list of texts'),
+        (NOTE, {"inputs": ["x", None]}, 'inputs is ["x", null], and should be a list of texts'),
+        (NOTE, {"name": []}, "name is [], and should be a text"),
+    ],
+)
+def test_types_that_cannot_be(
+    tilewright: Tilewright, fields: dict[str, object], change: dict[str, object], complaint: str
+) -> None:
+    lines = [HEAD, json.dumps(FIELDS) + "\n", json.dumps(fields | change) + "\n"]
+    Path("in.jsonl").write_text("".join(lines))
+    code, out, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"in.jsonl:3: error: this is no measurement: {complaint}")
+    assert not Path("new.sqlite").exists()
+
+
+def test_any_other_line_is_a_clean_error(tilewright: Tilewright, db: str) -> None:
+    text = told(tilewright("db", "export", "--db", db))
+    random = Random(0)
+    for _ in range(drawn(200)):
+        at = random.randrange(1, text.count("\n"))
+        lines = text.splitlines(keepends=True)
+        lines[at] = retyped(lines[at], random) + "\n"
+        Path("in.jsonl").write_text("".join(lines))
+        code, _, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
+        assert code == 0 or (code == 2 and err.startswith(f"in.jsonl:{at + 1}: error: ")), lines[at]
+        Path("in.jsonl").write_bytes(damaged(text.encode(), random))
+        assert tilewright("db", "import", "in.jsonl", "--db", "new.sqlite").code in (0, 2)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from tilewright.tools.options.numbers import seconds, several
 _EPILOG = """\
 Every case is computed by Tilewright and by PyTorch, eager and compiled, each as a CUDA graph. First
 results are compared with float64, then all are timed in turns. Losses come first in the table. No
-ratio is shown where a result is wrong, a time is not possible, or noise exceeds the difference.
+ratio is shown where a result is wrong, a time is not possible, or noise exceeds the difference. The
+expressions of a suite are code, which is run: take suites that you trust.
 
   tilewright {} benchmarks/suite84.json --json results.json --plot results.png
   tilewright {} benchmarks/suite84.json --static      without a GPU

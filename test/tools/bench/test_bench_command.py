@@ -110,7 +110,7 @@ def test_another_environment_begins_anew(
 def test_a_case_that_has_changed_is_measured_again(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     run(CASES[:1], json=str(path))
-    other = Case("fast", "relu", "torch.relu(t0)", ((8,),), "", 1, 1, 1, 1.0)
+    other = Case("fast", "relu", "torch.relu(t0)", ((8,),), {}, 1, 1, 1, 1.0)
     run([other], json=str(path), answers={"fast": row(other, 3.0, 3.0)})
     assert asked(tmp_path) == ["fast", "fast"]
 
