@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tilewright.errors import UsageError
-from tilewright.passes.pipeline_string import did_you_mean
+from tilewright.errors import UsageError, did_you_mean
 from tilewright.tools.db_tables import print_best, print_counts, print_kernel
 from tilewright.tools.golden_export import write_goldens
 from tilewright.tools.mlir_source import read_bytes

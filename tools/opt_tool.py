@@ -27,12 +27,13 @@ from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 import tilewright
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, did_you_mean
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import configure, parse_pipeline, without_quotes
 from tilewright.passes.pipelines import expanded
 from tilewright.passes.trace import listening
 from tilewright.passes.verification import InvalidOpError
+from tilewright.tools.argument_parser import ArgumentParser, unknown_value
 from tilewright.tools.checks import MODES, Checker
 from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import SourceParser, placed, read_bytes
@@ -56,6 +57,7 @@ class OptTool(xDSLOptMain):
 
     def __init__(self, args: Sequence[str] | None = None):
         self.places, self.line_offset, self.held = {}, 0, None
+        self.argv = args
         super().__init__(description="Run Tilewright's and xDSL's passes over IR.", args=args)
 
     # Dialects, passes and targets are factories, imported when first used. Where Tilewright is
@@ -83,7 +85,7 @@ class OptTool(xDSLOptMain):
         self.available_frontends["mlir"] = self.parse_mlir
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
-        """The options of `xdsl-opt`, then ours."""
+        """Register the options of `xdsl-opt`, then ours."""
         arg_parser.prog = "opt-tool"
         arg_parser.usage = "opt-tool [FILE|-] [-p PASSES] [-t TARGET] [-o FILE] [options]"
         super().register_all_arguments(arg_parser)
@@ -104,6 +106,21 @@ class OptTool(xDSLOptMain):
             action="store_true",
             help="print on stderr what passes left alone, and why",
         )
+        self._parse_first(arg_parser)
+
+    def _parse_first(self, arg_parser: argparse.ArgumentParser) -> None:
+        """Report mistakes with their near matches; the base class then parses without them."""
+        ours = ArgumentParser(
+            prog=arg_parser.prog,
+            usage=arg_parser.usage,
+            description=arg_parser.description,
+            parents=[arg_parser],
+            add_help=False,
+        )
+        target = parse_spec(ours.parse_args(self.argv).target).name
+        if target not in self.available_targets:
+            known = [*self.available_targets]
+            ours.error(f"argument -t/--target: {unknown_value('value', target, known)}")
 
     # Input and output.
 
@@ -116,7 +133,9 @@ class OptTool(xDSLOptMain):
         path: str = self.args.input_file or "-"
         extension = os.path.splitext(path)[1].removeprefix(".") or "mlir"
         if extension not in self.available_frontends and not self.args.frontend:
-            raise UsageError(f"unknown file extension '.{extension}'", remedy="-f mlir reads it")
+            meant = did_you_mean(f".{extension}", [f".{each}" for each in self.available_frontends])
+            remedy = f"{meant} -f mlir reads any file".lstrip()
+            raise UsageError(f"unknown file extension '.{extension}'", remedy=remedy)
         return read_bytes(path), extension
 
     def parse_chunk(

@@ -50,6 +50,7 @@ def _add_exchange(action: Callable[[str, str], argparse.ArgumentParser]) -> None
         "tuning/goldens/; what such a file says of other kernels stays",
     )
     read = action("import", "add what `export` has written")
+    read.set_defaults(reads={"files": "file"})
     read.add_argument("files", metavar="FILE", nargs="+", help="- for stdin")
     merge = action("merge", "add what is in other databases")
     merge.add_argument("files", metavar="FILE", nargs="+", help="a database")
