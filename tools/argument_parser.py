@@ -68,6 +68,17 @@ class ArgumentParser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {message}{hint}\n")
 
 
+def with_near_matches(parser: argparse.ArgumentParser) -> ArgumentParser:
+    """Return a parser of the same options that reports mistakes as this file does."""
+    return ArgumentParser(
+        prog=parser.prog,
+        usage=parser.usage,
+        description=parser.description,
+        parents=[parser],
+        add_help=False,
+    )
+
+
 def unknown_value(kind: str, value: str, known: Sequence[str]) -> str:
     """Return the message for a value that is none of `known`."""
     remedy = did_you_mean(value, known) or f"known: {', '.join(known)}"

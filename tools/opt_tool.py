@@ -31,12 +31,12 @@ from tilewright.errors import UsageError, did_you_mean
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import configure, parse_pipeline, without_quotes
 from tilewright.passes.pipelines import expanded
-from tilewright.passes.trace import listening
 from tilewright.passes.verification import InvalidOpError
-from tilewright.tools.argument_parser import ArgumentParser, unknown_value
-from tilewright.tools.checks import MODES, Checker
+from tilewright.tools.argument_parser import unknown_value, with_near_matches
+from tilewright.tools.checks import Checker
 from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import SourceParser, placed, read_bytes
+from tilewright.tools.options.opt_tool import add_options
 from tilewright.tools.output_path import write_text
 from tilewright.universe import UNIVERSE
 
@@ -89,34 +89,12 @@ class OptTool(xDSLOptMain):
         arg_parser.prog = "opt-tool"
         arg_parser.usage = "opt-tool [FILE|-] [-p PASSES] [-t TARGET] [-o FILE] [options]"
         super().register_all_arguments(arg_parser)
-        arg_parser.add_argument(
-            "--pass-pipeline",
-            dest="passes",
-            metavar="builtin.module(PASSES)",
-            help="the same as -p, in MLIR's spelling",
-        )
-        arg_parser.add_argument(
-            "--check",
-            choices=MODES,
-            default="none",
-            help="interpret the IR before and after each pass, or at both ends, and compare",
-        )
-        arg_parser.add_argument(
-            "--remarks",
-            action="store_true",
-            help="print on stderr what passes left alone, and why",
-        )
+        add_options(arg_parser)
         self._parse_first(arg_parser)
 
     def _parse_first(self, arg_parser: argparse.ArgumentParser) -> None:
         """Report mistakes with their near matches; the base class then parses without them."""
-        ours = ArgumentParser(
-            prog=arg_parser.prog,
-            usage=arg_parser.usage,
-            description=arg_parser.description,
-            parents=[arg_parser],
-            add_help=False,
-        )
+        ours = with_near_matches(arg_parser)
         target = parse_spec(ours.parse_args(self.argv).target).name
         if target not in self.available_targets:
             known = [*self.available_targets]
@@ -169,6 +147,9 @@ class OptTool(xDSLOptMain):
 
     def setup_pipeline(self) -> None:
         """Understand the passes and the target before any work is done."""
+        if self.args.only and not (self.args.remarks or self.args.trace):
+            says = "--only chooses what --trace and --remarks print"
+            raise UsageError(says, remedy="add --trace")
         passes = parse_pipeline(self.args.passes, self.available_passes)
         self.pipeline = PassPipeline(expanded(passes))
         target = parse_spec(self.args.target)
@@ -188,11 +169,13 @@ class OptTool(xDSLOptMain):
             _warn_of_plans(planned, prog)
 
     def remarks(self) -> AbstractContextManager[None]:
-        """Where remarks go; the printer is imported only when they go anywhere."""
-        if not self.args.remarks:
+        """Return what prints remarks and rewrites; it is imported only when they are printed."""
+        if not (self.args.remarks or self.args.trace):
             return nullcontext()
-        printer = import_module("tilewright.tools.trace_printer").RemarkPrinter(sys.stderr)
-        return listening(printer)
+        printers = import_module("tilewright.tools.trace_printer")
+        kind = printers.TracePrinter if self.args.trace else printers.RemarkPrinter
+        listening_to = import_module("tilewright.tools.trace_filter").listening_to
+        return listening_to(kind(sys.stderr), self.args.only)
 
 
 class _Manager(PassManager):

@@ -101,7 +101,7 @@ def test_the_best_are_compiled(
     monkeypatch.setattr(shortlist, "isolated", Mock(return_value=ThreadPoolExecutor(1)))
     found = tilewright("tune", *RELU, *MODEL, "--budget", "5", "--shortlist", "2", "-v")
     assert found.code == 0
-    titles = [line for line in found.out.splitlines() if line.endswith(" measured")]
+    titles = [line for line in found.out.splitlines() if line.endswith(" estimated")]
     assert titles[0] == "relu: 5 schedules estimated"
     assert titles[1].startswith("relu by machine code: ")
     assert "2/2 relu by machine code" in found.err
@@ -131,7 +131,7 @@ def test_kernels_of_a_suite_are_tuned_once(tmp_path: Path, tilewright: Tilewrigh
     assert found.code == 1
     assert found.err.startswith("error: case 'case3': ")
     lines = found.out.splitlines()
-    assert [line for line in lines if line.endswith("measured")] == [
+    assert [line for line in lines if line.endswith("estimated")] == [
         "case0: relu: 1 schedule estimated",
         "case2: exp: 1 schedule estimated",
     ]
