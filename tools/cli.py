@@ -22,6 +22,7 @@ from typing import TextIO
 import tilewright
 from tilewright.errors import TilewrightError, format_error
 from tilewright.tools.argument_parser import ArgumentParser
+from tilewright.tools.completion import OF_TILEWRIGHT, complete
 from tilewright.tools.options import (
     bench,
     compile,
@@ -72,6 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     """Return the options in `argv`; leave with all of the help if there are none."""
     known = parser()
+    complete(known, OF_TILEWRIGHT)
     if not argv:
         known.print_help(sys.stderr)
         known.error("a COMMAND is missing")

@@ -34,6 +34,7 @@ from tilewright.passes.pipelines import expanded
 from tilewright.passes.verification import InvalidOpError
 from tilewright.tools.argument_parser import unknown_value, with_near_matches
 from tilewright.tools.checks import Checker
+from tilewright.tools.completion import complete, of_opt_tool
 from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import SourceParser, placed, read_bytes
 from tilewright.tools.options.opt_tool import add_options
@@ -95,6 +96,7 @@ class OptTool(xDSLOptMain):
     def _parse_first(self, arg_parser: argparse.ArgumentParser) -> None:
         """Report mistakes with their near matches; the base class then parses without them."""
         ours = with_near_matches(arg_parser)
+        complete(ours, of_opt_tool(self.available_passes, self.available_targets))
         target = parse_spec(ours.parse_args(self.argv).target).name
         if target not in self.available_targets:
             known = [*self.available_targets]
