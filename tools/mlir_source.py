@@ -18,9 +18,8 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer
 
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.errors import TilewrightError, UsageError, did_you_mean
 from tilewright.passes.lowering import context
-from tilewright.passes.pipeline_string import did_you_mean
 from tilewright.passes.verification import InvalidOpError, verify_module
 from tilewright.tools.diagnostics import (
     PlacedParseError,

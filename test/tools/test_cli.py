@@ -219,7 +219,7 @@ def test_a_model_is_compiled_and_run(kind: str, tilewright: Tilewright):
     )
     result = tilewright("run", kind)
     assert (result.code, result.err, result.out.splitlines()[-1]) == (0, "", "right")
-    result = tilewright("run", kind, "--against", "x.mlir")
+    result = tilewright("run", kind, "--against", write("x.mlir", ""))
     message = "error: --against goes with a FILE of IR, not with a model\n"
     assert (result.code, result.err) == (2, message)
 
@@ -458,6 +458,7 @@ MISTAKES = {
 def test_a_mistake_is_one_clear_line(mistake: str, command: str, tilewright: Tilewright):
     write("unparsable.mlir", "func.func main\n")
     write("model.py", MODEL)
+    write("x.cu", "")
     write("ill_typed.mlir", 'func.func @main(%x: f32) {\n  %0 = "arith.addf"(%x) : (f32) -> f32\n}')
     arguments, code, message = MISTAKES[mistake]
     result = tilewright(command, *arguments)
@@ -522,7 +523,7 @@ def test_a_level_above_the_file(tilewright: Tilewright):
 
 @pytest.mark.parametrize("option", ["--inputs", "--against"])
 def test_options_for_files_only(option: str, tilewright: Tilewright):
-    result = tilewright("run", "-c", SOFTMAX, option, "x")
+    result = tilewright("run", "-c", SOFTMAX, option, write("x", ""))
     assert (result.code, result.err) == (
         2,
         f"error: {option} goes with a FILE of IR, not with -c\n",

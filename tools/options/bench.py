@@ -23,6 +23,12 @@ expressions of a suite are code, which is run: take suites that you trust.
 exit code: 0 if all that was measured is right, 1 if not; docs/benchmarking.md says more
 """
 
+SHORT = {
+    "qwen2.5-7b": "Qwen/Qwen2.5-7B",
+    "tinyllama": "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
+}
+"""Short names of models, and what `find_model` takes."""
+
 
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
@@ -34,6 +40,7 @@ def add(add_parser: AddParser) -> None:
         nargs="?",
         help="cases, as benchmarks/suite84.json has them",
     )
+    parser.set_defaults(reads={"suite": "file", "model": "short model"})
     _add_block(parser)
     parser.add_argument(
         "--static",

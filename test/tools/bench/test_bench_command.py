@@ -198,7 +198,7 @@ def suite(tmp_path: Path) -> str:
         (["--filter", "c"], 2, "has 'c' in its name"),
         (["--filter", "("], 2, "'(' is no regular expression"),
         (["--filter", "a", "--only", "a"], 2, "not allowed with"),
-        (["--backends", "eager,tvm"], 2, "unknown backend 'tvm'; known: eager, compile, max"),
+        (["--backends", "eager,tvm"], 2, "unknown backend 'tvm' (known: eager, compile, max"),
         (["--limit", "0"], 2, "'0' is no number of seconds"),
         (["--stop-after", "soon"], 2, "'soon' is no number of seconds"),
         (["--target", "sm_80"], 2, "times are of the GPU that is present (--target goes with"),
