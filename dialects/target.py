@@ -59,6 +59,9 @@ class Target:
     max_registers_per_thread: int = 255
     max_threads_per_block: int = 1024
 
+    def __repr__(self) -> str:
+        return f"<Target {self.name}: {self.product}>"
+
     @property
     def max_threads_per_sm(self) -> int:
         """Threads that are resident on one SM at most."""

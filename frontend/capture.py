@@ -8,6 +8,7 @@ then translates node by node. What cannot be compiled is refused here, by name a
 """
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,7 +34,7 @@ from tilewright.dialects.index import simplify
 from tilewright.dialects.origin import ModuleOfOp, Origin, located
 from tilewright.dialects.prim import IotaOp, PredicateOp
 from tilewright.dialects.torch_op import TorchOp
-from tilewright.errors import UnsupportedError, UsageError
+from tilewright.errors import UnsupportedError, UsageError, counted
 from tilewright.frontend.affine_values import Affine, iota, predicate
 from tilewright.frontend.argument_attributes import argument_attributes, result_attributes
 from tilewright.frontend.aten import build_op, op_of_call, type_of, types_of
@@ -44,14 +45,15 @@ from tilewright.frontend.open_sizes import warn_of_open_sizes
 from tilewright.frontend.outline import ModuleCall, outline
 from tilewright.frontend.positions import make_where_used
 from tilewright.frontend.refusals import calls_of, check
-from tilewright.frontend.signature import Input, Output, inputs_of, outputs_of
+from tilewright.frontend.signature import KINDS, Input, Output, inputs_of, outputs_of
 from tilewright.frontend.source import place_of_node
+from tilewright.stages import stage
 
 _EVAL_BATCH_NORM = "_native_batch_norm_legit_no_training"
 """What `torch.export` makes of `batch_norm` in eval mode: no name for kernels."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Captured:
     """Torch IR, with what is needed to call it and to judge its results."""
 
@@ -63,6 +65,20 @@ class Captured:
     """The function's arguments, in order."""
     outputs: list[Output]
     """First what the program writes in place, then what the user's function returns, flat."""
+
+    def __str__(self) -> str:
+        return str(self.module)
+
+    def __repr__(self) -> str:
+        return f"<Captured: {self.signature}>"
+
+    @property
+    def signature(self) -> str:
+        """The numbers of inputs by kind and of outputs: `1 input, 2 parameters -> 1 output`."""
+        kinds = Counter(input.kind for input in self.inputs)
+        given = [counted(kinds[kind], kind) for kind in KINDS if kinds[kind]]
+        returned = len(self.outputs) - len(self.mutated)
+        return f"{', '.join(given) or 'no inputs'} -> {counted(returned, 'output')}"
 
     @property
     def mutated(self) -> list[Input]:
@@ -104,7 +120,7 @@ def capture(
     from torch._subclasses.fake_tensor import unset_fake_temporarily
 
     # A mode of the caller's would make fake what must have values: the constants of the program.
-    with unset_fake_temporarily():
+    with stage("capture the program"), unset_fake_temporarily():
         return capture_exported(_exported(function, args, dict(kwargs or {})))
 
 

@@ -171,7 +171,8 @@ def _run(runs: RandomRuns, module: ModuleOp, name: str, draw: Draw, when: str) -
     except (UnsupportedError, TooLargeError):
         raise
     except TilewrightError as err:
-        raise PassCheckError(f"{when} the program is wrong: {err}") from err
+        says = f"{when} the program is wrong: {err.message}"
+        raise PassCheckError(says, where=err.where, remedy=err.remedy) from err
 
 
 def _worst(position: int, before: Array, after: Array, tolerance: float) -> _Difference | None:

@@ -56,6 +56,12 @@ def one_line(message: object) -> str:
     return " ".join(str(message).split())
 
 
+def counted(count: int, what: str) -> str:
+    """`1 kernel`, `2 kernels`, `0 launches`."""
+    plural = "es" if what.endswith("ch") else "s"
+    return f"{count} {what}{'' if count == 1 else plural}"
+
+
 def in_brief(error: BaseException) -> str:
     """What kind of error it is, and the first line of what it says: `ValueError: no such axis`."""
     kind, first = type(error).__name__, str(error).strip().partition("\n")[0]

@@ -15,6 +15,7 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from io import TextIOWrapper
 from typing import TextIO
@@ -50,7 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         check_sources(args)
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            code: int = import_module(f"tilewright.tools.{args.command}").run(args)
+            with import_module("tilewright.tools.written").reporting_written(), _progress(args):
+                code: int = import_module(f"tilewright.tools.{args.command}").run(args)
         sys.stdout.flush()
         return code
     except SystemExit as err:  # argparse has said all there is to say
@@ -78,6 +80,14 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
         known.print_help(sys.stderr)
         known.error("a COMMAND is missing")
     return known.parse_args(_joined(argv))
+
+
+def _progress(args: argparse.Namespace) -> AbstractContextManager[None]:
+    """The progress line; rich and xDSL are imported for it only where there is a terminal."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    line = import_module("tilewright.tools.progress").progress_line
+    return line(getattr(args, "color", "auto"))
 
 
 def _open_closed_streams() -> None:

@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tilewright.errors import UsageError, did_you_mean
+from tilewright.errors import UsageError, counted, did_you_mean
+from tilewright.stages import stage
 from tilewright.tools.db_tables import print_best, print_counts, print_kernel
 from tilewright.tools.golden_export import write_goldens
 from tilewright.tools.mlir_source import read_bytes
 from tilewright.tools.output_path import write_text
-from tilewright.tools.terminal import console, counted
+from tilewright.tools.terminal import console
 from tilewright.tuning.database import Counts, Database
 from tilewright.tuning.database_schema import DatabaseError
 from tilewright.tuning.json_lines import as_json, from_lines, to_lines
@@ -121,7 +122,8 @@ def _export(args: argparse.Namespace, path: Path) -> None:
 
 
 def _import(args: argparse.Namespace, path: Path) -> None:
-    read = [from_lines((line.decode() for line in read_bytes(f)), f) for f in args.files]
+    with stage(f"read {counted(len(args.files), 'file')}"):
+        read = [from_lines((line.decode() for line in read_bytes(f)), f) for f in args.files]
     _add(read, path)  # a mistake in any file leaves all as it was
 
 
@@ -136,7 +138,7 @@ def _contents(path: Path) -> tuple[list[KernelNote], list[Record]]:
 
 def _add(read: Sequence[tuple[list[KernelNote], list[Record]]], path: Path) -> None:
     """Keep all that was read, and say how much of it is news."""
-    with Database.writing(path) as database:
+    with stage(f"write {path}"), Database.writing(path) as database:
         new = sum(database.merge(*each) for each in read)
     total = sum(len(records) for _, records in read)
     verb = "is" if new == 1 else "are"

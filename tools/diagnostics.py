@@ -10,7 +10,7 @@ import traceback
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
+from xdsl.dialects.builtin import NameLoc
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import (
     ArgSpecParseError,
@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import (
 )
 from xdsl.utils.lexer import Span
 
+from tilewright.dialects.origin import file_place
 from tilewright.errors import TilewrightError, excerpt, format_error, one_line
 from tilewright.passes.pipeline_string import malformed
 from tilewright.passes.verification import InvalidOpError
@@ -53,18 +54,7 @@ def render(span: Span[Any], message: str) -> str:
 
 def location_text(location: Attribute) -> str:
     """The place a location names: `file:line:col`, else a name; empty when it names none."""
-    match location:
-        case FileLineColLoc():
-            file, line, column = location.filename, location.line, location.column
-            return f"{file.data}:{line.data}:{column.data}"
-        case NameLoc():
-            return location_text(location.location) or location.desc.data
-        case CallSiteLoc():
-            return location_text(location.callee)
-        case FusedLoc(locations=ArrayAttr() as parts):
-            return next((text for part in parts if (text := location_text(part))), "")
-        case _:
-            return ""
+    return file_place(location) or (location.desc.data if isinstance(location, NameLoc) else "")
 
 
 def explain(err: BaseException) -> tuple[str, int]:

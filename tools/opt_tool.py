@@ -41,6 +41,10 @@ from tilewright.tools.options.opt_tool import add_options
 from tilewright.tools.output_path import write_text
 from tilewright.universe import UNIVERSE
 
+_DESCRIPTION = """\
+Run Tilewright's and xDSL's passes over IR. It is printed without locations, by which comments in
+CUDA text name PyTorch's operators, unless --print-debuginfo asks for them."""
+
 
 class OptTool(xDSLOptMain):
     """The driver: everything `xdsl-opt` has, and what the module's docstring promises."""
@@ -59,7 +63,7 @@ class OptTool(xDSLOptMain):
     def __init__(self, args: Sequence[str] | None = None):
         self.places, self.line_offset, self.held = {}, 0, None
         self.argv = args
-        super().__init__(description="Run Tilewright's and xDSL's passes over IR.", args=args)
+        super().__init__(description=_DESCRIPTION, args=args)
 
     # Dialects, passes and targets are factories, imported when first used. Where Tilewright is
     # installed xDSL has found them by the entry point; in a bare checkout it has not.
@@ -239,10 +243,19 @@ class _HeldOutput(StringIO):
         super().close()
 
 
+def _progress(tool: OptTool) -> AbstractContextManager[None]:
+    """The progress line; nothing is imported for it unless there is a terminal."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    return import_module("tilewright.tools.progress").progress_line()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """`opt-tool`'s exit code for the arguments `argv`, by default those of the process."""
     try:
-        OptTool(argv).run()
+        tool = OptTool(argv)
+        with _progress(tool):
+            tool.run()
     except BrokenPipeError:  # whoever read our output has left, `head` for one
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

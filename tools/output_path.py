@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tilewright.codegen.whole_file import followed, write_whole
 from tilewright.errors import UsageError
+from tilewright.tools.written import note_written
 
 
 def check_path(path: str | None) -> None:
@@ -48,3 +49,4 @@ def write_bytes(path: str, content: bytes) -> None:
         write_whole(Path(path), content)
     except OSError as err:
         raise UsageError(f"cannot write '{path}': {err.strerror}") from err
+    note_written(path)

@@ -161,7 +161,7 @@ def test_compiling_allocates_nothing(tilewright: Tilewright):
 @needs_nvrtc
 def test_a_run_is_reported(tilewright: Tilewright):
     result = tilewright("run", "-c", SOFTMAX, "--target", "sm_90a", "--json", "report.json")
-    assert (result.code, result.err) == (0, "")
+    assert (result.code, result.err) == (0, "wrote report.json\n")
     lines = result.out.splitlines()
     assert lines[0] == "device sim, target sm_90a"
     assert lines[3].split()[:3] == ["0", "5x33", "float32"]
@@ -377,7 +377,7 @@ def test_without_nvrtc_a_run_says_how_to_get_it(
 def test_no_gpu(tilewright: Tilewright):
     result = tilewright("run", "-c", SOFTMAX, "--device", "gpu", "--json", "report.json")
     message = "error: there is no GPU to run on: NVIDIA's driver finds none (use the device sim)"
-    assert (result.code, result.err) == (1, f"{message}\n")
+    assert (result.code, result.err) == (1, f"wrote report.json\n{message}\n")
     report = json.loads(Path("report.json").read_text())
     assert (report["ok"], report["errors"]) == (False, [message])
 

@@ -189,7 +189,7 @@ def test_goldens_are_written_and_added_to(tilewright: Tilewright, db: str, tmp_p
     path = tmp_path / "nvidia-h100-80gb-hbm3.toml"
     for kept in ("1 golden", "1 golden"):
         code, out, err = tilewright("db", "export", "--goldens", ".", "--db", db)
-        assert (code, out, err) == (0, "", f"{path.name}: {kept}\n")
+        assert (code, out, err) == (0, "", f"wrote {path.name}: {kept}\n")
     content = tomllib.loads(path.read_text())
     assert (content["gpu"], content["target"]) == (GPU, "sm_90a")
     (golden,) = content["golden"]

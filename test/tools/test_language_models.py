@@ -25,7 +25,7 @@ def test_all_levels_are_printed(tilewright: Tilewright, model: str):
     assert 'torch.name = "model.layers.0.mlp.up_proj.weight"' in torch.out
     assert "layers.1" not in torch.out
     loops = tilewright("compile", model, *SHORT, "--ir", "loop", "-o", "loops.mlir")
-    assert (loops.out, loops.err) == ("", "")
+    assert (loops.out, loops.err) == ("", "wrote loops.mlir\n")
     assert "loop.kernel @scaled_dot_product_attention(" in Path("loops.mlir").read_text()
 
 

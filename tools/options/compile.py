@@ -15,6 +15,12 @@ def add(add_parser: AddParser) -> None:
     parser = command(add_parser, "compile", "compile_command", help, BARE)
     add_program(parser)
     parser.add_argument("--ir", choices=LEVELS, default="cuda", help="the level; default: cuda")
+    parser.add_argument(
+        "--print-debuginfo",
+        action="store_true",
+        help="print the IR with locations: comments of the CUDA text that is made of it keep the "
+        "names of PyTorch's operators",
+    )
     _add_outputs(parser)
     parser.add_argument(
         "-v",
