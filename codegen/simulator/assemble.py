@@ -11,12 +11,12 @@ from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.global_memory import GlobalMemory
 from tilewright.codegen.simulator.instructions.memory_access import space_name
 from tilewright.codegen.simulator.kernel import Kernel, Variable
+from tilewright.codegen.simulator.local_memory import LocalChecks, LocalSpace
 from tilewright.codegen.simulator.mbarriers import MBarriers
 from tilewright.codegen.simulator.memory import (
     PARAMETER_WINDOW,
     Complaints,
     GenericSpace,
-    LocalSpace,
 )
 from tilewright.codegen.simulator.operands import TYPES, Instruction
 from tilewright.codegen.simulator.order import Order
@@ -63,6 +63,7 @@ def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool
             "local": local,
             "generic": GenericSpace({0: global_memory, 1: shared, 2: local}),
         },
+        local=LocalChecks(kernel, local, geometry, findings) if checks else None,
         global_memory=global_memory,
         shared=shared,
         order=order,

@@ -130,31 +130,6 @@ def choose(lanes: Lanes, chosen: NDArray[np.bool_]) -> Lanes:
     return lanes if chosen.all() else compact(lanes.numbers()[chosen])
 
 
-class LocalSpace:
-    """Each thread's own memory: its spilled arrays."""
-
-    def __init__(self, size: int, geometry: Geometry, complaints: Complaints):
-        self.size = size
-        self._stride = -(-size // 16) * 16
-        self._block = Block(np.zeros(self._stride * geometry.lanes, np.uint8))
-        self._base = geometry.lane * self._stride
-        self._complaints = complaints
-
-    def places(self, lanes: Lanes, addresses: Integers, access: Access) -> Iterator[Place]:
-        inside = (addresses >= 0) & (addresses + access.size <= self.size)
-        good = inside & (addresses % access.size == 0)
-        if not good.all():
-            first = int(np.argmin(good))
-            lane, address = int(lanes.numbers()[first]), int(addresses[first])
-            if inside[first]:
-                self._complaints.misaligned(lane, address, access, "local memory")
-            else:
-                self._complaints.out_of_bounds(lane, address, access, "local memory", self.size)
-        if good.any():
-            lanes = choose(lanes, good)
-            yield Place(lanes, self._block, addresses[good] + self._base[lanes.index])
-
-
 class GenericSpace:
     """Addresses that may lie in any space, told apart by their window."""
 

@@ -15,6 +15,7 @@ from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.global_memory import Array, GlobalMemory
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import Lanes
+from tilewright.codegen.simulator.local_memory import LocalChecks
 from tilewright.codegen.simulator.mbarriers import MBarriers
 from tilewright.codegen.simulator.memory import Space
 from tilewright.codegen.simulator.operands import Instruction
@@ -38,6 +39,7 @@ class Unit:
     parameters: dict[str, NDArray[np.uint8]]
     spaces: dict[str, Space]
     """By PTX name; `generic` for an instruction that names no space."""
+    local: LocalChecks | None
     global_memory: GlobalMemory
     shared: SharedMemory
     order: Order

@@ -63,7 +63,7 @@ class Port:
         self._meter: Meter | None = unit.meters.meter(
             instruction.line, name, instruction.root, access.size
         )
-
+        self._watch = unit.local.watch(instruction) if unit.local is not None else None
         self._atomics = unit.atomics
         self._strength = strength_of(instruction) if access.strong else None
 
@@ -73,6 +73,9 @@ class Port:
         if self._meter is not None:
             for place in found:
                 self._meter.add(place.lanes, place.offsets)
+        if self._watch is not None:
+            for place in found:
+                self._watch(place)
         if self._strength is None:
             return found
         if self._strength.updates:
