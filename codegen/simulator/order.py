@@ -28,6 +28,8 @@ from tilewright.codegen.simulator.vector_clocks import (
 
 Stamps = NDArray[np.int64]
 WHO = (1 << 32) - 1
+STARTED = 1
+"""The time at which a thread has started, and done nothing yet: its first doings come after it."""
 COPY_TIME = 1 << 30
 """From here on times count an mbarrier's phases: stamps of bulk copies, in flight until it."""
 
@@ -72,7 +74,7 @@ class Order:
         self._views = np.zeros((len(View), lanes), np.int64)
         self._own = np.zeros((len(View), lanes), np.int64)
         """The last own time that a view of a thread has: for `VISIBLE` it is now."""
-        self._own[View.VISIBLE] = 1
+        self._own[View.VISIBLE] = STARTED + 1
 
     @property
     def time(self) -> Integers:
@@ -97,6 +99,23 @@ class Order:
         if view is View.VISIBLE:
             return known | (now == then) | (time < self.floor)
         return known | ((now == then) & (self._own[view][now] >= time))
+
+    def knows_started(self, lanes: Integers, blocks: Integers) -> Booleans:
+        """Whether each lane knows that its block of `blocks`, in its cluster, has begun to run."""
+        width = self.geometry.width
+        rows = self._views[View.VISIBLE][lanes]
+        first = blocks % self.geometry.cluster_blocks * width
+        pairs, number = np.unique(np.stack([rows, first]), axis=1, return_inverse=True)
+        known = [self.clocks.known[row, at : at + width].max() for row, at in pairs.T.tolist()]
+        return (np.array(known) >= STARTED)[number]
+
+    def started(self) -> Knowledge:
+        """Knowledge that all threads of a cluster have started, and of nothing that they did."""
+        clock = np.zeros(self.clocks.known.shape[1], np.int32)
+        clock[: self.members] = STARTED
+        rows = [0] * len(View)
+        rows[View.VISIBLE] = int(self.clocks.add(clock[None])[0])
+        return self.clocks.keep(rows)
 
     def knows_elsewhere(self, now: Integers, then: Integers, time: Integers) -> Booleans:
         """The same of lanes `then` of other clusters, counted through all batches."""

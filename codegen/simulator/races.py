@@ -116,6 +116,8 @@ class SharedRaces:
         self._row = np.zeros(cells, np.int32)
         """Scratch: which row of an access a cell belongs to, from 1."""
         self._generic, self._copies = _Near(), _Near()
+        self.touches = 0
+        """How many accesses there were."""
         self.new_interval()
 
     def new_interval(self) -> None:
@@ -125,6 +127,7 @@ class SharedRaces:
         self._most = _LOGGED_READS
 
     def read(self, touch: Touch) -> None:
+        self.touches += 1
         self._against_writes(touch, "reads")
         times, executed = self.order.time[touch.lanes], self.executed.clock[touch.lanes]
         self._log.append(_LoggedRead(touch, times, executed))
@@ -148,6 +151,7 @@ class SharedRaces:
         self._copies.add(touch)
 
     def record_write(self, touch: Touch, atomic: bool = False) -> None:
+        self.touches += 1
         mine = self.order.stamps(touch.lanes)[:, None]
         self.written[touch.cells] = mine
         self._atomic[touch.cells] = atomic
