@@ -18,12 +18,14 @@ from tilewright.codegen.simulator.memory import (
     Complaints,
     GenericSpace,
 )
+from tilewright.codegen.simulator.non_coherent import NonCoherentLoads, loads_non_coherently
 from tilewright.codegen.simulator.operands import TYPES, Instruction
 from tilewright.codegen.simulator.order import Order
 from tilewright.codegen.simulator.registers import Registers
 from tilewright.codegen.simulator.rounding import FusedMultiplyAdd
 from tilewright.codegen.simulator.shared_layout import SharedLayout
 from tilewright.codegen.simulator.shared_memory import SharedMemory
+from tilewright.codegen.simulator.undefined import Undefined
 from tilewright.codegen.simulator.unit import Unit
 
 _PARAMETER_ROOM = 4096
@@ -37,6 +39,8 @@ def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool
     order = Order(geometry, _uses_rows(kernel, geometry))
     global_memory = GlobalMemory(geometry, order, findings, complaints)
     global_memory.checks = checks
+    if loads_non_coherently(kernel):
+        global_memory.non_coherent = NonCoherentLoads(geometry, findings)
     variables = list(kernel.variables.values())
     layout = SharedLayout([v for v in variables if v.space == "shared"], shared_bytes)
     shared = SharedMemory(layout, _granule(kernel), geometry, order, findings, complaints)
@@ -51,6 +55,7 @@ def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool
     local = LocalSpace(local_bytes, geometry, complaints)
     registers = Registers(geometry.lanes, kernel.registers, addresses)
     registers.set_special(geometry.special_registers())
+    undefined = Undefined(kernel, registers, findings, follow=checks and local_bytes > 0)
     return Unit(
         kernel=kernel,
         geometry=geometry,
@@ -63,7 +68,7 @@ def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool
             "local": local,
             "generic": GenericSpace({0: global_memory, 1: shared, 2: local}),
         },
-        local=LocalChecks(kernel, local, geometry, findings) if checks else None,
+        local=LocalChecks(local, undefined, geometry) if checks else None,
         global_memory=global_memory,
         shared=shared,
         order=order,
@@ -73,6 +78,7 @@ def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool
         copies=AsyncCopies(geometry, shared, findings),
         meters=Meters(checks, [instruction.line for instruction in kernel.instructions]),
         findings=findings,
+        undefined=undefined,
         fma=FusedMultiplyAdd(geometry.lanes),
     )
 

@@ -46,6 +46,8 @@ class Kind(StrEnum):
     MISALIGNED = "misaligned"
     READ_ONLY = "read-only"
     """A store to an argument that the launch declared read-only, or to constant memory."""
+    NON_COHERENT = "non-coherent"
+    """A load by a path that does not see what the kernel has written, of what it has written."""
     UNINITIALISED = "uninitialised"
     """A read of shared memory that no thread wrote, or of local memory that its own did not."""
     DIVERGENCE = "divergence"

@@ -42,13 +42,15 @@ class Access:
     """
     One instruction's way to touch memory: what it does, bytes per lane, its source line.
 
-    `strong` is the scope of an access that may meet others of its kind: `cta`, `gpu`...
+    `strong` is the scope of an access that may meet others of its kind: `cta`, `gpu`... A load that
+    is not `coherent` may not see what the kernel has written.
     """
 
     mode: Mode
     size: int
     line: int
     strong: str | None = None
+    coherent: bool = True
 
 
 class Block:

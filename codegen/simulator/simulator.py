@@ -184,7 +184,7 @@ class _Launch:
         unit.order.reset()
         unit.shared.reset()
         if unit.local is not None:
-            unit.local.space.reset()
+            unit.local.reset()
         unit.mbarriers.reset()
         unit.atomics.reset()
         unit.copies.reset()

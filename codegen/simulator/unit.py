@@ -24,6 +24,7 @@ from tilewright.codegen.simulator.registers import Registers
 from tilewright.codegen.simulator.rounding import FusedMultiplyAdd
 from tilewright.codegen.simulator.shared_memory import SharedMemory
 from tilewright.codegen.simulator.tensor_map import TensorMap
+from tilewright.codegen.simulator.undefined import Undefined
 
 Step = Callable[[Lanes], None]
 """One instruction, ready to be executed by a group of lanes."""
@@ -50,6 +51,7 @@ class Unit:
     copies: AsyncCopies
     meters: Meters
     findings: Findings
+    undefined: Undefined
     fma: FusedMultiplyAdd
 
 

@@ -10,6 +10,7 @@ from tilewright.codegen.simulator.counters import Meter
 from tilewright.codegen.simulator.instructions.elementwise import same, step
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import Access, Block, Mode, Place, Space
+from tilewright.codegen.simulator.non_coherent import is_non_coherent
 from tilewright.codegen.simulator.operands import (
     TYPES,
     Address,
@@ -104,7 +105,9 @@ def _load(unit: Unit, instruction: Instruction) -> Step:
     if space_name(instruction) == "param":
         return _load_parameter(unit, instruction)
     count, size = _shape(instruction)
-    access = Access(Mode.LOAD, count * size, instruction.line, scope_of(instruction))
+    coherent = not is_non_coherent(instruction)
+    scope = scope_of(instruction)
+    access = Access(Mode.LOAD, count * size, instruction.line, scope, coherent)
     port = Port(unit, instruction, source, access)
     targets = [unit.registers.widened(item, instruction.type) for item in _items(target)]
     element = TYPES[instruction.type]

@@ -59,8 +59,28 @@ def test_padding_may_be_copied(run: Run):
     assert report.ok, report.errors
     assert y[0] == 5
     copied = run(_PADDED, x, y, 4, 3)
-    found = [(error.kind, error.line) for error in copied.errors]
-    assert found == [(Kind.UNINITIALISED, 7), (Kind.UNINITIALISED, 8)]
+    assert [(error.kind, error.line) for error in copied.errors] == [(Kind.UNINITIALISED, 8)]
+
+
+_GUARDED = """(const float* x, const int* at, float* y, int n) {
+  float best[4];
+  int count = 0, t = threadIdx.x;
+  #pragma unroll 1
+  for (int i = 0; i < n; ++i) if (x[i] > 0) { best[at[i]] = x[i]; ++count; }
+  /*!*/ y[t] = count > 0 ? best[0] * 2 + 1 : 0.f;
+  if (count > 1 && best[1] > 3) y[t + 32] = 1;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "right"), [("count > 0", True), ("count >= 0", False), ("t > count", False)]
+)
+def test_what_is_loaded_in_vain_is_no_matter(run: Run, guard: str, right: bool):
+    """The compiler moves loads before the conditions that guard them."""
+    x, y = np.full(8, -1, np.float32), np.zeros(64, np.float32)
+    report = run(_GUARDED.replace("count > 0", guard), x, np.arange(8, dtype=np.int32), y, 4)
+    found = [(error.kind, error.line) for error in report.errors]
+    assert found == ([] if right else [(Kind.UNINITIALISED, 6)])
 
 
 def test_a_part_of_a_word(run: Run):
