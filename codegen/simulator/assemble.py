@@ -4,7 +4,7 @@
 import numpy as np
 
 from tilewright.codegen.simulator.async_copies import AsyncCopies
-from tilewright.codegen.simulator.atomic_order import AtomicOrder, orders_by_atomics
+from tilewright.codegen.simulator.atomic_order import AtomicOrder, levels_of, orders_by_atomics
 from tilewright.codegen.simulator.counters import Meters
 from tilewright.codegen.simulator.findings import Findings
 from tilewright.codegen.simulator.geometry import Geometry
@@ -72,7 +72,7 @@ def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool
         global_memory=global_memory,
         shared=shared,
         order=order,
-        atomics=AtomicOrder(order, orders_by_atomics(kernel)),
+        atomics=AtomicOrder(order, levels_of(kernel)),
         mbarriers=MBarriers(geometry, order, shared, findings),
         tensor_maps={},
         copies=AsyncCopies(geometry, shared, findings),

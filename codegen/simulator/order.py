@@ -42,13 +42,17 @@ class View(IntEnum):
     PROXIED = 1
     """What happened before a `fence.proxy.async` that happened before."""
     DEVICE = 2
-    """What a fence of the device (or cluster, or system) lies behind: atomics release it."""
+    """What a fence of the device (or system) lies behind: atomics release it."""
     BLOCK = 3
     """The same for fences of at least the block."""
-    SEEN = 4
+    CLUSTER = 4
+    """The same for fences of at least the cluster."""
+    SEEN = 5
     """What atomics have found released: a fence of the device acquires it."""
-    SEEN_BLOCK = 5
+    SEEN_BLOCK = 6
     """The same released within the block: a fence of the block is enough."""
+    SEEN_CLUSTER = 7
+    """The same released within the cluster: a fence of the cluster is enough."""
 
 
 class Order:
