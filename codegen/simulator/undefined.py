@@ -43,6 +43,7 @@ UNWRITTEN, DEFINED = 0, 1
 _MOST_LOADS = 254
 _NUMBER = 32
 _ALL_BYTES = 0xFF
+_BIT: NDArray[np.int64] = np.array([1 << byte for byte in range(8)])
 
 
 class Undefined:
@@ -80,7 +81,7 @@ class Undefined:
         if (state != DEFINED).any():
             copied = np.maximum(state.astype(np.int64) - DEFINED, 0)
             origin = np.where(state == UNWRITTEN, number, copied)
-            bits = np.left_shift(1, np.arange(state.shape[1]))
+            bits = _BIT[: state.shape[1]]
             missing = np.where(state != DEFINED, bits, 0)
             marks = origin.max(axis=1) << _NUMBER | np.add.reduce(missing, axis=1)
         self._set(register.name, lanes, marks)
