@@ -101,7 +101,8 @@ def _load(unit: Unit, instruction: Instruction) -> Step:
     if space_name(instruction) == "param":
         return _load_parameter(unit, instruction)
     count, size = _shape(instruction)
-    access = Access(Mode.LOAD, count * size, instruction.line, scope_of(instruction))
+    scope = scope_of(instruction)
+    access = Access(Mode.LOAD, count * size, instruction.line, scope, observes=scope is not None)
     port = Port(unit, instruction, source, access)
     targets = [unit.registers.widened(item, instruction.type) for item in _items(target)]
     element = TYPES[instruction.type]
