@@ -75,7 +75,7 @@ def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool
         atomics=AtomicOrder(order, levels_of(kernel)),
         mbarriers=MBarriers(geometry, order, shared, findings),
         tensor_maps={},
-        copies=AsyncCopies(geometry, shared, findings),
+        copies=AsyncCopies(geometry, shared, global_memory, findings),
         meters=Meters(checks, [instruction.line for instruction in kernel.instructions]),
         findings=findings,
         undefined=undefined,

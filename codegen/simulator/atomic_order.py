@@ -48,9 +48,6 @@ _SEEN = {
 }
 """The view that a fence of a level changes, and that it acquires, beside those of lower levels."""
 
-_SCATTER = np.uint32(2654435761)
-"""2**32 over the golden ratio: multiples of it, modulo 2**32, lie far from each other."""
-
 Location = tuple[int, int]
 """Which memory, and the byte."""
 Near = tuple[Location, Level, int]
@@ -144,17 +141,11 @@ class AtomicOrder:
         return [views[level] for level in self._levels if level <= most]
 
     def in_turn(self, place: Place) -> Place:
-        """
-        The lanes of an update in the order in which they come: those of a block by their numbers,
-        but blocks in another order than theirs, for no GPU promises that.
-        """
+        """The lanes of an update in the order in which they come."""
         lanes = place.lanes.numbers()
-        block = lanes // self._order.geometry.width
-        if block[0] == block[-1]:
-            return place
-        turn = np.argsort(block.astype(np.uint32) * _SCATTER, kind="stable")
-        group = Lanes(lanes[turn], place.lanes.count, False)
-        return replace(place, lanes=group, offsets=place.offsets[turn])
+        turns = self._order.geometry.turns(lanes)
+        group = Lanes(lanes[turns], place.lanes.count, False)
+        return replace(place, lanes=group, offsets=place.offsets[turns])
 
     def access(self, place: Place, how: Strength) -> None:
         """Lanes act on one place each, one after the other."""

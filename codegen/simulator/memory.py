@@ -35,6 +35,9 @@ class Mode(Enum):
     ATOMIC = "updates"
     COPY = "fills by cp.async"
     BULK = "fills by a bulk copy"
+    SOURCE = "reads by a bulk copy"
+    MAKE = "initialises an mbarrier in"
+    OBJECT = "uses an mbarrier in"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,9 @@ class Access:
     """
     One instruction's way to touch memory: what it does, bytes per lane, its source line.
 
-    `strong` is the scope of an access that may meet others of its kind: `cta`, `gpu`... A load that
-    is not `coherent` may not see what the kernel has written.
+    `strong` is the scope of an access that may meet others of its kind: `cta`, `gpu`... An update
+    `observes` those before it if its result decides what its thread does. A load that is not
+    `coherent` may not see what the kernel has written.
     """
 
     mode: Mode
@@ -51,6 +55,7 @@ class Access:
     line: int
     strong: str | None = None
     coherent: bool = True
+    observes: bool = False
 
 
 class Block:
