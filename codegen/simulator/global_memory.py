@@ -26,6 +26,7 @@ from tilewright.codegen.simulator.memory import (
     aligned,
     choose,
 )
+from tilewright.codegen.simulator.non_coherent import NonCoherentLoads
 from tilewright.codegen.simulator.order import Order
 
 _SHIFT = 36
@@ -66,6 +67,8 @@ class GlobalMemory:
         self.arrays: dict[int, Array] = {}
         self.checks = True
         self.dry = False
+        self.non_coherent: NonCoherentLoads | None = None
+        """Checks of a kernel that has loads that are not coherent."""
         self._races = GlobalRaces(geometry, order, findings)
         self._complaints = complaints
 
@@ -146,6 +149,9 @@ class GlobalMemory:
                 return
         if self.checks:
             array.move(offsets, access.mode not in (Mode.LOAD, Mode.SOURCE))
+            if self.non_coherent is not None:
+                where = array.base, len(array.data), array.what
+                self.non_coherent.check(*where, lanes.numbers(), offsets, access)
             if array.cells is not None and access.mode is not Mode.SOURCE:
                 self._races.check(array.cells, lanes.numbers(), offsets, access)
         yield Place(lanes, array, offsets)

@@ -29,6 +29,8 @@ from tilewright.codegen.simulator.vector_clocks import (
 
 Stamps = NDArray[np.int64]
 WHO = (1 << 32) - 1
+STARTED = 1
+"""The time at which a thread has started, and done nothing yet: its first doings come after it."""
 _VIEW_SHIFT = 40
 """Where a key of `Elsewhere` has the view, if that is not `VISIBLE`."""
 COPY_TIME = 1 << 30
@@ -47,13 +49,17 @@ class View(IntEnum):
     INITIALISED = 3
     """The same for a `fence.mbarrier_init`, which is for what mbarriers are initialised with."""
     DEVICE = 4
-    """What a fence of the device (or cluster, or system) lies behind: atomics release it."""
+    """What a fence of the device (or system) lies behind: atomics release it."""
     BLOCK = 5
     """The same for fences of at least the block."""
-    SEEN = 6
+    CLUSTER = 6
+    """The same for fences of at least the cluster."""
+    SEEN = 7
     """What atomics have found released: a fence of the device acquires it."""
-    SEEN_BLOCK = 7
+    SEEN_BLOCK = 8
     """The same released within the block: a fence of the block is enough."""
+    SEEN_CLUSTER = 9
+    """The same released within the cluster: a fence of the cluster is enough."""
 
 
 class Order:
@@ -79,7 +85,7 @@ class Order:
         self._views = np.zeros((len(View), lanes), np.int64)
         self._own = np.zeros((len(View), lanes), np.int64)
         """The last own time that a view of a thread has: for `VISIBLE` it is now."""
-        self._own[View.VISIBLE] = 1
+        self._own[View.VISIBLE] = STARTED + 1
 
     @property
     def time(self) -> Integers:
@@ -115,6 +121,23 @@ class Order:
             key = self.key_of_threads(block, view)
             known[unsure] = self.knows_elsewhere(now[unsure], key, thread, time[unsure])
         return known
+
+    def knows_started(self, lanes: Integers, blocks: Integers) -> Booleans:
+        """Whether each lane knows that its block of `blocks`, in its cluster, has begun to run."""
+        width = self.geometry.width
+        rows = self._views[View.VISIBLE][lanes]
+        first = blocks % self.geometry.cluster_blocks * width
+        pairs, number = np.unique(np.stack([rows, first]), axis=1, return_inverse=True)
+        known = [self.clocks.known[row, at : at + width].max() for row, at in pairs.T.tolist()]
+        return (np.array(known) >= STARTED)[number]
+
+    def started(self) -> Knowledge:
+        """Knowledge that all threads of a cluster have started, and of nothing that they did."""
+        clock = np.zeros(self.clocks.known.shape[1], np.int32)
+        clock[: self.members] = STARTED
+        rows = [0] * len(View)
+        rows[View.VISIBLE] = int(self.clocks.add(clock[None])[0])
+        return self.clocks.keep(rows)
 
     def key_of_threads(self, block: Integers, view: View = View.VISIBLE) -> Integers:
         """The keys in `Elsewhere` of what a view tells of threads of blocks of the launch."""

@@ -56,6 +56,8 @@ class SharedRaces:
         self._row = np.zeros(cells, np.int32)
         """Scratch: which row of an access a cell belongs to, from 1."""
         self._generic, self._copies, self._updated = Near(), Near(), Near()
+        self.touches = 0
+        """How many accesses there were."""
         self.new_interval()
 
     def new_interval(self) -> None:
@@ -67,6 +69,7 @@ class SharedRaces:
         self._most = _LOGGED_READS
 
     def read(self, touch: Touch) -> None:
+        self.touches += 1
         self._against_writes(touch, "reads")
         self._against_updates(touch, "reads")
         times, executed = self.order.time[touch.lanes], self.executed.clock[touch.lanes]
@@ -103,6 +106,7 @@ class SharedRaces:
         if self._updates is None:
             self._updates = Crowd(len(self.written), WHO, self._may_race)
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
+        self.touches += 1
         self._updates.add(cells, self.order.stamps(lanes))
         self._updated.add(touch)
         self.written[cells[self.written[cells] == 0]] = _FILLED
@@ -117,6 +121,7 @@ class SharedRaces:
         self._copies.add(touch)
 
     def record_write(self, touch: Touch) -> None:
+        self.touches += 1
         mine = self.order.stamps(touch.lanes)[:, None]
         self.written[touch.cells] = mine
         self._writes.add(touch)
