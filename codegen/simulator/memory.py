@@ -45,9 +45,9 @@ class Access:
     """
     One instruction's way to touch memory: what it does, bytes per lane, its source line.
 
-    `strong` is the scope of an access that may meet others of its kind: `cta`, `gpu`... An update
-    `observes` those before it if its result decides what its thread does. A load that is not
-    `coherent` may not see what the kernel has written.
+    `strong` is the scope of an access that may meet others of its kind: `cta`, `gpu`... A load that
+    is not `coherent` may not see what the kernel has written. An update `observes` those before it
+    if its result decides what its thread does.
     """
 
     mode: Mode

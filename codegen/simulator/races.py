@@ -107,6 +107,7 @@ class SharedRaces:
             self._updates = Crowd(len(self.written), WHO, self._may_race)
         self.touches += 1
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
+        self.touches += 1
         self._updates.add(cells, self.order.stamps(lanes))
         self._updated.add(touch)
         self.written[cells[self.written[cells] == 0]] = _FILLED

@@ -105,14 +105,14 @@ def _load(unit: Unit, instruction: Instruction) -> Step:
     if space_name(instruction) == "param":
         return _load_parameter(unit, instruction)
     count, size = _shape(instruction)
-    scope = scope_of(instruction)
+    strong = scope_of(instruction)
     access = Access(
         Mode.LOAD,
         count * size,
         instruction.line,
-        scope,
+        strong,
         coherent=not is_non_coherent(instruction),
-        observes=scope is not None,
+        observes=strong is not None,
     )
     port = Port(unit, instruction, source, access)
     targets = [unit.registers.widened(item, instruction.type) for item in _items(target)]
