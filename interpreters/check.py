@@ -7,6 +7,7 @@ Both run in float64: then what a pass may change, the order of a sum, moves a re
 """
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from xdsl.dialects import func
@@ -32,6 +33,10 @@ CONSTANT_TOLERANCE = 1e-6
 
 MAX_WORK = 1 << 32
 """Scalar operations that a check is worth: some seconds."""
+
+
+MAX_ELEMENTS = 1 << 26
+"""Number of elements of inputs and results that a check holds, as float64 and several times."""
 
 
 class PassCheckError(TilewrightError):
@@ -124,10 +129,18 @@ def _why_not(
 ) -> str | None:
     if name not in new:
         return "the pass removed it"
+    held = max(_elements_held(old[name]), _elements_held(new[name]))
+    if held > MAX_ELEMENTS:
+        return f"about {held:.1e} elements of inputs and results are too many; use smaller shapes"
     work = max(scalar_operations(old[name]), scalar_operations(new[name]))
     if work > max_work:
         return f"about {work:.1e} scalar operations are too many; use smaller shapes"
     return None
+
+
+def _elements_held(op: Operation) -> int:
+    inputs, outputs = _signature(op)
+    return sum(prod(shape_and_element(type)[0]) for type in (*inputs, *outputs))
 
 
 def _signature(op: Operation) -> tuple[list[Attribute], list[Attribute]]:
