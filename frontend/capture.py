@@ -41,6 +41,7 @@ from tilewright.frontend.aten import build_op, op_of_call, type_of, types_of
 from tilewright.frontend.export import break_down, export
 from tilewright.frontend.fold import fold
 from tilewright.frontend.numbers import numbers_to_tensors
+from tilewright.frontend.open_sizes import warn_of_open_sizes
 from tilewright.frontend.outline import ModuleCall, outline
 from tilewright.frontend.positions import make_where_used
 from tilewright.frontend.refusals import calls_of, check
@@ -123,7 +124,10 @@ def capture(
     given. A module is captured in eval mode, and left as it was. Raises `UnsupportedError` for what
     the compiler cannot do and `UsageError` where the user's own code fails.
     """
-    with stage("capture the program"):
+    from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+    # A mode of the caller's would make fake what must have values: the constants of the program.
+    with stage("capture the program"), unset_fake_temporarily():
         return capture_exported(_exported(function, args, dict(kwargs or {})))
 
 
@@ -138,9 +142,11 @@ def capture_exported(exported: Any) -> Captured:
 def _exported(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     from torch.export import ExportedProgram
 
-    if isinstance(function, ExportedProgram) and not args and not kwargs:
-        return break_down(function)
-    return export(function, args, kwargs)
+    if not isinstance(function, ExportedProgram):
+        return export(function, args, kwargs)
+    given = (args, kwargs) if args or kwargs else function.example_inputs or ((), {})
+    warn_of_open_sizes(function, *given)
+    return export(function, args, kwargs) if args or kwargs else break_down(function)
 
 
 def _translate(exported: Any, inputs: list[Input]) -> Captured:

@@ -25,6 +25,7 @@ from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail, symbol_of, unknown
 from tilewright.interpreters.kernels import interpret_kernel, run_kernel
 from tilewright.interpreters.machine import Handlers, Machine
+from tilewright.interpreters.memory import bytes_needed, require_memory
 from tilewright.interpreters.prim import PRIM_OPS
 from tilewright.interpreters.types import Array, ElementTypes
 from tilewright.stages import stage
@@ -54,6 +55,8 @@ def _interpret(
     module: ModuleOp, arrays: Sequence[Any], function: str, dtype: type[np.floating[Any]] | None
 ) -> list[Array]:
     callee = _find(module, function)
+    needed = bytes_needed(callee, ElementTypes(dtype))
+    require_memory(needed, f"interpreting @{function}", "use smaller shapes")
     if isinstance(callee, KernelOp | FuncOp):
         return interpret_kernel(callee, arrays, dtype=dtype)
     if not isinstance(callee, func.FuncOp):

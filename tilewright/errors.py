@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The errors that a user can meet: each is one sentence that names what is wrong and where."""
 
+from collections.abc import Iterable
+from difflib import SequenceMatcher, get_close_matches
+
 
 class TilewrightError(Exception):
     """
@@ -31,6 +34,21 @@ class UsageError(TilewrightError):
 
 class UnsupportedError(TilewrightError):
     """Understood, but outside what the compiler supports: an op, an argument, a dtype."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a remedy with the near matches of `name`, or an empty text if there are none."""
+    near = get_close_matches(name, list(known))
+    nearness = [SequenceMatcher(None, name, each).ratio() for each in near]
+    best = [each for each, ratio in zip(near, nearness, strict=True) if ratio > nearness[0] - 0.1]
+    return f"did you mean {' or '.join(best)}?" if best else ""
+
+
+def format_error(err: TilewrightError) -> str:
+    """Return the one line in which `err` is printed."""
+    remedy = f" ({err.remedy})" if err.remedy else ""
+    where = f"{err.where}: " if err.where else ""
+    return f"{where}error: {err.message}{remedy}"
 
 
 def one_line(message: object) -> str:

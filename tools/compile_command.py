@@ -19,7 +19,6 @@ from tilewright.codegen.spill_feedback import lower_to_cuda, relieve_spills
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.errors import UsageError
 from tilewright.passes.levels import Level
-from tilewright.passes.trace import listening
 from tilewright.tools.language_model import is_model
 from tilewright.tools.model_source import module_of
 from tilewright.tools.options.database import database_of
@@ -29,6 +28,7 @@ from tilewright.tools.progress import lower_telling, progress
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.terminal import colored_diff, is_colored
 from tilewright.tools.toolkit import use_cuda_home
+from tilewright.tools.trace_filter import listening_to
 from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
 from tilewright.tuning.known_schedules import with_known_schedules
 
@@ -60,6 +60,8 @@ def _check(args: argparse.Namespace, level: Level) -> None:
     if args.plan is not None:
         form_of(args.plan)
     others = args.report or args.plan or args.json or args.verbosity
+    if args.only and not args.verbosity:
+        raise UsageError("--only chooses what -v and -vv print", remedy="add -vv")
     if args.host and (level is not Level.CUDA or others):
         raise UsageError("--host goes with -o and --target alone")
     if args.print_debuginfo and level is Level.CUDA:
@@ -146,6 +148,5 @@ def _listening(args: argparse.Namespace, target: str) -> AbstractContextManager[
     is_trace = args.verbosity > 1
     stream = sys.stdout if is_trace and args.json != "-" else sys.stderr
     paint = colored_diff if is_colored(args.color, stream) else str
-    if is_trace:
-        return listening(TracePrinter(stream, target, paint))
-    return listening(RemarkPrinter(stream, paint))
+    printer = TracePrinter(stream, target, paint) if is_trace else RemarkPrinter(stream, paint)
+    return listening_to(printer, args.only)

@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import (
 from xdsl.utils.lexer import Span
 
 from tilewright.dialects.origin import file_place
-from tilewright.errors import TilewrightError, excerpt, one_line
+from tilewright.errors import TilewrightError, excerpt, format_error, one_line
 from tilewright.passes.pipeline_string import malformed
 from tilewright.passes.verification import InvalidOpError
 
@@ -50,13 +50,6 @@ def render(span: Span[Any], message: str) -> str:
     line = text[start : span.input.get_end_of_line(span.start)]
     shown = excerpt(line, place.col - 1, len(span))
     return f"{place}: error: {one_line(message)}{shown}"
-
-
-def format_error(err: TilewrightError) -> str:
-    """The one line that a user sees of `err`."""
-    remedy = f" ({err.remedy})" if err.remedy else ""
-    where = f"{err.where}: " if err.where else ""
-    return f"{where}error: {err.message}{remedy}"
 
 
 def location_text(location: Attribute) -> str:

@@ -16,7 +16,7 @@ import tilewright
 from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.report.disassemble import find_nvdisasm
-from tilewright.codegen.runtime.cubin_cache import default_folder, total_bytes
+from tilewright.codegen.runtime.cubin_cache import default_folder, distrust, total_bytes
 from tilewright.codegen.runtime.gpu_backend import best_driver, why_no_gpu
 from tilewright.stages import stage
 from tilewright.tools.terminal import console, show, table
@@ -107,6 +107,8 @@ def _database() -> str | None:
 
 def _cache() -> str:
     folder = default_folder()
+    if reason := distrust(folder):
+        return f"not used: {reason}"
     return f"{folder}, {total_bytes(folder) / (1 << 20):.0f} MiB"
 
 

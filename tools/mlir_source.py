@@ -13,16 +13,16 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import AttributeInvT, Operation, SSAValue
-from xdsl.parser import ForwardDeclaredValue, Parser, ParserState, UnresolvedOperand
+from xdsl.parser import ForwardDeclaredValue, ParserState, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer
 
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.errors import TilewrightError, UsageError, did_you_mean
 from tilewright.passes.lowering import context
-from tilewright.passes.pipeline_string import did_you_mean
 from tilewright.passes.verification import InvalidOpError, verify_module
+from tilewright.tools.bounded_parser import BoundedParser
 from tilewright.tools.diagnostics import (
     PlacedParseError,
     PlacedVerifyError,
@@ -30,9 +30,9 @@ from tilewright.tools.diagnostics import (
     render,
 )
 
-# What a text can provoke while it is parsed. xDSL checks attributes and inferred types as it goes
-# and raises bare `VerifyException`s; a malformed block name is a `ValueError`.
-_PROVOKED = (VerifyException, ValueError, TilewrightError)
+# Errors that a text can provoke while it is parsed. xDSL checks attributes and inferred types as it
+# goes and raises bare `VerifyException`s; a malformed block name is a `ValueError`.
+_PROVOKED = (VerifyException, ValueError, TilewrightError, NotImplementedError)
 
 _LANGUAGES = {".cu": "CUDA", ".cuh": "CUDA", ".ptx": "PTX", ".py": "Python"}
 """What is mistaken for IR, by the ends of the files' names."""
@@ -47,7 +47,7 @@ class SourceLexer(MLIRLexer):
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"')
 
 
-class SourceParser(Parser):
+class SourceParser(BoundedParser):
     """
     xDSL's parser, remembering where each operation stood and placing every error.
 
