@@ -104,7 +104,7 @@ WORDS = ["compil", "--hepl", "--irr", "-q", "--", "-", "--version", "--help", ""
 """Words that stand anywhere."""
 
 NEEDED = {
-    "tune": ["--evaluator", "model", "--budget", "2"],
+    "tune": ["--evaluator", "model", "--budget", "2", "--programs", "0"],
     "generate": ["--max-new-tokens", "2", "--prompt-ids", "1,2"],
 }
 """Options that commands need to get anywhere."""
