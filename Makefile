@@ -46,7 +46,7 @@ JOBS ?= $(shell $(BIN)/python -c 'import os; print(os.cpu_count() or 1)')
 
 .venv/ready: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or later found (set PYTHON)"; exit 2; }
-	@echo "setting up .venv with $(PYTHON): about a minute, and about 1.5 GB with a CPU build of torch"
+	@echo "setting up .venv with $(PYTHON): 1 to 2 minutes besides the download, and 1.8 GB with a CPU build of torch"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
 		--constraint constraints.txt --editable '.[cuda,dev]'

@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
+from tilewright.arrays import MAX_RANK
 from tilewright.dialects.element_types import DTYPES
 from tilewright.errors import UnsupportedError
 from tilewright.frontend.affine_values import FUNCTIONS
@@ -37,6 +38,7 @@ def check_source(exported: Any) -> None:
     _check_names(exported)
     _check_layouts(exported)
     _check_sizes(exported)
+    _check_ranks(exported)
     _check_dtypes(exported)
 
 
@@ -64,6 +66,7 @@ def check(exported: Any) -> None:
     """Raise `UnsupportedError` for what the compiler cannot do with a program broken down."""
     _check_layouts(exported)
     _check_sizes(exported)
+    _check_ranks(exported)
     _check_ops(exported)
     _check_dtypes(exported)
 
@@ -137,6 +140,17 @@ def _check_sizes(exported: Any) -> None:
                 where=_where(node),
                 remedy="shapes must follow from the inputs' shapes alone",
             )
+
+
+def _check_ranks(exported: Any) -> None:
+    """Raise if a tensor has more dims than NumPy's arrays can have."""
+    for node in exported.graph.nodes:
+        for tensor in tensors_of(node.meta.get("val")):
+            if tensor.dim() > MAX_RANK:
+                raise UnsupportedError(
+                    f"{_what(node)} has {tensor.dim()} dims; at most {MAX_RANK} are supported",
+                    where=_where(node),
+                )
 
 
 _UNKNOWN = "PyTorch operators that are not supported"

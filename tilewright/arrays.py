@@ -12,6 +12,9 @@ ROUNDOFF: Mapping[str, float] = {
 }
 """How far rounding to a dtype moves a value at most, relative to it."""
 
+MAX_RANK = 64
+"""Dims that an array may have (NumPy 2, `NPY_MAXDIMS`)."""
+
 
 def dtype_named(name: str) -> Any:
     """NumPy's dtype of that name; bfloat16 is that of `ml_dtypes`."""

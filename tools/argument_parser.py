@@ -27,6 +27,14 @@ class ArgumentParser(argparse.ArgumentParser):
         self._check_options(sys.argv[1:] if words is None else words)
         return super().parse_known_args(*args, **kwargs)
 
+    def parse_args(self, *args: Any, **kwargs: Any) -> Any:
+        """Parse the words of a command line, all of which have to be understood."""
+        parsed, surplus = self.parse_known_args(*args, **kwargs)
+        if surplus:
+            words = ", ".join(f"'{word}'" for word in surplus)
+            self.error(f"no option and no argument of this command: {words}")
+        return parsed
+
     def _check_options(self, args: Sequence[str]) -> None:
         """Leave with an error at the first word that can only be an option, and is none."""
         has_commands = self._commands() is not None

@@ -147,5 +147,10 @@ def parser() -> ArgumentParser:
     return parser
 
 
+def command_names() -> list[str]:
+    """Return the names of all commands."""
+    return [command.__name__.rpartition(".")[2] for command in COMMANDS]
+
+
 if __name__ == "__main__":
     sys.exit(main())

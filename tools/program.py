@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, ShapedType
+from xdsl.ir import Operation, SSAValue
 
-from tilewright.arrays import array_of
-from tilewright.errors import UsageError
+from tilewright.arrays import MAX_RANK, array_of
+from tilewright.errors import UnsupportedError, UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.reference import disturbed, eager, reference
 from tilewright.frontend.reference_memory import bytes_of_reference
@@ -56,6 +57,8 @@ def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
 
     CUDA IR has no interpreter: it is judged by `against`, or not at all.
     """
+    for given in (module, against):
+        _check_ranks(given)
     module = with_main(module)
     against = None if against is None else with_main(against)
     if level_of(module) is not Level.CUDA or not _has_kernels(module):
@@ -64,6 +67,20 @@ def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
         return unjudged_program(module)
     judged = interpreted_program(against, against)
     return replace(judged, module=module)
+
+
+def _check_ranks(module: ModuleOp | None) -> None:
+    """Raise if a value has more dims than the arrays of the interpreters can have."""
+    values = [] if module is None else [v for op in module.walk() for v in _values_of(op)]
+    for value in values:
+        if isinstance(value.type, ShapedType) and value.type.get_num_dims() > MAX_RANK:
+            dims = value.type.get_num_dims()
+            says = f"a value of {dims} dims cannot be interpreted: at most {MAX_RANK} can"
+            raise UnsupportedError(says)
+
+
+def _values_of(op: Operation) -> list[SSAValue]:
+    return [*op.results, *(arg for region in op.regions for b in region.blocks for arg in b.args)]
 
 
 def unjudged_program(module: ModuleOp, inputs: Sequence[Array] | None = None) -> Program:

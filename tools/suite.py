@@ -101,6 +101,8 @@ def read_cases(path: str | Path, pattern: str = "") -> Iterator[Case]:
         raise UsageError(
             f"'{path}' is no list of cases", remedy="benchmarks/suite84.json shows what one is"
         ) from err
+    if not cases:
+        raise UsageError(f"'{path}' has no cases")
     yield from (case for case in cases if pattern in case.name)
 
 

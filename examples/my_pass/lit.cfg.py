@@ -10,6 +10,7 @@ config = globals()["config"]  # lit runs this file with it defined
 
 config.name = "my-pass"
 config.suffixes = [".mlir"]
+config.excludes = ["Inputs", "Output"]
 config.test_format = lit.formats.ShTest()
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.test_source_root, "Output")

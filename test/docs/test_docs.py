@@ -2,8 +2,10 @@
 """What the documentation says is so: its IR, its commands and their output, its code, its links."""
 
 import doctest
+import itertools
 import re
 import shlex
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -104,7 +106,24 @@ def test_other_commands_are_few(block: Block):
         elif program == "tilewright":
             assert cli.parser().parse_args(words)
         else:
-            assert program in ("pip", "make")
+            assert program in ("pip", "make", "pytest", "lit", "eval")
+
+
+def first_cells(header: str) -> list[str]:
+    """The first cells of the rows of README's table with this header, without backquotes."""
+    lines = (ROOT / "README.md").read_text().partition(header)[2].splitlines()[2:]
+    rows = itertools.takewhile(lambda line: line.startswith("|"), lines)
+    return [row.split("|")[1].strip().strip("`") for row in rows]
+
+
+def test_readme_lists_all_extras():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert first_cells("| extra ") == [*project["optional-dependencies"]]
+
+
+def test_readme_lists_all_commands():
+    commands = [f"tilewright {name}" for name in cli.command_names()]
+    assert first_cells("| command ") == [*commands, "opt-tool"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -261,6 +261,15 @@ def test_dtypes_that_are_not_there(name: str):
         check_source(exported(lambda x: X, torch.zeros(3).to(getattr(torch, name))))
 
 
+def test_more_dims_than_arrays_have():
+    where = r"test_unsupported.py:\d+: the result of node 'view.*' has 65 dims; at most 64 are"
+    with pytest.raises(UnsupportedError, match=where):
+        capture(lambda x: x.view((1,) * 65) * 2, (torch.ones(1),))
+    with pytest.raises(UnsupportedError, match="the input 'x' has 65 dims; at most 64 are"):
+        capture(lambda x: x * 2, (torch.ones((1,) * 65),))
+    assert capture(lambda x: x * 2, (torch.ones((1,) * 64),)).module
+
+
 def test_a_mask_that_may_be_causal():
     # PyTorch compares it with the causal one, unless it is told.
     encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 1, batch_first=True), 1)

@@ -530,6 +530,14 @@ def test_options_for_files_only(option: str, tilewright: Tilewright):
     )
 
 
+def test_a_file_with_more_dims_than_arrays_have(tilewright: Tilewright):
+    kind = f"tensor<{'x'.join(['1'] * 65)}xf32>"
+    text = f"func.func @main(%x: {kind}) -> {kind} {{\n  func.return %x : {kind}\n}}"
+    result = tilewright("run", write("x.mlir", text))
+    error = "error: a value of 65 dims cannot be interpreted: at most 64 can\n"
+    assert (result.code, result.err) == (1, error)
+
+
 def test_a_file_without_anything_to_run(tilewright: Tilewright):
     path = write("x.mlir", LOOPS.replace("@main", "@other") + KERNEL)
     assert tilewright("run", path).err == "error: the file has no function @main to run\n"

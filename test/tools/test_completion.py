@@ -26,14 +26,10 @@ _asked() {
 LINES = {
     "tilewright comp": "compile ",
     "tilewright compile --ir ": "torch tensor loop tile kernel cuda",
-    "tilewright compile --no": "--no-db ",
     "tilewright run --target sm_9": "sm_90a ",
-    "tilewright db sh": "show ",
     "tilewright ops soft": "softmax softplus softshrink",
     "tilewright compile mod": "model.mlir model.py",
     "opt-tool -p to-l": "to-loop ",
-    "opt-tool -t cu": "cuda ",
-    "opt-tool --check each --rem": "--remarks ",
 }
 
 

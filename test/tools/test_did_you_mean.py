@@ -33,6 +33,10 @@ NEARLY = {
         "error: unknown target 'sm_90' (did you mean sm_90a? "
         "known: sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_120)"
     ),
+    "doctor some thing": (
+        "tilewright: error: no option and no argument of this command: 'some', 'thing' "
+        "(tilewright --help says more)"
+    ),
     "db lss": "tilewright db: error: unknown ACTION 'lss' (did you mean ls?)",
     "db best --jason": "tilewright db best: error: unknown option '--jason' (did you mean --json?)",
     "run -c x --bench --backends eagre": (

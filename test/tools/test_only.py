@@ -2,11 +2,15 @@
 """`--only`: the part of a trace that a person asks for."""
 
 import re
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from tilewright.passes.trace import Rule
 from tilewright.tools.opt_tool import main as opt_tool
+from tilewright.tools.trace_filter import Only
+from tilewright.tools.trace_printer import RemarkPrinter
 
 from .conftest import Tilewright
 
@@ -32,21 +36,30 @@ def entries(trace: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("only", "rules", "sites"),
+    ("text", "matches"),
     [
-        (["t:007"], {"t:007_stage_inputs"}, {"matmul", "softmax"}),
-        (["stage-inputs"], {"t:007_stage_inputs"}, {"matmul", "softmax"}),
-        (["t:007_stage"], {"t:007_stage_inputs"}, {"matmul", "softmax"}),
-        (["t:007@matmul"], {"t:007_stage_inputs"}, {"matmul"}),
-        (["t:001", "t:007"], {"t:001_tileify", "t:007_stage_inputs"}, {"matmul", "softmax"}),
+        *(("t:007", True), ("t:007_stage", True), ("stage-inputs", True), ("stage_inputs", True)),
+        *(("matmul", True), ("relu_matmul", True), ("t:007@matmul", True), ("@relu", True)),
+        *(("t:008", False), ("t:007@softmax", False), ("t:008@matmul", False), ("add", False)),
     ],
 )
-def test_rules(only: list[str], rules: set[str], sites: set[str], tilewright: Tilewright):
-    asked = [word for text in only for word in ("--only", text)]
+def test_a_text_is_part_of_a_rule_a_pass_or_a_kernel(text: str, matches: bool):
+    stream = StringIO()
+    only = Only(RemarkPrinter(stream), [text])
+    only.skipped(Rule("t", 7, "stage_inputs"), "relu_matmul", "no reuse")
+    assert bool(stream.getvalue()) == matches
+    assert bool([*only.warnings()]) != matches
+
+
+def test_several(tilewright: Tilewright):
+    asked = ("--only", "t:001", "--only", "t:007@matmul")
     code, out, err = tilewright("compile", "-c", TWO, "--ir", "tile", "-vv", *asked)
     assert (code, err) == (0, "")
-    assert {rule for rule, _ in entries(out)} == rules
-    assert {site for _, site in entries(out)} == sites
+    assert {*entries(out)} == {
+        ("t:001_tileify", "matmul"),
+        ("t:001_tileify", "softmax"),
+        ("t:007_stage_inputs", "matmul"),
+    }
 
 
 def test_a_kernel(tilewright: Tilewright):

@@ -31,6 +31,14 @@ MISSING = {
     "simcheck nofolder": "error: there is no folder 'nofolder' (run it in a checkout, or name",
 }
 
+
+@pytest.mark.parametrize("command", ["bench --static", "tune --evaluator model"])
+def test_a_suite_without_cases(command: str, tilewright: Tilewright):
+    Path("suite.json").write_text('{"cases": []}')
+    code, _, err = tilewright(*command.split(), "suite.json")
+    assert (code, err) == (2, "error: 'suite.json' has no cases\n")
+
+
 PROBE = """
 import sys
 from tilewright.tools.cli import main

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The option of commands that measure: whom to compare with."""
+"""The option of commands that measure: the backends to compare with."""
 
 import argparse
 
 from tilewright.tools.argument_parser import unknown_value
 
 BACKENDS = ("eager", "compile", "max-autotune")
-"""Whom `bench` compares with: those of `tools/bench/contestants.py`, which are PyTorch's."""
+"""Names of PyTorch's backends that `bench` compares with (`tools/bench/contestants.py`)."""
 
 
 def add_backends(parser: argparse.ArgumentParser) -> None:
@@ -15,7 +15,7 @@ def add_backends(parser: argparse.ArgumentParser) -> None:
         "--backends",
         type=_backends,
         metavar="A,B",
-        help=f"whom to compare with, of {', '.join(BACKENDS)}; default: all",
+        help=f"PyTorch backends to compare with, of {', '.join(BACKENDS)}; default: all",
     )
 
 

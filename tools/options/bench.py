@@ -45,7 +45,7 @@ def add(add_parser: AddParser) -> None:
     parser.add_argument(
         "--static",
         action="store_true",
-        help="what keeps kernels from being as fast as they could be, from their machine code; "
+        help="print limits on the speed of kernels, from their machine code; "
         "no GPU is needed, and nothing is timed",
     )
     names = parser.add_mutually_exclusive_group()
@@ -72,7 +72,7 @@ def _add_times(parser: argparse.ArgumentParser) -> None:
         "--limit",
         type=seconds,
         metavar="SECONDS",
-        help="what compiles or runs for longer is killed; default: 180",
+        help="kill processes that compile or run for longer; default: 180",
     )
     parser.add_argument(
         "--stop-after",

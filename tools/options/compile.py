@@ -67,7 +67,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report",
         action="store_true",
-        help="print what the machine code tells of each kernel, in the place of the IR",
+        help="print a report on the machine code of each kernel, in the place of the IR",
     )
     parser.add_argument(
         "--json",

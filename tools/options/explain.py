@@ -7,7 +7,7 @@ from tilewright.tools.options.program import BARE, add_program
 
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
-    help = "say how each kernel is scheduled, and why"
+    help = "print how each kernel is scheduled, and why"
     parser = command(add_parser, "explain", "explain_command", help, BARE)
     add_program(parser)
     parser.add_argument(

@@ -31,10 +31,10 @@ def add(add_parser: AddParser) -> None:
         "--max-new-tokens",
         **number_of("tokens"),
         required=True,
-        help="how many to add, unless the text ends before",
+        help="number of tokens to add, unless the text ends before",
     )
     _add_draws(parser)
-    parser.add_argument("--dtype", choices=DTYPES, help="of the weights; default: the model's")
+    parser.add_argument("--dtype", choices=DTYPES, help="type of the weights; default: the model's")
     parser.add_argument(
         "--device",
         choices=DEVICES,
@@ -47,7 +47,7 @@ def add(add_parser: AddParser) -> None:
         "-v",
         dest="verbose",
         action="store_true",
-        help="say on stderr at the end how long it took, and what ran",
+        help="print on stderr at the end the time it took, and the programs that ran",
     )
 
 
@@ -70,4 +70,4 @@ def _add_draws(parser: argparse.ArgumentParser) -> None:
         help="above 1: make tokens that the text has already less likely; default: the model's "
         "generation_config.json, or 1",
     )
-    parser.add_argument("--seed", type=seed, metavar="N", help="of the draws; default: 0")
+    parser.add_argument("--seed", type=seed, metavar="N", help="seed of the draws; default: 0")

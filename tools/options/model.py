@@ -34,7 +34,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 def add_variant(options: Options, dtype: str) -> None:
     """Add which variant of it to take; `dtype` is the default one."""
-    options.add_argument("--dtype", choices=DTYPES, help=f"of its weights; default: {dtype}")
+    options.add_argument("--dtype", choices=DTYPES, help=f"type of its weights; default: {dtype}")
     options.add_argument(
-        "--attention", choices=ATTENTIONS, help="how attention is written; default: sdpa"
+        "--attention", choices=ATTENTIONS, help="implementation of attention; default: sdpa"
     )

@@ -42,7 +42,7 @@ def _add_judging(parser: argparse.ArgumentParser) -> None:
     """Add what it is given, and what results are compared with."""
     inputs = parser.add_mutually_exclusive_group()
     inputs.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="of the random inputs; default: 0"
+        "--seed", type=seed, default=0, metavar="N", help="seed of the random inputs; default: 0"
     )
     inputs.add_argument(
         "--inputs", metavar="FILE", help="inputs of a FILE of IR by name, as safetensors"
@@ -71,7 +71,7 @@ def _add_reports(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report",
         action="store_true",
-        help="also say what the machine code tells of each kernel, as compile --report does",
+        help="also print a report on the machine code of each kernel, as compile --report does",
     )
     parser.add_argument(
         "--bench",

@@ -25,7 +25,7 @@ def add(add_parser: AddParser) -> None:
         metavar="FOLDER",
         nargs="*",
         default=["test/codegen/simulator/kernels", "test/codegen/simulator/tile"],
-        help="of NAME.cu with NAME.toml, and NAME.mlir; default: the kernels of a checkout",
+        help="folder of NAME.cu with NAME.toml, and NAME.mlir; default: the kernels of a checkout",
     )
     parser.set_defaults(reads={"folders": "kernels"})
     parser.add_argument("--quick", action="store_true", help="some bugs of each kernel only")

@@ -46,13 +46,13 @@ def add(add_parser: AddParser) -> None:
         "--filter", type=regex, metavar="RE", help="cases of a suite with a match in their name"
     )
     parser.add_argument(
-        "--space", action="store_true", help="say how many schedules there are, and measure none"
+        "--space", action="store_true", help="print the number of schedules, and measure none"
     )
     parser.add_argument(
         "--evaluator",
         choices=EVALUATORS,
         default="gpu",
-        help="who says how long a kernel takes: the GPU, or a model, which needs none",
+        help="source of the times of kernels: the GPU, or a model, which needs none",
     )
     parser.add_argument(
         "--shortlist",
@@ -69,7 +69,7 @@ def add(add_parser: AddParser) -> None:
         "--json", metavar="FILE", help="also write all that was found as JSON, - for stdout"
     )
     parser.add_argument(
-        "-v", dest="verbose", action="store_true", help="say on stderr what each schedule came to"
+        "-v", dest="verbose", action="store_true", help="print on stderr the time of each schedule"
     )
 
 
@@ -115,7 +115,7 @@ def _add_processes(parser: argparse.ArgumentParser) -> None:
         type=seconds,
         default=180.0,
         metavar="SECONDS",
-        help="what compiles or runs for longer is killed; default: 180",
+        help="kill processes that compile or run for longer; default: 180",
     )
 
 
