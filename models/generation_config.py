@@ -32,6 +32,10 @@ _CHANGES_THE_LIKELIEST = {
 """What makes `transformers` generate other tokens, and the value with which it does not."""
 
 
+_LARGEST = 1e6
+"""Largest penalty, with which no token is repeated already."""
+
+
 class GenerationConfig(NamedTuple):
     """What is followed of it, and the names of what is not."""
 
@@ -76,7 +80,7 @@ def _penalty(source: Any, folder: Path) -> float:
     penalty: Any = source.repetition_penalty
     if penalty is None:
         return 1.0
-    if type(penalty) not in (int, float) or not 0 < penalty < float("inf"):
+    if type(penalty) not in (int, float) or not 0 < penalty <= _LARGEST:
         says = f"{folder / FILE} says that repetition_penalty is {penalty!r}"
-        raise UsageError(says, remedy="it is a number above 0, or null")
+        raise UsageError(says, remedy="it is a number of at most 1e6 and above 0, or null")
     return float(penalty)

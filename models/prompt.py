@@ -5,7 +5,8 @@ What a model is asked to continue: a text, or tokens by number; and tokens as te
 The tokenizer is the one in the model's folder, with the special tokens that it puts before a text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +16,10 @@ from tilewright.errors import UsageError, one_line
 
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json")
 """One of them is there if a tokenizer is. Of none at all some families make an empty one."""
+
+
+_PANIC = "PanicException"
+"""Exception of a library in Rust that has failed; it derives from `BaseException`."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,10 @@ class Prompt:
 
     def text_of(self, tokens: Sequence[int]) -> str | None:
         """Tokens as text; None without a tokenizer."""
-        return None if self.tokenizer is None else self.tokenizer.decode([*tokens])
+        if self.tokenizer is None:
+            return None
+        with _reading(self.tokenizer.name_or_path):
+            return self.tokenizer.decode([*tokens])
 
 
 def prompt_of_text(folder: Path, text: str, vocabulary: int) -> Prompt:
@@ -39,7 +47,8 @@ def prompt_of_text(folder: Path, text: str, vocabulary: int) -> Prompt:
     """
     tokenizer = _tokenizer(folder)
     _check_text(text)
-    tokens: list[int] = tokenizer(text)["input_ids"] if text else []
+    with _reading(folder):
+        tokens: list[int] = tokenizer(text)["input_ids"] if text else []
     return Prompt(_checked(tokens, vocabulary), tokenizer)
 
 
@@ -79,7 +88,16 @@ def _tokenizer(folder: Path) -> Any:
         remedy = "give the prompt as tokens: --prompt-ids 1,2,3"
         raise UsageError(f"'{folder}' has no tokenizer for --prompt", remedy=remedy)
     auto: Any = import_module("transformers").AutoTokenizer
-    try:
+    with _reading(folder):
         return auto.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # of tokenizers, sentencepiece, tiktoken or JSON
+
+
+@contextmanager
+def _reading(folder: Path | str) -> Generator[None]:
+    """Raise `UsageError` for what a damaged tokenizer comes to, of whatever library it is."""
+    try:
+        yield
+    except BaseException as error:
+        if not (isinstance(error, Exception) or type(error).__name__ == _PANIC):
+            raise
         raise UsageError(f"cannot read the tokenizer in '{folder}': {one_line(error)}") from error

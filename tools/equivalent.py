@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from tilewright.errors import UsageError
 
@@ -58,9 +58,13 @@ def read_equivalent(kernel: Path) -> tuple[Equivalent, ...]:
         return ()
     try:
         entries = tomllib.loads(path.read_text()).get(kernel.stem, [])
-    except tomllib.TOMLDecodeError as err:
+    except OSError as err:
+        raise UsageError(f"cannot read '{path}': {err.strerror}") from err
+    except ValueError as err:
         raise UsageError(str(err), where=str(path)) from err
-    return tuple(_entry(entry, path, kernel.stem) for entry in entries)
+    if not isinstance(entries, list):
+        raise UsageError(f"[[{kernel.stem}]] is no list of tables: {entries}", where=str(path))
+    return tuple(_entry(entry, path, kernel.stem) for entry in cast(list[Any], entries))
 
 
 def _entry(entry: Any, path: Path, kernel: str) -> Equivalent:

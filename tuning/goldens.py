@@ -40,6 +40,9 @@ from tilewright.tuning.operand_names import from_canonical
 FOLDER = Path(__file__).parent / "goldens"
 """Where those lie that come with us."""
 
+_LONGEST_US = 1e15
+"""Microseconds that no kernel takes; NaN is no less."""
+
 _TEXTS = ("kernel", "about", "origin", "schedule", "measured_at", "nvrtc")
 
 
@@ -149,12 +152,18 @@ def _golden(entry: Mapping[str, Any]) -> Golden:
     return Golden(
         **{name: _checked(entry[name], str) for name in _TEXTS},
         inputs=tuple(_checked(name, str) for name in inputs),
-        us=float(_checked(entry["us"], float | int)),
+        us=_time(entry["us"]),
         semantics=_checked(entry["semantics"], int),
     )
 
 
+def _time(value: Any) -> float:
+    if not 0 <= _checked(value, float | int) < _LONGEST_US:
+        raise ValueError(f"unexpected {value!r}")
+    return float(value)
+
+
 def _checked(value: Any, kind: Any) -> Any:
-    if not isinstance(value, kind):
+    if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(f"unexpected {value!r}")
     return value

@@ -21,7 +21,7 @@ from tilewright.codegen.simulator.arguments import Argument
 from tilewright.codegen.simulator.findings import SimulationTooLarge
 from tilewright.codegen.simulator.simulator import Report, simulate
 from tilewright.codegen.simulator.tensor_map import TensorMap
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, in_brief
 
 WRONG = "wrong"
 """How a mutant is found whose results differ, and nothing else."""
@@ -94,28 +94,63 @@ class Outcome:
 
 
 def load_case(path: Path) -> Case:
-    """Reads `NAME.toml` and the `NAME.cu` beside it."""
-    table = tomllib.loads(path.read_text())
+    """Read `NAME.toml` and the `NAME.cu` beside it. Raises `UsageError`, which names the file."""
+    try:
+        return _case(path, tomllib.loads(path.read_text()))
+    except OSError as err:
+        raise UsageError(f"cannot read '{err.filename}': {err.strerror}") from err
+    except KeyError as err:
+        raise UsageError(f"it lacks {err}", where=str(path)) from err
+    except (ValueError, TypeError) as err:
+        raise UsageError(f"it is no case: {err}", where=str(path)) from err
+
+
+def _case(path: Path, table: Mapping[str, Any]) -> Case:
     return Case(
         name=path.stem,
         source=path.with_suffix(".cu").read_text(),
-        kernel=table["kernel"],
-        grid=table["grid"],
-        block=table["block"],
-        shared_bytes=table.get("shared_bytes", 0),
-        target=table.get("target", nvrtc.DEFAULT_TARGET),
-        arguments=tuple(table["argument"]),
-        reference=table["reference"],
-        tolerance=table.get("tolerance", 1e-5),
-        mutants=tuple(Mutant(**mutant) for mutant in table["mutant"]),
+        kernel=_checked(table["kernel"], str),
+        grid=_checked(table["grid"], int),
+        block=_checked(table["block"], int),
+        shared_bytes=_checked(table.get("shared_bytes", 0), int),
+        target=_checked(table.get("target", nvrtc.DEFAULT_TARGET), str),
+        arguments=tuple(map(_argument, table["argument"])),
+        reference=_checked(table["reference"], str),
+        tolerance=_checked(table.get("tolerance", 1e-5), float),
+        mutants=tuple(_mutant(mutant) for mutant in table["mutant"]),
     )
+
+
+def _argument(table: Any) -> Mapping[str, Any]:
+    return _checked(table, dict)
+
+
+def _mutant(table: Any) -> Mutant:
+    fields: dict[str, Any] = _checked(table, dict)
+    mutant = Mutant(**fields)
+    for text in (mutant.what, mutant.old, mutant.new, mutant.finds):
+        _checked(text, str)
+    if not mutant.old:
+        raise ValueError(f"the mutant '{mutant.what}' replaces nothing")
+    if not 0 <= _checked(mutant.which, int):
+        raise ValueError(f"the mutant '{mutant.what}' counts from 0, not from {mutant.which}")
+    return mutant
+
+
+def _checked(value: Any, kind: type) -> Any:
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+        raise TypeError(f"unexpected {value!r}")
+    return value
 
 
 def run_case(case: Case, mutant: Mutant | None = None) -> Outcome:
     """Runs a case, or a mutant of it. Raises `CudaCompileError` for what does not compile."""
     source = case.source if mutant is None else mutant.planted(case.source)
     ptx = nvrtc.compile(source, case.target, name=f"{case.name}.cu").ptx
-    arrays, arguments, read_only = _arguments(case)
+    try:
+        arrays, arguments, read_only = _arguments(case)
+    except (TypeError, ValueError, MemoryError) as err:
+        raise UsageError(f"{case.name}: no such arguments: {err}") from err
     try:
         report = simulate(
             ptx,
@@ -170,8 +205,14 @@ def _normal(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.f
 
 def _error(case: Case, arrays: Arrays) -> float:
     """The largest difference from the reference; infinite where nothing was written."""
-    (output,) = (table["name"] for table in case.arguments if "output" in table)
+    outputs = [table["name"] for table in case.arguments if "output" in table]
+    if len(outputs) != 1:
+        raise UsageError(f"{case.name}: it has {len(outputs)} outputs, and should have one")
+    (output,) = outputs
     names = {name: array.astype(np.float64) for name, array in arrays.items() if name != output}
-    expected = eval(case.reference, {"np": np, **names})  # a case's file is a program of ours
-    difference = np.abs(arrays[output] - expected)
+    try:
+        expected = eval(case.reference, {"np": np, **names})  # code, as `-c` is
+        difference = np.abs(arrays[output] - np.asarray(expected, np.float64))
+    except Exception as err:  # of whatever kind the code raises
+        raise UsageError(f"{case.name}: its reference: {in_brief(err)}") from err
     return float(np.where(np.isnan(difference), np.inf, difference).max())

@@ -16,7 +16,10 @@ from typing import Any
 from tilewright.errors import UsageError
 from tilewright.tools.bench.request import AnyCase
 from tilewright.tools.bench.row import SCHEMA, Row, head
+from tilewright.tools.bench.row_check import wrong_field
 from tilewright.tools.output_path import write_text
+
+_REMEDY = "give --json another file"
 
 
 class ResultsFile:
@@ -61,15 +64,18 @@ def _stored(path: Path) -> dict[str, Any]:
         return {}
     try:
         stored = json.loads(path.read_text())
-        _ = (
-            stored["schema"],
-            stored["environment"].items(),
-            [row["name"] for row in stored["cases"]],
-        )
+        _ = stored["schema"], stored["environment"].items(), [*stored["cases"]]
     except OSError as err:
         raise UsageError(f"cannot read '{path}': {err.strerror}") from err
-    except (ValueError, KeyError, TypeError, AttributeError) as err:
-        raise UsageError(
-            f"'{path}' holds something else than results", remedy="give --json another file"
-        ) from err
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as err:
+        raise UsageError(f"'{path}' holds something else than results", remedy=_REMEDY) from err
+    if stored["schema"] == SCHEMA:
+        _check_rows(stored["cases"], path)
     return stored
+
+
+def _check_rows(rows: Sequence[object], path: Path) -> None:
+    for number, row in enumerate(rows):
+        if wrong := wrong_field(row):
+            says = f"'{path}' holds something else than results: {wrong} of case {number}"
+            raise UsageError(says, remedy=_REMEDY)

@@ -103,7 +103,8 @@ def _add_processes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scheduler",
         metavar="URL",
-        help="measure on the workers of a Dask scheduler, as tcp://host:8786",
+        help="measure on the workers of a Dask scheduler, tcp://host:8786 in a network that is "
+        "trusted, or tls://host:8786 with the certificates of Dask's configuration",
     )
     parser.add_argument(
         "--jobs",

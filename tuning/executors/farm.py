@@ -8,7 +8,10 @@ Machines of a Dask scheduler, `tcp://host:8786`, as an executor.
 Every worker measures on its own GPU, one schedule at a time, in a process beside it that may hang.
 Times of one tuning are compared, so only workers with the same GPU take part.
 
-Reference: Dask.distributed, "Futures", `Client.get_executor`.
+A farm trusts its network: anybody that reaches a scheduler or a worker runs code there, with the
+rights of its user. `tls://host:8786` has Dask ask for certificates, which its configuration names.
+
+Reference: Dask.distributed, "Futures", `Client.get_executor`; "TLS/SSL", `distributed.comm.tls`.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,6 +29,8 @@ T = TypeVar("T")
 
 _CONNECT_S = 10.0
 
+_CERTIFICATES = "docs/tune-command.md says where Dask finds certificates"
+
 
 class Farm(AbstractContextManager["Farm"]):
     """The workers of a scheduler. Raises `TilewrightError` where it cannot be reached."""
@@ -38,8 +43,11 @@ class Farm(AbstractContextManager["Farm"]):
             raise TilewrightError(f"--scheduler needs {err.name}", remedy=remedy) from None
         try:
             self._client: Any = Client(url, timeout=_CONNECT_S, set_as_default=False)
-        except (OSError, ValueError) as err:
-            raise UsageError(f"there is no scheduler at '{url}': {err}") from None
+        except (OSError, ValueError, TypeError, RuntimeError) as err:
+            raise UsageError(
+                f"there is no scheduler at '{url}': {err}",
+                remedy=_CERTIFICATES if url.startswith("tls://") else "",
+            ) from None
 
     def __exit__(self, *_: object) -> None:
         self._client.close()

@@ -2,7 +2,12 @@
 """A farm of this machine alone: calls get there, and what they do to a process is told."""
 
 import os
-from collections.abc import Iterator
+import shutil
+import subprocess
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,18 +29,25 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tilewright.tuning.executors.farm.present_gpu", lambda: GPU)
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    """Of a scheduler with one worker."""
+@contextmanager
+def cluster(protocol: str) -> Generator[str]:
+    """Start a scheduler with one worker."""
     with distributed.LocalCluster(
         n_workers=1,
         threads_per_worker=1,
         processes=False,
         dashboard_address=None,
         host="127.0.0.1",
-        protocol="tcp",
-    ) as cluster:
-        yield cluster.scheduler_address
+        protocol=protocol,
+    ) as started:
+        yield started.scheduler_address
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """Of a scheduler with one worker."""
+    with cluster("tcp") as url:
+        yield url
 
 
 @pytest.mark.usefixtures("gpu")
@@ -71,3 +83,46 @@ def test_where_there_is_no_scheduler(url: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("tilewright.tuning.executors.farm._CONNECT_S", 0.2)
     with pytest.raises(UsageError, match=f"there is no scheduler at '{url}'"):
         Farm(url)
+
+
+OPENSSL = shutil.which("openssl")
+TLS = "distributed.comm.tls"
+ROLES = ("scheduler", "worker", "client")
+
+
+def certificate(folder: Path, name: str, authority: str | None = None) -> dict[str, str]:
+    """Make a certificate as docs/tune-command.md does, with a key that takes less time."""
+    found = {kind: str(folder / f"{name}-{kind}.pem") for kind in ("cert", "key")}
+    signed = [] if authority is None else ["-CA", f"{authority}-cert.pem"]
+    signed += [] if authority is None else ["-CAkey", f"{authority}-key.pem"]
+    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    files = ["-keyout", found["key"], "-out", found["cert"]]
+    command = [str(OPENSSL), "req", "-x509", *kind, "-subj", f"/CN={name}", *signed, *files]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    if "nknown option" in done.stderr:
+        pytest.skip("openssl is older than version 3")
+    assert done.returncode == 0, done.stderr
+    return found
+
+
+@pytest.mark.skipif(OPENSSL is None, reason="there is no openssl")
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_certificates_are_asked_for(tmp_path: Path) -> None:
+    authority = certificate(tmp_path, "authority")["cert"]
+    farm, other = certificate(tmp_path, "farm", "authority"), certificate(tmp_path, "other")
+    files = {f"{TLS}.{role}.{kind}": file for role in ROLES for kind, file in farm.items()}
+    settings: Any = import_module("dask").config.set
+    with settings({**files, f"{TLS}.ca-file": authority}), cluster("tls") as url:
+        assert url.startswith("tls://")
+        with Farm(url) as found:
+            (call,) = [found.executor([*found.gpus()], limit_s=60).submit(int, "4")]
+            assert call.result() == 4
+        client = {f"{TLS}.client.{kind}": file for kind, file in other.items()}
+        nothing = dict.fromkeys([*client, f"{TLS}.ca-file"])
+        for wrong in (client, nothing, {f"{TLS}.ca-file": other["cert"]}):
+            with settings(wrong), pytest.raises(UsageError, match=r"'tls://.*says where Dask"):
+                Farm(url)
+        with settings({"distributed.comm.require-encryption": True}):
+            with pytest.raises(UsageError, match="encryption required by Dask configuration"):
+                Farm(url.replace("tls://", "tcp://"))
