@@ -84,17 +84,21 @@ def _process_limit() -> Iterator[int]:
             yield max(0, limit - pages * resource.getpagesize())
 
 
-def bytes_needed(root: Operation, types: ElementTypes) -> int:
-    """Return about how many bytes it takes to interpret a function or a kernel, at most."""
+def bytes_needed(root: Operation, types: ElementTypes, *callers: Operation) -> int:
+    """
+    Return about how many bytes it takes to interpret a function or a kernel, at most. A function
+    that is one of `callers` takes none: it never returns, which the interpreter reports.
+    """
     if isinstance(root, KernelOp | FuncOp):
         return _bytes_of_kernel(root, types)
-    if not isinstance(root, func.FuncOp):
+    if not isinstance(root, func.FuncOp) or root in callers:
         return 0
     ops = [op for block in root.body.blocks for op in block.ops]
     arguments = sum(_bytes_of(arg, types) for block in root.body.blocks for arg in block.args)
     held = sum(_bytes_of(result, types) for op in ops for result in op.results)
     returned = sum(_bytes_of(value, types) for op in ops[-1:] for value in op.operands)
-    return arguments + held + max(returned, *(_bytes_while(op, types) for op in ops))
+    while_run = (_bytes_while(op, types, *callers, root) for op in ops)
+    return arguments + held + max(returned, max(while_run, default=0))
 
 
 def _bytes_of_kernel(kernel: KernelOp | FuncOp, types: ElementTypes) -> int:
@@ -104,12 +108,12 @@ def _bytes_of_kernel(kernel: KernelOp | FuncOp, types: ElementTypes) -> int:
     return races + buffers + min(_PIECE, _VALUE * scalar_operations(kernel))
 
 
-def _bytes_while(op: Operation, types: ElementTypes) -> int:
+def _bytes_while(op: Operation, types: ElementTypes, *callers: Operation) -> int:
     """Return the bytes that are needed only while an operation of a function runs."""
     if isinstance(op, func.CallOp | LaunchOp):
         name = op.callee if isinstance(op, func.CallOp) else op.kernel
         callee = SymbolTable.lookup_symbol(op, name)
-        return 0 if callee is None else bytes_needed(callee, types)
+        return 0 if callee is None else bytes_needed(callee, types, *callers)
     if isinstance(op, IndexMapOp | GatherOp | ScatterOp):
         return _SUBSCRIPTS * max(map(_elements, (*op.operands, *op.results)))
     return max((_bytes_of(value, types) for value in op.results), default=0)

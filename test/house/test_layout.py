@@ -73,6 +73,7 @@ _WRITERS = {
     "codegen/whole_file.py": "writes files whole",
     "models/folder.py": "writes a folder whole, which is renamed",
     "tools/cli.py": "opens the null device",
+    "tools/run_lines.py": "redirects the output of a test to a file, as a shell does",
 }
 """Files that may write files themselves, and why; all others call them."""
 

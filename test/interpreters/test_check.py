@@ -132,7 +132,7 @@ def test_nan_does_not_hide_a_mistake(parse: Parse) -> None:
 
 LARGE = """
 func.func @main(%x: tensor<3xi64>) -> tensor<3xi64> {
-  %large = prim.constant 1152921504606846976 : i64
+  %large = prim.constant 1152921504606846976 : i64 -> tensor<3xi64>
   %0 = prim.elementwise add(%x, %large) : tensor<3xi64>
   func.return %0 : tensor<3xi64>
 }

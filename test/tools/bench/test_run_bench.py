@@ -85,6 +85,7 @@ def test_what_cannot_be_timed(
     tilewright: Tilewright,
 ) -> None:
     monkeypatch.setattr("tilewright.tools.bench.gpu.why_no_gpu", lambda: "a test")
+    Path("x.mlir").touch()
     result = tilewright("run", *argv)
     assert (result.code, result.out) == (code, "")
     assert complaint in result.err
