@@ -100,10 +100,16 @@ def _run(made: list[Event]) -> list[_Done]:
             threads.tick(lane)
         match event.what:
             case "read" | "write" | "update":
-                place = _GLOBAL if event.is_global else event.block, event.cell
+                home = event.home if event.home >= 0 else event.block
+                place = _GLOBAL if event.is_global else home, event.cell
                 done += [_access(threads, number, lane, place, event.what) for lane in lanes]
             case "sync" | "syncwarp":
                 threads.learn(lanes, threads.told(lanes))
+            case "meet" if event.block < BLOCKS - 1:
+                pass
+            case "meet":
+                everyone = list(range(_THREADS))
+                threads.learn(everyone, threads.told(everyone))
             case "arrive":
                 told["barrier", event.block, event.cell] = threads.told(lanes)
             case "await":

@@ -23,7 +23,10 @@ class Event:
     - signal, wait: arrive at mbarrier `cell`, and wait for its phase;
     - copy, finish: `cp.async` to a shared `cell` from a global one, and waiting for all of them;
     - bulk: such a copy in bulk, which arrives at `mbarrier`; fence: `fence.proxy.async`;
-    - release, acquire: set flag `cell` of the launch, and wait for it.
+    - release, acquire: set flag `cell` of the launch, and wait for it;
+    - meet: at the barrier of the cluster, if the blocks are one.
+
+    An access is to the shared memory of the block `home`, or to global memory.
     """
 
     what: str
@@ -34,13 +37,16 @@ class Event:
     is_global: bool = False
     source: int = 0
     mbarrier: int = 0
+    home: int = -1
+    """The block itself, if negative."""
 
 
 class _Drawing:
     """Events that are drawn one after the other, with those that have to follow."""
 
-    def __init__(self, random: Random):
+    def __init__(self, random: Random, cluster: bool):
         self.random = random
+        self.cluster = cluster
         self.made: list[Event] = []
         self.later: list[Event] = []
         self.named = [0] * BLOCKS
@@ -58,7 +64,9 @@ class _Drawing:
         match random.choice(_WHAT):
             case "read" | "write" | "update" as what:
                 lanes = ALL if what != "write" and random.random() < 0.3 else (lane,)
-                self.made.append(Event(what, *mine, lanes, cell, random.random() < 0.5))
+                is_global = random.random() < 0.5
+                home = random.randrange(BLOCKS) if self.cluster and not is_global else -1
+                self.made.append(Event(what, *mine, lanes, cell, is_global, home=home))
             case "sync":
                 self.made.append(Event("sync", block, tuple(range(WARPS))))
             case "pair" | "arrive" as what:
@@ -80,6 +88,8 @@ class _Drawing:
                 to = random.randrange(BLOCKS), (random.randrange(WARPS),)
                 self.later.append(Event("acquire", *to, (random.choice((0, lane)),), self.flags))
                 self.flags += 1
+            case "meet" if self.cluster:
+                self.made += [Event("meet", each, tuple(range(WARPS))) for each in range(BLOCKS)]
             case "later" if self.later:
                 self.made.append(self.later.pop(random.randrange(len(self.later))))
             case "syncwarp" | "finish" as what:
@@ -108,13 +118,13 @@ class _Drawing:
 _WHAT = (
     *("read", "write", "update") * 3,
     *("sync", "sync", "syncwarp", "pair", "arrive", "signal", "release", "release"),
-    *("copy", "bulk", "bulk", "fence", "finish", "later", "later", "later", "later"),
+    *("copy", "bulk", "bulk", "fence", "meet", "finish", "later", "later", "later", "later"),
 )
 
 
-def events(random: Random, length: int) -> list[Event]:
+def events(random: Random, length: int, *, cluster: bool = False) -> list[Event]:
     """Return the events of one kernel: about as many that synchronise as that access memory."""
-    drawing = _Drawing(random)
+    drawing = _Drawing(random, cluster)
     for _ in range(length):
         drawing.draw()
     return [*drawing.made, *drawing.later]
@@ -137,12 +147,14 @@ _TEXT = {
     "acquire": "while (acquire(flags + CELL) == 0) {}",
 }
 HELPERS = """
+INLINE unsigned there(unsigned p, int block) { unsigned q;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(q) : "r"(p), "r"(block)); return q; }
 INLINE void get(unsigned p) { float v;
-  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(p) : "memory"); }
+  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(v) : "r"(p) : "memory"); }
 INLINE void put(unsigned p) {
-  asm volatile("st.shared.f32 [%0], 0f00000000;" :: "r"(p) : "memory"); }
+  asm volatile("st.shared::cluster.f32 [%0], 0f00000000;" :: "r"(p) : "memory"); }
 INLINE void add(unsigned p) {
-  asm volatile("red.shared.add.f32 [%0], 0f00000000;" :: "r"(p) : "memory"); }
+  asm volatile("red.shared::cluster.add.f32 [%0], 0f00000000;" :: "r"(p) : "memory"); }
 INLINE void get(float* p) { float v;
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(v) : "l"(p) : "memory"); }
 INLINE void put(float* p) {
@@ -153,7 +165,10 @@ INLINE void add(float* p) {
 """Functions that the kernels use, beside the prelude of the pairs."""
 
 
-def text(made: list[Event], name: str) -> str:
+_MEET = "CLUSTER_BARRIER"
+
+
+def text(made: list[Event], name: str, *, cluster: bool = False) -> str:
     """Return the CUDA text of a kernel: event `n` stands in its line `n + 1`, counted from 0."""
     counts: dict[int, int] = {}
     for event in made:
@@ -161,17 +176,21 @@ def text(made: list[Event], name: str) -> str:
             bar = event.cell if event.what == "signal" else event.mbarrier
             counts[bar] = counts.get(bar, 0) + len(event.lanes)
     makes = " ".join(f"make(bars + {bar}, {count});" for bar, count in counts.items())
+    clustered, meet = ("__cluster_dims__(2) ", f"{_MEET};") if cluster else ("", "")
     start = (
-        f'extern "C" __global__ void {name}(float* g, unsigned* flags) {{ '
+        f'extern "C" __global__ void {clustered}{name}(float* g, unsigned* flags) {{ '
         f"__shared__ __align__(16) float s[{4 * CELLS}]; __shared__ u64 bars[{len(counts) + 1}]; "
         "const int t = threadIdx.x, w = t / 32; "
         f"if (t == 0) {{ for (int i = 0; i < {4 * CELLS}; ++i) s[i] = 0.f; {makes} }} "
-        "FENCE_PROXY; __syncthreads(); if (t == 0) FENCE_PROXY; __syncthreads();"
+        "FENCE_PROXY; __syncthreads(); if (t == 0) FENCE_PROXY; __syncthreads(); "
+        f"{meet}"
     )
-    return "\n".join([start, *map(_line, made), "}"])
+    return "\n".join([start, *map(_line, made), f"{meet} }}"])
 
 
 def _line(event: Event) -> str:
+    if event.what == "meet":
+        return f"if (blockIdx.x == {event.block}) {{ {_MEET}; }}"
     if event.what == "sync":
         if len(event.warps) == WARPS:
             return f"if (blockIdx.x == {event.block}) __syncthreads();"
@@ -181,6 +200,8 @@ def _line(event: Event) -> str:
     if event.lanes != ALL:
         here = f"t == {event.warps[0] * WARP + event.lanes[0]}"
     at = f"g + {4 * event.cell + 1}" if event.is_global else f"AT(s + {4 * event.cell + 1})"
+    if event.home >= 0:
+        at = f"there({at}, {event.home})"
     words = {"AT_CELL": at, "CELL": str(event.cell), "SOURCE": str(event.source)}
     body = _TEXT[event.what].replace("BAR", str(event.mbarrier))
     for word, value in words.items():
