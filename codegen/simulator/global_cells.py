@@ -3,7 +3,7 @@
 What is remembered of each place of an array in global memory, to find races.
 
 A stamp says who did something and when: `time << 40`, a flag for bulk copies, and the number of the
-thread within the launch from 1; for a bulk copy the number of its mbarrier's cluster and of the
+thread within the launch; for a bulk copy the number of its mbarrier's cluster and of the
 mbarrier in that.
 """
 
@@ -13,7 +13,7 @@ from enum import Enum
 import numpy as np
 
 from tilewright.codegen.simulator.crowds import Crowd, Stamps
-from tilewright.codegen.simulator.lanes import Booleans, Integers
+from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers
 from tilewright.codegen.simulator.observed import Observed
 from tilewright.codegen.simulator.strong_accesses import StrongAccesses
 
@@ -22,8 +22,23 @@ COPY = 1 << 38
 NUMBER = COPY - 1
 ACTOR = COPY | NUMBER
 """The bits that name who did it."""
+FIRST = WARP
+"""The number of the launch's first thread, so that no stamp is 0 and warps stay whole."""
 CLUSTER_SHIFT = 16
-"""Where the number of a bulk copy has its cluster; below is the mbarrier, from 1."""
+"""Where the number of a bulk copy has its cluster; below is the mbarrier."""
+
+
+def copy_stamp(cluster: int, mbarrier: int, time: int) -> int:
+    """The stamp of a bulk copy; no two of them are of one warp."""
+    number = ((cluster << CLUSTER_SHIFT) + mbarrier + 1) * WARP
+    return time << TIME_SHIFT | COPY | number
+
+
+def copier(stamps: Stamps) -> tuple[Integers, Integers]:
+    """The cluster and the mbarrier that such stamps name."""
+    number = (stamps & NUMBER) // WARP - 1
+    return number >> CLUSTER_SHIFT, number & (1 << CLUSTER_SHIFT) - 1
+
 
 Alive = Callable[[Integers, Stamps], Booleans]
 

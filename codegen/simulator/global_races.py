@@ -21,12 +21,14 @@ from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.global_cells import (
     ACTOR,
-    CLUSTER_SHIFT,
     COPY,
+    FIRST,
     NUMBER,
     TIME_SHIFT,
     Cells,
     Doing,
+    copier,
+    copy_stamp,
 )
 from tilewright.codegen.simulator.lanes import Booleans, Integers
 from tilewright.codegen.simulator.memory import Access, Mode
@@ -114,13 +116,12 @@ class GlobalRaces:
         if Doing.UPDATE in array.crowds:
             updates = self._earlier(now, array.crowds[Doing.UPDATE])
             self._compare_proxied(now, *updates, Doing.UPDATE.value)
-        cluster = int(self._cluster(np.array([lane]))[0])
-        number = (cluster << CLUSTER_SHIFT) + read.agent - self._geometry.lanes + 1
-        stamp = (read.time - COPY_TIME) << TIME_SHIFT | COPY | number
+        cluster, mbarrier = int(self._cluster(lanes[:1])[0]), read.agent - self._geometry.lanes
+        stamp = copy_stamp(cluster, mbarrier, read.time - COPY_TIME)
         array.crowd(Doing.READ, self._may_race).add(cells, np.full(len(cells), stamp))
 
     def _stamps(self, lanes: Integers) -> Stamps:
-        thread = lanes + (self._geometry.first_block * self._geometry.width + 1)
+        thread = lanes + (self._geometry.first_block * self._geometry.width + FIRST)
         return (self._order.time[lanes] << TIME_SHIFT) | thread
 
     def _cluster(self, lanes: Integers) -> Integers:
@@ -171,11 +172,7 @@ class GlobalRaces:
 
     def _earlier(self, now: _Now, crowd: Crowd) -> tuple[Integers, Stamps]:
         """Pairs of an access, as a place in `now.cells`, and an earlier one of the crowd."""
-        cells = now.cells
-        last = crowd.last[cells]
-        (places,) = np.nonzero(last)
-        others, stamps = crowd.met(cells, self._order.knowledge(now.lanes))
-        return np.concatenate([places, others]), np.concatenate([last[places], stamps])
+        return crowd.earlier(now.cells, self._order.knowledge(now.lanes))
 
     def _meet_strong(self, now: _Now) -> None:
         """
@@ -237,13 +234,14 @@ class GlobalRaces:
     def _knows(self, lanes: Integers, stamps: Stamps, view: View = View.VISIBLE) -> Booleans:
         """Whether each lane knows what a stamp says, or sees it by a view."""
         order, geometry = self._order, self._geometry
-        who, time = (stamps & NUMBER) - 1, stamps >> TIME_SHIFT
-        copies = stamps & COPY != 0
-        time = np.where(copies, time + COPY_TIME, time)
-        mbarrier = who & (1 << CLUSTER_SHIFT) - 1
-        then = who - geometry.first_block * geometry.width
-        then = np.where(copies, geometry.lanes + mbarrier, then)
-        cluster = np.where(copies, who >> CLUSTER_SHIFT, self._cluster(then))
+        time, copies = stamps >> TIME_SHIFT, stamps & COPY != 0
+        then = (stamps & NUMBER) - FIRST - geometry.first_block * geometry.width
+        cluster = self._cluster(then)
+        if copies.any():
+            there, mbarrier = copier(stamps)
+            time = np.where(copies, time + COPY_TIME, time)
+            then = np.where(copies, geometry.lanes + mbarrier, then)
+            cluster = np.where(copies, there, cluster)
         near = cluster == self._cluster(lanes)
         known = np.zeros(len(lanes), np.bool_)
         known[near] = order.knows(lanes[near], then[near], time[near], view)
@@ -257,8 +255,8 @@ class GlobalRaces:
     ) -> Booleans:
         """The same of other clusters, by what atomics have handed on."""
         order, width = self._order, self._geometry.width
-        who, copies = (stamps & NUMBER) - 1, stamps & COPY != 0
-        cluster, mbarrier = who >> CLUSTER_SHIFT, who & (1 << CLUSTER_SHIFT) - 1
+        who, copies = (stamps & NUMBER) - FIRST, stamps & COPY != 0
+        cluster, mbarrier = copier(stamps)
         member = np.where(copies, mbarrier, who % width)
         key = np.where(copies, order.key_of_copies(cluster), who // width)
         known = order.knows_elsewhere(lanes, key, member, time, view)
@@ -277,8 +275,8 @@ class GlobalRaces:
         order, geometry = self._order, self._geometry
         if order.uses_rows:
             return np.ones(len(cells), np.bool_)
-        thread = stamps & NUMBER
-        here = thread > geometry.first_block * geometry.width
+        thread = (stamps & NUMBER) - FIRST
+        here = thread >= geometry.first_block * geometry.width
         needed = here & (stamps >> TIME_SHIFT >= order.floor)
         old = np.flatnonzero(~needed)
         old = old[np.lexsort((thread[old], cells[old]))]
@@ -289,7 +287,7 @@ class GlobalRaces:
         return needed
 
     def _who(self, stamp: int) -> str:
-        return self._geometry.launch_name((stamp & NUMBER) - 1)
+        return self._geometry.launch_name((stamp & NUMBER) - FIRST)
 
     def _report(self, now: _Now, lane: int, before: int, verb: str) -> None:
         if before & COPY:
@@ -313,4 +311,4 @@ class GlobalRaces:
 
 def _thread(stamps: Stamps) -> Integers:
     """The number of a thread within the launch."""
-    return (stamps & NUMBER) - 1
+    return (stamps & NUMBER) - FIRST

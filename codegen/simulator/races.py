@@ -208,11 +208,8 @@ class SharedRaces:
         """Pairs of a lane and the stamp of an update of a cell that it touches, and the cell."""
         assert self._updates is not None
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
-        last = self._updates.last[cells]
-        (alone,) = np.nonzero(last)
-        crowd, logged = self._updates.met(cells, self.order.knowledge(lanes))
-        places = np.concatenate([alone, crowd])
-        return lanes[places], np.concatenate([last[alone], logged]), cells[places]
+        places, stamps = self._updates.earlier(cells, self.order.knowledge(lanes))
+        return lanes[places], stamps, cells[places]
 
     def _against_proxy(self, touch: Touch) -> None:
         """What threads wrote is seen by a bulk copy only after a fence."""

@@ -101,12 +101,7 @@ class StrongAccesses:
     def _pairs(
         self, kind: _Kind, other: _Kind, cells: Integers, stamps: Stamps, knowledge: Integers
     ) -> tuple[Integers, Stamps]:
-        crowd = self._crowds[other]
-        last = crowd.last[cells]
-        (touched,) = np.nonzero(last)
-        logged, before = crowd.met(cells, knowledge)
-        places = np.concatenate([touched, logged])
-        before = np.concatenate([last[touched], before])
+        places, before = self._crowds[other].earlier(cells, knowledge)
         here, there = self._thread(stamps[places]), self._thread(before)
         apart = here != there
         if kind.size == other.size:
