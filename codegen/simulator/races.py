@@ -21,9 +21,10 @@ import numpy as np
 
 from tilewright.codegen.simulator.crowds import Crowd
 from tilewright.codegen.simulator.findings import Findings, Kind
+from tilewright.codegen.simulator.first_writes import FirstWrites
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Booleans, Integers
-from tilewright.codegen.simulator.memory import Access
+from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.observed import Observed
 from tilewright.codegen.simulator.order import COPY_TIME, WHO, Order, Stamps, View
 from tilewright.codegen.simulator.strong_accesses import StrongAccesses
@@ -56,6 +57,7 @@ class SharedRaces:
         self.written: Stamps = np.zeros(cells, np.int64)
         self._updates: Crowd | None = None
         self._observed: Observed | None = None
+        self._first = FirstWrites(cells, order)
         self._strong: StrongAccesses | None = None
         self._row = np.zeros(cells, np.int32)
         """Scratch: which row of an access a cell belongs to, from 1."""
@@ -83,6 +85,7 @@ class SharedRaces:
         self.touches += 1
         self._against_writes(touch, "reads")
         if strong is not None:
+            self._check_first_write(touch)
             self._meet_strong(touch, strong)
             self._observe(touch, updates=False, observes=True)
         else:
@@ -107,10 +110,26 @@ class SharedRaces:
         It observes earlier updates if its result decides what its thread does.
         """
         self._against_writes(touch, "updates")
+        if access.mode is Mode.ATOMIC:
+            self._check_first_write(touch)
         self._against_reads(touch, atomic=True)
         self._meet_strong(touch, access)
         self._observe(touch, updates=True, observes=access.observes)
         self.use_object(touch)
+
+    def _check_first_write(self, touch: Touch) -> None:
+        """Report a strong read that may come before everything that is written there."""
+        cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
+        (places,) = np.nonzero(self.written[cells] == _FILLED)
+        known = self._first.are_known(cells[places], lanes[places], self._updates)
+        if not known.all():
+            lane = int(lanes[places[np.argmin(known)]])
+            self.findings.add(
+                Kind.UNINITIALISED,
+                touch.line,
+                f"{self.geometry.name(lane)} reads shared memory that no thread may have written "
+                "yet: nothing orders it after a write",
+            )
 
     def _meet_strong(self, touch: Touch, access: Access) -> None:
         """Compare a strong access with those that are not morally strong with it."""
@@ -142,7 +161,10 @@ class SharedRaces:
         self.touches += 1
         self._updates.add(cells, self.order.stamps(lanes))
         self._updated.add(touch)
-        self.written[cells[self.written[cells] == 0]] = _FILLED
+        if not self.written[cells].all():
+            new = self.written[cells] == 0
+            self._first.add(cells[new], self.order.stamps(lanes[new]))
+            self.written[cells[new]] = _FILLED
 
     def start_bulk(self, touch: Touch, stamps: Stamps) -> None:
         """Bulk copies to places that lie apart, each row in flight until its stamp's time."""

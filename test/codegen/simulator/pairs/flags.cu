@@ -93,3 +93,13 @@ __cluster_dims__(2) k(float* x, float* y) { __shared__ int f; __shared__ float d
   if (!peer && t == 0) { while (!*(volatile int*)&f); __threadfence();
   /*!*/ y[i] = d; }
   CLUSTER_BARRIER; }
+
+//// a volatile flag is cleared without a barrier | uninitialised | float32 64 | grid 1, block 64
+k(float* y) { __shared__ volatile int f; const int t = threadIdx.x; if (t == 0) f = 1;
+  << ||| __syncthreads();>>
+  /*!*/ if (t == 32) { while (!f); y[t] = 1; } }
+
+//// an atomic that a volatile store prepares | uninitialised | int32 64 | grid 1, block 64
+k(int* y) { __shared__ int n; const int t = threadIdx.x; if (t == 0) *(volatile int*)&n = 0;
+  << ||| __syncthreads();>>
+  /*!*/ y[t] = atomicAdd(&n, 1); }
