@@ -23,7 +23,6 @@ from tilewright.codegen.simulator.global_cells import (
     ACTOR,
     COPY,
     FIRST,
-    NARROW,
     NUMBER,
     TIME_SHIFT,
     Cells,
@@ -35,6 +34,7 @@ from tilewright.codegen.simulator.lanes import Booleans, Integers
 from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.observed import Observed
 from tilewright.codegen.simulator.order import COPY_TIME, Order, View
+from tilewright.codegen.simulator.strong_accesses import StrongAccesses
 
 _WEAK_MEETS = {
     True: (Doing.UPDATE,),
@@ -42,8 +42,6 @@ _WEAK_MEETS = {
 }
 _STRONG_MEETS = {True: (), False: (Doing.READ,)}
 """What races with a load (True) or with anything else, beside plain writes."""
-_OF_THE_BLOCK = {True: (Doing.UPDATE,), False: (Doing.STRONG_READ, Doing.UPDATE)}
-"""What races with a strong access of another block if one of the two has the scope `cta`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +81,16 @@ class GlobalRaces:
         self._geometry = geometry
         self._order = order
         self._findings = findings
+        self.mixes_strong = False
+        """Whether strong accesses may race with each other: `strong_accesses.py`."""
 
     def check(self, array: Cells, lanes: Integers, offsets: Integers, access: Access) -> None:
         """The lanes access bytes of an array that may be written."""
         if access.size < array.size:
             array.refine(access.size)
-        narrow = NARROW if access.strong == "cta" else 0
-        array.has_narrow |= bool(narrow)
-        mine, cells = self._stamps(lanes) | narrow, offsets // array.size
+        if self.mixes_strong and array.strong is None:
+            array.strong = StrongAccesses(array.count, self._geometry, ACTOR, _thread)
+        mine, cells = self._stamps(lanes), offsets // array.size
         for part in range(-(-access.size // array.size)):
             self._check_cells(_Now(array, lanes, mine, access, cells + part))
 
@@ -135,8 +135,6 @@ class GlobalRaces:
             if doing in array.crowds:
                 earlier = self._earlier(now, array.crowds[doing])
                 self._compare(now, *earlier, doing.value)
-        if strong and array.has_narrow:
-            self._compare_scopes(now)
         if not now.loads and array.pulls:
             self._against_pulls(now)
         if strong:
@@ -144,6 +142,8 @@ class GlobalRaces:
         if strong or now.loads:
             doing = (Doing.STRONG_READ if strong else Doing.READ) if now.loads else Doing.UPDATE
             array.crowd(doing, self._may_race).add(cells, now.mine)
+            if strong:
+                self._meet_strong(now)
             return
         array.writer[cells] = now.mine
         for crowd in array.crowds.values():
@@ -156,7 +156,7 @@ class GlobalRaces:
         if now.access.observes and array.observed is None:
             array.observed = Observed(ACTOR)
         if array.observed is not None:
-            turns, stamps = self._geometry.turns(now.lanes), now.mine & ~NARROW
+            turns, stamps = self._geometry.turns(now.lanes), now.mine
             updates, observes = not now.loads, now.access.observes
             array.observed.add(now.cells, stamps, turns, updates=updates, observes=observes)
 
@@ -174,17 +174,21 @@ class GlobalRaces:
         """Pairs of an access, as a place in `now.cells`, and an earlier one of the crowd."""
         return crowd.earlier(now.cells, self._order.knowledge(now.lanes))
 
-    def _compare_scopes(self, now: _Now) -> None:
-        """Strong accesses of different blocks race if one of them has the scope `cta`."""
-        width = self._geometry.width
-        for doing in _OF_THE_BLOCK[now.loads]:
-            if doing not in now.array.crowds:
-                continue
-            places, before = self._earlier(now, now.array.crowds[doing])
-            mine = now.mine[places]
-            apart = ((before & NUMBER) - FIRST) // width != ((mine & NUMBER) - FIRST) // width
-            chosen = apart & ((before | mine) & NARROW != 0)
-            self._compare(now, places[chosen], before[chosen], doing.value)
+    def _meet_strong(self, now: _Now) -> None:
+        """
+        Compare strong accesses with those that are not morally strong with them.
+
+        Having observed such an access tells nothing of it (section 8.9.2).
+        """
+        if now.array.strong is None:
+            return
+        knowledge = self._order.knowledge(now.lanes)
+        places, before = now.array.strong.add(now.cells, now.mine, now.access, knowledge)
+        unknown = ~self._knows(now.lanes[places], before)
+        if unknown.any():
+            first = int(np.argmax(unknown))
+            verb = "accessed by another scope or size"
+            self._report(now, int(now.lanes[places[first]]), int(before[first]), verb)
 
     def _against_pulls(self, now: _Now) -> None:
         pulled = now.array.pulled[now.cells] > 0
@@ -275,8 +279,8 @@ class GlobalRaces:
         here = thread >= geometry.first_block * geometry.width
         needed = here & (stamps >> TIME_SHIFT >= order.floor)
         old = np.flatnonzero(~needed)
-        old = old[np.lexsort((thread[old], stamps[old] & NARROW, cells[old]))]
-        key = cells[old] << 1 | (stamps[old] & NARROW != 0)
+        old = old[np.lexsort((thread[old], cells[old]))]
+        key = cells[old]
         ends = np.ones(len(old) + 1, np.bool_)
         ends[1:-1] = key[1:] != key[:-1]
         needed[old[ends[:-1] | ends[1:]]] = True
@@ -303,3 +307,8 @@ class GlobalRaces:
             f"{self._geometry.name(lane)} {now.access.mode.value} a place of {now.array.what} "
             f"that a {copy} is still reading",
         )
+
+
+def _thread(stamps: Stamps) -> Integers:
+    """The number of a thread within the launch."""
+    return (stamps & NUMBER) - FIRST

@@ -10,31 +10,36 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import Access, Block, Complaints, Place, choose
 from tilewright.codegen.simulator.operands import TYPES, Instruction, Operand, Vector
-from tilewright.codegen.simulator.undefined import Undefined, may_be_local
+from tilewright.codegen.simulator.register_uses import may_be_local
+from tilewright.codegen.simulator.undefined import (
+    DEFINED,
+    UNWRITTEN,
+    States,
+    Undefined,
+)
 
 
 class LocalBlock(Block):
-    """The local memory of all lanes; `written` has a byte of 1 for each byte that was written."""
+    """The local memory of all lanes, and the states of its bytes (`undefined.py`)."""
 
     def __init__(self, bytes: int):
         super().__init__(np.zeros(bytes, np.uint8))
-        self.written = Block(np.zeros(bytes, np.uint8))
+        self.states = Block(np.zeros(bytes, np.uint8))
 
-    def mark(self, offsets: Integers, defined: NDArray[np.uint8]) -> None:
-        """Record stores; `defined` (lanes, bytes) has 1 for each byte that holds a value."""
-        size = defined.shape[1]
-        items = self.written.items(size)
-        items[offsets // size] = defined.view(items.dtype)[:, 0]
+    def store_states(self, offsets: Integers, states: States) -> None:
+        """Record stores of (lanes, bytes)."""
+        size = states.shape[1]
+        items = self.states.items(size)
+        items[offsets // size] = states.view(items.dtype)[:, 0]
 
-    def marks(self, offsets: Integers, size: int) -> NDArray[np.uint8]:
-        """(lanes, size): 1 for each byte that holds a value."""
-        found = np.take(self.written.items(size), offsets // size, mode="clip")
+    def load_states(self, offsets: Integers, size: int) -> States:
+        """(lanes, size)."""
+        found = np.take(self.states.items(size), offsets // size, mode="clip")
         return found.view(np.uint8).reshape(-1, size)
 
 
@@ -50,7 +55,7 @@ class LocalSpace:
 
     def reset(self) -> None:
         """Start a batch: nothing is written yet."""
-        self._block.written.data[:] = 0
+        self._block.states.data[:] = UNWRITTEN
 
     def places(self, lanes: Lanes, addresses: Integers, access: Access) -> Iterator[Place]:
         inside = (addresses >= 0) & (addresses + access.size <= self.size)
@@ -106,26 +111,25 @@ class _Watch:
 
     def load(self, place: Place) -> None:
         """Mark what the registers take from bytes that hold no value."""
-        count = len(self.registers)
-        marks = np.ones((place.lanes.count, count * self.element), np.uint8)
+        size, undefined = len(self.registers) * self.element, self.checks.undefined
+        states = np.full((place.lanes.count, size), DEFINED, np.uint8)
         if isinstance(place.block, LocalBlock):
-            marks = place.block.marks(place.offsets, count * self.element)
-        complete, text = bool(marks.all()), ""
-        if not complete:
-            text = self._text(place, *np.argwhere(marks == 0)[0].tolist())
-        for number, register in enumerate(self.registers):
-            part = marks[:, number * self.element : (number + 1) * self.element]
-            bits = (1 - part.astype(np.int64)) << np.arange(self.element)
-            missing = bits.sum(axis=1)
-            self.checks.undefined.loaded(register, place.lanes, missing, self.line, text)
+            states = place.block.load_states(place.offsets, size)
+        number = 0
+        if (unwritten := states == UNWRITTEN).any():
+            text = self._text(place, *np.argwhere(unwritten)[0].tolist())
+            number = undefined.load(self.line, text)
+        for first, register in zip(range(0, size, self.element), self.registers, strict=True):
+            mine = states[:, first : first + self.element]
+            undefined.loaded(register, place.lanes, mine, number)
 
     def store(self, place: Place) -> None:
         """Record what a store writes, and what it only copies without a value."""
         if not isinstance(place.block, LocalBlock):
             return
         undefined = self.checks.undefined
-        defined = [undefined.bytes_of(r, place.lanes, self.element) for r in self.registers]
-        place.block.mark(place.offsets, np.concatenate(defined, axis=1))
+        states = [undefined.states(r, place.lanes, self.element) for r in self.registers]
+        place.block.store_states(place.offsets, np.concatenate(states, axis=1))
 
     def _text(self, place: Place, row: int, column: int) -> str:
         lane = int(place.lanes.numbers()[row])

@@ -24,31 +24,26 @@ from numpy.typing import NDArray
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import Lanes
-from tilewright.codegen.simulator.operands import (
-    Address,
-    Instruction,
-    Operand,
-    Pair,
-    Register,
-    Vector,
+from tilewright.codegen.simulator.operands import Instruction, Operand, Register, Vector
+from tilewright.codegen.simulator.register_uses import (
+    decided,
+    followed,
+    may_be_local,
+    names,
+    targets,
 )
 from tilewright.codegen.simulator.registers import Registers
 
 Marks = NDArray[np.int64]
 """Per lane, 0 for a defined value; else a load's number in the upper half, bytes in the lower."""
+States = NDArray[np.uint8]
+"""Per byte of memory: never written, with a value, or the number of a load whose copy it has."""
 
+UNWRITTEN, DEFINED = 0, 1
+_MOST_LOADS = 254
 _NUMBER = 32
 _ALL_BYTES = 0xFF
-_SPACES = {"global", "shared", "shared_cta", "shared_cluster", "const", "param", "local"}
-_NO_RESULT = ("st", "red", "bra", "brx", "bar", "barrier", "cp")
-_ACTS = (*_NO_RESULT, "atom", "mbarrier", "shfl", "vote", "match", "redux")
-"""Instructions to which an undefined operand matters at once; a guard or an address always does."""
-
-
-def may_be_local(instruction: Instruction) -> bool:
-    """True for a load or store that names local memory, or no space."""
-    spaces = _SPACES.intersection(instruction.parts)
-    return instruction.root in ("ld", "st") and (not spaces or spaces == {"local"})
+_BIT: NDArray[np.int64] = np.array([1 << byte for byte in range(8)])
 
 
 class Undefined:
@@ -57,28 +52,45 @@ class Undefined:
     def __init__(self, kernel: Kernel, registers: Registers, findings: Findings, follow: bool):
         self._registers = registers
         self._findings = findings
-        self._followed = _followed(kernel) if follow else set[str]()
+        self._followed = followed(kernel) if follow else set[str]()
         self._marks: dict[str, Marks] = {}
         self._loads: list[tuple[int, str]] = [(0, "")]
         """By number: the line of a load that found something undefined, and the finding's text."""
+        self._numbers: dict[int, int] = {}
 
     def reset(self) -> None:
         """Start a batch: nothing is undefined."""
         self._marks.clear()
 
-    def loaded(self, register: Operand, lanes: Lanes, missing: Marks, line: int, text: str) -> None:
-        """A load fills a register; `missing` has a bit for each byte that was never written."""
+    def load(self, line: int, text: str) -> int:
+        """The number of a load in a line that has read what was never written; `text` names it."""
+        if line not in self._numbers:
+            self._loads.append((line, text))
+            self._numbers[line] = min(len(self._loads) - 1, _MOST_LOADS)
+        return self._numbers[line]
+
+    def loaded(self, register: Operand, lanes: Lanes, state: States, number: int) -> None:
+        """
+        A load has filled a register with bytes of memory, whose states are (lanes, bytes).
+
+        `number` is the load's, if any byte was never written.
+        """
         if not isinstance(register, Register):
             return
-        if missing.any():
-            self._loads.append((line, text))
-            missing = np.where(missing != 0, len(self._loads) - 1 << _NUMBER | missing, 0)
-        self._set(register.name, lanes, missing)
+        marks = np.zeros(lanes.count, np.int64)
+        if (state != DEFINED).any():
+            copied = np.maximum(state.astype(np.int64) - DEFINED, 0)
+            origin = np.where(state == UNWRITTEN, number, copied)
+            bits = _BIT[: state.shape[1]]
+            missing = np.where(state != DEFINED, bits, 0)
+            marks = origin.max(axis=1) << _NUMBER | np.add.reduce(missing, axis=1)
+        self._set(register.name, lanes, marks)
 
-    def bytes_of(self, register: Operand, lanes: Lanes, size: int) -> NDArray[np.uint8]:
-        """(lanes, size): 1 for each byte of a register that has a value."""
+    def states(self, register: Operand, lanes: Lanes, size: int) -> States:
+        """(lanes, size): the states of memory where `size` bytes of a register are stored."""
         marks = self.of(register, lanes)
-        return (marks[:, None] >> np.arange(size) & 1 ^ 1).astype(np.uint8)
+        missing = marks[:, None] >> np.arange(size) & 1
+        return (DEFINED + missing * (marks >> _NUMBER)[:, None]).astype(np.uint8)
 
     def guard(self, instruction: Instruction) -> Callable[[Lanes], None] | None:
         """A check of the predicate that guards an instruction; None where none is needed."""
@@ -89,11 +101,11 @@ class Undefined:
 
     def flow(self, instruction: Instruction) -> Callable[[Lanes], None] | None:
         """What is to be done before an instruction is executed; None for nothing."""
-        decides = [name for name in _decided(instruction) if name in self._followed]
-        targets = [name for name in _targets(instruction) if name in self._followed]
+        decides = [name for name in decided(instruction) if name in self._followed]
+        results = [name for name in targets(instruction) if name in self._followed]
         if instruction.root == "ld" and may_be_local(instruction):
-            targets = []
-        if not decides and not targets:
+            results = []
+        if not decides and not results:
             return None
         of = _FLOWS.get(instruction.root, _any)
         sources = () if instruction.root == "ld" else instruction.operands[1:]
@@ -102,10 +114,9 @@ class Undefined:
             if not self._marks:
                 return
             self._report(decides, lanes)
-            marks = of(self, instruction, sources, lanes) if targets else None
-            for name in targets:
-                assert marks is not None
-                self._set(name, lanes, marks)
+            marks = [of(self, instruction, sources, lanes) for _ in results[:1]]
+            for name in results:
+                self._set(name, lanes, marks[0])
 
         return run
 
@@ -116,7 +127,7 @@ class Undefined:
 
     def of(self, operand: Operand, lanes: Lanes) -> Marks:
         """The marks of an operand."""
-        marks = [self._marks[name] for name in _names([operand]) if name in self._marks]
+        marks = [self._marks[name] for name in names([operand]) if name in self._marks]
         if not marks:
             return np.zeros(lanes.count, np.int64)
         return np.maximum.reduce([each[lanes.index] for each in marks])
@@ -185,46 +196,3 @@ _FLOWS: dict[str, Callable[[Undefined, Instruction, Sequence[Operand], Lanes], M
     "and": _combined,
     "or": _combined,
 }
-
-
-def _followed(kernel: Kernel) -> set[str]:
-    """The registers that a load of local memory reaches."""
-    loads = [i for i in kernel.instructions if i.root == "ld" and may_be_local(i)]
-    found = {name for load in loads for name in _targets(load)}
-    before = 0
-    while len(found) != before:
-        before = len(found)
-        for instruction in kernel.instructions:
-            if instruction.root != "ld" and found.intersection(_names(instruction.operands[1:])):
-                found.update(_targets(instruction))
-    return found
-
-
-def _targets(instruction: Instruction) -> list[str]:
-    """The registers that an instruction writes."""
-    if instruction.root in _NO_RESULT:
-        return []
-    return [n for o in instruction.operands[:1] if not isinstance(o, Address) for n in _names([o])]
-
-
-def _decided(instruction: Instruction) -> list[str]:
-    """The registers that decide what an instruction does, other than its result."""
-    acts = instruction.root in _ACTS and not may_be_local(instruction)
-    return _names(o for o in instruction.operands if acts or isinstance(o, Address))
-
-
-def _names(operands: Iterable[Operand]) -> list[str]:
-    names: list[str] = []
-    for operand in operands:
-        match operand:
-            case Register(name):
-                names.append(name)
-            case Vector(items):
-                names += _names(items)
-            case Pair(value, predicate):
-                names += _names([value, predicate])
-            case Address(base, _):
-                names += _names([base])
-            case _:
-                pass
-    return names

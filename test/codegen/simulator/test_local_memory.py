@@ -59,7 +59,7 @@ def test_padding_may_be_copied(run: Run):
     assert report.ok, report.errors
     assert y[0] == 5
     copied = run(_PADDED, x, y, 4, 3)
-    assert [(error.kind, error.line) for error in copied.errors] == [(Kind.UNINITIALISED, 8)]
+    assert [(error.kind, error.line) for error in copied.errors] == [(Kind.UNINITIALISED, 7)]
 
 
 _GUARDED = """(const float* x, const int* at, float* y, int n) {
