@@ -25,6 +25,7 @@ from tilewright.codegen.simulator.registers import Registers
 from tilewright.codegen.simulator.rounding import FusedMultiplyAdd
 from tilewright.codegen.simulator.shared_layout import SharedLayout
 from tilewright.codegen.simulator.shared_memory import SharedMemory
+from tilewright.codegen.simulator.strong_accesses import are_mixed
 from tilewright.codegen.simulator.undefined import Undefined
 from tilewright.codegen.simulator.unit import Unit
 
@@ -45,6 +46,8 @@ def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool
     layout = SharedLayout([v for v in variables if v.space == "shared"], shared_bytes)
     shared = SharedMemory(layout, _granule(kernel), geometry, order, findings, complaints)
     shared.checks = checks
+    shared.mixes_strong = are_mixed(kernel, {"global"})
+    global_memory.races.mixes_strong = are_mixed(kernel, {"shared"})
     addresses = dict(layout.addresses)
     local_bytes = _place_local([v for v in variables if v.space == "local"], addresses)
     for variable in variables:

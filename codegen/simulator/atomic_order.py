@@ -13,7 +13,6 @@ released is kept for each scope that the kernel names, with the smallest scope t
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import IntEnum
 
 import numpy as np
 
@@ -23,23 +22,10 @@ from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import Place
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.order import Order, View
+from tilewright.codegen.simulator.scopes import SCOPES, Level, level_of, scope_of
 from tilewright.codegen.simulator.vector_clocks import NOWHERE, Elsewhere, joined_elsewhere
 
 _FENCES = ("membar", "fence")
-_STRONG = ("relaxed", "acquire", "release", "acq_rel", "volatile")
-_SCOPES = ("cta", "cluster", "gpu", "sys", "gl")
-
-
-class Level(IntEnum):
-    """The threads that a scope includes; a larger level includes those of a smaller one."""
-
-    BLOCK = 0
-    CLUSTER = 1
-    DEVICE = 2
-
-
-_LEVELS = {"cta": Level.BLOCK, "cluster": Level.CLUSTER}
-"""Scopes that include not all threads of the launch."""
 _FENCED = {Level.BLOCK: View.BLOCK, Level.CLUSTER: View.CLUSTER, Level.DEVICE: View.DEVICE}
 _SEEN = {
     Level.BLOCK: View.SEEN_BLOCK,
@@ -66,15 +52,6 @@ class Strength:
     level: Level
 
 
-def scope_of(instruction: Instruction) -> str | None:
-    """The scope of a strong access; None for a weak one."""
-    parts = instruction.parts
-    if instruction.root not in ("atom", "red") and not set(parts) & set(_STRONG):
-        return None
-    named = [part for part in parts if part in _SCOPES]
-    return named[0] if named else "gpu"
-
-
 def strength_of(instruction: Instruction) -> Strength:
     parts, root = instruction.parts, instruction.root
     return Strength(
@@ -85,11 +62,6 @@ def strength_of(instruction: Instruction) -> Strength:
         releases=bool({"release", "acq_rel"} & set(parts)),
         level=level_of(scope_of(instruction)),
     )
-
-
-def level_of(scope: str | None) -> Level:
-    """The level of a scope; that of none is the device."""
-    return _LEVELS.get(scope or "", Level.DEVICE)
 
 
 def orders_by_atomics(kernel: Kernel) -> bool:
@@ -106,7 +78,7 @@ def levels_of(kernel: Kernel) -> tuple[Level, ...]:
         return ()
     scopes = [scope_of(i) for i in kernel.instructions if i.root not in _FENCES]
     scopes += [i.parts[-1] for i in kernel.instructions if i.root in _FENCES]
-    return tuple(sorted({level_of(scope) for scope in scopes if scope in _SCOPES}))
+    return tuple(sorted({level_of(scope) for scope in scopes if scope in SCOPES}))
 
 
 class AtomicOrder:

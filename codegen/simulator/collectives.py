@@ -125,10 +125,11 @@ class Gathering:
         return gone[0][1] if gone else None
 
     def settle(self) -> list[tuple[int, Lanes]]:
-        """Nothing else can run: let those go on whose members wait too, else force them."""
-        gone = self._execute(lambda lanes: True, warp_bits(self._alive))
-        if gone or not self._waiting:
-            return gone
+        """Nothing else can run: let those go on whose members wait too."""
+        return self._execute(lambda lanes: True, warp_bits(self._alive))
+
+    def force(self) -> list[tuple[int, Lanes]]:
+        """The members that miss will not come, whatever else may: let the others go on."""
         for _, collective, lanes in self._waiting:
             self._complain_absent(collective, lanes)
         return self._execute(lambda lanes: True, np.zeros_like(self._exists))

@@ -3,12 +3,14 @@
 Accesses of one kind that do not race with each other, so that many of them count for one cell.
 
 Reads do not race with reads, nor atomics with atomics, so the last one does not stand for those
-before it. Each cell has the stamp of its last access; what that replaces goes into a log:
+before it. Each cell has the stamps of its last access and of another one of the same warp, if that
+was the last warp; what they replace goes into a log:
 
-    atomicAdd(&count, 1) by threads 0 and 1     last: thread 1     log: thread 0
+    atomicAdd(&count, 1) by threads 0 to 63     last: 63     another: 32     log: 0, 31
 
-An access that meets them looks up its cells in the log. A stamp has the time in its upper bits and
-the thread in its lower ones.
+An access that meets them looks up its cells in the log. Two threads of a warp are enough: a third
+that knows of one but not of the other has one to race with. A stamp has the time in its upper bits
+and the thread in its lower ones.
 """
 
 from collections.abc import Callable
@@ -17,12 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.codegen.simulator.lanes import Booleans, Integers
+from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers
 
 Stamps = NDArray[np.int64]
 
 _MOST_RUNS = 6
-_MOST_PENDING = 1 << 14
+_MOST_PENDING = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +39,16 @@ class Crowd:
     """
     The accesses of one kind to `count` cells; `who` masks the bits of a stamp that name the thread.
 
-    `alive` returns which logged accesses may still race with a later one: the others are dropped.
+    The threads of a warp have numbers that differ in their lowest bits only. `alive` returns which
+    logged accesses may still race with a later one: the others are dropped.
     """
 
     def __init__(self, count: int, who: int, alive: Callable[[Integers, Stamps], Booleans]):
-        self.last: Stamps = np.zeros(count, np.int64)
+        self._last: Stamps = np.zeros(count, np.int64)
+        self._another: Stamps = np.zeros(count, np.int64)
         self._crowded = np.zeros(count, np.bool_)
         self._who = who
+        self._warp = who & ~(WARP - 1)
         self._alive = alive
         self._runs: list[_Run] = []
         self._pending: list[_Run] = []
@@ -51,42 +56,43 @@ class Crowd:
 
     def add(self, cells: Integers, stamps: Stamps) -> None:
         """Record accesses to `cells`, several of which may be the same."""
-        before = self.last[cells]
-        replaced = (before != 0) & ((before ^ stamps) & self._who != 0)
-        if replaced.any():
-            self._log(cells[replaced], before[replaced])
-        self.last[cells] = stamps
-        lost = self.last[cells] != stamps
+        cells, stamps = self._without_repeats(cells, stamps)
+        before = self._last[cells]
+        if before.any():
+            self._another[cells] = self._replace(cells, before, stamps)
+        self._last[cells] = stamps
+        lost = self._last[cells] != stamps
         if lost.any():
             self._log(cells[lost], stamps[lost])
 
     def clear(self, cells: Integers) -> None:
         """Forget the accesses to `cells`: a write has followed all of them."""
-        self.last[cells] = 0
+        self._last[cells] = 0
+        self._another[cells] = 0
         self._crowded[cells] = False
 
-    def forget(self) -> None:
-        """Forget all accesses."""
-        self.last[:] = 0
-        self._crowded[:] = False
-        self._runs, self._pending, self._count = [], [], 0
-
-    def met(self, cells: Integers, knowledge: Integers) -> tuple[Integers, Stamps]:
+    def earlier(self, cells: Integers, knowledge: Integers) -> tuple[Integers, Stamps]:
         """
-        Pairs of an access, as a place in `cells`, and a logged access to its cell.
+        Pairs of an access, as a place in `cells`, and an earlier access to its cell.
 
         Accesses to one cell with the same `knowledge` are represented by their first and last.
         """
+        last = self._last[cells]
+        (touched,) = np.nonzero(last)
+        if not len(touched):
+            return touched, last[:0]
+        another = self._another[cells]
+        (twice,) = np.nonzero(another)
+        pairs = [(touched, last[touched]), (twice, another[twice])]
         places = np.flatnonzero(self._crowded[cells])
-        if not len(places):
-            return places, np.zeros(0, np.int64)
-        places = _representatives(places, cells[places], knowledge[places])
-        pairs = [_pairs(run, places, cells[places]) for run in self._sorted()]
+        if len(places):
+            places = _representatives(places, cells[places], knowledge[places])
+            pairs += [_pairs(run, places, cells[places]) for run in self._sorted()]
         return np.concatenate([p for p, _ in pairs]), np.concatenate([s for _, s in pairs])
 
     def refine(self, parts: int) -> None:
         """Divide each cell into `parts` cells."""
-        self.last = np.repeat(self.last, parts)
+        self._last, self._another = np.repeat(self._last, parts), np.repeat(self._another, parts)
         self._crowded = np.repeat(self._crowded, parts)
         within = np.arange(parts)
         self._runs = [
@@ -94,7 +100,33 @@ class Crowd:
             for run in self._sorted()
         ]
 
+    def _without_repeats(self, cells: Integers, stamps: Stamps) -> tuple[Integers, Stamps]:
+        """Of neighbours of a warp that access one cell, the first and the last."""
+        if len(cells) < 3 or not (cells[1:] == cells[:-1]).any():
+            return cells, stamps
+        like = (cells[1:] == cells[:-1]) & ((stamps[1:] ^ stamps[:-1]) & self._warp == 0)
+        ends = np.ones(len(cells), np.bool_)
+        ends[1:-1] = ~(like[1:] & like[:-1])
+        return cells[ends], stamps[ends]
+
+    def _replace(self, cells: Integers, before: Stamps, stamps: Stamps) -> Stamps:
+        """Log what leaves the cells; returns another access of the warp that stays with each."""
+        another = self._another[cells]
+        old, differs = before != 0, before ^ stamps
+        leaves = old & (differs & self._warp != 0)
+        if leaves.any():
+            self._log(cells[leaves], before[leaves])
+            twice = leaves & (another != 0)
+            self._log(cells[twice], another[twice])
+            another[leaves] = 0
+        others = old & ~leaves & (differs & self._who != 0)
+        again = others & ((another == 0) | ((another ^ stamps) & self._who == 0))
+        another[again] = before[again]
+        return another
+
     def _log(self, cells: Integers, stamps: Stamps) -> None:
+        if not len(cells):
+            return
         self._crowded[cells] = True
         self._pending.append(_Run(cells, stamps))
         self._count += len(cells)

@@ -2,9 +2,9 @@
 """
 What is remembered of each place of an array in global memory, to find races.
 
-A stamp says who did something and when: `time << 40`, a flag for accesses of the scope `cta`, a
-flag for bulk copies, and the number of the thread within the launch from 1; for a bulk copy the
-number of its mbarrier's cluster and of the mbarrier in that.
+A stamp says who did something and when: `time << 40`, a flag for bulk copies, and the number of the
+thread within the launch; for a bulk copy the number of its mbarrier's cluster and of the
+mbarrier in that.
 """
 
 from collections.abc import Callable
@@ -13,17 +13,32 @@ from enum import Enum
 import numpy as np
 
 from tilewright.codegen.simulator.crowds import Crowd, Stamps
-from tilewright.codegen.simulator.lanes import Booleans, Integers
+from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers
 from tilewright.codegen.simulator.observed import Observed
+from tilewright.codegen.simulator.strong_accesses import StrongAccesses
 
 TIME_SHIFT = 40
-NARROW = 1 << 39
 COPY = 1 << 38
 NUMBER = COPY - 1
 ACTOR = COPY | NUMBER
-"""Who, whatever the scope."""
+"""The bits that name who did it."""
+FIRST = WARP
+"""The number of the launch's first thread, so that no stamp is 0 and warps stay whole."""
 CLUSTER_SHIFT = 16
-"""Where the number of a bulk copy has its cluster; below is the mbarrier, from 1."""
+"""Where the number of a bulk copy has its cluster; below is the mbarrier."""
+
+
+def copy_stamp(cluster: int, mbarrier: int, time: int) -> int:
+    """The stamp of a bulk copy; no two of them are of one warp."""
+    number = ((cluster << CLUSTER_SHIFT) + mbarrier + 1) * WARP
+    return time << TIME_SHIFT | COPY | number
+
+
+def copier(stamps: Stamps) -> tuple[Integers, Integers]:
+    """The cluster and the mbarrier that such stamps name."""
+    number = (stamps & NUMBER) // WARP - 1
+    return number >> CLUSTER_SHIFT, number & (1 << CLUSTER_SHIFT) - 1
+
 
 Alive = Callable[[Integers, Stamps], Booleans]
 
@@ -41,8 +56,8 @@ class Cells:
     An array's elements, or parts of at most 4 bytes of them.
 
     `writer` has the stamp of each cell's last plain write. `pulled` counts the `cp.async` that are
-    still reading a cell. `observed` is there once an access has observed updates. `has_narrow`: an
-    access of the scope `cta` has come.
+    still reading a cell. `observed` is there once an access has observed updates, and `strong` if
+    strong accesses may race with each other.
     """
 
     def __init__(self, what: str, bytes: int, size: int):
@@ -54,12 +69,12 @@ class Cells:
         self.pulled = np.zeros(self.count, np.int32)
         self.pulls = 0
         self.observed: Observed | None = None
-        self.has_narrow = False
+        self.strong: StrongAccesses | None = None
 
     def crowd(self, doing: Doing, alive: Alive) -> Crowd:
         """The accesses of one kind."""
         if doing not in self.crowds:
-            self.crowds[doing] = Crowd(self.count, NARROW | ACTOR, alive)
+            self.crowds[doing] = Crowd(self.count, ACTOR, alive)
         return self.crowds[doing]
 
     def refine(self, size: int) -> None:
@@ -70,8 +85,9 @@ class Cells:
         self.pulled = np.repeat(self.pulled, parts)
         for crowd in self.crowds.values():
             crowd.refine(parts)
-        if self.observed is not None:
-            self.observed.refine(parts)
+        for more in (self.observed, self.strong):
+            if more is not None:
+                more.refine(parts)
 
     def within(self, offsets: Integers, bytes: Integers) -> tuple[Integers, Integers]:
         """The cells of runs of bytes, and for each of them the number of its run."""

@@ -69,7 +69,7 @@ class GlobalMemory:
         self.dry = False
         self.non_coherent: NonCoherentLoads | None = None
         """Checks of a kernel that has loads that are not coherent."""
-        self._races = GlobalRaces(geometry, order, findings)
+        self.races = GlobalRaces(geometry, order, findings)
         self._complaints = complaints
 
     def add(
@@ -153,20 +153,20 @@ class GlobalMemory:
                 where = array.base, len(array.data), array.what
                 self.non_coherent.check(*where, lanes.numbers(), offsets, access)
             if array.cells is not None and access.mode is not Mode.SOURCE:
-                self._races.check(array.cells, lanes.numbers(), offsets, access)
+                self.races.check(array.cells, lanes.numbers(), offsets, access)
         yield Place(lanes, array, offsets)
 
     def read_in_bulk(self, array: Array, lane: int, read: BulkRead) -> None:
         """Record that a bulk copy of a lane reads an array."""
         if self.checks and array.cells is not None:
-            self._races.read_in_bulk(array.cells, lane, read)
+            self.races.read_in_bulk(array.cells, lane, read)
 
     def pull(self, array: Array, offsets: Integers, bytes: Integers, by: int) -> None:
         """Record that copies by `cp.async` begin to read `bytes` bytes each, or end (`by` -1)."""
         if self.checks and array.cells is not None:
-            self._races.pull(array.cells, offsets, bytes, by)
+            self.races.pull(array.cells, offsets, bytes, by)
 
     def pulled(self, array: Array, lanes: Integers, offsets: Integers, bytes: Integers) -> None:
         """Record that the lanes have waited for such copies."""
         if self.checks and array.cells is not None:
-            self._races.pulled(array.cells, lanes, offsets, bytes)
+            self.races.pulled(array.cells, lanes, offsets, bytes)

@@ -21,18 +21,20 @@ from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.global_cells import (
     ACTOR,
-    CLUSTER_SHIFT,
     COPY,
-    NARROW,
+    FIRST,
     NUMBER,
     TIME_SHIFT,
     Cells,
     Doing,
+    copier,
+    copy_stamp,
 )
 from tilewright.codegen.simulator.lanes import Booleans, Integers
 from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.observed import Observed
 from tilewright.codegen.simulator.order import COPY_TIME, Order, View
+from tilewright.codegen.simulator.strong_accesses import StrongAccesses
 
 _WEAK_MEETS = {
     True: (Doing.UPDATE,),
@@ -40,8 +42,6 @@ _WEAK_MEETS = {
 }
 _STRONG_MEETS = {True: (), False: (Doing.READ,)}
 """What races with a load (True) or with anything else, beside plain writes."""
-_OF_THE_BLOCK = {True: (Doing.UPDATE,), False: (Doing.STRONG_READ, Doing.UPDATE)}
-"""What races with a strong access of another block if one of the two has the scope `cta`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +81,16 @@ class GlobalRaces:
         self._geometry = geometry
         self._order = order
         self._findings = findings
+        self.mixes_strong = False
+        """Whether strong accesses may race with each other: `strong_accesses.py`."""
 
     def check(self, array: Cells, lanes: Integers, offsets: Integers, access: Access) -> None:
         """The lanes access bytes of an array that may be written."""
         if access.size < array.size:
             array.refine(access.size)
-        narrow = NARROW if access.strong == "cta" else 0
-        array.has_narrow |= bool(narrow)
-        mine, cells = self._stamps(lanes) | narrow, offsets // array.size
+        if self.mixes_strong and array.strong is None:
+            array.strong = StrongAccesses(array.count, self._geometry, ACTOR, _thread)
+        mine, cells = self._stamps(lanes), offsets // array.size
         for part in range(-(-access.size // array.size)):
             self._check_cells(_Now(array, lanes, mine, access, cells + part))
 
@@ -114,13 +116,12 @@ class GlobalRaces:
         if Doing.UPDATE in array.crowds:
             updates = self._earlier(now, array.crowds[Doing.UPDATE])
             self._compare_proxied(now, *updates, Doing.UPDATE.value)
-        cluster = int(self._cluster(np.array([lane]))[0])
-        number = (cluster << CLUSTER_SHIFT) + read.agent - self._geometry.lanes + 1
-        stamp = (read.time - COPY_TIME) << TIME_SHIFT | COPY | number
+        cluster, mbarrier = int(self._cluster(lanes[:1])[0]), read.agent - self._geometry.lanes
+        stamp = copy_stamp(cluster, mbarrier, read.time - COPY_TIME)
         array.crowd(Doing.READ, self._may_race).add(cells, np.full(len(cells), stamp))
 
     def _stamps(self, lanes: Integers) -> Stamps:
-        thread = lanes + (self._geometry.first_block * self._geometry.width + 1)
+        thread = lanes + (self._geometry.first_block * self._geometry.width + FIRST)
         return (self._order.time[lanes] << TIME_SHIFT) | thread
 
     def _cluster(self, lanes: Integers) -> Integers:
@@ -134,8 +135,6 @@ class GlobalRaces:
             if doing in array.crowds:
                 earlier = self._earlier(now, array.crowds[doing])
                 self._compare(now, *earlier, doing.value)
-        if strong and array.has_narrow:
-            self._compare_scopes(now)
         if not now.loads and array.pulls:
             self._against_pulls(now)
         if strong:
@@ -143,6 +142,8 @@ class GlobalRaces:
         if strong or now.loads:
             doing = (Doing.STRONG_READ if strong else Doing.READ) if now.loads else Doing.UPDATE
             array.crowd(doing, self._may_race).add(cells, now.mine)
+            if strong:
+                self._meet_strong(now)
             return
         array.writer[cells] = now.mine
         for crowd in array.crowds.values():
@@ -155,7 +156,7 @@ class GlobalRaces:
         if now.access.observes and array.observed is None:
             array.observed = Observed(ACTOR)
         if array.observed is not None:
-            turns, stamps = self._geometry.turns(now.lanes), now.mine & ~NARROW
+            turns, stamps = self._geometry.turns(now.lanes), now.mine
             updates, observes = not now.loads, now.access.observes
             array.observed.add(now.cells, stamps, turns, updates=updates, observes=observes)
 
@@ -171,23 +172,23 @@ class GlobalRaces:
 
     def _earlier(self, now: _Now, crowd: Crowd) -> tuple[Integers, Stamps]:
         """Pairs of an access, as a place in `now.cells`, and an earlier one of the crowd."""
-        cells = now.cells
-        last = crowd.last[cells]
-        (places,) = np.nonzero(last)
-        others, stamps = crowd.met(cells, self._order.knowledge(now.lanes))
-        return np.concatenate([places, others]), np.concatenate([last[places], stamps])
+        return crowd.earlier(now.cells, self._order.knowledge(now.lanes))
 
-    def _compare_scopes(self, now: _Now) -> None:
-        """Strong accesses of different blocks race if one of them has the scope `cta`."""
-        width = self._geometry.width
-        for doing in _OF_THE_BLOCK[now.loads]:
-            if doing not in now.array.crowds:
-                continue
-            places, before = self._earlier(now, now.array.crowds[doing])
-            mine = now.mine[places]
-            apart = ((before & NUMBER) - 1) // width != ((mine & NUMBER) - 1) // width
-            chosen = apart & ((before | mine) & NARROW != 0)
-            self._compare(now, places[chosen], before[chosen], doing.value)
+    def _meet_strong(self, now: _Now) -> None:
+        """
+        Compare strong accesses with those that are not morally strong with them.
+
+        Having observed such an access tells nothing of it (section 8.9.2).
+        """
+        if now.array.strong is None:
+            return
+        knowledge = self._order.knowledge(now.lanes)
+        places, before = now.array.strong.add(now.cells, now.mine, now.access, knowledge)
+        unknown = ~self._knows(now.lanes[places], before)
+        if unknown.any():
+            first = int(np.argmax(unknown))
+            verb = "accessed by another scope or size"
+            self._report(now, int(now.lanes[places[first]]), int(before[first]), verb)
 
     def _against_pulls(self, now: _Now) -> None:
         pulled = now.array.pulled[now.cells] > 0
@@ -233,13 +234,14 @@ class GlobalRaces:
     def _knows(self, lanes: Integers, stamps: Stamps, view: View = View.VISIBLE) -> Booleans:
         """Whether each lane knows what a stamp says, or sees it by a view."""
         order, geometry = self._order, self._geometry
-        who, time = (stamps & NUMBER) - 1, stamps >> TIME_SHIFT
-        copies = stamps & COPY != 0
-        time = np.where(copies, time + COPY_TIME, time)
-        mbarrier = who & (1 << CLUSTER_SHIFT) - 1
-        then = who - geometry.first_block * geometry.width
-        then = np.where(copies, geometry.lanes + mbarrier, then)
-        cluster = np.where(copies, who >> CLUSTER_SHIFT, self._cluster(then))
+        time, copies = stamps >> TIME_SHIFT, stamps & COPY != 0
+        then = (stamps & NUMBER) - FIRST - geometry.first_block * geometry.width
+        cluster = self._cluster(then)
+        if copies.any():
+            there, mbarrier = copier(stamps)
+            time = np.where(copies, time + COPY_TIME, time)
+            then = np.where(copies, geometry.lanes + mbarrier, then)
+            cluster = np.where(copies, there, cluster)
         near = cluster == self._cluster(lanes)
         known = np.zeros(len(lanes), np.bool_)
         known[near] = order.knows(lanes[near], then[near], time[near], view)
@@ -253,8 +255,8 @@ class GlobalRaces:
     ) -> Booleans:
         """The same of other clusters, by what atomics have handed on."""
         order, width = self._order, self._geometry.width
-        who, copies = (stamps & NUMBER) - 1, stamps & COPY != 0
-        cluster, mbarrier = who >> CLUSTER_SHIFT, who & (1 << CLUSTER_SHIFT) - 1
+        who, copies = (stamps & NUMBER) - FIRST, stamps & COPY != 0
+        cluster, mbarrier = copier(stamps)
         member = np.where(copies, mbarrier, who % width)
         key = np.where(copies, order.key_of_copies(cluster), who // width)
         known = order.knows_elsewhere(lanes, key, member, time, view)
@@ -273,19 +275,19 @@ class GlobalRaces:
         order, geometry = self._order, self._geometry
         if order.uses_rows:
             return np.ones(len(cells), np.bool_)
-        thread = stamps & NUMBER
-        here = thread > geometry.first_block * geometry.width
+        thread = (stamps & NUMBER) - FIRST
+        here = thread >= geometry.first_block * geometry.width
         needed = here & (stamps >> TIME_SHIFT >= order.floor)
         old = np.flatnonzero(~needed)
-        old = old[np.lexsort((thread[old], stamps[old] & NARROW, cells[old]))]
-        key = cells[old] << 1 | (stamps[old] & NARROW != 0)
+        old = old[np.lexsort((thread[old], cells[old]))]
+        key = cells[old]
         ends = np.ones(len(old) + 1, np.bool_)
         ends[1:-1] = key[1:] != key[:-1]
         needed[old[ends[:-1] | ends[1:]]] = True
         return needed
 
     def _who(self, stamp: int) -> str:
-        return self._geometry.launch_name((stamp & NUMBER) - 1)
+        return self._geometry.launch_name((stamp & NUMBER) - FIRST)
 
     def _report(self, now: _Now, lane: int, before: int, verb: str) -> None:
         if before & COPY:
@@ -305,3 +307,8 @@ class GlobalRaces:
             f"{self._geometry.name(lane)} {now.access.mode.value} a place of {now.array.what} "
             f"that a {copy} is still reading",
         )
+
+
+def _thread(stamps: Stamps) -> Integers:
+    """The number of a thread within the launch."""
+    return (stamps & NUMBER) - FIRST

@@ -134,7 +134,7 @@ class Machine:
             if gone := hall.settle():
                 self._spins.others_ran()
                 return self._go_on(gone)
-        if gone := self._spins.settle():
+        if gone := self._spins.settle() or self._gathering.force():
             return self._go_on(gone)
         for hall in (self._hall, self.clusters, self._phases, self._spins):
             if (stuck := hall.stuck()) is not None:

@@ -56,6 +56,13 @@ class Access:
     strong: str | None = None
     coherent: bool = True
     observes: bool = False
+    vector: int = 1
+    """Elements of `size / vector` bytes are accessed one by one."""
+
+    @property
+    def element(self) -> int:
+        """Bytes of what is accessed at once."""
+        return self.size // self.vector
 
 
 class Block:

@@ -2,6 +2,7 @@
 """What stands in a PTX instruction: operands, and the types that suffixes like `.f32` name."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -95,12 +96,12 @@ class Instruction:
     predicate: Predicate | None
     line: int
 
-    @property
+    @cached_property
     def parts(self) -> list[str]:
         """The opcode at its dots: `ld.global.f32` -> `["ld", "global", "f32"]`."""
         return self.opcode.replace("::", "_").split(".")
 
-    @property
+    @cached_property
     def root(self) -> str:
         return self.opcode.partition(".")[0]
 

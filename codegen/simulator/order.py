@@ -224,7 +224,8 @@ class Order:
         """What the lanes know and have done; their times go on."""
         rows: list[int] = []
         for view in View:
-            row = self.clocks.join(np.unique(self._views[view][lanes]).tolist())
+            mine = self._views[view][lanes]
+            row = self.clocks.join(np.unique(mine).tolist()) if mine.any() else 0
             if self._own[view][lanes].any():
                 clock = self.clocks.known[row].copy()
                 members = lanes % self.members

@@ -21,10 +21,13 @@ import numpy as np
 
 from tilewright.codegen.simulator.crowds import Crowd
 from tilewright.codegen.simulator.findings import Findings, Kind
+from tilewright.codegen.simulator.first_writes import FirstWrites
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Booleans, Integers
+from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.observed import Observed
 from tilewright.codegen.simulator.order import COPY_TIME, WHO, Order, Stamps, View
+from tilewright.codegen.simulator.strong_accesses import StrongAccesses
 from tilewright.codegen.simulator.touches import Near, Touch
 from tilewright.codegen.simulator.warp_order import Clocks, WarpOrder
 
@@ -40,6 +43,7 @@ class _LoggedRead:
     touch: Touch
     times: Integers
     executed: Clocks
+    strong: bool
 
 
 class SharedRaces:
@@ -53,6 +57,8 @@ class SharedRaces:
         self.written: Stamps = np.zeros(cells, np.int64)
         self._updates: Crowd | None = None
         self._observed: Observed | None = None
+        self._first = FirstWrites(cells, order)
+        self._strong: StrongAccesses | None = None
         self._row = np.zeros(cells, np.int32)
         """Scratch: which row of an access a cell belongs to, from 1."""
         self._generic, self._copies, self._updated = Near(), Near(), Near()
@@ -68,12 +74,24 @@ class SharedRaces:
         self._log: list[_LoggedRead] = []
         self._most = _LOGGED_READS
 
-    def read(self, touch: Touch) -> None:
+    def mixes_strong(self, mixes: bool) -> None:
+        """Compare strong accesses with each other, too."""
+        self._strong = None
+        if mixes:
+            self._strong = StrongAccesses(len(self.written), self.geometry, WHO, _lane)
+
+    def read(self, touch: Touch, strong: Access | None = None) -> None:
+        """Record a load; a `strong` one does not race with atomic updates and strong stores."""
         self.touches += 1
         self._against_writes(touch, "reads")
-        self._against_updates(touch, "reads")
+        if strong is not None:
+            self._check_first_write(touch)
+            self._meet_strong(touch, strong)
+            self._observe(touch, updates=False, observes=True)
+        else:
+            self._against_updates(touch, "reads")
         times, executed = self.order.time[touch.lanes], self.executed.clock[touch.lanes]
-        self._log.append(_LoggedRead(touch, times, executed))
+        self._log.append(_LoggedRead(touch, times, executed, strong is not None))
         if len(self._log) > self._most:
             self._forget_reads()
 
@@ -85,21 +103,54 @@ class SharedRaces:
         if not copying:
             self.record_write(touch)
 
-    def update(self, touch: Touch, *, observes: bool) -> None:
+    def update(self, touch: Touch, access: Access) -> None:
         """
-        Record an atomic update: the plain write before it stays the last one.
+        Record an atomic update or a strong store: the plain write before it stays the last one.
 
-        It `observes` earlier updates if its result decides what its thread does.
+        It observes earlier updates if its result decides what its thread does.
         """
         self._against_writes(touch, "updates")
+        if access.mode is Mode.ATOMIC:
+            self._check_first_write(touch)
         self._against_reads(touch, atomic=True)
+        self._meet_strong(touch, access)
+        self._observe(touch, updates=True, observes=access.observes)
+        self.use_object(touch)
+
+    def _check_first_write(self, touch: Touch) -> None:
+        """Report a strong read that may come before everything that is written there."""
+        cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
+        (places,) = np.nonzero(self.written[cells] == _FILLED)
+        known = self._first.are_known(cells[places], lanes[places], self._updates)
+        if not known.all():
+            lane = int(lanes[places[np.argmin(known)]])
+            self.findings.add(
+                Kind.UNINITIALISED,
+                touch.line,
+                f"{self.geometry.name(lane)} reads shared memory that no thread may have written "
+                "yet: nothing orders it after a write",
+            )
+
+    def _meet_strong(self, touch: Touch, access: Access) -> None:
+        """Compare a strong access with those that are not morally strong with it."""
+        if self._strong is None:
+            return
+        cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
+        stamps, knowledge = self.order.stamps(lanes), self.order.knowledge(lanes)
+        places, before = self._strong.add(cells, stamps, access, knowledge)
+        unknown = ~self.order.knows(lanes[places], before & WHO, before >> 32)
+        if unknown.any():
+            first, other = int(places[unknown][0]), int(before[unknown][0]) & WHO
+            what = f"{access.mode.value} what another thread accesses by another scope or size"
+            self._report_race(touch, int(lanes[first]), what, [], other)
+
+    def _observe(self, touch: Touch, *, updates: bool, observes: bool) -> None:
         if observes and self._observed is None:
             self._observed = Observed(WHO)
         if self._observed is not None:
             cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
             turns, stamps = self.geometry.turns(lanes), self.order.stamps(lanes)
-            self._observed.add(cells, stamps, turns, updates=True, observes=observes)
-        self.use_object(touch)
+            self._observed.add(cells, stamps, turns, updates=updates, observes=observes)
 
     def use_object(self, touch: Touch) -> None:
         """Record an update that has been compared, or a use of an mbarrier by its instructions."""
@@ -110,7 +161,10 @@ class SharedRaces:
         self.touches += 1
         self._updates.add(cells, self.order.stamps(lanes))
         self._updated.add(touch)
-        self.written[cells[self.written[cells] == 0]] = _FILLED
+        if not self.written[cells].all():
+            new = self.written[cells] == 0
+            self._first.add(cells[new], self.order.stamps(lanes[new]))
+            self.written[cells[new]] = _FILLED
 
     def start_bulk(self, touch: Touch, stamps: Stamps) -> None:
         """Bulk copies to places that lie apart, each row in flight until its stamp's time."""
@@ -176,11 +230,8 @@ class SharedRaces:
         """Pairs of a lane and the stamp of an update of a cell that it touches, and the cell."""
         assert self._updates is not None
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
-        last = self._updates.last[cells]
-        (alone,) = np.nonzero(last)
-        crowd, logged = self._updates.met(cells, self.order.knowledge(lanes))
-        places = np.concatenate([alone, crowd])
-        return lanes[places], np.concatenate([last[alone], logged]), cells[places]
+        places, stamps = self._updates.earlier(cells, self.order.knowledge(lanes))
+        return lanes[places], stamps, cells[places]
 
     def _against_proxy(self, touch: Touch) -> None:
         """What threads wrote is seen by a bulk copy only after a fence."""
@@ -206,7 +257,11 @@ class SharedRaces:
         )
 
     def _against_reads(self, touch: Touch, atomic: bool = False) -> None:
-        near = [entry for entry in self._log if entry.touch.near(touch)]
+        near = [
+            entry
+            for entry in self._log
+            if entry.touch.near(touch) and not (atomic and entry.strong)
+        ]
         if not near:
             return
         self._row[touch.cells] = np.arange(1, len(touch.lanes) + 1)[:, None]
@@ -284,3 +339,7 @@ class SharedRaces:
 
 def _lines(lines: list[int]) -> str:
     return f" (line {', '.join(map(str, sorted(set(lines))))})" if lines else ""
+
+
+def _lane(stamps: Stamps) -> Integers:
+    return stamps & WHO

@@ -61,6 +61,8 @@ class SharedMemory:
     ):
         self.layout = layout
         self.checks = True
+        self.mixes_strong = False
+        """Whether strong accesses may race with each other: `strong_accesses.py`."""
         self._granule = granule
         self._geometry = geometry
         self._order = order
@@ -76,6 +78,7 @@ class SharedMemory:
         """Start a batch: nothing is written yet."""
         self.block.items(4)[:] = _POISON
         self.races = SharedRaces(self._cells, self._geometry, self._order, self._findings)
+        self.races.mixes_strong(self.mixes_strong)
         self.visitors = Visitors(self._geometry, self._order, self._findings)
         self._copier = np.zeros(self._cells, np.int32)
         self.in_flight: list[tuple[int, int]] = []
@@ -193,11 +196,12 @@ class SharedMemory:
             self.mbarriers.check(touch, mode)
         if mode is Mode.LOAD:
             self._check_written(touch)
-            self.races.read(touch)
+            self.races.read(touch, access if access.strong is not None else None)
             return
         if mode is Mode.ATOMIC:
             self._check_written(touch)
-            self.races.update(touch, observes=access.observes)
+        if mode is Mode.ATOMIC or access.strong is not None:
+            self.races.update(touch, access)
             return
         self.races.write(touch, copying=mode is Mode.COPY)
         if mode is Mode.COPY:

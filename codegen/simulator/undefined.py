@@ -95,12 +95,14 @@ class Undefined:
     def guard(self, instruction: Instruction) -> Callable[[Lanes], None] | None:
         """A check of the predicate that guards an instruction; None where none is needed."""
         guard = instruction.predicate
-        if guard is None or guard.register.name not in self._followed:
+        if not self._followed or guard is None or guard.register.name not in self._followed:
             return None
         return lambda lanes: self._report([guard.register.name], lanes)
 
     def flow(self, instruction: Instruction) -> Callable[[Lanes], None] | None:
         """What is to be done before an instruction is executed; None for nothing."""
+        if not self._followed:
+            return None
         decides = [name for name in decided(instruction) if name in self._followed]
         results = [name for name in targets(instruction) if name in self._followed]
         if instruction.root == "ld" and may_be_local(instruction):

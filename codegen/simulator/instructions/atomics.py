@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.codegen.simulator.atomic_order import scope_of
 from tilewright.codegen.simulator.instructions.elementwise import Function, where
 from tilewright.codegen.simulator.instructions.memory_access import Port
 from tilewright.codegen.simulator.lanes import Lanes
@@ -18,6 +17,7 @@ from tilewright.codegen.simulator.memory import Access, Mode, Place
 from tilewright.codegen.simulator.observed import observes
 from tilewright.codegen.simulator.operands import TYPES, Instruction, Register
 from tilewright.codegen.simulator.registers import Values
+from tilewright.codegen.simulator.scopes import scope_of
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
 
 _ACCUMULATE: dict[str, np.ufunc] = {

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`membar` and `fence`. PTX ISA 9.0, section 9.7.13.5."""
 
-from tilewright.codegen.simulator.atomic_order import level_of
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.order import View
+from tilewright.codegen.simulator.scopes import SCOPES, level_of
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, unknown
 
-_SCOPES = ("cta", "cluster", "gpu", "gl", "sys")
 _PROXIED: dict[tuple[str, ...], tuple[View, ...]] = {
     (): (View.PROXIED, View.PROXIED_GLOBAL),
     ("global",): (View.PROXIED_GLOBAL,),
@@ -19,7 +18,7 @@ _PROXIED: dict[tuple[str, ...], tuple[View, ...]] = {
 def _membar(unit: Unit, instruction: Instruction) -> Step:
     """`membar.cta|gl|sys`, which is `fence.sc` of that scope."""
     scope = instruction.parts[1]
-    if scope not in _SCOPES or len(instruction.parts) != 2:
+    if scope not in SCOPES or len(instruction.parts) != 2:
         raise unknown(instruction)
     return lambda lanes: unit.atomics.fence(lanes.numbers(), level_of(scope))
 
@@ -31,7 +30,7 @@ def _fence(unit: Unit, instruction: Instruction) -> Step:
             return lambda lanes: unit.order.fence(lanes.numbers(), views)
         case ["mbarrier_init", "release", "cluster"]:
             return lambda lanes: unit.order.fence(lanes.numbers(), (View.INITIALISED,))
-        case ["acq_rel" | "sc" | "acquire" | "release" as what, scope] if scope in _SCOPES:
+        case ["acq_rel" | "sc" | "acquire" | "release" as what, scope] if scope in SCOPES:
             level, acquires, releases = level_of(scope), what != "release", what != "acquire"
             return lambda lanes: unit.atomics.fence(
                 lanes.numbers(), level, acquires=acquires, releases=releases

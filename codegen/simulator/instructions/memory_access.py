@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tilewright.codegen.simulator.atomic_order import scope_of, strength_of
+from tilewright.codegen.simulator.atomic_order import strength_of
 from tilewright.codegen.simulator.counters import Meter
 from tilewright.codegen.simulator.instructions.elementwise import same, step
 from tilewright.codegen.simulator.lanes import Integers, Lanes
@@ -20,6 +20,7 @@ from tilewright.codegen.simulator.operands import (
     Vector,
 )
 from tilewright.codegen.simulator.registers import Values
+from tilewright.codegen.simulator.scopes import scope_of
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
 
 _SPACES = ("global", "shared", "shared_cta", "shared_cluster", "local", "const", "param")
@@ -113,6 +114,7 @@ def _load(unit: Unit, instruction: Instruction) -> Step:
         strong,
         coherent=not is_non_coherent(instruction),
         observes=strong is not None,
+        vector=count,
     )
     port = Port(unit, instruction, source, access)
     targets = [unit.registers.widened(item, instruction.type) for item in _items(target)]
@@ -174,7 +176,8 @@ def _load_parameter(unit: Unit, instruction: Instruction) -> Step:
 def _store(unit: Unit, instruction: Instruction) -> Step:
     target, source, *_ = instruction.operands
     count, size = _shape(instruction)
-    access = Access(Mode.STORE, count * size, instruction.line, scope_of(instruction))
+    scope = scope_of(instruction)
+    access = Access(Mode.STORE, count * size, instruction.line, scope, vector=count)
     port = Port(unit, instruction, target, access)
     element = np.dtype(f"u{size}")
     values = [unit.registers.source(item, element) for item in _items(source)]

@@ -21,8 +21,8 @@ from tilewright.codegen.simulator import Report, TensorMap, simulate
 from tilewright.codegen.simulator.arguments import Argument
 
 _FOLDER = Path(__file__).parent / "pairs"
-_ENTRY = '\nextern "C" __global__ void '
-_PRELUDE = (_FOLDER / "prelude.cuh").read_text() + _ENTRY
+ENTRY = '\nextern "C" __global__ void '
+PRELUDE = (_FOLDER / "prelude.cuh").read_text() + ENTRY
 _DIFFERENCE = re.compile(r"<<(.*?)\|\|\|(.*?)>>", re.DOTALL)
 _STEPS = {"box": (1, 1), "strided box": (2, 1)}
 """Arguments that are a tensor map, of 8x16 of an array of 16x32, and then the array itself."""
@@ -66,8 +66,8 @@ def pairs() -> Iterator[Pair]:
 def _both(kernel: str) -> tuple[str, list[int]]:
     """The text with both kernels, for it takes half of the time to compile; and marked lines."""
     with_bug = _DIFFERENCE.sub(r"\1", kernel).replace("k(", "k_with_bug(", 1)
-    text = _PRELUDE + with_bug + _ENTRY + _DIFFERENCE.sub(r"\2", kernel)
-    lines = enumerate((_PRELUDE + with_bug).split("\n"), 1)
+    text = PRELUDE + with_bug + ENTRY + _DIFFERENCE.sub(r"\2", kernel)
+    lines = enumerate((PRELUDE + with_bug).split("\n"), 1)
     return text, [number for number, line in lines if "/*!*/" in line]
 
 

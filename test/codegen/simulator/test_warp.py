@@ -141,3 +141,20 @@ def test_lanes_that_are_no_threads_take_no_part(run: Run):
     assert report.ok, report.errors
     assert y[0].tolist() == [0xFFFFFFFB] * 32 + [0xFF] * 8
     assert y[1].tolist() == [sum(range(32))] * 32 + [sum(range(32, 40))] * 8
+
+
+def test_a_lane_may_ask_while_its_warp_waits_for_it(run: Run):
+    source = """(unsigned* flag, float* y) {
+      if (blockIdx.x == 0) {
+        if (threadIdx.x == 31) while (*(volatile unsigned*)flag == 0) {}
+        __syncwarp();
+        y[threadIdx.x] = 1;
+        return;
+      }
+      __syncthreads();
+      if (threadIdx.x == 63) *(volatile unsigned*)flag = 1;
+    }"""
+    y = np.zeros(64, np.float32)
+    report = run(source, np.zeros(1, np.uint32), y, grid=2, block=64)
+    assert report.ok, report.errors
+    assert y.all()

@@ -63,3 +63,26 @@ INLINE unsigned acquire(const unsigned* p) {
 INLINE void release(unsigned* p, unsigned v) {
   asm volatile("st.release.gpu.global.u32 [%0], %1;" :: "l"(p), "r"(v) : "memory");
 }
+#define CLUSTER_ARRIVE DO("barrier.cluster.arrive.aligned;")
+#define CLUSTER_ARRIVE_RELAXED DO("barrier.cluster.arrive.relaxed.aligned;")
+#define CLUSTER_WAIT DO("barrier.cluster.wait.aligned;")
+#define PEER unsigned peer; asm("mov.u32 %0, %cluster_ctarank;" : "=r"(peer)); peer ^= 1; \
+  const int t = threadIdx.x, i = blockIdx.x * 64 + t;
+INLINE unsigned at_rank(const void* p, unsigned rank) {
+  unsigned there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(AT(p)), "r"(rank));
+  return there;
+}
+template <class T> INLINE T* of_rank(T* p, unsigned rank) {
+  u64 there;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(p), "r"(rank));
+  return (T*)there;
+}
+INLINE float load_from(const float* p, unsigned rank) {
+  float v;
+  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(v) : "r"(at_rank(p, rank)) : "memory");
+  return v;
+}
+INLINE void store_to(float* p, unsigned rank, float v) {
+  asm volatile("st.shared::cluster.f32 [%0], %1;" :: "r"(at_rank(p, rank)), "f"(v) : "memory");
+}

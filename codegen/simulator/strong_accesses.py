@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Strong accesses that race with each other all the same: they are not morally strong.
+
+Two strong accesses do not race if each one's scope includes the other's thread and they overlap
+completely (PTX ISA 9.0, section 8.7.2). Otherwise an update may be lost, or a part of it be seen:
+
+    atom.add.relaxed.cta.u32      on one place, by threads of two blocks
+    atom.add.u64 and ld.volatile.u32    on one place, the second on its upper half
+
+A vector's elements are accessed one by one (section 8.2.1), and accesses are aligned, so that two
+of them overlap completely if their elements have one size.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.codegen.simulator.crowds import Crowd, Stamps
+from tilewright.codegen.simulator.geometry import Geometry
+from tilewright.codegen.simulator.kernel import Kernel
+from tilewright.codegen.simulator.lanes import Booleans, Integers
+from tilewright.codegen.simulator.memory import Access, Mode
+from tilewright.codegen.simulator.operands import TYPES, Instruction
+from tilewright.codegen.simulator.scopes import Level, level_of, scope_of
+
+_ACCESSES = ("ld", "st", "atom", "red")
+
+
+def are_mixed(kernel: Kernel, other_spaces: set[str]) -> bool:
+    """True if strong accesses may race, by what they name; those of other spaces do not count."""
+    strong = [
+        (level_of(scope), TYPES[instruction.type].itemsize)
+        for instruction in kernel.instructions
+        if instruction.root in _ACCESSES
+        and (scope := scope_of(instruction)) is not None
+        and instruction.type in TYPES
+        and not _spaces(instruction) & other_spaces
+    ]
+    return len(set(strong)) > 1 or any(level < Level.DEVICE for level, _ in strong)
+
+
+def _spaces(instruction: Instruction) -> set[str]:
+    return {part.partition("_")[0] for part in instruction.parts}
+
+
+@dataclass(frozen=True, order=True)
+class _Kind:
+    reads: bool
+    level: Level
+    size: int
+
+
+class StrongAccesses:
+    """
+    The strong accesses to `count` cells, by kind, scope and size.
+
+    `who` masks the bits of a stamp that name the thread, of which `thread` makes a number that
+    counts through the blocks.
+    """
+
+    def __init__(
+        self, count: int, geometry: Geometry, who: int, thread: Callable[[Stamps], Integers]
+    ):
+        self._count = count
+        self._width = geometry.width
+        self._members = geometry.width * geometry.cluster_blocks
+        self._who = who
+        self._thread = thread
+        self._crowds: dict[_Kind, Crowd] = {}
+
+    def add(
+        self, cells: Integers, stamps: Stamps, access: Access, knowledge: Integers
+    ) -> tuple[Integers, Stamps]:
+        """
+        Record accesses to cells, by threads that know the rows `knowledge`.
+
+        Returns pairs of one of them, as a place in `cells`, and an access by another thread that
+        is not morally strong with it.
+        """
+        kind = _Kind(access.mode is Mode.LOAD, level_of(access.strong), access.element)
+        if kind not in self._crowds:
+            self._crowds[kind] = Crowd(self._count, self._who, _all)
+        self._crowds[kind].add(cells, stamps)
+        pairs = [
+            self._pairs(kind, other, cells, stamps, knowledge)
+            for other in sorted(self._crowds)
+            if not (kind.reads and other.reads)
+        ]
+        none = np.zeros(0, np.int64)
+        places, found = zip((none, none), *pairs, strict=True)
+        return np.concatenate(places), np.concatenate(found)
+
+    def refine(self, parts: int) -> None:
+        """Divide each cell into `parts` cells."""
+        self._count *= parts
+        for crowd in self._crowds.values():
+            crowd.refine(parts)
+
+    def _pairs(
+        self, kind: _Kind, other: _Kind, cells: Integers, stamps: Stamps, knowledge: Integers
+    ) -> tuple[Integers, Stamps]:
+        places, before = self._crowds[other].earlier(cells, knowledge)
+        here, there = self._thread(stamps[places]), self._thread(before)
+        apart = here != there
+        if kind.size == other.size:
+            apart &= self._are_outside(min(kind.level, other.level), here, there)
+        return places[apart], before[apart]
+
+    def _are_outside(self, level: Level, here: Integers, there: Integers) -> Booleans:
+        """True where a scope of that level does not include both threads."""
+        if level is Level.DEVICE:
+            return np.zeros(len(here), np.bool_)
+        group = self._width if level is Level.BLOCK else self._members
+        return here // group != there // group
+
+
+def _all(cells: Integers, _: Stamps) -> Booleans:
+    return np.ones(len(cells), np.bool_)
