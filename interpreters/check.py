@@ -30,7 +30,7 @@ TOLERANCE = 1e-9
 CONSTANT_TOLERANCE = 1e-6
 """Where the torch level is lowered: its exact numbers become float32 constants (eps 6e-8)."""
 
-MAX_WORK = 1 << 32
+MAX_WORK = 5 << 28
 """Scalar operations that a check is worth: some seconds."""
 
 

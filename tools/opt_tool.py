@@ -35,6 +35,7 @@ from tilewright.passes.trace import listening
 from tilewright.passes.verification import InvalidOpError
 from tilewright.tools.checks import MODES, Checker
 from tilewright.tools.diagnostics import explain
+from tilewright.tools.memory_limit import limit_memory
 from tilewright.tools.mlir_source import SourceParser, placed, read_bytes
 from tilewright.tools.output_path import write_text
 from tilewright.universe import UNIVERSE
@@ -237,6 +238,8 @@ class _HeldOutput(StringIO):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`opt-tool`'s exit code for the arguments `argv`, by default those of the process."""
+    if argv is None:
+        limit_memory()
     try:
         OptTool(argv).run()
     except BrokenPipeError:  # whoever read our output has left, `head` for one
