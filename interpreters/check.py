@@ -20,6 +20,7 @@ from tilewright.dialects.parameter_layout import given_types
 from tilewright.dialects.work import scalar_operations
 from tilewright.errors import TilewrightError, UnsupportedError
 from tilewright.interpreters.arguments import shape_and_element
+from tilewright.interpreters.distances import distances, finite, is_float, largest
 from tilewright.interpreters.errors import TooLargeError, symbol_of
 from tilewright.interpreters.random_runs import Draw, RandomRuns
 from tilewright.interpreters.types import Array
@@ -183,22 +184,19 @@ def _run(runs: RandomRuns, module: ModuleOp, name: str, draw: Draw, when: str) -
     except (UnsupportedError, TooLargeError):
         raise
     except TilewrightError as err:
-        raise PassCheckError(f"{when} the program is wrong: {err}") from err
+        says = f"{when} the program is wrong: {err.message}"
+        raise PassCheckError(says, where=err.where, remedy=err.remedy) from err
 
 
 def _worst(position: int, before: Array, after: Array, tolerance: float) -> _Difference | None:
-    old, new = (np.asarray(a, np.float64) for a in (before, after))
-    finite = np.abs(old[np.isfinite(old)])
-    scale = finite.max() if finite.size else 0.0
-    with np.errstate(invalid="ignore"):
-        distance = np.where((old == new) | (np.isnan(old) & np.isnan(new)), 0.0, np.abs(old - new))
-    distance = np.where(np.isnan(distance), np.inf, distance)
-    wrong = distance > tolerance * scale
+    allowed = tolerance * largest(np.abs(finite(before))) if is_float(before) else 0.0
+    distance = distances(before, after)
+    wrong = distance > allowed
     if not wrong.any():
         return None
-    element = tuple(map(int, np.unravel_index(int(np.argmax(distance)), old.shape)))
+    element = tuple(map(int, np.unravel_index(int(np.argmax(distance)), distance.shape)))
     return _Difference(
-        position, element, float(old[element]), float(new[element]), int(wrong.sum())
+        position, element, float(before[element]), float(after[element]), int(wrong.sum())
     )
 
 

@@ -3,6 +3,7 @@
 
 import re
 import sys
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import replace
 from io import BytesIO, StringIO
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import AttributeInvT, Operation, SSAValue
 from xdsl.parser import ForwardDeclaredValue, ParserState, UnresolvedOperand
 from xdsl.printer import Printer
@@ -18,9 +19,8 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer
 
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.errors import TilewrightError, UsageError, did_you_mean
 from tilewright.passes.lowering import context
-from tilewright.passes.pipeline_string import did_you_mean
 from tilewright.passes.verification import InvalidOpError, verify_module
 from tilewright.tools.bounded_parser import BoundedParser
 from tilewright.tools.diagnostics import (
@@ -61,6 +61,7 @@ class SourceParser(BoundedParser):
         self._parser_state = ParserState(SourceLexer(Input(text, name)))
         self.line_offset = line_offset
         self.places = {}
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self.first_uses: dict[str, Span] = {}
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
@@ -84,7 +85,17 @@ class SourceParser(BoundedParser):
         start = self.pos
         op = super().parse_operation()
         self.places[op] = Span(start, start + 1, self.lexer.input, self.line_offset)
+        if isinstance(op.location, UnknownLoc):
+            op.location = self._location(start)
         return op
+
+    def _location(self, start: int) -> FileLineColLoc:
+        """The place in the file, which stays with the op when passes move or replace it."""
+        line = bisect_right(self._line_starts, start)
+        column = start - self._line_starts[line - 1] + 1
+        return FileLineColLoc(
+            StringAttr(self.lexer.input.name), IntAttr(self.line_offset + line), IntAttr(column)
+        )
 
     def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue:
         value = super().resolve_operand(operand, type)

@@ -27,4 +27,5 @@ def add(add_parser: AddParser) -> None:
         default=["test/codegen/simulator/kernels", "test/codegen/simulator/tile"],
         help="of NAME.cu with NAME.toml, and NAME.mlir; default: the kernels of a checkout",
     )
+    parser.set_defaults(reads={"folders": "kernels"})
     parser.add_argument("--quick", action="store_true", help="some bugs of each kernel only")
