@@ -27,6 +27,7 @@ from tool_outcome import FAILURES, Outcome, escaped_with, run_opt_tool
 from xdsl.universe import Universe
 
 from tilewright.passes.lowering import context
+from tilewright.tools.output_path import write_text
 from tilewright.universe import UNIVERSE
 
 
@@ -87,7 +88,7 @@ def _keep(args: argparse.Namespace, number: int, each: Mutant, found: Outcome) -
     """Write a mutant that failed, and its command line."""
     args.keep.mkdir(parents=True, exist_ok=True)
     head = f"// {found.says}\n// opt-tool %s {shlex.join(each.options)}\n"
-    (args.keep / f"{args.seed}-{number}.mlir").write_text(head + each.text)
+    write_text(str(args.keep / f"{args.seed}-{number}.mlir"), head + each.text)
 
 
 def prepare(expressions: bool) -> None:
