@@ -13,7 +13,6 @@ import argparse
 import os
 import shlex
 import sys
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -28,6 +27,8 @@ from tool_outcome import FAILURES, Outcome, escaped_with, run_opt_tool
 from xdsl.universe import Universe
 
 from tilewright.passes.lowering import context
+from tilewright.tools.output_path import write_text
+from tilewright.universe import UNIVERSE
 
 
 @dataclass
@@ -37,14 +38,14 @@ class Counts:
     seed: int
     count: int
     reached: int = 0
-    outcomes: Counter[str] = field(default_factory=Counter[str])
+    outcomes: dict[str, int] = field(default_factory=dict[str, int])
     failures: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     """Numbers of the mutants that failed, by kind and place."""
 
     def add(self, number: int, outcome: Outcome) -> None:
         """Count one mutant."""
         self.reached += outcome.reached
-        self.outcomes[outcome.kind] += 1
+        self.outcomes[outcome.kind] = self.outcomes.get(outcome.kind, 0) + 1
         if outcome.kind in FAILURES:
             self.failures.setdefault(f"{outcome.kind}: {outcome.says}", []).append(number)
 
@@ -87,7 +88,7 @@ def _keep(args: argparse.Namespace, number: int, each: Mutant, found: Outcome) -
     """Write a mutant that failed, and its command line."""
     args.keep.mkdir(parents=True, exist_ok=True)
     head = f"// {found.says}\n// opt-tool %s {shlex.join(each.options)}\n"
-    (args.keep / f"{args.seed}-{number}.mlir").write_text(head + each.text)
+    write_text(str(args.keep / f"{args.seed}-{number}.mlir"), head + each.text)
 
 
 def prepare(expressions: bool) -> None:
@@ -97,6 +98,8 @@ def prepare(expressions: bool) -> None:
     ctx = context()
     for name in sorted(ctx.registered_dialect_names):
         ctx.get_optional_dialect(name)
+    for load in UNIVERSE.all_passes.values():
+        load()
     import_module("tilewright.interpreters.check")
 
 

@@ -19,7 +19,7 @@ _EXCEPTION = re.compile(r"(?!error:)[\w.]+(?::|$)")
 _FRAME = re.compile(r'File "(?:.*/)?((?:\w+/)?\w+\.pyx?)", line \d+, in (\S+)')
 _NOT_OURS = ("xdsl/", "forked_runs", "benchmarks/")
 _PLACED = re.compile(r"^\S[^\n]*?:\d+:\d+: error: ", re.MULTILINE)
-_BY_PASS = re.compile(r"error: .*\bpass '")
+_BY_PASS = re.compile(r"error: .*\bpass '[^']*'(?::| the program)")
 _MEMORY = "no memory left"
 
 

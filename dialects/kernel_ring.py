@@ -53,6 +53,7 @@ from tilewright.dialects.axes import Access, canonical_access, verify_subscripts
 from tilewright.dialects.form import FormedOp
 from tilewright.dialects.kernel_boxes import box_problem
 from tilewright.dialects.tile import SHARED, Transport, TransportAttr
+from tilewright.dialects.tile_transport import verify_slots
 from tilewright.dialects.types import memref_type
 
 
@@ -84,6 +85,7 @@ class RingType(ParametrizedAttribute, TypeAttribute):
     def verify(self) -> None:
         if self.depth.data < 1:
             raise VerifyException("a ring has at least one slot")
+        verify_slots(self.depth.data)
 
 
 @irdl_op_definition

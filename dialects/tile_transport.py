@@ -31,6 +31,16 @@ class TransportAttr(EnumAttribute[Transport], SpacedOpaqueSyntaxAttribute):
     name = "tile.transport"
 
 
+MOST_SLOTS = 64
+"""Number of slots a ring may have: passes and kernels name the first steps one by one."""
+
+
+def verify_slots(depth: int) -> None:
+    """Raise `VerifyException` for a ring of more slots than are supported."""
+    if depth > MOST_SLOTS:
+        raise VerifyException(f"a ring has at most {MOST_SLOTS} slots, not {depth}")
+
+
 @irdl_attr_definition
 class RingAttr(ParametrizedAttribute):
     """
@@ -52,6 +62,7 @@ class RingAttr(ParametrizedAttribute):
         depth, lookahead = self.depth.data, self.lookahead.data
         if depth < 2:
             raise VerifyException(f"a ring has two slots or more, not {depth}")
+        verify_slots(depth)
         if lookahead >= depth:
             raise VerifyException(
                 f"{depth} slots are filled at most {depth - 1} steps ahead, not {lookahead}"

@@ -54,6 +54,7 @@ from tilewright.dialects.torch_promotion import promoted
 from tilewright.dialects.torch_shapes import shown
 from tilewright.dialects.torch_syntax import give_syntax, is_bool
 from tilewright.dialects.types import element_of, shape_of
+from tilewright.errors import one_line
 
 # --- Types -----------------------------------------------------------------------------------
 
@@ -230,7 +231,10 @@ class TorchOp(FormedOp, ABC):
         for value in (*self.operands, *self.results):
             if any(size < 0 for size in shape_of(value)):
                 raise VerifyException(f"{value.type} has an unknown size; shapes are static here")
-        expected = self.expected_types()
+        try:
+            expected = self.expected_types()
+        except (ArithmeticError, ValueError) as err:  # of infinity, NaN or a division by 0
+            raise VerifyException(f"no result has such a size: {one_line(err)}") from err
         if len(expected) != len(self.results):
             raise VerifyException(
                 f"{self.name} of these operands gives {len(expected)} results, "

@@ -3,6 +3,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from math import inf
 from typing import ClassVar
 
 from xdsl.dialects.builtin import FloatAttr
@@ -21,6 +22,9 @@ from tilewright.dialects.torch_op import (
 )
 from tilewright.dialects.torch_shapes import shown
 from tilewright.dialects.types import element_of, shape_of
+
+_LEAST_FACTOR = 1e-38
+"""Scale factor whose inverse float32 holds."""
 
 
 class ResizeOp(TensorOp, ABC):
@@ -52,6 +56,9 @@ class ResizeOp(TensorOp, ABC):
             raise VerifyException(
                 f"expected batch, channels and {self.DIMS} more dimensions, not {shown(input)}"
             )
+        for factor in self.factors():
+            if factor is not None and not (factor <= 0 or _LEAST_FACTOR <= factor < inf):
+                raise VerifyException(f"a scale is from {_LEAST_FACTOR} up, not {factor}")
         sizes = self.sizes()
         if any(size < 1 for size in (*input[1:], *sizes)):
             raise VerifyException(f"nothing is resized from {shown(input)} to {list(sizes)}")

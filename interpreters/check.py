@@ -7,7 +7,6 @@ Both run in float64: then what a pass may change, the order of a sum, moves a re
 """
 
 from dataclasses import dataclass
-from math import prod
 
 import numpy as np
 from xdsl.dialects import func
@@ -22,8 +21,9 @@ from tilewright.errors import TilewrightError, UnsupportedError
 from tilewright.interpreters.arguments import shape_and_element
 from tilewright.interpreters.distances import distances, finite, is_float, largest
 from tilewright.interpreters.errors import TooLargeError, symbol_of
+from tilewright.interpreters.memory import bytes_needed
 from tilewright.interpreters.random_runs import Draw, RandomRuns
-from tilewright.interpreters.types import Array
+from tilewright.interpreters.types import Array, ElementTypes
 
 TOLERANCE = 1e-9
 """Relative to the largest element: float64's 1e-16 times a million terms, with room."""
@@ -31,12 +31,12 @@ TOLERANCE = 1e-9
 CONSTANT_TOLERANCE = 1e-6
 """Where the torch level is lowered: its exact numbers become float32 constants (eps 6e-8)."""
 
-MAX_WORK = 1 << 32
+MAX_WORK = 5 << 28
 """Scalar operations that a check is worth: some seconds."""
 
 
-MAX_ELEMENTS = 1 << 26
-"""Number of elements of inputs and results that a check holds, as float64 and several times."""
+MAX_BYTES = 1 << 31
+"""Bytes that a program may take to be run for a check."""
 
 
 class PassCheckError(TilewrightError):
@@ -94,12 +94,12 @@ def check_pass(
     compared: list[str] = []
     notes: list[str] = []
     for name in names:
-        if (reason := _why_not(name, old, new, max_work)) is not None:
-            notes.append(f"pass '{pass_name}' is not checked at @{name}: {reason}")
-            continue
         try:
+            if (reason := _why_not(name, old, new, max_work)) is not None:
+                notes.append(f"pass '{pass_name}' is not checked at @{name}: {reason}")
+                continue
             difference = _difference(name, before, after, pass_name, seed, runs)
-        except (UnsupportedError, TooLargeError) as err:
+        except (UnsupportedError, TooLargeError, MemoryError) as err:
             notes.append(f"pass '{pass_name}' is not checked at @{name}: {err}")
             continue
         if difference is not None:
@@ -129,18 +129,13 @@ def _why_not(
 ) -> str | None:
     if name not in new:
         return "the pass removed it"
-    held = max(_elements_held(old[name]), _elements_held(new[name]))
-    if held > MAX_ELEMENTS:
-        return f"about {held:.1e} elements of inputs and results are too many; use smaller shapes"
+    needed = max(bytes_needed(each[name], ElementTypes(np.float64)) for each in (old, new))
+    if needed > MAX_BYTES:
+        return f"about {needed / 2**30:.1f} GiB of memory are too much; use smaller shapes"
     work = max(scalar_operations(old[name]), scalar_operations(new[name]))
     if work > max_work:
         return f"about {work:.1e} scalar operations are too many; use smaller shapes"
     return None
-
-
-def _elements_held(op: Operation) -> int:
-    inputs, outputs = _signature(op)
-    return sum(prod(shape_and_element(type)[0]) for type in (*inputs, *outputs))
 
 
 def _signature(op: Operation) -> tuple[list[Attribute], list[Attribute]]:

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.math import Math
 from xdsl.dialects.memref import AllocOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl.dominance import DominanceInfo
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
@@ -180,7 +180,19 @@ def _culprit(op: Operation) -> Operation:
         for nested in (op for block in region.blocks for op in block.ops):
             if not _verifies(nested):
                 return _culprit(nested)
-    return op
+    return _redefining(op) or op
+
+
+def _redefining(op: Operation) -> Operation | None:
+    """Return the first op directly inside `op` that has the symbol of one before it."""
+    names: set[Attribute] = set()
+    for nested in (op for region in op.regions for block in region.blocks for op in block.ops):
+        name = nested.get_attr_or_prop("sym_name")
+        if name in names:
+            return nested
+        if name is not None:
+            names.add(name)
+    return None
 
 
 def _verifies(op: Operation) -> bool:

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
+    IndexType,
     IntegerAttr,
     RankedStructure,
     ShapedType,
@@ -61,11 +62,15 @@ class BoundedParser(Parser):
         return value
 
     def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:
-        was, self._unsigned = self._unsigned, True
+        was, self._unsigned, start = self._unsigned, True, self.pos
         try:
-            return self._packed(super().parse_optional_builtin_int_or_float_attr)
+            attr = self._packed(super().parse_optional_builtin_int_or_float_attr)
         finally:
             self._unsigned = was
+        if isinstance(attr, IntegerAttr) and isinstance(attr.type, IndexType):
+            if attr.value.data >= _SIGNED:
+                self.raise_error(f"{attr.value.data} does not fit 64 bits", start, self.pos)
+        return attr
 
     def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
         return self._packed(super()._parse_builtin_densearray_attr)

@@ -36,6 +36,7 @@ from tilewright.tools.argument_parser import unknown_value, with_near_matches
 from tilewright.tools.checks import Checker
 from tilewright.tools.completion import complete, of_opt_tool
 from tilewright.tools.diagnostics import explain
+from tilewright.tools.memory_limit import limit_memory
 from tilewright.tools.mlir_source import SourceParser, placed, read_bytes
 from tilewright.tools.options.opt_tool import add_options
 from tilewright.tools.output_path import write_text
@@ -252,6 +253,8 @@ def _progress(tool: OptTool) -> AbstractContextManager[None]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`opt-tool`'s exit code for the arguments `argv`, by default those of the process."""
+    if argv is None:
+        limit_memory()
     try:
         tool = OptTool(argv)
         with _progress(tool):

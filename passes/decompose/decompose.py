@@ -23,6 +23,7 @@ from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, Rewrite
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects.torch_op import TorchOp
+from tilewright.errors import UnsupportedError, one_line
 from tilewright.passes.decompose import (
     activations,
     attention,
@@ -99,9 +100,13 @@ class Decompose(RewritePattern):
     """The pattern that the table has for an op, if any."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Look the op up."""
+        """Look the op up; `UnsupportedError` where computing with its numbers overflows."""
         if isinstance(op, TorchOp) and (pattern := _TRACED.get(type(op))) is not None:
-            pattern.match_and_rewrite(op, rewriter)
+            try:
+                pattern.match_and_rewrite(op, rewriter)
+            except ArithmeticError as err:
+                message = f"'{op.name}': its numbers are out of range: {one_line(err)}"
+                raise UnsupportedError(message) from err
 
 
 class DecomposePass(ModulePass):

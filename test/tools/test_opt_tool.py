@@ -84,6 +84,10 @@ ILL_FORMED = {
         '"test.op"(%0) : (i32) -> ()\n%0 = "test.op"() : () -> i32\n',
         "x.mlir:1:1: error: 'test.op': operand #0 is not defined before this use\n",
     ),
+    "a symbol that is defined twice": (
+        "func.func private @f()\nfunc.func private @g()\nfunc.func private @f()\n",
+        "x.mlir:3:1: error: 'func.func': Redefinition of symbol \"f\"\n",
+    ),
     "block name": (
         "func.func @f() {\n^0:\n  func.return\n}\n",
         "x.mlir:2:3: error: Invalid Block name format `0`.",

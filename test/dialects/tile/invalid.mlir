@@ -371,3 +371,24 @@ loop.kernel @k(%a: memref<33x36xf32>) -> (%out: memref<33xf32>) {
     } : memref<32x0xf32, 3 : i64>
   }
 }
+
+// -----
+
+loop.kernel @k(%a: memref<4x32xf32>) -> (%out: memref<32xf32>) {
+  tile.launch (%t = thread 32) {
+    loop.for %ko in 1 {
+      // CHECK: a ring has at most 64 slots, not 1099511627776
+      %s = tile.stage (%i, %j) in [4, 32] ring(depth 1099511627776, lookahead 1099511627775) {
+        %0 = loop.load %a[%i, %j] : memref<4x32xf32>
+        loop.yield %0 : f32
+      } : memref<4x32xf32, 3 : i64>
+    }
+  }
+}
+
+// -----
+
+// CHECK: a ring has at most 64 slots, not 65
+kernel.func grid 1 block 32 @f(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  %ring = kernel.ring bytes 16 : !kernel.ring<65, sync>
+}
