@@ -6,31 +6,42 @@ from typing import NamedTuple
 
 from tilewright.codegen.launch_plan import Launch
 from tilewright.dialects import cuda
-from tilewright.dialects.target import target
+from tilewright.dialects.target import PARAMETER_BYTES, target
 from tilewright.errors import UnsupportedError
 
 _HOPPER = 90
 """The first architecture with a tensor memory accelerator and clusters (PTX ISA, sm_90)."""
 
+_POINTER_BYTES, _TENSOR_MAP_BYTES = 8, 128
+"""Bytes of parameters (CUDA Driver API, CUtensorMap)."""
+
 
 def check_launches(launches: Iterable[Launch], name: str) -> None:
     """`UnsupportedError` for the first launch that the target called `name` cannot do."""
     for launch in launches:
-        needs = _Needs(launch.shared_bytes, bool(launch.tensor_maps), launch.cluster)
+        buffers = len(launch.inputs) + len(launch.outputs)
+        needs = _Needs(launch.shared_bytes, buffers, len(launch.tensor_maps), launch.cluster)
         _check(launch.kernel, needs, name)
 
 
 def check_kernels(kernels: Iterable[cuda.FuncOp], name: str) -> None:
     """The same for kernels before anything launches them."""
     for kernel in kernels:
-        needs = _Needs(kernel.shared_bytes, bool(kernel.tensor_maps), kernel.blocks_in_cluster)
+        buffers, maps = len(kernel.buffers), len(kernel.tensor_maps)
+        needs = _Needs(kernel.shared_bytes, buffers, maps, kernel.blocks_in_cluster)
         _check(kernel.sym_name.data, needs, name)
 
 
 class _Needs(NamedTuple):
     shared_bytes: int
-    copies_boxes: bool
+    buffers: int
+    tensor_maps: int
     cluster: int
+
+    @property
+    def parameter_bytes(self) -> int:
+        """Bytes of a pointer to each buffer, and of the tensor maps."""
+        return _POINTER_BYTES * self.buffers + _TENSOR_MAP_BYTES * self.tensor_maps
 
 
 def _check(kernel: str, needs: _Needs, name: str) -> None:
@@ -39,7 +50,10 @@ def _check(kernel: str, needs: _Needs, name: str) -> None:
     message = remedy = ""
     if needs.shared_bytes > most:
         message = f"its blocks take {needs.shared_bytes} bytes of shared memory; {name} has {most}"
-    elif needs.copies_boxes and is_older:
+    elif needs.parameter_bytes > PARAMETER_BYTES:
+        message = f"it takes {needs.parameter_bytes} bytes of parameters of {PARAMETER_BYTES}"
+        remedy = "split it into kernels of fewer buffers"
+    elif needs.tensor_maps and is_older:
         message = f"{name} has no tensor memory accelerator; sm_90a has"
     elif needs.cluster > 1 and is_older:
         message = f"{name} has no clusters of blocks; sm_90a has"

@@ -15,9 +15,9 @@ it, whatever buffer is passed. Where nothing is said the elements' own size is a
 `plan.initial` is what the kernel finds in each element of an output: the plan fills the buffer with
 it before the launch.
 
-`plan.updated` is said of an output that holds something when the kernel starts, which stays where
-the kernel stores nothing. Launches pass a buffer that was written before, such as an input that the
-program writes in place.
+`plan.updated` is said of an output that keeps what it holds where the kernel stores nothing.
+Launches pass an input that the program writes in place, or a buffer of which other launches write
+the rest.
 
 `plan.scratch` is said of an output that is no result: what it holds after the launch is of no use.
 With `plan.initial` it is filled once only, for the kernel leaves it as it found it.

@@ -132,7 +132,7 @@ def verify_subscripts_within(source: Source, shape: Sequence[int]) -> None:
         raise VerifyException(f"the map must give {len(sizes)} subscripts, one an input axis")
     if 0 in shape or _never_holds(source.mask, shape):
         return
-    ranges = _ranges_within(source.mask, shape)
+    ranges = ranges_within(source.mask, shape)
     for axis, (expr, size) in enumerate(zip(source.map.results, sizes, strict=True)):
         holds = (_at_least_0(e, source.mask, ranges) for e in (expr, expr * -1 + (size - 1)))
         if not all(holds):
@@ -145,7 +145,7 @@ def _never_holds(mask: AffineMap, shape: Sequence[int]) -> bool:
     return any(bound is not None and bound.high < 0 for bound in bounds)
 
 
-def _ranges_within(mask: AffineMap, shape: Sequence[int]) -> list[Range]:
+def ranges_within(mask: AffineMap, shape: Sequence[int]) -> list[Range]:
     """The ranges of coordinates where a mask holds: a bound of one coordinate cuts its range."""
     ranges = [Range.extent(size) for size in shape]
     for bound in map(sum_of, mask.results):

@@ -21,6 +21,12 @@ WIDEST_BYTES = max(VECTOR_BYTES)
 
 _KIB, _MIB = 1024, 1024**2
 
+PARAMETER_BYTES = 32764
+"""
+Bytes of the parameters of a kernel at most, on every target (Programming Guide, kernel parameters:
+from CUDA 12.1 and driver 530 on).
+"""
+
 L2_BYTES = 64
 """What L2 gives to an SM in a clock, on every target (NVIDIA A100 whitepaper, L2)."""
 

@@ -51,7 +51,7 @@ def _has_masks(arguments: Arguments) -> bool:
     return any(kind in ("torch.bool", "torch.uint8") for kind in kinds)
 
 
-STEPS = 64
+STEPS = 128
 """The longest sequence that a recurrent layer is unrolled for."""
 
 

@@ -118,6 +118,13 @@ class Buffer:
         """Replace all contents."""
         self.data, self.written, self.overwritten_by = data.reshape(-1), None, ""
 
+    def update(self, part: "Buffer") -> None:
+        """Replace what is written in `part`, which holds all other contents as they are here."""
+        if self.written is None or part.written is None:
+            self.write(part.data)
+            return
+        self.data, self.written = part.data, self.written | part.written
+
     def overwrite(self, name: str) -> None:
         """Lose all contents to the buffer called `name`."""
         lost = Buffer.poisoned(self.shape, self.data.dtype)

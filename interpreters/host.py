@@ -142,17 +142,20 @@ def _launch(machine: _Host, op: LaunchOp) -> None:
         raise unknown(op, f"{op.kernel} is no kernel that can be interpreted")
     in_place = _places_in_common(machine, op, kernel)
     inputs = [_contents(op, value, machine.values[value]) for value in op.inputs]
-    held = {
-        position: _contents(op, value, machine.values[value])
+    held: dict[int, Buffer] = {
+        position: machine.values[value]
         for position, value in enumerate(op.outputs)
         if kernel.is_updated(kernel.outputs[position])
     }
     with stage(f"interpret {symbol_of(kernel)}"):
         outputs = run_kernel(kernel, inputs, machine.types, in_place, held)
-    for value, result in zip(op.outputs, outputs, strict=True):
+    for position, (value, result) in enumerate(zip(op.outputs, outputs, strict=True)):
         buffer: Buffer = machine.values[value]
         _overwrite(machine, buffer, _name(value))
-        buffer.write(result)
+        if position in held:
+            buffer.update(result)
+        else:
+            buffer.write(result.array())
 
 
 def _places_in_common(machine: _Host, op: LaunchOp, kernel: KernelOp | FuncOp) -> dict[int, int]:

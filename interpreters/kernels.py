@@ -37,7 +37,7 @@ def interpret_kernel(
     with np.errstate(all="ignore"):
         outputs = run_kernel(op, arrays, types)
     pairs = zip(op.outputs, outputs, strict=True)
-    return [array for output, array in pairs if not op.is_scratch(output)]
+    return [buffer.array() for output, buffer in pairs if not op.is_scratch(output)]
 
 
 def run_kernel(
@@ -45,22 +45,22 @@ def run_kernel(
     inputs: list[Array],
     types: ElementTypes,
     in_place: Mapping[int, int] | None = None,
-    held: Mapping[int, Array] | None = None,
-) -> list[Array]:
+    held: Mapping[int, Buffer] | None = None,
+) -> list[Buffer]:
     """
     The outputs of a kernel for `inputs` that are known to fit. An output that `in_place` takes to
     an input is written there: that array changes. `held` is what outputs hold that are updated.
     """
     read = [Buffer.of(array) for array in inputs]
     outputs = [_output(op, value, types) for value in op.outputs]
-    for output, array in (held or {}).items():
-        outputs[output] = Buffer.updated(array)
+    for output, buffer in (held or {}).items():
+        outputs[output] = Buffer.updated(buffer.array())
     for output, position in (in_place or {}).items():
         outputs[output] = Buffer.in_place_of(read[position])
     _run(op, read, outputs, types)
     for value, buffer in zip(op.outputs, outputs, strict=True):
         _check_output(op, value, buffer)
-    return [buffer.array() for buffer in outputs]
+    return outputs
 
 
 def _output(op: KernelOp | FuncOp, value: BlockArgument, types: ElementTypes) -> Buffer:

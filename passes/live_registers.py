@@ -73,7 +73,7 @@ class _Pressure:
     def _of_value(self, value: SSAValue) -> int:
         """The registers of all that a thread holds of a value."""
         if value not in self._registers:
-            self._registers[value] = self._copies(value) * _registers(value)
+            self._registers[value] = self._copies(value) * registers_of(value)
         return self._registers[value]
 
 
@@ -106,8 +106,10 @@ def _last_uses(ops: Sequence[Operation], done: Sequence[int]) -> dict[SSAValue, 
     return last
 
 
-def _registers(value: SSAValue) -> int:
+def registers_of(value: SSAValue) -> int:
     """
+    The registers of one copy of a value.
+
     Constants are part of instructions, kernel arguments stay where the launch puts them, and what
     is read of an array of registers is in registers already. A chunk of a reduction has the
     registers of the whole.

@@ -177,6 +177,8 @@ def _obstacle(reuse: Reuse, kernels: Kernels) -> str | None:
     output, inputs = reuse.arguments(function)
     if function.initial(output) is not None:
         return "it is filled before the launch"
+    if function.is_updated(output):
+        return "it is written in part"
     reasons = (obstacle_in_place(function, argument, output) for argument in inputs)
     return next((reason for reason in reasons if reason is not None), None)
 

@@ -55,6 +55,7 @@ from tilewright.passes.loop.fusion_cost import (
 from tilewright.passes.loop.fusion_decisions import accepted
 from tilewright.passes.loop.inline_cost import costliest
 from tilewright.passes.loop.kernel_arguments import KernelArguments
+from tilewright.passes.loop.kernel_room import overfull
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import (
     FlatNest,
@@ -109,7 +110,7 @@ class FuseEpilogue(RewritePattern):
             return
         buffers = filter(holds_one_value, op.outputs)
         for epilogue in (e for buffer in buffers for e in self._epilogues(op, buffer)):
-            if (reason := _illegal(producer, op, epilogue, self.plan)) is not None:
+            if (reason := _illegal(producer, op, epilogue, self.plan, self.target)) is not None:
                 skipped(RULE, producer, reason)
                 continue
             decision = _decision(producer, op, epilogue, self.target)
@@ -135,7 +136,11 @@ class FuseEpilogue(RewritePattern):
 
 
 def _illegal(
-    producer: loop.KernelOp, launch: loop.LaunchOp, epilogue: Epilogue, plan: PlanIndex
+    producer: loop.KernelOp,
+    launch: loop.LaunchOp,
+    epilogue: Epilogue,
+    plan: PlanIndex,
+    target: Target,
 ) -> str | None:
     """Why the epilogue cannot be part of the producer."""
     reader = epilogue.kernel.sym_name.data
@@ -146,7 +151,8 @@ def _illegal(
         return f"what {reader} reads is stored under a mask"
     if epilogue.kept and len(launch.outputs) >= MOST_OUTPUTS:
         return f"with what {reader} writes it would have more than {MOST_OUTPUTS} outputs"
-    return obstacle(launch, [epilogue.launch], plan)
+    consumers = [epilogue.launch]
+    return obstacle(launch, consumers, plan) or overfull(launch, consumers, plan, target)
 
 
 def _stores(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.StoreOp]:

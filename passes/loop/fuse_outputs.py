@@ -53,6 +53,7 @@ from tilewright.passes.loop.inline_cost import inline_decision
 from tilewright.passes.loop.inline_elementwise import inline_into
 from tilewright.passes.loop.kernel_arguments import KernelArguments
 from tilewright.passes.loop.kernel_builder import AXIS_NAMES
+from tilewright.passes.loop.kernel_room import overfull
 from tilewright.passes.loop.nest import nest_block, reads_each_once, subscript_of
 from tilewright.passes.loop.plan import (
     holds_one_value,
@@ -106,7 +107,8 @@ class FuseOutputs(RewritePattern):
         if position == len(consumers) and not is_returned(buffer):
             return  # nobody else needs it
         computing = consumers[:position]
-        if (reason := obstacle(op, computing, self.plan) or _illegal(keeper)) is not None:
+        reason = obstacle(op, computing, self.plan) or _illegal(keeper)
+        if (reason := reason or overfull(op, computing, self.plan, self.target)) is not None:
             skipped(RULE, kernel, reason)
             return
         in_rows = keeper.load is None

@@ -54,6 +54,7 @@ from tilewright.passes.loop.fusion_cost import (
 )
 from tilewright.passes.loop.fusion_decisions import accepted
 from tilewright.passes.loop.kernel_arguments import KernelArguments
+from tilewright.passes.loop.kernel_room import overfull
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import Subscript, steps_of, subscript_of
 from tilewright.passes.loop.plan import erase_kernel, is_temporary, loads_of, obstacle, readers
@@ -86,8 +87,9 @@ class FuseParts(RewritePattern):
         reduction = flat_launch(self.plan, op, reduces=True)
         if reduction is None or (parts := _parts(self.plan, reduction)) is None:
             return
-        reason = obstacle(op, [parts.reader.launch], self.plan) or _illegal(reduction, parts)
-        if reason is not None:
+        consumers = [parts.reader.launch]
+        reason = obstacle(op, consumers, self.plan) or _illegal(reduction, parts)
+        if (reason := reason or overfull(op, consumers, self.plan, self.target)) is not None:
             skipped(RULE, reduction.kernel, reason)
             return
         decision = _decision(reduction, parts, self.target)

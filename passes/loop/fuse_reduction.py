@@ -59,6 +59,7 @@ from tilewright.passes.loop.fusion_cost import (
 )
 from tilewright.passes.loop.fusion_decisions import accepted
 from tilewright.passes.loop.kernel_arguments import KernelArguments
+from tilewright.passes.loop.kernel_room import overfull
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import (
     Subscript,
@@ -120,7 +121,8 @@ class FuseReduction(RewritePattern):
             skipped(RULE, producer, f"{kernel.sym_name.data} reads it in more than one way")
             return
         reader = Reader(consumers[0], kernel, loads, subscript, kept)
-        if (reason := obstacle(op, consumers[:1], self.plan) or _illegal(reader)) is not None:
+        reason = obstacle(op, consumers[:1], self.plan) or _illegal(reader)
+        if (reason := reason or overfull(op, consumers[:1], self.plan, self.target)) is not None:
             skipped(RULE, producer, reason)
             return
         if not accepted(RULE, producer, [kernel], _decision(reduction, reader, self.target)):

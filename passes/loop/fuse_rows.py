@@ -58,6 +58,7 @@ from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion_cost import Decision, decide, fused, size, work_of
 from tilewright.passes.loop.fusion_decisions import accepted
 from tilewright.passes.loop.inline_elementwise import inline_into
+from tilewright.passes.loop.kernel_room import overfull
 from tilewright.passes.loop.nest import steps_of
 from tilewright.passes.loop.plan import is_temporary, obstacle, readers, writer
 from tilewright.passes.loop.plan_index import PlanIndex
@@ -93,7 +94,8 @@ class FuseRows(RewritePattern):
             product = None if reader is None else row_product(statistic, reader)
             if product is None:
                 continue
-            if (reason := obstacle(op, [launch], self.plan) or _illegal(product)) is not None:
+            reason = obstacle(op, [launch], self.plan) or _illegal(product)
+            if (reason := reason or overfull(op, [launch], self.plan, self.target)) is not None:
                 skipped(RULE, kernel, reason)
                 continue
             sources = list(self._sources(kernel, product))
@@ -113,7 +115,11 @@ class FuseRows(RewritePattern):
             source = None if launch is None else flat_launch(self.plan, launch, reduces=False)
             if source is None:
                 continue
-            if (reason := obstacle(source.launch, readers(weights), self.plan)) is not None:
+            into = readers(weights)
+            reason = obstacle(source.launch, into, self.plan)
+            if (
+                reason := reason or overfull(source.launch, into, self.plan, self.target)
+            ) is not None:
                 skipped(RULE, statistic, reason)
                 continue
             yield source

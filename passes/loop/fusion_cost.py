@@ -178,11 +178,11 @@ def cost_of(op: Operation) -> int:
     """Instructions of one step of `op`; of a reduction, those that join one value."""
     if isinstance(op, loop.ForOp | loop.ScanOp | loop.YieldOp):
         return 0
-    return 0 if _is_sum_of_products(op) else instructions(op)
+    return 0 if is_sum_of_products(op) else instructions(op)
 
 
-def _is_sum_of_products(op: Operation) -> bool:
-    """Whether the joining is part of a fused multiply-add."""
+def is_sum_of_products(op: Operation) -> bool:
+    """True if `op` is a reduction that joins products: the joining is a fused multiply-add."""
     if not isinstance(op, loop.ReduceOp) or op.monoid.data is not Monoid.ADD:
         return False
     return all(isinstance(value.owner, arith.MulfOp) for value in op.yield_op.values)

@@ -50,6 +50,7 @@ from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion_decisions import accepted
 from tilewright.passes.loop.inline_cost import inline_decision, place_of
 from tilewright.passes.loop.kernel_arguments import KernelArguments
+from tilewright.passes.loop.kernel_room import overfull
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.plan import (
     erase_kernel,
@@ -88,7 +89,8 @@ class InlineElementwise(RewritePattern):
             return
         if self.once and not _reads_once(self.plan, consumers, buffer):
             return
-        if (reason := obstacle(op, consumers, self.plan)) is not None:
+        reason = obstacle(op, consumers, self.plan)
+        if (reason := reason or overfull(op, consumers, self.plan, self.target)) is not None:
             skipped(RULE, inlined.kernel, reason)
             return
         if not self.once and not self._pays(inlined, consumers):

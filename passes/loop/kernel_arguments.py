@@ -17,6 +17,8 @@ class KernelArguments:
         self.kernel, self.launch = kernel, launch
         self.buffers = list(launch.inputs)
         self.outputs = list(launch.outputs)
+        updated = map(kernel.is_updated, kernel.outputs)
+        self.updated = {buffer for buffer, is_so in zip(self.outputs, updated) if is_so}
         kernel.set_facts([])  # what is needed of arguments is found once a kernel is scheduled
 
     def argument(self, buffer: SSAValue) -> SSAValue:
@@ -63,7 +65,9 @@ class KernelArguments:
             if not argument.uses:
                 self.kernel.body.block.erase_arg(argument)
                 del self.buffers[position]
-        for output in self.outputs:
+        for output, argument in zip(self.outputs, self.kernel.outputs, strict=True):
+            if output in self.updated:
+                self.kernel.set_updated(argument)
             alloc = output.owner
             if isinstance(alloc, Operation) and not alloc.is_before_in_block(at):
                 alloc.detach()

@@ -20,9 +20,12 @@ becomes
     }
 
 Index maps, positions, predicates and constants get no kernel: whoever reads them reads through
-them (`views`). Only a function's result must be in memory.
+them (`views`). Only a function's result must be in memory, and an index map of many sources, as
+`torch.cat` of many tensors is: a reader would select each element from all of them. Its buffer is
+written by several kernels, each of which writes a part that has few sources (`parts`).
 """
 
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.context import Context
@@ -37,6 +40,7 @@ from tilewright.dialects import loop, prim
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import tensor_type
 from tilewright.passes.loop.naming import KernelNames
+from tilewright.passes.loop.parts import Part, in_steps, is_wide, parts, within
 from tilewright.passes.loop.primitive_kernel import (
     Primitive,
     PrimitiveKernel,
@@ -44,7 +48,7 @@ from tilewright.passes.loop.primitive_kernel import (
     needed_results,
     write_body,
 )
-from tilewright.passes.loop.views import View, view_of, whole
+from tilewright.passes.loop.views import Alternative, Choice, View, read, view_of, whole
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("l", 1, "lift")
@@ -88,6 +92,8 @@ class _Lifting:
         match op:
             case prim.ConstantOp() | prim.IotaOp() | prim.PredicateOp() | prim.IndexMapOp():
                 self.views[op.result] = view_of(op, self.views)
+                if op.result.uses and is_wide(self.views[op.result]):
+                    self._write_parts(op.result)
             case prim.ElementwiseOp() | prim.GatherOp() | prim.ReduceOp() | prim.ScanOp():
                 self._lift_primitive(op)
             case func.CallOp():
@@ -135,14 +141,48 @@ class _Lifting:
         self.views[value] = whole(buffer, value)
         return buffer
 
-    def _allocate(self, value: SSAValue) -> SSAValue:
+    def _write_parts(self, value: SSAValue) -> None:
+        """Write a tensor of many sources to a buffer, part by part."""
+        view, shape = self.views[value], tensor_type(value).get_shape()
+        assert isinstance(view.source, Choice)
+        buffer = self._allocate(value)
+        for part in parts(view, shape):
+            self._write_part(part, value, buffer)
+        self.views[value] = whole(buffer, value)
+
+    def _write_part(self, part: Part, value: SSAValue, buffer: SSAValue) -> None:
+        """Write a part to its place in `buffer`, by way of other buffers if it has many sources."""
+        last, left = in_steps(part)
+        while left:
+            before = self._allocate(value, part.extents)
+            self._copy(last, value, before, [0] * len(part.box))
+            seen = Alternative(AffineMap(len(part.box), 0, ()), within(before, part.box))
+            last, left = in_steps(Part(part.box, Choice([*left, seen], None)))
+        kernel = self._copy(last, value, buffer, [known.low for known in part.box])
+        if part.extents != [*tensor_type(value).get_shape()]:
+            kernel.set_updated(kernel.outputs[0])
+
+    def _copy(
+        self, part: Part, value: SSAValue, buffer: SSAValue, at: Sequence[int]
+    ) -> loop.KernelOp:
+        """Launch a kernel that writes a part to `buffer`, its first element at `at`."""
+        kernel = PrimitiveKernel(part.extents, [buffer], self.views)
+        steps = kernel.coordinates
+        seen = [step + known.low for step, known in zip(steps, part.box, strict=True)]
+        view = View(part.choice, AffineMap.identity(len(seen)))
+        element = read(kernel, view, seen)
+        kernel.store([element], [step + first for step, first in zip(steps, at, strict=True)])
+        return self._launch(kernel, value)
+
+    def _allocate(self, value: SSAValue, shape: Sequence[int] | None = None) -> SSAValue:
+        """A buffer for `value`, or for a part of it that has another shape."""
         type = tensor_type(value)
-        buffer = memref.AllocOp.get(type.element_type, shape=type.get_shape())
+        buffer = memref.AllocOp.get(type.element_type, shape=shape or type.get_shape())
         buffer.memref.name_hint = value.name_hint
         self.plan.add_op(buffer)
         return buffer.memref
 
-    def _launch(self, builder: PrimitiveKernel, result: SSAValue) -> None:
+    def _launch(self, builder: PrimitiveKernel, result: SSAValue) -> loop.KernelOp:
         """Finish a kernel, called after what it computes, and launch it."""
         kernel = builder.finish(self.names.unique(result.name_hint or "kernel"))
         launch = loop.LaunchOp(kernel.sym_name.data, builder.inputs, builder.buffers)
@@ -151,6 +191,7 @@ class _Lifting:
                 op.location = primitive.location
         self.kernels.append(kernel)
         self.plan.add_op(launch)
+        return kernel
 
     def _replace_function(self) -> None:
         returned = self.plan.last_op

@@ -51,6 +51,7 @@ from tilewright.passes.loop.fusion_cost import (
 )
 from tilewright.passes.loop.fusion_decisions import accepted
 from tilewright.passes.loop.kernel_arguments import KernelArguments
+from tilewright.passes.loop.kernel_room import overfull
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.loop.plan import common_place, following, obstacle
@@ -84,7 +85,8 @@ class MergeSiblings(RewritePattern):
             place = None if needs_first else common_place(op, other)
             if place is None or not (saved := bytes_shared(*pair)):
                 continue
-            if (reason := obstacle(op, [other], self.plan) or _illegal(*pair, saved)) is not None:
+            reason = obstacle(op, [other], self.plan) or _illegal(*pair, saved)
+            if (reason := reason or overfull(op, [other], self.plan, self.target)) is not None:
                 skipped(RULE, first.kernel, reason)
                 continue
             decision = _decision(*pair, self.target)
@@ -98,6 +100,8 @@ class MergeSiblings(RewritePattern):
         kernel = self.plan.kernel_of(launch)
         if kernel is None or any(isinstance(op, loop.ScanOp) for op in ops_in(kernel)):
             return None
+        if any(map(kernel.is_updated, kernel.outputs)):
+            return None  # another launch may write the rest of the same buffer
         return Sibling(launch, kernel, nest_block(kernel))
 
 

@@ -37,7 +37,7 @@ class FlatNest(NamedTuple):
 
 def flat_nest(kernel: loop.KernelOp) -> FlatNest | None:
     """`kernel` as a flat nest, or None when it is something else."""
-    if len(kernel.outputs) != 1:
+    if len(kernel.outputs) != 1 or kernel.is_updated(kernel.outputs[0]):
         return None
     block = nest_block(kernel)
     store = block.last_op

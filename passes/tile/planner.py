@@ -10,8 +10,9 @@ What depends on one decision alone (which operands are staged, pads, swizzles) i
 that makes it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Protocol, TypeVar, cast
 
 from tilewright.dialects import loop, tile
@@ -20,11 +21,12 @@ from tilewright.passes.tile.blockify_launch import is_rectangular
 from tilewright.passes.tile.contraction import contraction_of
 from tilewright.passes.tile.lift_columns import lift_columns
 from tilewright.passes.tile.row_problem import row_problem
-from tilewright.passes.tile.row_sharings import row_sharings
+from tilewright.passes.tile.row_sharings import IN_STEPS, row_sharings
 from tilewright.passes.tile.rows import columns_of_row, shares_rows
 from tilewright.passes.tile.strips import element_problem, strips
 from tilewright.passes.tile.tileify import apply as tileify
-from tilewright.passes.tile.tilings import fastest_tiling, tilings
+from tilewright.passes.tile.tilings import FEWEST_ELEMENTS, fastest_tiling, tilings
+from tilewright.passes.tile.trial import first_possible
 
 Problem = TypeVar("Problem", contravariant=True)
 
@@ -34,6 +36,11 @@ class Choice(Protocol[Problem]):
 
     def seconds(self, problem: Problem, target: Target) -> float:
         """How long it takes, by the model of its kind."""
+        ...
+
+    @property
+    def elements(self) -> int:
+        """Elements of a thread."""
         ...
 
     def pipeline(self, problem: Problem, target: Target) -> Sequence[str]:
@@ -56,7 +63,9 @@ class Weighed:
     @property
     def choices(self) -> Sequence[Choice[Any]]:
         """The one that is taken, and those that come after it."""
-        return self.ranked(self.problem, self.target)
+        ranked = self.ranked(self.problem, self.target)
+        after = ranked.index(self.best) + 1 if self.best in ranked else len(ranked)
+        return [self.best, *ranked[after:]]
 
     def seconds(self, choice: Choice[Any]) -> float:
         """How long it takes, by the planner's model."""
@@ -75,14 +84,35 @@ def weighed(launch: tile.LaunchOp, target: Target) -> Weighed | None:
     """What there is to choose from; None if there is but one way."""
     contraction = contraction_of(launch)
     if contraction is not None and is_rectangular(launch):
-        return Weighed(contraction, target, fastest_tiling(contraction, target), tilings)
+        first = fastest_tiling(contraction, target)
+        return _weighed(launch, contraction, target, tilings, first, FEWEST_ELEMENTS)
     if not shares_rows(launch):
         elements = element_problem(launch)
-        return Weighed(elements, target, strips(elements, target)[0], strips)
+        first = strips(elements, target)[0]
+        return _weighed(launch, elements, target, strips, first, first)
     if columns_of_row(launch):
         return None
     rows = row_problem(launch)
-    return Weighed(rows, target, row_sharings(rows, target)[0], row_sharings)
+    first = row_sharings(rows, target)[0]
+    return _weighed(launch, rows, target, row_sharings, first, IN_STEPS)
+
+
+def _weighed(
+    launch: tile.LaunchOp,
+    problem: Any,
+    target: Target,
+    ranked: Callable[[Any, Target], Sequence[Choice[Any]]],
+    first: Choice[Any],
+    last: Choice[Any],
+) -> Weighed:
+    """Take the first choice that no pass refuses: `first` is the fastest, `last` the smallest."""
+    choices = chain([first], _on_demand(lambda: ranked(problem, target)), [last])
+    best = first_possible(choices, launch, problem, target)
+    return Weighed(problem, target, first if best is None else best, ranked)
+
+
+def _on_demand(ranked: Callable[[], Sequence[Choice[Any]]]) -> Iterator[Choice[Any]]:
+    yield from ranked()
 
 
 def plan(kernel: loop.KernelOp, target: Target) -> str:

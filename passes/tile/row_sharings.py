@@ -34,6 +34,9 @@ _SPLITS = (2, 4, 8, 16, 32, 64)
 _LEAST_SHARE = 1024
 """Elements that a block has at least, if several share rows."""
 
+IN_STEPS = RowSharing(WARP_SIZE, 1, 1)
+"""A way for kernels that do so much to each element that a thread can have but one at a time."""
+
 
 def row_sharings(problem: RowProblem, target: Target) -> list[RowSharing]:
     """What can be, the fastest first."""

@@ -82,9 +82,14 @@ class Strips(NamedTuple):
         return f"{self.threads} threads a block, {each} each by {self.vector}"
 
     @property
+    def elements(self) -> int:
+        """Elements of a thread."""
+        return self.items * self.vector
+
+    @property
     def line(self) -> int:
         """Elements of a block."""
-        return self.threads * self.items * self.vector
+        return self.threads * self.elements
 
     def blocks(self, problem: ElementProblem) -> int:
         """Blocks of the grid."""

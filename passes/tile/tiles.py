@@ -75,6 +75,9 @@ _SMALL = Tile(16, 16, 2, 4, 64, 0.42)
 SMALLEST = Tile(16, 16, 2, 1, 40, 0.40)
 """For what is smaller than any of them, or joins more sums than a thread has registers for."""
 
+ONE_EACH = Tile(16, 16, 1, 1, 40, 0.25)
+"""A tile of which each thread has one element."""
+
 
 def tiles_for(problem: Contraction) -> list[Tile]:
     """Those that suit the sizes of a product; at least one."""

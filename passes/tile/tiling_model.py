@@ -48,6 +48,11 @@ class Tiling(NamedTuple):
             f"split {self.split}, {self.depth} slots"
         )
 
+    @property
+    def elements(self) -> int:
+        """Elements of a thread."""
+        return self.tile.fm * self.tile.fn
+
     def fits(self, problem: Contraction, target: Target) -> bool:
         """Whether a block with it can run."""
         shared = self.shared_bytes(problem, target)

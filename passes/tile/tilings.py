@@ -16,7 +16,7 @@ from tilewright.dialects.target import Target
 from tilewright.passes.tile.about_as_long import about_as_long
 from tilewright.passes.tile.contraction import Contraction
 from tilewright.passes.tile.double_buffer import DEPTHS
-from tilewright.passes.tile.tiles import SMALLEST, Tile, tiles_for
+from tilewright.passes.tile.tiles import ONE_EACH, SMALLEST, Tile, tiles_for
 from tilewright.passes.tile.tiling_model import Tiling
 
 CHUNKS = (8, 16, 32)
@@ -27,6 +27,9 @@ SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 
 SHORTEST_SPLIT = 128
 """Steps of K that a block has at least, if K is split: joining takes as long as a few of them."""
+
+FEWEST_ELEMENTS = Tiling(ONE_EACH, CHUNKS[0], 1, DEPTHS[0])
+"""A tiling for kernels that do so much to each element that a thread can have but one."""
 
 
 def tilings(problem: Contraction, target: Target) -> Sequence[Tiling]:

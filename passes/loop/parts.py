@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Parts of a tensor that is put together from many others, each part from few of them.
+
+    cat of 40 tensors of 3 elements: 40 alternatives for each of 120 elements
+
+becomes
+
+    elements  0 to 47: 16 alternatives
+    elements 48 to 95: 16 alternatives
+    elements 96 to 119: 8 alternatives
+
+A part is a box of coordinates. Boxes are cut where the masks of alternatives begin and end: the
+first box is as large as `MOST_ALTERNATIVES` allow, and the rest is cut in the same way. What cannot
+be cut so, as the diagonals of a matrix, stays one box.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from tilewright.dialects.index import Range, range_of
+from tilewright.dialects.prim_index_map import ranges_within
+from tilewright.passes.loop.views import Alternative, Choice, Number, View
+
+MOST_ALTERNATIVES = 16
+"""Alternatives of an element that one kernel selects from; so many cost less than a launch each."""
+
+Box = tuple[Range, ...]
+"""The coordinates of a part: a range for each dimension."""
+
+
+class Part(NamedTuple):
+    """A box of coordinates and what its elements are."""
+
+    box: Box
+    choice: Choice
+
+    @property
+    def extents(self) -> list[int]:
+        """The shape of the box."""
+        return [known.high - known.low + 1 for known in self.box]
+
+
+class _Piece(NamedTuple):
+    """An alternative, and the box outside of which its mask does not hold."""
+
+    box: Box
+    alternative: Alternative
+
+
+class _Cut(NamedTuple):
+    """A first coordinate of the second half of a box, and the alternatives of each half."""
+
+    dim: int
+    at: int
+    left: int
+    right: int
+
+
+def is_wide(view: View) -> bool:
+    """True if an element of the view is selected from more alternatives than one kernel reads."""
+    return _width(view) > MOST_ALTERNATIVES
+
+
+def _width(view: View) -> int:
+    if not isinstance(view.source, Choice):
+        return not _is_constant(view)
+    return sum(_width(alternative.view) for alternative in view.source.alternatives)
+
+
+def _is_constant(view: View) -> bool:
+    return isinstance(view.source, Number)
+
+
+def parts(view: View, shape: Sequence[int]) -> list[Part]:
+    """The parts of a tensor of `shape`, which cover it; without elements there is none."""
+    flat = _flat(view, AffineMap(len(shape), 0, ()))
+    pieces = [_Piece(tuple(ranges_within(one.mask, shape)), one) for one in flat]
+    whole = tuple(map(Range.extent, shape))
+    return [] if 0 in shape else [*_cut_up(whole, pieces)]
+
+
+def _flat(view: View, mask: AffineMap) -> Iterator[Alternative]:
+    """The alternatives of `view` where `mask` holds, those of its alternatives in their place."""
+    if not isinstance(choice := view.source, Choice):
+        yield Alternative(mask, view)
+        return
+    for alternative in choice.alternatives:
+        inner = alternative.mask.compose(view.map)
+        both = AffineMap(mask.num_dims, 0, (*mask.results, *inner.results))
+        source, map = alternative.view
+        yield from _flat(View(source, map.compose(view.map)), both)
+    if choice.fill is not None:
+        yield Alternative(mask, View(choice.fill, AffineMap(mask.num_dims, 0, ())))
+
+
+def _cut_up(whole: Box, pieces: Sequence[_Piece]) -> Iterator[Part]:
+    """The parts of a box, in the order of their coordinates."""
+    left = [(whole, pieces)]
+    while left:
+        box, around = left.pop()
+        live = [*_live(box, around)]
+        read = [piece for piece in live if not _is_constant(piece.alternative.view)]
+        cut = _best_cut(box, read) if len(read) > MOST_ALTERNATIVES else None
+        if cut is None:
+            yield Part(box, _choice([piece.alternative for piece in live]))
+            continue
+        dim, low, high = cut.dim, box[cut.dim].low, box[cut.dim].high
+        halves = (Range(cut.at, high), Range(low, cut.at - 1))
+        left += [((*box[:dim], half, *box[dim + 1 :]), live) for half in halves]
+
+
+def _choice(alternatives: Sequence[Alternative]) -> Choice:
+    """The alternatives as a choice; a constant at the end is its fill value."""
+    *others, last = alternatives
+    if others and isinstance(last.view.source, Number):
+        return Choice(others, last.view.source)
+    return Choice(alternatives, None)
+
+
+def _live(box: Box, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
+    """The pieces that elements of `box` may be read from; masks are what they still ask there."""
+    for piece in pieces:
+        if not all(a.low <= b.high and b.low <= a.high for a, b in zip(piece.box, box)):
+            continue
+        bounds = piece.alternative.mask.results
+        known = [range_of(bound, box) for bound in bounds]
+        if any(bound is not None and bound.high < 0 for bound in known):
+            continue
+        asked = [b for b, k in zip(bounds, known) if k is None or k.low < 0]
+        mask = AffineMap(len(box), 0, tuple(asked))
+        yield _Piece(piece.box, Alternative(mask, piece.alternative.view))
+        if not asked:
+            return
+
+
+def _best_cut(box: Box, pieces: Sequence[_Piece]) -> _Cut | None:
+    """
+    The cut that leaves the first half as many alternatives as one kernel may have; else the most
+    even one. None if no cut has fewer alternatives on both sides.
+    """
+    cuts = [c for dim in range(len(box)) for c in _cuts(dim, box[dim], pieces)]
+    cuts = [cut for cut in cuts if max(cut.left, cut.right) < len(pieces)]
+    full = [cut for cut in cuts if cut.left <= MOST_ALTERNATIVES]
+    if full:
+        return max(full, key=lambda cut: (cut.left, -cut.right, -cut.dim, cut.at))
+    return min(cuts, key=lambda cut: max(cut.left, cut.right), default=None)
+
+
+def _cuts(dim: int, extent: Range, pieces: Sequence[_Piece]) -> Iterator[_Cut]:
+    """The places of a dimension where the mask of a piece begins to hold or has ceased to."""
+    lows = sorted(piece.box[dim].low for piece in pieces)
+    highs = sorted(piece.box[dim].high for piece in pieces)
+    for at in sorted({*lows, *(high + 1 for high in highs)}):
+        if extent.low < at <= extent.high:
+            yield _Cut(dim, at, bisect_left(lows, at), len(highs) - bisect_left(highs, at))
+
+
+def in_steps(part: Part) -> tuple[Part, Sequence[Alternative]]:
+    """
+    The part of the last alternatives, as many as one kernel reads, and the alternatives that are
+    left: those come before what the part is.
+    """
+    alternatives, fill = part.choice
+    split = max(len(alternatives) - MOST_ALTERNATIVES, 0)
+    return Part(part.box, Choice(alternatives[split:], fill)), alternatives[:split]
+
+
+def within(buffer: SSAValue, box: Box) -> View:
+    """A buffer that holds `box`, seen from the coordinates of the whole tensor."""
+    origin = [AffineExpr.dimension(d) - known.low for d, known in enumerate(box)]
+    return View(buffer, AffineMap(len(box), 0, tuple(origin)))

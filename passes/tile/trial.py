@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Trials of schedules: the planner's models know the sizes of a kernel, and not all that its threads
+hold. A choice that may be too much for the registers of a thread is tried on a copy of the kernel
+before it is taken.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Protocol, TypeVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.utils.exceptions import PassFailedException
+
+from tilewright.dialects import tile
+from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.target import Target
+from tilewright.passes.live_registers import ALLOWANCE, registers_of
+from tilewright.passes.pipelines import TO_TILE, for_target, passes_of
+from tilewright.passes.tile.register_tile import RegisterTilePass
+from tilewright.passes.trace import listening
+
+
+class Tried(Protocol):
+    """A choice as far as trials look at it."""
+
+    @property
+    def elements(self) -> int:
+        """Elements of a thread."""
+        ...
+
+    def pipeline(self, problem: Any, target: Target) -> Iterable[str]:
+        """The passes that do it."""
+        ...
+
+
+Choice = TypeVar("Choice", bound=Tried)
+
+
+def first_possible(
+    choices: Iterable[Choice], launch: tile.LaunchOp, problem: object, target: Target
+) -> Choice | None:
+    """
+    The first of `choices` that no pass refuses, or None. Where a thread cannot have some number of
+    elements, choices that give it as many are not tried.
+    """
+    most = _sure_elements(launch, target)
+    refused: int | None = None
+    for choice in choices:
+        if choice.elements <= most:
+            return choice
+        if refused is not None and choice.elements >= refused:
+            continue
+        if not _is_refused(launch, choice.pipeline(problem, target), target):
+            return choice
+        refused = choice.elements
+    return None
+
+
+def _sure_elements(launch: tile.LaunchOp, target: Target) -> int:
+    """Elements that a thread has registers for even if it holds all values of each at once."""
+    held = sum(registers_of(result) for op in ops_in(launch) for result in op.results)
+    return (target.max_registers_per_thread - ALLOWANCE) // max(held, 1)
+
+
+def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) -> bool:
+    """True if a pass refuses the options of `pipeline`, up to where a thread's elements are set."""
+    kernel = launch.kernel.clone()
+    kernel.plan = StringAttr(",".join(pipeline))
+    module, ctx = ModuleOp([kernel]), Context()
+    try:
+        with listening(None):
+            for step in passes_of(TO_TILE):
+                if step.name not in ("plan-schedules", "tileify"):
+                    for_target(step, target.name).apply(ctx, module)
+                if step.name == RegisterTilePass.name:
+                    break
+    except PassFailedException:
+        return True
+    return False
