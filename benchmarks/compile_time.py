@@ -30,6 +30,7 @@ from tilewright.models.block import decoder_block
 from tilewright.models.config import find_model
 from tilewright.passes.lowering import level_named
 from tilewright.tools.block_case import SHORT
+from tilewright.tools.output_path import write_text
 
 MODELS = {"tinyllama": SHORT["tinyllama"], "qwen": SHORT["qwen2.5-7b"]}
 TOKENS = 512
@@ -118,7 +119,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     lowered(tilewright.capture(Softmax(-1), empty(4, 8)), "cuda")  # import
     if args.profile is not None:
         captured = [tilewright.capture(c.function, *c.inputs()) for c in cases(args.only)]
-        args.profile.write_text(profile(captured, level_named(args.to)))
+        write_text(str(args.profile), profile(captured, level_named(args.to)))
         return
     given = args.only, args.to, args.repeat
     rows = {"suite84": [*suite(*given)], "layers": [*layers(*given)]}

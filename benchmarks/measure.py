@@ -23,6 +23,7 @@ from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import Expression
 from tilewright.passes.levels import Level
 from tilewright.passes.pipelines import TO_LOOP, TO_TENSOR, TO_TILE
+from tilewright.tools.output_path import write_text
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def figures_table(title: str, what: str, columns: Sequence[str]) -> Table:
 
 def write_json(path: Path, content: Mapping[str, object]) -> None:
     """All that was measured, as a file."""
-    path.write_text(json.dumps(content, indent=1) + "\n")
+    write_text(str(path), json.dumps(content, indent=1) + "\n")
 
 
 def environment() -> dict[str, str]:

@@ -26,6 +26,7 @@ from tilewright import api
 from tilewright.dialects import loop
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.frontend.expression import parse_expression
+from tilewright.tools.output_path import write_text
 from tilewright.tuning.evaluators.model import model
 from tilewright.tuning.measurement import Measurement
 from tilewright.tuning.search.evolution import Evolution
@@ -183,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "schedules": spaces,
         "runs": [asdict(run) for run in runs],
     }
-    (args.output / "searches.json").write_text(json.dumps(found) + "\n")
+    write_text(str(args.output / "searches.json"), json.dumps(found) + "\n")
     draw(runs, args.output / "searches.svg")
 
 

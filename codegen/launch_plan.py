@@ -9,13 +9,14 @@ its kernels.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
 from tilewright.codegen.slab import Slab
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, counted
 
 SOURCE_NAME = "kernels.cu"
 """What messages call the CUDA text."""
@@ -91,6 +92,11 @@ class Launch:
     schedule: str = ""
     """The pipeline that scheduled the kernel, as `opt-tool -p` takes it."""
 
+    def __repr__(self) -> str:
+        shared = f", {self.shared_bytes} B" if self.shared_bytes else ""
+        buffers = f"{counted(len(self.inputs), 'input')} -> {counted(len(self.outputs), 'output')}"
+        return f"<Launch {self.kernel}<<<{self.grid}, {self.block}{shared}>>>: {buffers}>"
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -106,7 +112,7 @@ class Plan:
     """May name a buffer twice, and may name an input."""
     inputs: tuple[ArrayType, ...]
     """The types of the arguments as callers give them."""
-    permuted: Mapping[int, tuple[int, ...]]
+    permuted: Mapping[int, tuple[int, ...]] = field(hash=False)
     """The inputs that are permuted when they are loaded: their axes, in the buffer's order."""
     slab: Slab
     """Where the buffers lie that share memory; the others have memory of their own."""
@@ -114,12 +120,27 @@ class Plan:
     """For each argument, as kernels read it, the bytes that its address has to be a multiple of."""
     names: tuple[str, ...]
     """What the host function calls the buffers; no two alike."""
-    source_names: Mapping[int, str]
+    source_names: Mapping[int, str] = field(hash=False)
     """What PyTorch calls the inputs that are a module's: `layers.0.weight`."""
     kept: tuple[Fill, ...] = ()
     """Buffers that are filled once, when they are allocated: launches leave them so."""
-    notes: Mapping[int, str] = field(default_factory=dict[int, str])
+    notes: Mapping[int, str] = field(default_factory=dict[int, str], hash=False)
     """What lines of the source come from, by number: `loop.load %x of matmul, model.py:7`."""
+
+    def __str__(self) -> str:
+        # The tables are made of what this file defines, so they are loaded when they are printed.
+        plan_text = import_module("tilewright.codegen.plan_text").plan_text
+        return str(plan_text(self)).removesuffix("\n")
+
+    def __repr__(self) -> str:
+        buffers = f"{counted(len(self.inputs), 'input')} -> {counted(len(self.results), 'result')}"
+        return f"<Plan: {buffers}, {self.kernels_text}, {counted(len(self.launches), 'launch')}>"
+
+    @property
+    def kernels_text(self) -> str:
+        """The number of kernels: `2 kernels`."""
+        kernels = {launch.kernel for launch in self.launches}
+        return counted(len(kernels), "kernel") if kernels else "no kernels"
 
     def check_inputs(self, arrays: list[np.ndarray]) -> None:
         """Raise `UsageError` unless there are as many arrays as inputs, of their types."""

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from tilewright.errors import TilewrightError
+from tilewright.stages import stage
 
 DEFAULT_TARGET = "sm_90a"
 STANDARD_OPTIONS = ("--std=c++17", "-lineinfo", "--fmad=false")
@@ -184,7 +185,8 @@ class _Program:
 
     def compile(self, options: Sequence[str]) -> str:
         array = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
-        status = self.library.nvrtcCompileProgram(self.handle, len(options), array)
+        with stage(f"compile {self.name} by NVRTC"):
+            status = self.library.nvrtcCompileProgram(self.handle, len(options), array)
         log = self.output("ProgramLog").rstrip(b"\0").decode().strip()
         if status:
             raise CudaCompileError(self.name, log or _status_text(status))

@@ -166,6 +166,10 @@ def _permuted_arguments(module: ModuleOp) -> Iterator[str]:
             yield f"// {name}, {sizes}, is PyTorch's, permuted by {list(axes)} when loaded\n"
 
 
+NO_KERNELS = "// no kernels: nothing is computed\n"
+"""Text of a module without kernels, so that it does not look like a failure to print."""
+
+
 class CudaText(NamedTuple):
     """CUDA C++, and what its lines come from, by number."""
 
@@ -178,6 +182,8 @@ def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> 
     kernels = [op for op in kernels_of(module) if only is None or op in only]
     stream = StringIO()
     stream.writelines(_permuted_arguments(module))
+    if not kernels:
+        stream.write(NO_KERNELS)
     if functions := prelude(_called(kernels), _types(kernels)):
         stream.write(f"{functions}\n")
     notes: dict[int, str] = {}

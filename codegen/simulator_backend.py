@@ -35,6 +35,7 @@ from tilewright.codegen.target_limits import check_launches
 from tilewright.dialects.work import scalar_operations
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
+from tilewright.stages import stage
 
 DEFAULT_BUDGET = 2_000_000_000
 """Thread-instructions that a plan may take in the simulator: a minute or two on one CPU core."""
@@ -68,6 +69,9 @@ class SimulatorBackend:
         self.blocks = blocks
         self._ptx: dict[str, str] = {}
 
+    def __repr__(self) -> str:
+        return f"<SimulatorBackend {self.target}>"
+
     def run(self, plan: Plan, inputs: Sequence[Array]) -> Execution:
         """
         Run all launches, one after the other.
@@ -87,14 +91,15 @@ class SimulatorBackend:
         _fill(plan.kept, buffers)
         started: set[int] = set()
         reports: list[KernelReport] = []
-        for launch in plan.launches:
+        for number, launch in enumerate(plan.launches, start=1):
             in_place = {output for output, _ in launch.in_place}
-            for number in plan.slab.slots.keys() & set(launch.outputs) - started - in_place:
-                poison(buffers[number])
+            for buffer in plan.slab.slots.keys() & set(launch.outputs) - started - in_place:
+                poison(buffers[buffer])
             started |= set(launch.outputs)
             _fill(launch.fills, buffers)
             used = sum(report.instructions for report in reports)
-            reports.append(self._run_launch(plan, launch, buffers, self.budget - used))
+            with stage(f"simulate {launch.kernel}, launch {number} of {len(plan.launches)}"):
+                reports.append(self._run_launch(plan, launch, buffers, self.budget - used))
         results = [np.array(buffers[number]) for number in plan.results]
         if not any(report.is_sample for report in reports):
             return Execution(results, reports)

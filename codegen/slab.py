@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from tilewright.dialects.buffer_plan import aligned, overlap
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, counted
 from tilewright.passes.kernel.slots import lifetimes
 
 
@@ -23,7 +23,10 @@ class InPlace(NamedTuple):
 class Slab:
     """Which bytes of the slab are whose; buffers by number in the plan."""
 
-    slots: Mapping[int, range] = field(default_factory=dict[int, range])
+    slots: Mapping[int, range] = field(default_factory=dict[int, range], hash=False)
+
+    def __repr__(self) -> str:
+        return f"<Slab: {counted(len(self.slots), 'buffer')} in {self.peak_bytes} B>"
 
     @property
     def peak_bytes(self) -> int:

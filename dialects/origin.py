@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    CallSiteLoc,
     FileLineColLoc,
     FusedLoc,
     LocationAttr,
@@ -73,6 +74,22 @@ def from_same(old: Operation, new: Op) -> Op:
     """`new`, which comes from where `old` does."""
     new.location = old.location
     return new
+
+
+def file_place(location: Attribute) -> str:
+    """The place in a file that a location names: `FILE:LINE:COL`; empty if it names none."""
+    match location:
+        case FileLineColLoc():
+            place = f"{location.filename.data}:{location.line.data}"
+            return f"{place}:{location.column.data}" if location.column.data else place
+        case NameLoc():
+            return file_place(location.location)
+        case CallSiteLoc():
+            return file_place(location.callee)
+        case FusedLoc(locations=ArrayAttr() as parts):
+            return next((place for part in parts if (place := file_place(part))), "")
+        case _:
+            return ""
 
 
 def story(location: Attribute) -> str:

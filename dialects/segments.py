@@ -65,6 +65,17 @@ def segmented(op: type[OpT]) -> type[OpT]:
     return op
 
 
+def has_segments(op: Operation) -> bool:
+    """True unless the op has lists of operands whose sizes are missing or do not add up."""
+    if not isinstance(op, SegmentedOp):
+        return True
+    sizes = op.properties.get(_SIZES)
+    if not isinstance(sizes, DenseArrayBase) or sizes.parameters[0] != i32:
+        return False
+    found = _unpacked(sizes.data.data)
+    return min(found, default=0) >= 0 and sum(found) == len(op.operands)
+
+
 class _Operand:
     """What stands for the name of an operand."""
 

@@ -10,7 +10,7 @@ Compute Capability". SM counts, bandwidth, flops and L2: NVIDIA's data sheet of 
 from dataclasses import dataclass
 from functools import cached_property
 
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, did_you_mean
 
 WARP_SIZE = 32
 """Lanes in a warp, on every target."""
@@ -58,6 +58,9 @@ class Target:
     registers_per_sm: int = 65536
     max_registers_per_thread: int = 255
     max_threads_per_block: int = 1024
+
+    def __repr__(self) -> str:
+        return f"<Target {self.name}: {self.product}>"
 
     @property
     def max_threads_per_sm(self) -> int:
@@ -166,5 +169,6 @@ DEFAULT_TARGET = "sm_90a"
 def target(name: str) -> Target:
     """The target called `name`; a `UsageError` that lists them all if there is none."""
     if name not in _TARGETS:
-        raise UsageError(f"unknown target '{name}'", remedy=f"known: {', '.join(TARGETS)}")
+        remedy = f"{did_you_mean(name, TARGETS)} known: {', '.join(TARGETS)}"
+        raise UsageError(f"unknown target '{name}'", remedy=remedy.lstrip())
     return _TARGETS[name]

@@ -164,6 +164,8 @@ class StageOp(AxesOp):
 
     def _verify_type(self) -> None:
         extents = tuple(self.axis_extents())
+        if 0 in extents:
+            raise VerifyException("every coordinate of a slab takes at least one step")
         element = self.yield_op.values[0].type
         slab = _slab_type(element, extents, memref_type(self.slab).layout)
         if self.slab.type != slab:

@@ -32,6 +32,9 @@ from tilewright.dialects.torch_slicing import (
 )
 from tilewright.dialects.types import element_of, shape_of
 
+MOST_PARTS = 1 << 16
+"""Number of results that an op may have; a tensor of 2^40 rows has no op with a result for each."""
+
 # --- Into several ----------------------------------------------------------------------------
 
 
@@ -69,8 +72,10 @@ class SplitOp(SplittingOp):
         size = self.split_size.value.data
         if size < 0 or (not size and whole):
             raise VerifyException(f"split_size must be positive, not {size}")
-        starts = range(0, whole, size) if whole else [0]
-        return [min(size, whole - start) for start in starts]
+        count = -(-whole // size) if whole else 1
+        if count > MOST_PARTS:
+            raise VerifyException(f"{count} parts; at most {MOST_PARTS} are supported")
+        return [min(size, whole - part * size) for part in range(count)]
 
 
 @torch_op("split_with_sizes")
@@ -107,6 +112,8 @@ class UnbindOp(TorchOp):
     def expected_types(self) -> Sequence[TensorType[Attribute]]:
         shape, element = shape_of(self.input), element_of(self.input)
         dim = dim_of(self, self.dim.value.data, shape)
+        if shape[dim] > MOST_PARTS:
+            raise VerifyException(f"{shape[dim]} parts; at most {MOST_PARTS} are supported")
         return [TensorType(element, [*shape[:dim], *shape[dim + 1 :]])] * shape[dim]
 
 

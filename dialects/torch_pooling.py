@@ -95,7 +95,7 @@ class MaxPoolLikeOp(TorchOp):
             size, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode
         )
         for window in windows:
-            if not all(map(window.sees_any, range(window.positions))):
+            if not window.sees_everywhere():
                 raise VerifyException(
                     f"a window of {window.steps} with dilation {window.dilation} sees only padding"
                 )

@@ -6,6 +6,7 @@ often they fit.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import gcd
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.utils.exceptions import VerifyException
@@ -27,9 +28,21 @@ class Window:
     high: int
 
     def sees_any(self, position: int) -> bool:
-        """Whether any step looks at an element."""
+        """True if any step looks at an element."""
         first = position * self.stride - self.padding
-        return any(0 <= first + step * self.dilation < self.size for step in range(self.steps))
+        step = max(0, -(first // self.dilation))  # the first that is not before the elements
+        return step < self.steps and first + step * self.dilation < self.size
+
+    def sees_everywhere(self) -> bool:
+        """
+        True if `sees_any` holds at each position, for a padding of at most half the steps.
+
+        Positions that begin within the elements see one. Of those before, the first decides unless
+        the dilation jumps over all elements; then the padding holds two positions at most.
+        """
+        before = min(self.positions, -(-self.padding // self.stride), 2)
+        last = (self.positions - 1) * self.stride - self.padding
+        return last < self.size and all(map(self.sees_any, range(before)))
 
 
 @dataclass(frozen=True)
@@ -64,9 +77,13 @@ class AdaptiveWindow:
 
     @property
     def steps(self) -> int:
-        """The length of the longest."""
-        lengths = (end - start for start, end in map(self.bounds, range(self.positions)))
-        return max(lengths, default=0)
+        """Return the length of the longest."""
+        if not self.positions:
+            return 0
+        whole, rest = divmod(self.size, self.positions)
+        # bounds are rounded outwards, by all multiples of this below `positions`
+        rounded = gcd(rest, self.positions)
+        return whole + (rest > 0) + (rest > rounded)
 
 
 def per_dim(values: DenseArrayBase[IntegerType], dims: int, name: str) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ then translates node by node. What cannot be compiled is refused here, by name a
 """
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,24 +34,26 @@ from tilewright.dialects.index import simplify
 from tilewright.dialects.origin import ModuleOfOp, Origin, located
 from tilewright.dialects.prim import IotaOp, PredicateOp
 from tilewright.dialects.torch_op import TorchOp
-from tilewright.errors import UnsupportedError, UsageError
+from tilewright.errors import UnsupportedError, UsageError, counted
 from tilewright.frontend.affine_values import Affine, iota, predicate
 from tilewright.frontend.argument_attributes import argument_attributes, result_attributes
 from tilewright.frontend.aten import build_op, op_of_call, type_of, types_of
 from tilewright.frontend.export import break_down, export
 from tilewright.frontend.fold import fold
 from tilewright.frontend.numbers import numbers_to_tensors
+from tilewright.frontend.open_sizes import warn_of_open_sizes
 from tilewright.frontend.outline import ModuleCall, outline
 from tilewright.frontend.positions import make_where_used
 from tilewright.frontend.refusals import calls_of, check
-from tilewright.frontend.signature import Input, Output, inputs_of, outputs_of
+from tilewright.frontend.signature import KINDS, Input, Output, inputs_of, outputs_of
 from tilewright.frontend.source import place_of_node
+from tilewright.stages import stage
 
 _EVAL_BATCH_NORM = "_native_batch_norm_legit_no_training"
 """What `torch.export` makes of `batch_norm` in eval mode: no name for kernels."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Captured:
     """Torch IR, with what is needed to call it and to judge its results."""
 
@@ -62,6 +65,20 @@ class Captured:
     """The function's arguments, in order."""
     outputs: list[Output]
     """First what the program writes in place, then what the user's function returns, flat."""
+
+    def __str__(self) -> str:
+        return str(self.module)
+
+    def __repr__(self) -> str:
+        return f"<Captured: {self.signature}>"
+
+    @property
+    def signature(self) -> str:
+        """The numbers of inputs by kind and of outputs: `1 input, 2 parameters -> 1 output`."""
+        kinds = Counter(input.kind for input in self.inputs)
+        given = [counted(kinds[kind], kind) for kind in KINDS if kinds[kind]]
+        returned = len(self.outputs) - len(self.mutated)
+        return f"{', '.join(given) or 'no inputs'} -> {counted(returned, 'output')}"
 
     @property
     def mutated(self) -> list[Input]:
@@ -100,7 +117,11 @@ def capture(
     given. A module is captured in eval mode, and left as it was. Raises `UnsupportedError` for what
     the compiler cannot do and `UsageError` where the user's own code fails.
     """
-    return capture_exported(_exported(function, args, dict(kwargs or {})))
+    from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+    # A mode of the caller's would make fake what must have values: the constants of the program.
+    with stage("capture the program"), unset_fake_temporarily():
+        return capture_exported(_exported(function, args, dict(kwargs or {})))
 
 
 def capture_exported(exported: Any) -> Captured:
@@ -114,9 +135,11 @@ def capture_exported(exported: Any) -> Captured:
 def _exported(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     from torch.export import ExportedProgram
 
-    if isinstance(function, ExportedProgram) and not args and not kwargs:
-        return break_down(function)
-    return export(function, args, kwargs)
+    if not isinstance(function, ExportedProgram):
+        return export(function, args, kwargs)
+    given = (args, kwargs) if args or kwargs else function.example_inputs or ((), {})
+    warn_of_open_sizes(function, *given)
+    return export(function, args, kwargs) if args or kwargs else break_down(function)
 
 
 def _translate(exported: Any, inputs: list[Input]) -> Captured:

@@ -20,6 +20,7 @@ from tilewright.errors import UnsupportedError, UsageError
 from tilewright.frontend.dynamo_graph import numbers_among, path_of
 from tilewright.frontend.dynamo_program import program_of
 from tilewright.frontend.kernels import Compile
+from tilewright.frontend.recompiles import Compilations
 from tilewright.frontend.telling import tell
 
 MOST_KINDS = 64
@@ -62,6 +63,7 @@ class LazyGraph:
         # Dynamo guards the forms of parameters and buffers.
         self._varying = [n for n, node in enumerate(placeholders) if path_of(node) is None]
         self._numbers = numbers_among(placeholders)
+        self._compilations = Compilations(graph, self._varying)
 
     def __call__(self, *inputs: Any) -> Any:
         """The graph's outputs. Raises `TilewrightError` for what neither way can be run."""
@@ -82,7 +84,8 @@ class LazyGraph:
             tell(f"a graph runs in PyTorch: {reason}")
             return self._graph.forward
         try:
-            return program_of(self._graph, values, self._compile)
+            with self._compilations.compiling(values):
+                return program_of(self._graph, values, self._compile)
         except (UnsupportedError, UsageError) as err:
             tell(f"a graph runs in PyTorch: {err}")
             return self._graph.forward

@@ -5,7 +5,7 @@ import logging
 import sys
 import warnings
 from collections.abc import Callable, Collection, Generator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from io import StringIO
 from types import FunctionType, MethodType
@@ -15,6 +15,7 @@ from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.aten import decompositions
 from tilewright.frontend.composite_ops import handled_quickly
 from tilewright.frontend.export_errors import error_of_export, untraced
+from tilewright.frontend.kept_forms import forms_kept
 from tilewright.frontend.refusals import check_source, check_states, refused_in
 from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
 
@@ -34,7 +35,11 @@ def export(
     module = _as_module(function)
     args, kwargs = pytree.tree_map_only(torch.Tensor, _alone, (args, kwargs))
     try:
-        with torch.no_grad(), _eval_mode(module), _quiet(), subscripts_as_tensors(module):
+        with ExitStack() as stack:
+            for context in (torch.no_grad(), _eval_mode(module), _quiet()):
+                stack.enter_context(context)
+            for wrapped in (subscripts_as_tensors, forms_kept):
+                stack.enter_context(wrapped(module))
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)
             check_states(exported)

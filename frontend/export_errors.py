@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable
 
 from tilewright.errors import TilewrightError, UnsupportedError
+from tilewright.frontend.kept_forms import changed_form
 from tilewright.frontend.source import error_of, place_of_exception
 
 _SHAPES = "shapes and branches must follow from the inputs' shapes alone"
@@ -52,13 +53,6 @@ def _shared_inputs(error: BaseException) -> UnsupportedError:
     )
 
 
-def _other_form(error: BaseException) -> UnsupportedError:
-    return UnsupportedError(
-        "the shape or layout of an input is changed in place",
-        remedy="write x = x.t() for x.t_(), and alike",
-    )
-
-
 def _constant(error: BaseException) -> UnsupportedError:
     name = re.findall(r"Constant (\S+) is", str(error))[0]
     return UnsupportedError(
@@ -86,7 +80,8 @@ _KNOWN: tuple[tuple[str, str, Callable[[BaseException], TilewrightError]], ...] 
     ("UnsupportedFakeTensorException", "", _not_dense),
     ("UnsupportedOperatorException", "", _not_dense),
     ("AssertionError", "expected compiled_fn to be GraphModule", _shared_inputs),
-    ("AssertionError", "num_mutated_inp_runtime_indices", _other_form),
+    ("AssertionError", "num_mutated_inp_runtime_indices", lambda error: changed_form("an input")),
+    ("AssertionError", "Encountered a set_", lambda error: changed_form("an input")),
     ("RuntimeError", "is mutated in the forward method", _constant),
 )
 """The kind of exception, a part of what it says, and what it means (PyTorch 2.11 to 2.13)."""

@@ -20,11 +20,12 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
 
-from tilewright.errors import UsageError
+from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.hoist import read
 from tilewright.frontend.names import names_of
 from tilewright.frontend.partition import FILE, Partition, place_of
 from tilewright.frontend.source import Place, error_at, error_of, place_of_exception
+from tilewright.frontend.training_mode import training_mode_refused
 
 
 @dataclass(frozen=True)
@@ -43,19 +44,20 @@ def parse_expression(text: str, fake: bool = False, seed: int = 0) -> Expression
 
     With `fake` nothing is allocated: tensors have shapes and no values. Otherwise the text draws
     what it would as a program that starts with `torch.manual_seed(seed)`. Raises `UsageError` with
-    line, column and the line in question.
+    line, column and the line in question, and `UnsupportedError` where a module is put into
+    training mode.
     """
     linecache.cache[FILE] = (len(text), None, text.splitlines(keepends=True), FILE)
     statements, result = _parse(text)
     partition = Partition()
     partition.reserved |= {n.id for s in (*statements, result) for n in _names_in(s)}
     # stdout is for the compiler: what the text prints goes to stderr.
-    with _evaluation(fake, seed), redirect_stdout(sys.stderr):
+    with _evaluation(fake, seed), training_mode_refused(FILE), redirect_stdout(sys.stderr):
         try:
             for statement in (*statements, result):
                 read(partition, statement)
             _check_result(partition, result)
-        except UsageError:
+        except TilewrightError:
             raise
         except (Exception, SystemExit) as error:
             if isinstance(error, RecursionError) and place_of_exception(error) is None:

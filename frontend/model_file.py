@@ -10,6 +10,7 @@ keyword arguments, one tensor, or a function that gives one of these.
 
 import ast
 import difflib
+import logging
 import re
 import sys
 from collections.abc import Callable, Generator
@@ -51,12 +52,16 @@ def _exported(path: str) -> Any:
 
     if not Path(path).is_file():
         raise UsageError(f"cannot read '{path}': No such file or directory")
+    before = logging.root.manager.disable
+    logging.disable(logging.ERROR)  # PyTorch reports with a traceback what it raises then
     try:
         return torch.export.load(path)
     except Exception as error:
         raise UsageError(
             f"cannot read '{path}': {first_line(error)}", remedy="torch.export.save writes one"
         ) from error
+    finally:
+        logging.disable(before)
 
 
 def _defined(path: str) -> list[str]:

@@ -18,6 +18,7 @@ from tilewright.errors import UsageError
 from tilewright.frontend.aten import dtype_name
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.source import error_at, first_line, place_of_node
+from tilewright.stages import stage
 
 
 def reference(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
@@ -27,7 +28,8 @@ def reference(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
     `inputs` are values for `captured.inputs`, in order, as tensors or arrays. Integer and boolean
     results keep their dtype.
     """
-    return _run(captured, inputs, promote=True)
+    with stage("compute in float64 by PyTorch"):
+        return _run(captured, inputs, promote=True)
 
 
 def disturbed(captured: Captured, inputs: Sequence[Any], roundings: float) -> list[Any]:
@@ -52,12 +54,14 @@ def disturbed(captured: Captured, inputs: Sequence[Any], roundings: float) -> li
         originals = pytree.tree_leaves(node.meta.get("val"))
         return pytree.tree_unflatten(map(nudged, leaves, originals), structure)
 
-    return _run(captured, inputs, promote=True, after=after)
+    with stage("compute by PyTorch with rounding errors"):
+        return _run(captured, inputs, promote=True, after=after)
 
 
 def eager(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
     """The results of the captured function as NumPy arrays, in the dtypes of the program."""
-    return _run(captured, inputs, promote=False)
+    with stage("compute by PyTorch"):
+        return _run(captured, inputs, promote=False)
 
 
 def _as_it_is(node: Any, value: Any) -> Any:

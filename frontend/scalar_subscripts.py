@@ -7,35 +7,28 @@ PyTorch takes such a tensor for a number and asks for its value, which export ca
 `index`, and drops that dimension; writing goes by `index_put`.
 """
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from functools import wraps
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, cast
 
+from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
-@contextmanager
-def subscripts_as_tensors(module: Any) -> Generator[None]:
+
+def subscripts_as_tensors(module: Any) -> AbstractContextManager[None]:
     """
     Tensors without dimensions may be subscripts in what `module` does.
 
     The mode is entered within `forward`, where it comes before those of export.
     """
-    is_own = "forward" in vars(module)
-    original = module.forward
 
-    @wraps(original)
-    def forward(*args: Any, **kwargs: Any) -> Any:
-        with _mode():
-            return original(*args, **kwargs)
+    def wrap(original: Forward) -> Forward:
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            with _mode():
+                return original(*args, **kwargs)
 
-    module.forward = forward
-    try:
-        yield
-    finally:
-        if is_own:
-            module.forward = original
-        else:
-            del module.forward
+        return forward
+
+    return wrapped_forward(module, wrap)
 
 
 def _mode() -> Any:

@@ -8,14 +8,16 @@ is a result of the graph like any other, and stands before what the user's funct
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from tilewright.errors import UnsupportedError
 
 Kind = Literal["input", "parameter", "buffer", "constant"]
 
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Input:
     """One argument of the captured function."""
 
@@ -26,6 +28,11 @@ class Input:
     kind: Kind
     tensor: Any
     """The tensor that was given or found at capture, real or fake."""
+
+    def __repr__(self) -> str:
+        dtype = str(self.tensor.dtype).removeprefix("torch.")
+        kind = "" if self.kind == "input" else f"{self.kind} "
+        return f"<Input {self.name}: {kind}{dtype}{list(self.tensor.shape)}>"
 
 
 @dataclass(frozen=True)

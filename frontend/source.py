@@ -75,6 +75,15 @@ def place_of_exception(error: BaseException) -> Place | None:
     return place_at(frame.filename, frame.lineno or 0, frame.colno)
 
 
+def place_of_caller() -> Place | None:
+    """Return the user's line that is running: the innermost frame outside of PyTorch."""
+    frames = traceback.extract_stack()
+    users = [
+        Place(f.filename, f.lineno) for f in frames if f.lineno and not _is_foreign(f.filename)
+    ]
+    return users[-1] if users else None
+
+
 def first_line(error: BaseException) -> str:
     """
     An exception as one line: its kind and the beginning of what it says. The tensors that capture

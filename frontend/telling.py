@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Warnings about what is not compiled: each is given once, however often its graph is called."""
 
+import logging
 import threading
 import warnings
 
@@ -13,7 +14,8 @@ class NotCompiled(UserWarning):
 
 
 def tell(message: str) -> None:
-    """Warn, unless that was said before."""
+    """Warn, unless that was said before; the logger `tilewright` hears it each time."""
+    logging.getLogger("tilewright").info("%s", message)
     with _LOCK:
         if message in _TOLD:
             return

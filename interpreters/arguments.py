@@ -7,10 +7,12 @@ from typing import Any, cast
 import numpy as np
 from xdsl.dialects.builtin import MemRefType, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
+from tilewright.dialects.origin import file_place
 from tilewright.dialects.parameter_layout import given_types, load_axes
-from tilewright.errors import UnsupportedError, UsageError
+from tilewright.errors import UnsupportedError, UsageError, counted
+from tilewright.interpreters.errors import symbol_of
 from tilewright.interpreters.types import Array, ElementTypes
 
 
@@ -21,7 +23,7 @@ def loaded_arguments(
     The arguments of `function` as it reads them, for `arrays` as callers give them: those with a
     `torch.layout` are permuted. Raises as `checked_arguments` does.
     """
-    given = checked_arguments(function.sym_name.data, given_types(function), arrays, elements)
+    given = checked_arguments(function, given_types(function), arrays, elements)
     axes = load_axes(function)
     return [
         np.asarray(array.transpose(axes[position]), order="C") if position in axes else array
@@ -30,25 +32,29 @@ def loaded_arguments(
 
 
 def checked_arguments(
-    name: str, types: Sequence[Attribute], arrays: Sequence[Any], elements: ElementTypes
+    callee: Operation, types: Sequence[Attribute], arrays: Sequence[Any], elements: ElementTypes
 ) -> list[Array]:
-    """The arguments of `@name` in the dtypes of `elements`; `UsageError` where one misfits."""
+    """The arguments of `callee` in the dtypes of `elements`; `UsageError` where one misfits."""
+    where, name = file_place(callee.location), symbol_of(callee)
     if len(types) != len(arrays):
-        raise UsageError(f"@{name} takes {len(types)} argument(s), got {len(arrays)}")
-    return [
-        _checked(f"argument {position} of @{name}", type, np.asarray(array), elements)
-        for position, (type, array) in enumerate(zip(types, arrays, strict=True))
-    ]
+        says = f"@{name} takes {counted(len(types), 'argument')}, got {len(arrays)}"
+        raise UsageError(says, where=where)
+    given = [np.asarray(array) for array in arrays]
+    for position, (type, array) in enumerate(zip(types, given, strict=True)):
+        if misfit := _misfit(type, array, elements):
+            raise UsageError(f"argument {position} of @{name} has {misfit}", where=where)
+    pairs = zip(types, given, strict=True)
+    return [a.astype(elements[shape_and_element(t)[1]], copy=False) for t, a in pairs]
 
 
-def _checked(what: str, type: Attribute, array: Array, elements: ElementTypes) -> Array:
+def _misfit(type: Attribute, array: Array, elements: ElementTypes) -> str:
+    """Reason why `array` is no argument of `type`; empty if it is one."""
     shape, element_type = shape_and_element(type)
     if array.shape != shape:
-        raise UsageError(f"{what} has shape {array.shape}, expected {shape}")
+        return f"shape {array.shape}, expected {shape}"
     exact = ElementTypes()[element_type]
-    if array.dtype not in (exact, elements[element_type]):
-        raise UsageError(f"{what} has dtype {array.dtype}, expected {exact}")
-    return array.astype(elements[element_type], copy=False)
+    fits = array.dtype in (exact, elements[element_type])
+    return "" if fits else f"dtype {array.dtype}, expected {exact}"
 
 
 def shape_and_element(type: Attribute) -> tuple[tuple[int, ...], Attribute]:

@@ -7,6 +7,7 @@ Both run in float64: then what a pass may change, the order of a sum, moves a re
 """
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from xdsl.dialects import func
@@ -19,6 +20,7 @@ from tilewright.dialects.parameter_layout import given_types
 from tilewright.dialects.work import scalar_operations
 from tilewright.errors import TilewrightError, UnsupportedError
 from tilewright.interpreters.arguments import shape_and_element
+from tilewright.interpreters.distances import distances, finite, is_float, largest
 from tilewright.interpreters.errors import TooLargeError, symbol_of
 from tilewright.interpreters.random_runs import Draw, RandomRuns
 from tilewright.interpreters.types import Array
@@ -31,6 +33,10 @@ CONSTANT_TOLERANCE = 1e-6
 
 MAX_WORK = 1 << 32
 """Scalar operations that a check is worth: some seconds."""
+
+
+MAX_ELEMENTS = 1 << 26
+"""Number of elements of inputs and results that a check holds, as float64 and several times."""
 
 
 class PassCheckError(TilewrightError):
@@ -123,10 +129,18 @@ def _why_not(
 ) -> str | None:
     if name not in new:
         return "the pass removed it"
+    held = max(_elements_held(old[name]), _elements_held(new[name]))
+    if held > MAX_ELEMENTS:
+        return f"about {held:.1e} elements of inputs and results are too many; use smaller shapes"
     work = max(scalar_operations(old[name]), scalar_operations(new[name]))
     if work > max_work:
         return f"about {work:.1e} scalar operations are too many; use smaller shapes"
     return None
+
+
+def _elements_held(op: Operation) -> int:
+    inputs, outputs = _signature(op)
+    return sum(prod(shape_and_element(type)[0]) for type in (*inputs, *outputs))
 
 
 def _signature(op: Operation) -> tuple[list[Attribute], list[Attribute]]:
@@ -170,22 +184,19 @@ def _run(runs: RandomRuns, module: ModuleOp, name: str, draw: Draw, when: str) -
     except (UnsupportedError, TooLargeError):
         raise
     except TilewrightError as err:
-        raise PassCheckError(f"{when} the program is wrong: {err}") from err
+        says = f"{when} the program is wrong: {err.message}"
+        raise PassCheckError(says, where=err.where, remedy=err.remedy) from err
 
 
 def _worst(position: int, before: Array, after: Array, tolerance: float) -> _Difference | None:
-    old, new = (np.asarray(a, np.float64) for a in (before, after))
-    finite = np.abs(old[np.isfinite(old)])
-    scale = finite.max() if finite.size else 0.0
-    with np.errstate(invalid="ignore"):
-        distance = np.where((old == new) | (np.isnan(old) & np.isnan(new)), 0.0, np.abs(old - new))
-    distance = np.where(np.isnan(distance), np.inf, distance)
-    wrong = distance > tolerance * scale
+    allowed = tolerance * largest(np.abs(finite(before))) if is_float(before) else 0.0
+    distance = distances(before, after)
+    wrong = distance > allowed
     if not wrong.any():
         return None
-    element = tuple(map(int, np.unravel_index(int(np.argmax(distance)), old.shape)))
+    element = tuple(map(int, np.unravel_index(int(np.argmax(distance)), distance.shape)))
     return _Difference(
-        position, element, float(old[element]), float(new[element]), int(wrong.sum())
+        position, element, float(before[element]), float(after[element]), int(wrong.sum())
     )
 
 

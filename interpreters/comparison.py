@@ -26,6 +26,9 @@ within another `MULTIPLE`: an algorithm that loses far more digits than PyTorch'
 Infinities and NaN must stand where those of whom we trust stand. An integer or a bool must be equal
 to the exact one or to that of whom we trust: they differ where floats that are compared, or whose
 largest is sought, are as good as equal.
+
+The results of another program (`--against`) are compared in the same way: with its results in
+float64, and with those in its own dtypes where these overflow or jump.
 """
 
 from collections.abc import Sequence
@@ -38,6 +41,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arrays import ROUNDOFF
 from tilewright.errors import UsageError
+from tilewright.interpreters.distances import distances, finite, is_float, largest
 from tilewright.interpreters.errors import TooLargeError
 from tilewright.interpreters.host import interpret
 from tilewright.interpreters.program import Program
@@ -58,11 +62,11 @@ class Comparison:
     rounded_error: float | None
     """The error of whom we trust."""
     against_error: float | None
-    """The distance to the other program, if there is one."""
+    """The distance to the other program, if there is one; None if special values differ from it."""
     limit: float | None
     """The largest error that is right; None where there is nothing to compare with."""
     mismatch: str
-    """Where infinities or NaN do not match; empty if they do."""
+    """The first element where infinities or NaN do not match; empty if they do."""
 
     @property
     def reason(self) -> str:
@@ -86,11 +90,10 @@ def compare(
         return uncompared(outputs)
     exact, rounded = program.exact(inputs), program.rounded(inputs)
     moves = _moves(program, inputs, exact, outputs)
-    others = [None] * len(outputs) if program.against is None else program.against(inputs)
-    if len(others) != len(outputs):
-        raise UsageError(f"the program has {len(outputs)} outputs, --against has {len(others)}")
-    rows = zip(outputs, exact, rounded, others, moves, strict=True)
+    rows = zip(outputs, exact, rounded, moves, strict=True)
     found = [_compare_one(*row) for row in rows]
+    if program.against is not None:
+        found = _also_against(program.against, inputs, outputs, found)
     if kernel_ir is None or not any(c.reason and not c.mismatch for c in found):
         return found
     if (own := _own_rounding(kernel_ir, inputs)) is None:
@@ -113,7 +116,7 @@ def _own_rounding(kernel_ir: ModuleOp, inputs: Sequence[Array]) -> list[float] |
         exact = interpret(kernel_ir, *inputs, dtype=np.float64)
     except TooLargeError:
         return None
-    return [_largest(_distances(a, b)) for a, b in zip(rounded, exact, strict=True)]
+    return [largest(finite(distances(a, b))) for a, b in zip(rounded, exact, strict=True)]
 
 
 def _allowing(comparison: Comparison, own: float) -> Comparison:
@@ -121,41 +124,71 @@ def _allowing(comparison: Comparison, own: float) -> Comparison:
     return replace(comparison, limit=max(limit, min(2 * own, MULTIPLE * limit)))
 
 
-def _compare_one(
-    output: Array, exact: Array, rounded: Array, other: Array | None, move: float
-) -> Comparison:
-    if other is not None and other.shape != output.shape:
-        raise UsageError(f"an output is {output.shape}, but {other.shape} in --against")
+def _compare_one(output: Array, exact: Array, rounded: Array, move: float) -> Comparison:
     mismatch = _special_values_differ(output, rounded)
-    rounded_errors = _distances(rounded, exact)
-    if _is_float(output):
-        cost = max(move, _largest(np.abs(_finite(exact))) * ROUNDOFF[output.dtype.name])
-        jumped = _jumped(rounded_errors, cost)
-        limit = MULTIPLE * max(cost, _largest(rounded_errors[~jumped]))
-    else:
-        limit, jumped = 0.0, np.ones(output.shape, np.bool_)
-    to_rounded = np.where(jumped, _distances(output, rounded), np.inf)
-    error = None if mismatch else _largest(np.minimum(_distances(output, exact), to_rounded))
-    against_error = None if other is None or mismatch else _largest(_distances(output, other))
+    rounded_errors = distances(rounded, exact)
+    cost, limit = 0.0, 0.0
+    if is_float(output):
+        cost = max(move, largest(np.abs(finite(exact))) * ROUNDOFF[output.dtype.name])
+    jumped = _jumped(output, rounded_errors, cost)
+    if is_float(output):
+        limit = MULTIPLE * max(cost, largest(rounded_errors[~jumped]))
     return Comparison(
         output.shape,
         str(output.dtype),
-        error,
-        _largest(rounded_errors),
-        against_error,
+        None if mismatch else largest(_errors(output, exact, rounded, jumped)),
+        largest(finite(rounded_errors)),
+        None,
         limit,
         mismatch,
     )
 
 
-def _jumped(rounded_errors: Array, cost: float) -> Array:
+def _also_against(
+    other: Program, inputs: Sequence[Array], outputs: Sequence[Array], found: Sequence[Comparison]
+) -> list[Comparison]:
+    """Compare the outputs with those of another program, too, within the same limits."""
+    assert other.exact is not None
+    exact, rounded = other.exact(inputs), other.rounded(inputs)
+    if len(exact) != len(outputs):
+        raise UsageError(f"the program has {len(outputs)} outputs, --against has {len(exact)}")
+    rows = zip(found, outputs, exact, rounded, strict=True)
+    return [_one_against(*row) for row in rows]
+
+
+def _one_against(comparison: Comparison, output: Array, exact: Array, rounded: Array) -> Comparison:
+    if exact.shape != output.shape:
+        raise UsageError(f"an output is {output.shape}, but {exact.shape} in --against")
+    if comparison.mismatch:
+        return comparison
+    cost = (comparison.limit or 0.0) / MULTIPLE
+    jumped = _jumped(output, distances(rounded, exact), cost)
+    errors = _errors(output, exact, rounded, jumped)
+    if np.isfinite(errors).all():
+        return replace(comparison, against_error=largest(errors))
+    element, value, wanted = _first(np.isinf(errors), output, exact)
+    mismatch = f"element {element} is {value:g}, but {wanted:g} in --against"
+    return replace(comparison, mismatch=mismatch)
+
+
+def _errors(output: Array, exact: Array, rounded: Array, jumped: Array) -> Array:
+    """Distance of each element to the exact result or, where that jumped, to the rounded one."""
+    to_rounded = np.where(jumped, distances(output, rounded), np.inf)
+    return np.minimum(distances(output, exact), to_rounded)
+
+
+def _jumped(output: Array, rounded_errors: Array, cost: float) -> Array:
     """
-    The elements of whom we trust that are off by far more than rounding costs, if most are not.
+    Return where the rounded result may stand for the exact one: where it overflowed, and where it
+    is off by far more than rounding costs, if most elements are not. For integers everywhere.
 
     Up to `MULTIPLE` times `MULTIPLE` is taken for a bad order of a sum, not for a jump.
     """
-    jumped = rounded_errors > MULTIPLE**2 * cost
-    return jumped if 2 * np.count_nonzero(jumped) < jumped.size else np.zeros_like(jumped)
+    if not is_float(output):
+        return np.ones(output.shape, np.bool_)
+    known = np.isfinite(rounded_errors)
+    jumped = known & (rounded_errors > MULTIPLE**2 * cost)
+    return ~known | jumped if 2 * jumped.sum() < known.sum() else ~known
 
 
 def _moves(
@@ -167,50 +200,28 @@ def _moves(
     There are two steps of one size, and the smaller one counts: a jump is in one of them only. They
     are half a rounding long, but in float64 four, for it cannot be moved by parts of its roundoff.
     """
-    if not any(map(_is_float, outputs)):
+    if not any(map(is_float, outputs)):
         return [0.0] * len(outputs)
     step = 4.0 if any(output.dtype == np.float64 for output in outputs) else 0.5
     near, far = (program.disturbed(inputs, roundings) for roundings in (step, 2 * step))
     return [
-        _largest(np.minimum(_distances(a, b), _distances(b, c))) / step
+        largest(finite(np.minimum(distances(a, b), distances(b, c)))) / step
         for a, b, c in zip(exact, near, far, strict=True)
     ]
 
 
-def _is_float(array: Array) -> bool:
-    return array.dtype.name in ROUNDOFF
-
-
 def _special_values_differ(output: Array, rounded: Array) -> str:
-    if not _is_float(output):
+    if not is_float(output):
         return ""
     for test in (np.isnan, np.isposinf, np.isneginf):
         differs = test(output) != test(rounded)
         if differs.any():
-            element = [int(i) for i in np.unravel_index(int(np.argmax(differs)), output.shape)]
-            found, wanted = (float(array[*element]) for array in (output, rounded))
+            element, found, wanted = _first(differs, output, rounded)
             return f"element {element} is {found:g}, should be {wanted:g}"
     return ""
 
 
-def _distances(output: Array, exact: Array) -> Array:
-    """
-    The distance of each element; 0 where one is not finite.
-
-    Large integers that differ may be the same in float64: they are at least 1 apart.
-    """
-    one, two = output.astype(np.float64), exact.astype(np.float64)
-    finite = np.isfinite(one) & np.isfinite(two)
-    distances = np.abs(np.where(finite, one, 0.0) - np.where(finite, two, 0.0))
-    if _is_float(output) or _is_float(exact):
-        return distances
-    return np.maximum(distances, np.not_equal(output, exact).astype(np.float64))
-
-
-def _finite(array: Array) -> Array:
-    values = array.astype(np.float64)
-    return values[np.isfinite(values)]
-
-
-def _largest(array: Array) -> float:
-    return float(array.max(initial=0.0))
+def _first(where: Array, *arrays: Array) -> tuple[Any, ...]:
+    """The first element where a mask holds, and the values of arrays there."""
+    element = [int(i) for i in np.unravel_index(int(np.argmax(where)), where.shape)]
+    return element, *(float(array[*element]) for array in arrays)

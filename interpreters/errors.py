@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes wrong while a program is interpreted, each with the place in the program."""
 
-from xdsl.dialects.builtin import UnknownLoc
+from typing import TypeVar
+
 from xdsl.ir import Operation
 
+from tilewright.dialects.origin import file_place
 from tilewright.errors import TilewrightError, UnsupportedError
+
+Error = TypeVar("Error", bound=TilewrightError)
 
 
 class InterpreterError(TilewrightError):
@@ -17,20 +21,23 @@ class TooLargeError(TilewrightError):
 
 def fail(op: Operation, message: str, *, remedy: str = "") -> InterpreterError:
     """The error `message` at `op`, to be raised."""
-    return InterpreterError(message, where=place_of(op), remedy=remedy)
+    return error_at(InterpreterError, op, message, remedy)
 
 
 def unknown(op: Operation, message: str) -> UnsupportedError:
     """The error for what is no mistake, but what the interpreters cannot run."""
-    return UnsupportedError(message, where=place_of(op))
+    return error_at(UnsupportedError, op, message)
 
 
-def place_of(op: Operation) -> str:
-    """The enclosing symbol, the text of the op's first line and its source location, if known."""
+def error_at(kind: type[Error], op: Operation, message: str, remedy: str = "") -> Error:
+    """
+    The error `message` at `op`, which the text names: its symbol and its first line. The place is
+    the line of the file that the op comes from, where that is known.
+    """
     text = str(op).partition("\n")[0]
-    location = "" if isinstance(op.location, UnknownLoc) else f" {op.location}"
     symbol = _enclosing_symbol(op)
-    return f"@{symbol}: '{text}'{location}" if symbol else f"'{text}'{location}"
+    named = f"@{symbol}: '{text}'" if symbol else f"'{text}'"
+    return kind(f"{named}: {message}", where=file_place(op.location), remedy=remedy)
 
 
 def _enclosing_symbol(op: Operation) -> str | None:

@@ -25,8 +25,10 @@ from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail, symbol_of, unknown
 from tilewright.interpreters.kernels import interpret_kernel, run_kernel
 from tilewright.interpreters.machine import Handlers, Machine
+from tilewright.interpreters.memory import bytes_needed, require_memory
 from tilewright.interpreters.prim import PRIM_OPS
 from tilewright.interpreters.types import Array, ElementTypes
+from tilewright.stages import stage
 
 
 def interpret(
@@ -45,7 +47,16 @@ def interpret(
     that has no meaning (reads out of bounds, races), `TooLargeError` for one that would take too
     much memory.
     """
+    with stage(f"interpret @{function}"):
+        return _interpret(module, arrays, function, dtype)
+
+
+def _interpret(
+    module: ModuleOp, arrays: Sequence[Any], function: str, dtype: type[np.floating[Any]] | None
+) -> list[Array]:
     callee = _find(module, function)
+    needed = bytes_needed(callee, ElementTypes(dtype))
+    require_memory(needed, f"interpreting @{function}", "use smaller shapes")
     if isinstance(callee, KernelOp | FuncOp):
         return interpret_kernel(callee, arrays, dtype=dtype)
     if not isinstance(callee, func.FuncOp):
@@ -136,7 +147,8 @@ def _launch(machine: _Host, op: LaunchOp) -> None:
         for position, value in enumerate(op.outputs)
         if kernel.is_updated(kernel.outputs[position])
     }
-    outputs = run_kernel(kernel, inputs, machine.types, in_place, held)
+    with stage(f"interpret {symbol_of(kernel)}"):
+        outputs = run_kernel(kernel, inputs, machine.types, in_place, held)
     for value, result in zip(op.outputs, outputs, strict=True):
         buffer: Buffer = machine.values[value]
         _overwrite(machine, buffer, _name(value))

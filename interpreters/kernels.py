@@ -32,8 +32,8 @@ def interpret_kernel(
     """
     if not isinstance(op, KernelOp | FuncOp):
         raise UnsupportedError(f"'{op.name}' is no kernel")
-    types, name = ElementTypes(dtype), op.sym_name.data
-    arrays = checked_arguments(name, [v.type for v in op.inputs], inputs, types)
+    types = ElementTypes(dtype)
+    arrays = checked_arguments(op, [v.type for v in op.inputs], inputs, types)
     with np.errstate(all="ignore"):
         outputs = run_kernel(op, arrays, types)
     pairs = zip(op.outputs, outputs, strict=True)

@@ -22,7 +22,7 @@ from tilewright.dialects.prim import (
     Source,
 )
 from tilewright.dialects.types import element_of, shape_of
-from tilewright.interpreters.errors import TooLargeError, fail, place_of
+from tilewright.interpreters.errors import TooLargeError, error_at, fail
 from tilewright.interpreters.machine import Handlers, Machine, evaluate
 from tilewright.interpreters.monoid import accumulate, fold, identities, join_at
 from tilewright.interpreters.scalar_function import SCALAR_FUNCTIONS, cast
@@ -35,11 +35,9 @@ _MAX_ELEMENTS = 1 << 28
 def _check_size(op: Operation) -> None:
     elements = prod(shape_of(op.results[0]))
     if elements > _MAX_ELEMENTS:
-        raise TooLargeError(
-            f"the tensor has {elements} elements, too many to hold",
-            where=place_of(op),
-            remedy="interpret at loop level, where it is never built, or use smaller shapes",
-        )
+        says = f"the tensor has {elements} elements, too many to hold"
+        remedy = "interpret at loop level, where it is never built, or use smaller shapes"
+        raise error_at(TooLargeError, op, says, remedy)
 
 
 def _elementwise(machine: Machine, op: ElementwiseOp) -> None:

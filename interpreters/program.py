@@ -31,8 +31,8 @@ class Program:
     """Who that is, as a heading: `PyTorch`."""
     inputs: Sequence[Array] | None = None
     """The values to run with, where the program brings its own."""
-    against: Function | None = None
-    """The results of another program, in float64, that this one should agree with."""
+    against: "Program | None" = None
+    """Another program that this one should agree with."""
 
 
 def interpreted_program(module: ModuleOp, against: ModuleOp | None = None) -> Program:
@@ -44,7 +44,7 @@ def interpreted_program(module: ModuleOp, against: ModuleOp | None = None) -> Pr
         disturbed=lambda arrays, roundings: exact(disturbed_inputs(arrays, roundings)),
         rounded=lambda arrays: interpret(module, *arrays),
         rounded_by="interpreter",
-        against=None if against is None else in_float64(against),
+        against=None if against is None else interpreted_program(against),
     )
 
 

@@ -22,6 +22,7 @@ from tilewright.dialects.prim import IotaOp, PredicateOp
 from tilewright.dialects.torch import FusedRmsNormOp, RmsNormOp
 from tilewright.dialects.torch_op import TorchOp, python_value
 from tilewright.dialects.types import element_of
+from tilewright.errors import UnsupportedError, one_line
 from tilewright.interpreters.arguments import loaded_arguments
 from tilewright.interpreters.errors import unknown
 from tilewright.interpreters.machine import Machine
@@ -92,7 +93,11 @@ def _positions(op: IotaOp | PredicateOp) -> Any:
 
 
 def _call(op: TorchOp, values: dict[SSAValue, Any], dtype: Any) -> Any:
-    """The op's overload, called with the op's operands and properties."""
+    """
+    Call the op's overload with the op's operands and properties.
+
+    Raises `UnsupportedError` where PyTorch refuses their values, such as a target above 1.
+    """
     import torch
 
     operator, _, name = op.ATEN.partition(".")
@@ -108,8 +113,11 @@ def _call(op: TorchOp, values: dict[SSAValue, Any], dtype: Any) -> Any:
     if isinstance(op, RmsNormOp | FusedRmsNormOp) and op.eps is None:
         computed_in = compute_type(element_of(op.input))
         positional[-1] = torch.finfo(_dtype(computed_in, None)).eps
-    with torch.no_grad():
-        return overload(*positional, **keywords)
+    try:
+        with torch.no_grad():
+            return overload(*positional, **keywords)
+    except (RuntimeError, IndexError, ValueError) as err:
+        raise UnsupportedError(f"PyTorch refuses '{op.name}': {one_line(err)}") from err
 
 
 def _argument(op: TorchOp, name: str, values: dict[SSAValue, Any], dtype: Any) -> Any:

@@ -56,11 +56,9 @@ def find_model(name: str) -> FoundModel:
             f"'{name}' is a model, which needs the package transformers",
             remedy="pip install tilewright[models]",
         )
+    check_name(name)
     if Path(name).is_dir():
-        return FoundModel(name, read_config(_config_of_folder(name)), Path(name))
-    if not is_repository(name):
-        remedy = "a model is a folder with a config.json, or ORGANISATION/MODEL of Hugging Face"
-        raise UsageError(f"there is no folder '{name}'", remedy=remedy)
+        return FoundModel(name, read_config(Path(name) / FILE), Path(name))
     path = _cached(name)
     problem = "" if path else _download(name)
     if path := path or _cached(name):
@@ -79,12 +77,15 @@ def is_repository(name: str) -> bool:
     return _REPOSITORY.fullmatch(name) is not None
 
 
-def _config_of_folder(name: str) -> Path:
-    path = Path(name) / FILE
-    if not path.is_file():
-        remedy = "a model's folder is what save_pretrained writes"
-        raise UsageError(f"the folder '{name}' has no {FILE}", remedy=remedy)
-    return path
+def check_name(name: str) -> None:
+    """Raise `UsageError` unless `name` is a folder with a config, or may be a model of the hub."""
+    if Path(name).is_dir():
+        if not (Path(name) / FILE).is_file():
+            remedy = "a model's folder is what save_pretrained writes"
+            raise UsageError(f"the folder '{name}' has no {FILE}", remedy=remedy)
+    elif not is_repository(name):
+        remedy = "a model is a folder with a config.json, or ORGANISATION/MODEL of Hugging Face"
+        raise UsageError(f"there is no folder '{name}'", remedy=remedy)
 
 
 def _cached(name: str) -> Path | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.errors import UnsupportedError, UsageError, one_line
+from tilewright.models.config_sizes import check_sizes, sizes_of
 from tilewright.models.json_object import as_object, read_object
 
 FILE = "config.json"
@@ -22,21 +23,6 @@ FAMILIES: Mapping[str, str] = {
     "gemma": "Gemma",
 }
 """The families that are supported: `model_type` in a config, and what people call it."""
-
-_ABOVE_ZERO = (
-    "num_hidden_layers",
-    "hidden_size",
-    "num_attention_heads",
-    "num_key_value_heads",
-    "head_dim",
-    "intermediate_size",
-    "vocab_size",
-    "max_position_embeddings",
-    "sliding_window",
-    "rope_theta",
-    "factor",
-)
-"""What a config counts, or scales positions by, where it has it."""
 
 _ROTARY = ("rope_parameters", "rope_scaling")
 """Where a config says how positions are embedded; the second is its older name."""
@@ -64,7 +50,7 @@ def read_config(path: Path) -> Any:
     _check_family(facts.get("model_type"), path)
     _check_head(facts.get("architectures"), path)
     _check_plain(facts, path)
-    _check_numbers(facts, path)
+    check_sizes(facts, path)
     _check_rotary(facts, path)
     read: Any = import_module("transformers").AutoConfig.from_pretrained
     try:
@@ -72,7 +58,7 @@ def read_config(path: Path) -> Any:
     except Exception as error:  # each config class has exceptions of its own
         raise UsageError(f"'{path}' is no config of a model: {one_line(error)}") from error
     _check_family(config.model_type, path)
-    _check_numbers({name: getattr(config, name, None) for name in _ABOVE_ZERO}, path)
+    check_sizes(sizes_of(config), path)
     _check_heads(config, path)
     _check_causal(config, path)
     for name, value in _RETURNED.items():
@@ -109,14 +95,6 @@ def _check_plain(facts: dict[str, Any], path: Path) -> None:
         raise UnsupportedError(f"'{path}' is of a model with quantised weights", remedy=remedy)
 
 
-def _check_numbers(facts: Mapping[str, Any], path: Path) -> None:
-    """Raise for numbers of nothing, of which `transformers` makes models all the same."""
-    numbers = ((name, facts.get(name)) for name in _ABOVE_ZERO)
-    wrong = [f"{name} is {n}" for name, n in numbers if isinstance(n, int | float) and n <= 0]
-    if wrong:
-        raise UsageError(f"'{path}' is no config of a model: {', '.join(wrong)}")
-
-
 def _check_rotary(facts: dict[str, Any], path: Path) -> None:
     """
     Raise for types of rotary embeddings that `transformers` does not know, and for those whose
@@ -126,7 +104,7 @@ def _check_rotary(facts: dict[str, Any], path: Path) -> None:
     known = [kind for kind in ("default", *functions) if kind not in _GROWING]
     for place in _ROTARY:
         rotary = as_object(facts.get(place)) or {}
-        _check_numbers(rotary, path)
+        check_sizes(rotary, path)
         kind = rotary.get("rope_type") or rotary.get("type") or "default"
         if kind in _GROWING:
             raise UnsupportedError(

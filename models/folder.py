@@ -16,13 +16,14 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from shutil import rmtree
+from shutil import copymode, rmtree
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.printer import cuda_source, kernels_of
+from tilewright.codegen.whole_file import exchange
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.models.buffers import rebuilt_buffers
@@ -131,16 +132,14 @@ def write_folder(folder: Path, files: Files) -> None:
     was there is there still. Raises `TilewrightError`.
     """
     check_free(folder)
-    folder = Path(os.path.abspath(folder))
+    folder = Path(os.path.realpath(folder))
     new, old = (folder.with_name(f".{folder.name}.{kind}-{os.getpid()}") for kind in ("new", "old"))
     try:
         for path, content in files.items():
             (new / path).parent.mkdir(parents=True, exist_ok=True)
             data = content if isinstance(content, bytes) else content.encode()
             (new / path).write_bytes(data)
-        if folder.exists():
-            folder.rename(old)
-        new.rename(folder)
+        _put_in_place(new, folder, old)
     except OSError as err:
         raise TilewrightError(f"cannot write '{folder}': {err.strerror}") from err
     finally:
@@ -148,3 +147,14 @@ def write_folder(folder: Path, files: Files) -> None:
         if old.exists() and not folder.exists():
             old.rename(folder)
         rmtree(old, ignore_errors=True)
+
+
+def _put_in_place(new: Path, folder: Path, old: Path) -> None:
+    """Give `new` the name of `folder`: in one step where the system can, for a kill between two."""
+    if not folder.exists():
+        new.rename(folder)
+        return
+    copymode(folder, new)
+    if not exchange(new, folder):
+        folder.rename(old)
+        new.rename(folder)

@@ -8,10 +8,9 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tilewright.dialects import get_all_dialects
 from tilewright.dialects.target import DEFAULT_TARGET
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.errors import TilewrightError, UsageError, did_you_mean
 from tilewright.passes.levels import LEVELS, Level, level_of, pipeline_between
 from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import did_you_mean
 from tilewright.passes.pipelines import expanded, for_target, passes_of
 
 REFUSED = (PassFailedException, VerifyException, TilewrightError)

@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 from tilewright.errors import TilewrightError, one_line
 from tilewright.passes.changes import Changes
 from tilewright.passes.verification import InvalidOpError, verify_changes, verify_module
+from tilewright.stages import stage
 
 Checker = Callable[[ModuleOp, ModuleOp, str], None]
 """Raises unless the module before and the module after the pass of that name compute the same."""
@@ -53,19 +54,19 @@ class PassManager:
     def _run(self, module: ModuleOp, stages: Sequence[Sequence[ModulePass]]) -> None:
         self._verify_all(module, made_by="")
         original = None if self.check_end is None else module.clone()
-        for stage in stages:
-            self._run_stage(module, stage)
+        for passes in stages:
+            self._run_stage(module, passes)
         if self.check_end is not None and original is not None:
-            self.check_end(original, module, ",".join(p.name for stage in stages for p in stage))
+            self.check_end(original, module, ",".join(p.name for passes in stages for p in passes))
 
-    def _run_stage(self, module: ModuleOp, stage: Sequence[ModulePass]) -> None:
-        for position, step in enumerate(stage, start=1):
+    def _run_stage(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
+        for position, step in enumerate(passes, start=1):
             before = None if self.check_each is None else module.clone()
             start = time.perf_counter()
-            with blamed_on(step):
+            with blamed_on(step), stage(f"pass {step.name}"):
                 step.apply(self.ctx, module)
             seconds = time.perf_counter() - start
-            if position == len(stage):
+            if position == len(passes):
                 self._verify_all(module, made_by=step.name)
             elif self.verify_each:
                 self.verify(module, made_by=step.name)

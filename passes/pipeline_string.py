@@ -7,9 +7,8 @@ The one spelling of a schedule: `tileify,chunk-matmul-k{bk=16},blockify-launch{m
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -19,7 +18,7 @@ from xdsl.utils.arg_spec import parse_pipeline as parse_specs
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.hints import isa
 
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, did_you_mean
 from tilewright.passes.option_types import expected
 
 Configured = TypeVar("Configured", bound=ArgSpecConvertible)
@@ -37,9 +36,8 @@ def parse_pipeline(
     specs = parse_spec_list(text)
     for spec in specs:
         if spec.name not in available:
-            raise UsageError(
-                f"unknown pass '{spec.name}'", remedy=did_you_mean(spec.name, available)
-            )
+            remedy = did_you_mean(spec.name, available) or "opt-tool --help lists them"
+            raise UsageError(f"unknown pass '{spec.name}'", remedy=remedy)
     return tuple(configure(available[spec.name](), spec, "pass") for spec in specs)
 
 
@@ -99,12 +97,6 @@ def malformed(err: ArgSpecParseError) -> UsageError:
     """xDSL's complaint about the text of a pipeline or target, in our form."""
     _, place, source, caret, message = str(err).splitlines()
     return UsageError(f"{message.strip()}\n{source}\n{caret}", where=place)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A remedy that lists the near matches of `name`, empty when there are none."""
-    near = get_close_matches(name, list(known))
-    return f"did you mean {' or '.join(near)}?" if near else ""
 
 
 def _normalized(text: str) -> str:

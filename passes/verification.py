@@ -10,6 +10,7 @@ expect of their arguments, and SSA form is intact.
 from collections.abc import Generator, Hashable, Iterable, Sequence
 from contextlib import contextmanager
 from functools import cache
+from math import prod
 
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import ModuleOp
@@ -21,9 +22,11 @@ from xdsl.irdl.dominance import DominanceInfo
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.axes import AxesOp
 from tilewright.dialects.buffer_plan import slot_of
 from tilewright.dialects.form import FormedOp
 from tilewright.dialects.parameter_layout import verify_layouts
+from tilewright.dialects.segments import has_segments
 from tilewright.errors import one_line
 from tilewright.passes.changes import Changes
 
@@ -55,7 +58,14 @@ def verify_changes(module: ModuleOp, changes: Changes) -> None:
 
 
 def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
-    """Raise `InvalidOpError` unless `module` is well-formed where the rest of its parts is."""
+    """
+    Raise `InvalidOpError` unless `module` is well-formed where the rest of its parts is.
+
+    Dominance comes first: verifiers of ops follow operands to their definitions, which would not
+    end in a cycle.
+    """
+    for part in parts:
+        verify_dominance(part)
     try:
         if module not in parts:
             module.verify(verify_nested_ops=False)
@@ -64,9 +74,9 @@ def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
     except VerifyException as err:
         raise InvalidOpError(_culprit(module), one_line(err)) from err
     for part in parts:
+        _verify_points(part, 1)
         for function in _functions(part):
             _verify_attributes(function)
-        verify_dominance(part)
 
 
 _MOST_FORMS = 1 << 15
@@ -84,7 +94,7 @@ def _verify_ops(op: Operation) -> None:
             block.verify()
         for inner in block.ops:
             _verify_ops(inner)
-    if not _form_decides(type(op)):
+    if not _form_decides(type(op)) or not has_segments(op):
         op.verify(verify_nested_ops=False)
     elif (form := _form(op)) not in _well_formed:
         op.verify(verify_nested_ops=False)
@@ -117,6 +127,23 @@ def _ends(op: Operation) -> Hashable:
     if op.next_op is not None or (region := op.parent_region()) is None:
         return None
     return type(region.parent), len(region.blocks) > 1
+
+
+_MOST_POINTS = 1 << 58
+"""Number of points of nested axes; their products with sizes and strides then fit 64 bits."""
+
+
+def _verify_points(op: Operation, around: int) -> None:
+    """Raise `InvalidOpError` where axes, inside axes of `around` points, have too many points."""
+    if isinstance(op, AxesOp):
+        around *= prod(extent for extent in op.axis_extents() if extent)
+        if around > _MOST_POINTS:
+            raise InvalidOpError(op, f"{around} points; at most {_MOST_POINTS} are supported")
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.ops:
+                if inner.regions:
+                    _verify_points(inner, around)
 
 
 def _functions(part: Operation) -> Iterable[FuncOp]:

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes `.mlir` files with RUN lines tests, random tests repeatable, and text a module."""
+"""Makes random tests repeatable, and text a module."""
 
 import gc
 import sys
-from collections.abc import Callable, Iterable
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 from draws import use_draws
@@ -14,7 +11,6 @@ from no_hub import hide_hub
 from one_thread import use_one_thread
 from one_universe import use_one_universe
 from own_database import hide_own_database
-from run_lines import RunLineError, run_file
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import Builtin, ModuleOp
@@ -83,41 +79,3 @@ def parse() -> Parse:
         return module
 
     return parse_text
-
-
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect `.mlir` files, except inputs of other tests."""
-    if file_path.suffix != ".mlir" or "Inputs" in file_path.parts:
-        return None
-    return MlirFile.from_parent(  # pyright: ignore[reportUnknownMemberType]
-        parent, path=file_path
-    )
-
-
-class MlirFile(pytest.File):
-    """A `.mlir` file."""
-
-    def collect(self) -> Iterable[pytest.Item]:
-        """Its one test."""
-        yield RunLines.from_parent(  # pyright: ignore[reportUnknownMemberType]
-            self, name="RUN"
-        )
-
-
-class RunLines(pytest.Item):
-    """The RUN lines of a file."""
-
-    def runtest(self) -> None:
-        """Run them."""
-        with TemporaryDirectory() as temporary:
-            run_file(self.path, Path(temporary))
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """A failed command shows itself; only a crash shows a traceback."""
-        if isinstance(excinfo.value, RunLineError):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
-
-    def reportinfo(self) -> tuple[Path, int, str]:
-        """Where the test is, and its name."""
-        return self.path, 0, str(self.path)

@@ -21,6 +21,9 @@ __all__ = ["CompiledProgram", "capture", "compile", "interpret", "lower"]
 
 __version__ = "0.1.0"
 
+if __name__ != "tilewright":  # what walks the package in a checkout finds it inside itself again
+    raise ModuleNotFoundError(f"No module named '{__name__}'")
+
 _here = Path(__file__).parent
 if not (_here / "dialects").is_dir():
     __path__.append(str(_here.parent))
@@ -34,4 +37,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """The API and what every package has, but neither imports nor loaded submodules."""
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -122,7 +122,7 @@ def _module_of(module: ModuleOp | Captured | object) -> ModuleOp:
     return module
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CompiledProgram:
     """
     A compiled module or function: call it as the original, with tensors or NumPy arrays.
@@ -140,6 +140,12 @@ class CompiledProgram:
 
     def __post_init__(self) -> None:
         _ = self.plan  # what cannot be compiled is an error now, not at the first call
+
+    def __repr__(self) -> str:
+        names = [*dict.fromkeys(launch.kernel for launch in self.kernels)]
+        name = "".join([*(f" {first}" for first in names[:1]), ", ..." if names[1:] else ""])
+        counts = f"{self.captured.signature}, {self.plan.kernels_text}"
+        return f"<CompiledProgram{name}: {counts}, {self.target}>"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         """What `copy` and `pickle` ask for: there is nothing to give them."""

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The errors that a user can meet: each is one sentence that names what is wrong and where."""
 
+from collections.abc import Iterable
+from difflib import SequenceMatcher, get_close_matches
+
 
 class TilewrightError(Exception):
     """
@@ -33,9 +36,30 @@ class UnsupportedError(TilewrightError):
     """Understood, but outside what the compiler supports: an op, an argument, a dtype."""
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a remedy with the near matches of `name`, or an empty text if there are none."""
+    near = get_close_matches(name, list(known))
+    nearness = [SequenceMatcher(None, name, each).ratio() for each in near]
+    best = [each for each, ratio in zip(near, nearness, strict=True) if ratio > nearness[0] - 0.1]
+    return f"did you mean {' or '.join(best)}?" if best else ""
+
+
+def format_error(err: TilewrightError) -> str:
+    """Return the one line in which `err` is printed."""
+    remedy = f" ({err.remedy})" if err.remedy else ""
+    where = f"{err.where}: " if err.where else ""
+    return f"{where}error: {err.message}{remedy}"
+
+
 def one_line(message: object) -> str:
     """`message` without its line breaks."""
     return " ".join(str(message).split())
+
+
+def counted(count: int, what: str) -> str:
+    """`1 kernel`, `2 kernels`, `0 launches`."""
+    plural = "es" if what.endswith("ch") else "s"
+    return f"{count} {what}{'' if count == 1 else plural}"
 
 
 def in_brief(error: BaseException) -> str:

@@ -12,12 +12,7 @@ from typing import Any
 from tilewright.errors import UsageError
 from tilewright.frontend.expression import Expression
 from tilewright.models.structure import check_length
-
-SHORT = {
-    "qwen2.5-7b": "Qwen/Qwen2.5-7B",
-    "tinyllama": "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
-}
-"""Names of models that the suite is made of."""
+from tilewright.tools.options.bench import SHORT
 
 TOKENS = (32, 128, 512)
 DTYPE, ATTENTION = "float32", "sdpa"

@@ -15,11 +15,15 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from io import TextIOWrapper
 from typing import TextIO
 
 import tilewright
+from tilewright.errors import TilewrightError, format_error
+from tilewright.tools.argument_parser import ArgumentParser
+from tilewright.tools.completion import OF_TILEWRIGHT, complete
 from tilewright.tools.options import (
     bench,
     compile,
@@ -32,6 +36,7 @@ from tilewright.tools.options import (
     simcheck,
     tune,
 )
+from tilewright.tools.sources import check_sources
 
 COMMANDS = (compile, run, generate, ops, explain, tune, db, bench, simcheck, doctor)
 """In the order in which help lists them."""
@@ -42,10 +47,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     _open_closed_streams()
     _print_all_text(sys.stdout)
     try:
-        args = parser().parse_args(_joined(sys.argv[1:] if argv is None else argv))
+        args = _parsed(sys.argv[1:] if argv is None else argv)
+        check_sources(args)
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            code: int = import_module(f"tilewright.tools.{args.command}").run(args)
+            with import_module("tilewright.tools.written").reporting_written(), _progress(args):
+                code: int = import_module(f"tilewright.tools.{args.command}").run(args)
         sys.stdout.flush()
         return code
     except SystemExit as err:  # argparse has said all there is to say
@@ -58,8 +65,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as err:  # files have had their say: what is left is a full disk behind stdout
         print(f"error: cannot write: {err.strerror}", file=sys.stderr)
         return 1
+    except TilewrightError as err:
+        print(format_error(err), file=sys.stderr)
+        return err.exit_code
     except BaseException as err:
         return _explained(err)
+
+
+def _parsed(argv: Sequence[str]) -> argparse.Namespace:
+    """Return the options in `argv`; leave with all of the help if there are none."""
+    known = parser()
+    complete(known, OF_TILEWRIGHT)
+    if not argv:
+        known.print_help(sys.stderr)
+        known.error("a COMMAND is missing")
+    return known.parse_args(_joined(argv))
+
+
+def _progress(args: argparse.Namespace) -> AbstractContextManager[None]:
+    """The progress line; rich and xDSL are imported for it only where there is a terminal."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    line = import_module("tilewright.tools.progress").progress_line
+    return line(getattr(args, "color", "auto"))
 
 
 def _open_closed_streams() -> None:
@@ -104,9 +132,9 @@ def _explained(err: BaseException) -> int:
     return code
 
 
-def parser() -> argparse.ArgumentParser:
-    """What is known of the command line."""
-    parser = argparse.ArgumentParser(
+def parser() -> ArgumentParser:
+    """Return the parser of all commands and their options."""
+    parser = ArgumentParser(
         prog="tilewright",
         description="Compile PyTorch to CUDA through six IRs, and run it.",
         allow_abbrev=False,

@@ -7,8 +7,10 @@ language model also a folder with all of it.
 import argparse
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
 
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.host_function import plan_of
@@ -16,22 +18,19 @@ from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.spill_feedback import lower_to_cuda, relieve_spills
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.errors import UsageError
-from tilewright.passes.levels import LEVELS, Level
-from tilewright.passes.trace import listening
+from tilewright.passes.levels import Level
 from tilewright.tools.language_model import is_model
 from tilewright.tools.model_source import module_of
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output_path import check_path, write_text
 from tilewright.tools.plan_file import form_of, write_plan
-from tilewright.tools.progress import Say, lower_telling, progress
+from tilewright.tools.progress import lower_telling, progress
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.terminal import colored_diff, is_colored
 from tilewright.tools.toolkit import use_cuda_home
+from tilewright.tools.trace_filter import listening_to
 from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
 from tilewright.tuning.known_schedules import with_known_schedules
-
-_STAGES = ("config", "structure", "capture", *(f"{each} IR" for each in LEVELS[1:]), "NVRTC")
-"""Of a model, as they are told."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,8 +60,13 @@ def _check(args: argparse.Namespace, level: Level) -> None:
     if args.plan is not None:
         form_of(args.plan)
     others = args.report or args.plan or args.json or args.verbosity
+    if args.only and not args.verbosity:
+        raise UsageError("--only chooses what -v and -vv print", remedy="add -vv")
     if args.host and (level is not Level.CUDA or others):
         raise UsageError("--host goes with -o and --target alone")
+    if args.print_debuginfo and level is Level.CUDA:
+        remedy = "take --ir kernel or a level above"
+        raise UsageError("--print-debuginfo is of IR: CUDA text has no locations", remedy=remedy)
     if args.schedule and not _has_kernels(level):
         says = f"--schedule is of kernels, and there are none at level {level}"
         raise UsageError(says, remedy="take loop or a level below")
@@ -79,7 +83,7 @@ def _has_kernels(level: Level) -> bool:
 def _write_level(args: argparse.Namespace, target: str, level: Level) -> None:
     """The program at a level, its plan and its report, wherever they are to go."""
     wants_report, has_kernels = _wants_report(args), _has_kernels(level)
-    with _listening(args, target), _progress(args) as say:
+    with _listening(args, target), progress() as say:
         db = (has_kernels or wants_report) and database_of(args)
         module = with_schedules(module_of(args, say), args.schedule, target, db=db)
         planned = with_known_schedules(module, target, db)
@@ -90,7 +94,7 @@ def _write_level(args: argparse.Namespace, target: str, level: Level) -> None:
     warn_of_idle_steps(module, lowered, target)
     if level is Level.CUDA:
         check_kernels(kernels_of(lowered), target)
-    text = cuda_source(lowered) if level is Level.CUDA else str(lowered) + "\n"
+    text = cuda_source(lowered) if level is Level.CUDA else _ir_text(lowered, args)
     if args.plan is not None:
         cuda_ir = lowered if level is Level.CUDA else lower_to_cuda(lowered, target)
         write_plan(plan_of(cuda_ir), args.plan)
@@ -100,6 +104,13 @@ def _write_level(args: argparse.Namespace, target: str, level: Level) -> None:
         write_text(args.output, text)
     elif not (args.report or "-" in (args.plan, args.json)):
         sys.stdout.write(text)
+
+
+def _ir_text(module: ModuleOp, args: argparse.Namespace) -> str:
+    """The text of IR, with locations if they are asked for."""
+    text = StringIO()
+    Printer(text, print_debuginfo=args.print_debuginfo).print_op(module)
+    return f"{text.getvalue()}\n"
 
 
 def _writes_folder(args: argparse.Namespace, level: Level) -> bool:
@@ -112,13 +123,8 @@ def _write_model(args: argparse.Namespace, target: str) -> None:
     # PyTorch comes with it.
     from tilewright.tools.folder_command import write_model
 
-    with _listening(args, target), _progress(args) as say:
+    with _listening(args, target), progress() as say:
         write_model(args, target, say)
-
-
-def _progress(args: argparse.Namespace) -> AbstractContextManager[Say]:
-    """A model takes a while; remarks and rewrites say themselves how far it is."""
-    return progress(args.color, len(_STAGES), is_shown=is_model(args) and not args.verbosity)
 
 
 def _write_host(args: argparse.Namespace, target: str) -> None:
@@ -142,6 +148,5 @@ def _listening(args: argparse.Namespace, target: str) -> AbstractContextManager[
     is_trace = args.verbosity > 1
     stream = sys.stdout if is_trace and args.json != "-" else sys.stderr
     paint = colored_diff if is_colored(args.color, stream) else str
-    if is_trace:
-        return listening(TracePrinter(stream, target, paint))
-    return listening(RemarkPrinter(stream, paint))
+    printer = TracePrinter(stream, target, paint) if is_trace else RemarkPrinter(stream, paint)
+    return listening_to(printer, args.only)

@@ -4,19 +4,20 @@
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tilewright.errors import UsageError
-from tilewright.passes.pipeline_string import did_you_mean
+from tilewright.errors import UsageError, counted, did_you_mean
+from tilewright.stages import stage
 from tilewright.tools.db_tables import print_best, print_counts, print_kernel
 from tilewright.tools.golden_export import write_goldens
 from tilewright.tools.mlir_source import read_bytes
 from tilewright.tools.output_path import write_text
-from tilewright.tools.terminal import console, counted
+from tilewright.tools.terminal import console
 from tilewright.tuning.database import Counts, Database
-from tilewright.tuning.database_file import DatabaseError
+from tilewright.tuning.database_schema import DatabaseError
 from tilewright.tuning.json_lines import as_json, from_lines, to_lines
 from tilewright.tuning.key import KernelNote, Record
 from tilewright.tuning.operand_names import from_canonical
@@ -40,9 +41,18 @@ def _ls(args: argparse.Namespace, path: Path) -> None:
     out = console(args.color, sys.stdout)
     print_counts(counts, notes, out)
     kernels = len({each.key.kernel for each in counts})
-    total = sum(each.measured + each.failed for each in counts)
-    what = f"{counted(total, 'measurement')} of {counted(kernels, 'kernel')}"
+    what = f"{_total(counts)} of {counted(kernels, 'kernel')}"
     out.print(f"{what} in {path}", markup=False, soft_wrap=True)
+
+
+def _total(counts: Sequence[Counts]) -> str:
+    """Return how many records there are: of a GPU, and of a model."""
+    totals = Counter[str]()
+    for each in counts:
+        kind = "measurement" if each.key.evaluator == "gpu" else "estimate"
+        totals[kind] += each.measured + each.failed
+    kinds = [counted(count, kind) for kind, count in sorted(totals.items(), reverse=True)]
+    return " and ".join(kinds) or "0 measurements"
 
 
 def _counts_json(counts: Counts, notes: Notes) -> dict[str, Any]:
@@ -112,7 +122,8 @@ def _export(args: argparse.Namespace, path: Path) -> None:
 
 
 def _import(args: argparse.Namespace, path: Path) -> None:
-    read = [from_lines((line.decode() for line in read_bytes(f)), f) for f in args.files]
+    with stage(f"read {counted(len(args.files), 'file')}"):
+        read = [from_lines((line.decode() for line in read_bytes(f)), f) for f in args.files]
     _add(read, path)  # a mistake in any file leaves all as it was
 
 
@@ -127,11 +138,11 @@ def _contents(path: Path) -> tuple[list[KernelNote], list[Record]]:
 
 def _add(read: Sequence[tuple[list[KernelNote], list[Record]]], path: Path) -> None:
     """Keep all that was read, and say how much of it is news."""
-    with Database.writing(path) as database:
+    with stage(f"write {path}"), Database.writing(path) as database:
         new = sum(database.merge(*each) for each in read)
     total = sum(len(records) for _, records in read)
     verb = "is" if new == 1 else "are"
-    what = f"{new} of {counted(total, 'measurement')} {verb} new, or newer than those in {path}"
+    what = f"{new} of {counted(total, 'record')} {verb} new, or newer than those in {path}"
     print(what, file=sys.stderr)
 
 

@@ -1,40 +1,80 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a database knows, for people: `tilewright db ls | show | best`."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.markup import escape
 
 from tilewright.tools.terminal import show, table
 from tilewright.tuning.database import Counts
-from tilewright.tuning.key import KernelNote, Key, Record
+from tilewright.tuning.key import SEMANTICS, KernelNote, Key, Record
 
-_DIGITS = 10
-"""Of a digest, where it is not alone in its line."""
+_DIGITS = 6
+"""Digits of a digest that are shown, unless more are needed to tell kernels apart."""
 
-_NUMBERS = ("measured", "failed", "best us")
+_ORIGIN = 60
+"""Characters of an expression."""
+
+_NUMBERS = ("schedules", "failed", "best us")
 
 
 def print_counts(counts: Sequence[Counts], notes: Mapping[str, KernelNote], out: Console) -> None:
-    """A line for each kernel and device."""
-    head = ("kernel", "what it is", "target", "device", "by", "nvrtc")
-    rows = table(*head, *_NUMBERS, "latest", numbers=_NUMBERS)
-    for key, measured, failed, best_us, latest in counts:
-        note = notes.get(key.kernel)
+    """Print a line for each kernel and device, those of one name together."""
+    names, origins = short_keys(each.key.kernel for each in counts), _origins(counts, notes)
+    head = ("key", "what it is", *(["made of"] if origins else []))
+    rows = table(*head, "target", "device", "by", "nvrtc", *_NUMBERS, "latest", numbers=_NUMBERS)
+    for key, timed, failed, best_us, latest in sorted(counts, key=lambda c: _order(c.key, notes)):
         rows.add_row(
-            key.kernel[:_DIGITS],
-            escape("" if note is None else note.about),
+            names[key.kernel],
+            escape(_about(key, notes)),
+            *([escape(origins.get(key.kernel, ""))] if origins else []),
             key.target,
             escape(key.device),
-            key.evaluator,
+            _evaluator(key),
             key.nvrtc,
-            f"{measured}",
+            f"{timed}",
             f"{failed}",
             "-" if best_us is None else f"{best_us:.2f}",
             _day(latest),
         )
     show(out, rows)
+
+
+def short_keys(kernels: Iterable[str]) -> dict[str, str]:
+    """Return the beginning of each digest, as short as no two are alike; `db show` takes it."""
+    digests = {*kernels}
+    lengths = range(_DIGITS, max(map(len, digests), default=0))
+    are_apart = (n for n in lengths if len({digest[:n] for digest in digests}) == len(digests))
+    length = next(are_apart, None)
+    return {digest: digest[:length] for digest in digests}
+
+
+def _origins(counts: Sequence[Counts], notes: Mapping[str, KernelNote]) -> dict[str, str]:
+    """Return the expressions of kernels that look alike otherwise."""
+    kernels = {each.key.kernel for each in counts} & notes.keys()
+    alike = Counter(notes[kernel].about for kernel in kernels)
+    found = {k: notes[k].origin for k in kernels if alike[notes[k].about] > 1}
+    return {k: o if len(o) <= _ORIGIN else f"{o[: _ORIGIN - 3]}..." for k, o in found.items()}
+
+
+def _order(key: Key, notes: Mapping[str, KernelNote]) -> tuple[object, ...]:
+    """Return the place of a line: kernels by name, and then by shape."""
+    note = notes.get(key.kernel)
+    return ("" if note is None else note.name, "" if note is None else note.about, key)
+
+
+def _about(key: Key, notes: Mapping[str, KernelNote]) -> str:
+    """Return the kernel's arguments, or their types where nothing more is known of it."""
+    note = notes.get(key.kernel)
+    return f"a kernel of {key.dtype}" if note is None else note.about
+
+
+def _evaluator(key: Key) -> str:
+    """Return the source of the times, and the version of schedules if it is not today's."""
+    version = "" if key.semantics == SEMANTICS else f", semantics {key.semantics}"
+    return f"{key.evaluator}{version}"
 
 
 def print_kernel(
@@ -48,7 +88,7 @@ def print_kernel(
         _print(out, f"\n{note.ir}")
     for key, records in found.items():
         _print(out, f"\n{_place(key)}")
-        rows = table("us", "spread", "measured", "schedule", numbers=("us", "spread"))
+        rows = table("us", "spread", "date", "schedule", numbers=("us", "spread"))
         for record in records:
             rows.add_row(*_times(record), _day(record.measured_at), escape(_said(record)))
         show(out, rows)
@@ -56,11 +96,10 @@ def print_kernel(
 
 
 def print_best(records: Sequence[Record], notes: Mapping[str, KernelNote], out: Console) -> None:
-    """A paragraph each; the schedule is a line that can be pasted."""
-    for record in records:
-        key, measurement, measured_at = record
-        note = notes.get(key.kernel)
-        _print(out, key.kernel if note is None else note.about, style="bold")
+    """Print a paragraph for each; the schedule is a line that can be pasted."""
+    names = short_keys(record.key.kernel for record in records)
+    for key, measurement, measured_at in records:
+        _print(out, f"{names[key.kernel]}  {_about(key, notes)}", style="bold")
         _print(out, f"  {measurement.us:.2f} us on {_place(key)}, {_day(measured_at)}")
         _print(out, f"  {measurement.schedule}")
 
@@ -72,7 +111,7 @@ def _print(out: Console, line: str, style: str | None = None) -> None:
 def _place(key: Key) -> str:
     nvrtc = f", NVRTC {key.nvrtc}" if key.nvrtc else ""
     target = "" if key.device == key.target else f" ({key.target})"
-    return f"{key.device}{target} by the {key.evaluator}{nvrtc}"
+    return f"{key.device}{target} by the {_evaluator(key)}{nvrtc}"
 
 
 def _times(record: Record) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import traceback
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
+from xdsl.dialects.builtin import NameLoc
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import (
     ArgSpecParseError,
@@ -20,7 +20,8 @@ from xdsl.utils.exceptions import (
 )
 from xdsl.utils.lexer import Span
 
-from tilewright.errors import TilewrightError, excerpt, one_line
+from tilewright.dialects.origin import file_place
+from tilewright.errors import TilewrightError, excerpt, format_error, one_line
 from tilewright.passes.pipeline_string import malformed
 from tilewright.passes.verification import InvalidOpError
 
@@ -51,27 +52,9 @@ def render(span: Span[Any], message: str) -> str:
     return f"{place}: error: {one_line(message)}{shown}"
 
 
-def format_error(err: TilewrightError) -> str:
-    """The one line that a user sees of `err`."""
-    remedy = f" ({err.remedy})" if err.remedy else ""
-    where = f"{err.where}: " if err.where else ""
-    return f"{where}error: {err.message}{remedy}"
-
-
 def location_text(location: Attribute) -> str:
     """The place a location names: `file:line:col`, else a name; empty when it names none."""
-    match location:
-        case FileLineColLoc():
-            file, line, column = location.filename, location.line, location.column
-            return f"{file.data}:{line.data}:{column.data}"
-        case NameLoc():
-            return location_text(location.location) or location.desc.data
-        case CallSiteLoc():
-            return location_text(location.callee)
-        case FusedLoc(locations=ArrayAttr() as parts):
-            return next((text for part in parts if (text := location_text(part))), "")
-        case _:
-            return ""
+    return file_place(location) or (location.desc.data if isinstance(location, NameLoc) else "")
 
 
 def explain(err: BaseException) -> tuple[str, int]:

@@ -16,8 +16,9 @@ import tilewright
 from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.report.disassemble import find_nvdisasm
-from tilewright.codegen.runtime.cubin_cache import default_folder, total_bytes
+from tilewright.codegen.runtime.cubin_cache import default_folder, distrust, total_bytes
 from tilewright.codegen.runtime.gpu_backend import best_driver, why_no_gpu
+from tilewright.stages import stage
 from tilewright.tools.terminal import console, show, table
 from tilewright.tools.toolkit import find_tool, use_cuda_home
 from tilewright.tuning.own_database import own_database
@@ -41,7 +42,8 @@ def run(args: argparse.Namespace) -> int:
     out = console(args.color, sys.stdout)
     parts = table("part", "found", "for", "if missing")
     for part in PARTS:
-        found = part.find()
+        with stage(f"look for {part.name}"):
+            found = part.find()
         shown = "[red]no[/]" if found is None else found
         parts.add_row(part.name, shown, part.use, "" if found else part.remedy)
     show(out, parts)
@@ -105,6 +107,8 @@ def _database() -> str | None:
 
 def _cache() -> str:
     folder = default_folder()
+    if reason := distrust(folder):
+        return f"not used: {reason}"
     return f"{folder}, {total_bytes(folder) / (1 << 20):.0f} MiB"
 
 

@@ -19,6 +19,7 @@ from tilewright.codegen.printer import kernels_of
 from tilewright.codegen.spill_feedback import relieve_spills
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.dialects.target import target as target_named
+from tilewright.errors import counted
 from tilewright.frontend.capture import capture
 from tilewright.models.folder import check_free, folder_files, write_folder
 from tilewright.passes.levels import Level
@@ -27,6 +28,7 @@ from tilewright.tools.options.database import database_of
 from tilewright.tools.plan_file import write_plan
 from tilewright.tools.progress import Say, lower_telling
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
+from tilewright.tools.written import note_written
 from tilewright.tuning.known_schedules import with_known_schedules
 
 
@@ -51,6 +53,8 @@ def write_model(args: argparse.Namespace, target: str, say: Say) -> None:
     report = _report(plan, kernel_ir, cuda_ir, target, args)
     files = folder_files(cuda_ir, plan, captured, model.structure, _facts(model, target))
     write_folder(folder, {**files, "report.txt": report})
+    kernels = counted(len({launch.kernel for launch in plan.launches}), "kernel")
+    note_written(args.output, f"{kernels}, {counted(len(plan.launches), 'launch')}")
     if args.plan is not None:
         write_plan(plan, args.plan)
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`tilewright db export --goldens FOLDER`: the best schedules of each GPU, as they are shipped."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.errors import TilewrightError, UsageError, counted
 from tilewright.tools.output_path import write_text
-from tilewright.tools.terminal import counted
+from tilewright.tools.written import note_written
 from tilewright.tuning.goldens import (
     Golden,
     file_name,
@@ -33,7 +32,7 @@ def write_goldens(folder: Path, notes: Mapping[str, KernelNote], records: Sequen
         name = file_name(gpu)
         kept = _newest([*before.get(name, ()), *goldens])
         write_text(str(folder / name), golden_text(gpu, target, kept))
-        print(f"{folder / name}: {counted(len(kept), 'golden')}", file=sys.stderr)
+        note_written(str(folder / name), counted(len(kept), "golden"))
 
 
 def _newest(goldens: Sequence[Golden]) -> list[Golden]:

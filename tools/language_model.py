@@ -6,21 +6,18 @@ What `transformers` knows of it is loaded only for one.
 """
 
 import argparse
-import re
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from tilewright.errors import UsageError
-from tilewright.models.config import FoundModel, find_model, is_repository
+from tilewright.models.config import FoundModel, find_model
 from tilewright.tools.options.model import OPTIONS
 from tilewright.tools.progress import Say, silent
+from tilewright.tools.sources import names_model
 
 DEFAULT_LENGTH = 128
 """Tokens, of a model that takes so many."""
-
-_FILE = re.compile(r"\.(mlir|pt2|json|py(:[\w.]+)?)$")
 
 
 @dataclass(frozen=True)
@@ -47,20 +44,13 @@ def is_model(args: argparse.Namespace) -> bool:
 
     Raises `UsageError` if it is none, but an option of models is given.
     """
-    if args.file is not None and _names_model(args.file):
+    if args.file is not None and names_model(args.file):
         return True
     for option, spelled in OPTIONS.items():
         if getattr(args, option, None) is not None:
             remedy = "a folder with a config.json, or ORGANISATION/MODEL of Hugging Face"
             raise UsageError(f"{spelled} is of a MODEL, and this is none", remedy=remedy)
     return False
-
-
-def _names_model(text: str) -> bool:
-    path = Path(text)
-    if path.exists() or _FILE.search(text):
-        return path.is_dir()
-    return is_repository(text) or not (path.suffix or text == "-")
 
 
 def language_model(args: argparse.Namespace, say: Say = silent) -> LanguageModel:

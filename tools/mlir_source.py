@@ -3,6 +3,7 @@
 
 import re
 import sys
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import replace
 from io import BytesIO, StringIO
@@ -10,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import AttributeInvT, Operation, SSAValue
-from xdsl.parser import ForwardDeclaredValue, Parser, ParserState, UnresolvedOperand
+from xdsl.parser import ForwardDeclaredValue, ParserState, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer
 
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.errors import TilewrightError, UsageError, did_you_mean
 from tilewright.passes.lowering import context
-from tilewright.passes.pipeline_string import did_you_mean
 from tilewright.passes.verification import InvalidOpError, verify_module
+from tilewright.tools.bounded_parser import BoundedParser
 from tilewright.tools.diagnostics import (
     PlacedParseError,
     PlacedVerifyError,
@@ -29,9 +30,9 @@ from tilewright.tools.diagnostics import (
     render,
 )
 
-# What a text can provoke while it is parsed. xDSL checks attributes and inferred types as it goes
-# and raises bare `VerifyException`s; a malformed block name is a `ValueError`.
-_PROVOKED = (VerifyException, ValueError, TilewrightError)
+# Errors that a text can provoke while it is parsed. xDSL checks attributes and inferred types as it
+# goes and raises bare `VerifyException`s; a malformed block name is a `ValueError`.
+_PROVOKED = (VerifyException, ValueError, TilewrightError, NotImplementedError)
 
 _LANGUAGES = {".cu": "CUDA", ".cuh": "CUDA", ".ptx": "PTX", ".py": "Python"}
 """What is mistaken for IR, by the ends of the files' names."""
@@ -46,7 +47,7 @@ class SourceLexer(MLIRLexer):
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"')
 
 
-class SourceParser(Parser):
+class SourceParser(BoundedParser):
     """
     xDSL's parser, remembering where each operation stood and placing every error.
 
@@ -60,6 +61,7 @@ class SourceParser(Parser):
         self._parser_state = ParserState(SourceLexer(Input(text, name)))
         self.line_offset = line_offset
         self.places = {}
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self.first_uses: dict[str, Span] = {}
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
@@ -83,7 +85,17 @@ class SourceParser(Parser):
         start = self.pos
         op = super().parse_operation()
         self.places[op] = Span(start, start + 1, self.lexer.input, self.line_offset)
+        if isinstance(op.location, UnknownLoc):
+            op.location = self._location(start)
         return op
+
+    def _location(self, start: int) -> FileLineColLoc:
+        """The place in the file, which stays with the op when passes move or replace it."""
+        line = bisect_right(self._line_starts, start)
+        column = start - self._line_starts[line - 1] + 1
+        return FileLineColLoc(
+            StringAttr(self.lexer.input.name), IntAttr(self.line_offset + line), IntAttr(column)
+        )
 
     def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue:
         value = super().resolve_operand(operand, type)

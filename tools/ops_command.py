@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, format_error
 from tilewright.tools.ops_markdown import markdown
 from tilewright.tools.ops_table import (
     Family,
@@ -37,20 +37,31 @@ def run(args: argparse.Namespace) -> int:
     if args.markdown:
         sys.stdout.write(markdown(families(), refused()))
         return 0
-    groups, refusals = _chosen(args)
+    known = [name for name in args.names if any(find(name))]
+    unknown = [_unknown(name) for name in args.names if name not in known]
+    if known or not unknown:
+        _print_chosen(args, known)
+    sys.stdout.flush()
+    for error in unknown:
+        print(format_error(error), file=sys.stderr)
+    return UsageError.exit_code if unknown else 0
+
+
+def _print_chosen(args: argparse.Namespace, names: Sequence[str]) -> None:
+    """Print the operators called `names`, or all where no name is given."""
+    groups, refusals = _chosen(args, names)
     if args.json:
         print(json.dumps(_json(groups, refusals), indent=2))
-        return 0
-    _print(args, groups, refusals, console(args.color, sys.stdout))
-    return 0
+    else:
+        _print(args, groups, refusals, console(args.color, sys.stdout))
 
 
-def _chosen(args: argparse.Namespace) -> tuple[list[Family], list[Refused]]:
+def _chosen(args: argparse.Namespace, names: Sequence[str]) -> tuple[list[Family], list[Refused]]:
     if args.unsupported:
         return [], refused()
-    if not args.names:
+    if not names:
         return families(), refused()
-    found = [_found(name) for name in args.names]
+    found = [find(name) for name in names]
     overloads = {o.aten: o for supported, _ in found for o in supported}
     refusals = {group.names: group for _, groups in found for group in groups}
     asked = [
@@ -60,13 +71,11 @@ def _chosen(args: argparse.Namespace) -> tuple[list[Family], list[Refused]]:
     return [family for family in asked if family.overloads], [*refusals.values()]
 
 
-def _found(name: str) -> tuple[list[Overload], list[Refused]]:
-    found = find(name)
-    if any(found):
-        return found
+def _unknown(name: str) -> UsageError:
+    """Return the error for a name that is not in the table."""
     meant = near(name)
     remedy = f"did you mean {' or '.join(meant)}?" if meant else "tilewright ops lists them"
-    raise UsageError(
+    return UsageError(
         f"'{name}' is not in the table: if PyTorch knows it, it is broken down by PyTorch into "
         "operators that are, or refused",
         remedy=remedy,

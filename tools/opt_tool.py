@@ -27,17 +27,23 @@ from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 import tilewright
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, did_you_mean
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import configure, parse_pipeline, without_quotes
 from tilewright.passes.pipelines import expanded
-from tilewright.passes.trace import listening
 from tilewright.passes.verification import InvalidOpError
-from tilewright.tools.checks import MODES, Checker
+from tilewright.tools.argument_parser import unknown_value, with_near_matches
+from tilewright.tools.checks import Checker
+from tilewright.tools.completion import complete, of_opt_tool
 from tilewright.tools.diagnostics import explain
 from tilewright.tools.mlir_source import SourceParser, placed, read_bytes
+from tilewright.tools.options.opt_tool import add_options
 from tilewright.tools.output_path import write_text
 from tilewright.universe import UNIVERSE
+
+_DESCRIPTION = """\
+Run Tilewright's and xDSL's passes over IR. It is printed without locations, by which comments in
+CUDA text name PyTorch's operators, unless --print-debuginfo asks for them."""
 
 
 class OptTool(xDSLOptMain):
@@ -56,7 +62,8 @@ class OptTool(xDSLOptMain):
 
     def __init__(self, args: Sequence[str] | None = None):
         self.places, self.line_offset, self.held = {}, 0, None
-        super().__init__(description="Run Tilewright's and xDSL's passes over IR.", args=args)
+        self.argv = args
+        super().__init__(description=_DESCRIPTION, args=args)
 
     # Dialects, passes and targets are factories, imported when first used. Where Tilewright is
     # installed xDSL has found them by the entry point; in a bare checkout it has not.
@@ -83,27 +90,21 @@ class OptTool(xDSLOptMain):
         self.available_frontends["mlir"] = self.parse_mlir
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
-        """The options of `xdsl-opt`, then ours."""
+        """Register the options of `xdsl-opt`, then ours."""
         arg_parser.prog = "opt-tool"
         arg_parser.usage = "opt-tool [FILE|-] [-p PASSES] [-t TARGET] [-o FILE] [options]"
         super().register_all_arguments(arg_parser)
-        arg_parser.add_argument(
-            "--pass-pipeline",
-            dest="passes",
-            metavar="builtin.module(PASSES)",
-            help="the same as -p, in MLIR's spelling",
-        )
-        arg_parser.add_argument(
-            "--check",
-            choices=MODES,
-            default="none",
-            help="interpret the IR before and after each pass, or at both ends, and compare",
-        )
-        arg_parser.add_argument(
-            "--remarks",
-            action="store_true",
-            help="print on stderr what passes left alone, and why",
-        )
+        add_options(arg_parser)
+        self._parse_first(arg_parser)
+
+    def _parse_first(self, arg_parser: argparse.ArgumentParser) -> None:
+        """Report mistakes with their near matches; the base class then parses without them."""
+        ours = with_near_matches(arg_parser)
+        complete(ours, of_opt_tool(self.available_passes, self.available_targets))
+        target = parse_spec(ours.parse_args(self.argv).target).name
+        if target not in self.available_targets:
+            known = [*self.available_targets]
+            ours.error(f"argument -t/--target: {unknown_value('value', target, known)}")
 
     # Input and output.
 
@@ -116,7 +117,9 @@ class OptTool(xDSLOptMain):
         path: str = self.args.input_file or "-"
         extension = os.path.splitext(path)[1].removeprefix(".") or "mlir"
         if extension not in self.available_frontends and not self.args.frontend:
-            raise UsageError(f"unknown file extension '.{extension}'", remedy="-f mlir reads it")
+            meant = did_you_mean(f".{extension}", [f".{each}" for each in self.available_frontends])
+            remedy = f"{meant} -f mlir reads any file".lstrip()
+            raise UsageError(f"unknown file extension '.{extension}'", remedy=remedy)
         return read_bytes(path), extension
 
     def parse_chunk(
@@ -150,6 +153,9 @@ class OptTool(xDSLOptMain):
 
     def setup_pipeline(self) -> None:
         """Understand the passes and the target before any work is done."""
+        if self.args.only and not (self.args.remarks or self.args.trace):
+            says = "--only chooses what --trace and --remarks print"
+            raise UsageError(says, remedy="add --trace")
         passes = parse_pipeline(self.args.passes, self.available_passes)
         self.pipeline = PassPipeline(expanded(passes))
         target = parse_spec(self.args.target)
@@ -169,11 +175,13 @@ class OptTool(xDSLOptMain):
             _warn_of_plans(planned, prog)
 
     def remarks(self) -> AbstractContextManager[None]:
-        """Where remarks go; the printer is imported only when they go anywhere."""
-        if not self.args.remarks:
+        """Return what prints remarks and rewrites; it is imported only when they are printed."""
+        if not (self.args.remarks or self.args.trace):
             return nullcontext()
-        printer = import_module("tilewright.tools.trace_printer").RemarkPrinter(sys.stderr)
-        return listening(printer)
+        printers = import_module("tilewright.tools.trace_printer")
+        kind = printers.TracePrinter if self.args.trace else printers.RemarkPrinter
+        listening_to = import_module("tilewright.tools.trace_filter").listening_to
+        return listening_to(kind(sys.stderr), self.args.only)
 
 
 class _Manager(PassManager):
@@ -235,10 +243,19 @@ class _HeldOutput(StringIO):
         super().close()
 
 
+def _progress(tool: OptTool) -> AbstractContextManager[None]:
+    """The progress line; nothing is imported for it unless there is a terminal."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    return import_module("tilewright.tools.progress").progress_line()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """`opt-tool`'s exit code for the arguments `argv`, by default those of the process."""
     try:
-        OptTool(argv).run()
+        tool = OptTool(argv)
+        with _progress(tool):
+            tool.run()
     except BrokenPipeError:  # whoever read our output has left, `head` for one
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

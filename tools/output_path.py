@@ -1,18 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files that commands write: looked at before they are made, which may take long."""
+"""
+The files that commands write, whole or not at all (`codegen.whole_file`).
+
+Their places are checked before the content is made, which may take long.
+"""
 
 import os
 import sys
 from pathlib import Path
 
+from tilewright.codegen.whole_file import followed, write_whole
 from tilewright.errors import UsageError
+from tilewright.tools.written import note_written
 
 
 def check_path(path: str | None) -> None:
     """Raise `UsageError` unless a file can be written there, before there is what goes into it."""
     if path is None or path == "-":
         return
-    place, folder = Path(path), Path(path).parent
+    try:
+        place = followed(Path(path))
+    except OSError as err:
+        raise UsageError(f"cannot write '{path}': {err.strerror}") from err
+    folder = place.parent
     if not folder.is_dir():
         raise UsageError(f"cannot write '{path}': there is no folder '{folder}'")
     if place.is_dir():
@@ -26,7 +36,7 @@ def check_path(path: str | None) -> None:
 
 
 def write_text(path: str, text: str) -> None:
-    """Write a file, or stdout for `-`; `UsageError` if that cannot be."""
+    """Write a file as `write_bytes` does, or stdout for `-`."""
     if path == "-":
         sys.stdout.write(text)
         return
@@ -34,8 +44,9 @@ def write_text(path: str, text: str) -> None:
 
 
 def write_bytes(path: str, content: bytes) -> None:
-    """Write a file; `UsageError` if that cannot be."""
+    """Write a file whole; `UsageError` if that cannot be, and the file is as it was."""
     try:
-        Path(path).write_bytes(content)
+        write_whole(Path(path), content)
     except OSError as err:
         raise UsageError(f"cannot write '{path}': {err.strerror}") from err
+    note_written(path)

@@ -19,6 +19,7 @@ from xdsl.passes import ModulePass
 from tilewright.passes.pipeline_string import parse_spec_list
 from tilewright.passes.pipelines import TO_TILE, available_passes
 from tilewright.passes.trace import Rule
+from tilewright.tools.output_path import write_text
 
 
 def pages() -> dict[str, str]:
@@ -104,7 +105,7 @@ def main(folder: Path) -> None:
     """Write all pages to the folder."""
     folder.mkdir(exist_ok=True)
     for name, text in pages().items():
-        (folder / name).write_text(text)
+        write_text(str(folder / name), text)
 
 
 if __name__ == "__main__":

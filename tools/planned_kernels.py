@@ -22,6 +22,7 @@ from tilewright.errors import UnsupportedError
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.tools.judging import JudgedSets
+from tilewright.tools.options.bench import SHORT
 from tilewright.tools.planted import BUDGET, Kernel
 from tilewright.tools.reduced_kernel import reduced, steps_of
 from tilewright.tools.suite import read_cases
@@ -120,7 +121,6 @@ def _programs_of_model(name: str) -> Iterator[tuple[str, Any]]:
     from tilewright.models.decode_step import capture_decode_step
     from tilewright.models.prefill import capture_prefill
     from tilewright.models.structure import build
-    from tilewright.tools.block_case import SHORT
 
     model = build(find_model(SHORT.get(name, name)).config, layers=LAYERS)
     yield f"{name} prefill", capture_prefill(model, TOKENS, ROWS)

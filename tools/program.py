@@ -16,7 +16,9 @@ from tilewright.arrays import array_of
 from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.reference import disturbed, eager, reference
+from tilewright.frontend.reference_memory import bytes_of_reference
 from tilewright.frontend.signature import Input
+from tilewright.interpreters.memory import require_memory
 from tilewright.interpreters.program import Program, interpreted_program
 from tilewright.passes.launching import with_main
 from tilewright.passes.levels import Level, level_of
@@ -25,7 +27,13 @@ Array = NDArray[Any]
 
 
 def captured_program(captured: Captured) -> Program:
-    """The program of a capture, with the inputs that it was captured with."""
+    """
+    The program of a capture, with the inputs that it was captured with.
+
+    Raises `TooLargeError` where PyTorch has not enough memory to compute what is right.
+    """
+    needed = bytes_of_reference(captured)
+    require_memory(needed, "computing what the results should be", "use smaller shapes")
     return Program(
         captured.module,
         exact=lambda arrays: reference(captured, arrays),

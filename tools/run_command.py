@@ -33,9 +33,6 @@ from tilewright.tools.report import Report, print_report, write_json, write_json
 from tilewright.tools.terminal import console
 from tilewright.tools.toolkit import use_cuda_home
 
-_STAGES = ("config", "structure", "capture", "weights", "kernels")
-"""Of a model, as they are told."""
-
 
 def run(args: argparse.Namespace) -> int:
     """Run, and report; 0 if all results are right."""
@@ -76,9 +73,9 @@ def _ran(args: argparse.Namespace, target_name: str) -> tuple[Prompt | None, Rep
     """The prompt, of a language model, and what came of the run; failures go into the JSON too."""
     try:
         backend = backend_for(args.device, target_name, args.blocks)
-        with progress(args.color, len(_STAGES), is_shown=is_model(args)) as say:
+        with progress() as say:
             prompt, program = _program(args, backend, say)
-            say("kernels")
+            say("run kernels")
             return prompt, judged_run(program, backend, target_name, args)
     except Exception as err:
         if args.json:

@@ -6,19 +6,20 @@ their steps came to nothing.
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop, tile
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, did_you_mean
+from tilewright.passes.cuda.kernel_names import cuda_names
 from tilewright.passes.idle_steps import planned_and_idle, planned_kernels
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import did_you_mean, parse_spec_list, without_quotes
+from tilewright.passes.pipeline_string import parse_spec_list, without_quotes
 from tilewright.passes.pipelines import TO_TILE
 from tilewright.passes.tile.scheduling_pass import LEFT_OUT
 from tilewright.passes.trace import Listener, Rule, listening
@@ -46,9 +47,10 @@ def with_schedules(
     program = with_known_fusion(module, target, db, manager).module
     nests = lower(program, Level.LOOP, manager, target)
     kernels = {op.sym_name.data: op for op in nests.ops if isinstance(op, loop.KernelOp)}
+    in_cuda = {cuda: name for name, cuda in cuda_names([*kernels]).items()}
     planned: set[str] = set()
     for text in given:
-        name, passes = _read(text, [*kernels])
+        name, passes = _read(text, [*kernels], in_cuda)
         if name in planned:
             raise UsageError(f"there are two schedules for @{name}")
         if not passes.strip():  # as a plan it would leave all to one thread
@@ -58,11 +60,12 @@ def with_schedules(
     return nests
 
 
-def _read(text: str, kernels: Sequence[str]) -> tuple[str, str]:
-    """The kernel and its passes."""
+def _read(text: str, kernels: Sequence[str], in_cuda: Mapping[str, str]) -> tuple[str, str]:
+    """Return the kernel and its passes; CUDA's names of kernels, which `run` prints, do as well."""
     if named := _NAMED.fullmatch(text):
-        if named[1] in kernels:
-            return named[1], named[2]
+        name = in_cuda.get(named[1], named[1])
+        if name in kernels:
+            return name, named[2]
         remedy = did_you_mean(named[1], kernels) or f"there are: {', '.join(kernels) or 'none'}"
         raise UsageError(f"no kernel is called '{named[1]}'", remedy=remedy)
     if len(kernels) == 1:

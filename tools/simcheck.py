@@ -22,7 +22,7 @@ from tilewright.codegen.input_sets import TURNS
 from tilewright.codegen.nvrtc import DEFAULT_TARGET
 from tilewright.codegen.simulator.mutation import Case, load_case, run_case
 from tilewright.dialects.target import target as target_named
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, counted
 from tilewright.tools.bench.environment import sources
 from tilewright.tools.equivalent import unmatched
 from tilewright.tools.finders import WITHOUT_EFFECT, Finders, Outcome
@@ -30,7 +30,7 @@ from tilewright.tools.output_path import check_path, write_text
 from tilewright.tools.planned_kernels import PlannedKernel, load_planned, planned_kernels
 from tilewright.tools.planted import Kernel, Mutant, load_kernel, mutants, planted
 from tilewright.tools.simcheck_result import Result, ResultFile, print_results
-from tilewright.tools.terminal import console, counted
+from tilewright.tools.terminal import console
 from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tuning.kernel_key import nvrtc_version
 

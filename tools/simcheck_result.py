@@ -18,8 +18,8 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from tilewright.codegen.whole_file import write_whole
 from tilewright.errors import UsageError
+from tilewright.tools.output_path import write_text
 from tilewright.tools.terminal import show, table
 
 SCHEMA = 1
@@ -92,12 +92,8 @@ class ResultFile:
 
     def write(self, results: Sequence[Result], refused: Sequence[str]) -> None:
         """Write what there is so far."""
-        if self._path is None:
-            return
-        try:
-            write_whole(self._path, self.text(results, refused).encode())
-        except OSError as err:
-            raise UsageError(f"cannot write '{self._path}': {err.strerror}") from err
+        if self._path is not None:
+            write_text(str(self._path), self.text(results, refused))
 
     def text(self, results: Sequence[Result], refused: Sequence[str]) -> str:
         """Return the JSON of these results."""

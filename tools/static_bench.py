@@ -15,6 +15,7 @@ from rich.console import Console
 
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
+from tilewright.stages import stage
 from tilewright.tools.bench.request import AnyCase
 from tilewright.tools.diagnostics import explain_case
 from tilewright.tools.options.database import database_of
@@ -88,7 +89,8 @@ def run(args: argparse.Namespace, cases: Sequence[AnyCase]) -> int:
 def _rows_or_failure(case: AnyCase, target: str, db: Db) -> list[Row] | Failure:
     """The case's rows, or what is said, at once, of why there are none."""
     try:
-        return [*rows_of(case, target, db)]
+        with stage(f"case {case.name}"):
+            return [*rows_of(case, target, db)]
     except Exception as err:  # of whatever kind: the other cases are to be told of all the same
         message, code = explain_case(err, case.name)
         print(message, file=sys.stderr, flush=True)

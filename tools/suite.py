@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of expressions with the shapes of their inputs, as `benchmarks/suite84.json` is one."""
+"""
+Files of expressions with the shapes of their inputs, as `benchmarks/suite84.json` is one.
+
+An expression is code, which is run as that of `-c`. All else is data.
+"""
 
 import json
 from collections.abc import Callable, Iterator
@@ -9,8 +13,10 @@ from typing import Any
 
 from tilewright.errors import UsageError
 from tilewright.frontend.expression import Expression
+from tilewright.tools.suite_inputs import Special, special_inputs, special_tensor, statement
 
-_RANDOM = "all inputs torch.randn"
+_NO_CASES = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+"""Errors of reading JSON of another form."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +30,8 @@ class Case:
     """PyTorch, of the inputs t0, t1, ..."""
     shapes: tuple[tuple[int, ...], ...]
     """Of the inputs."""
-    notes: str
-    """Which inputs are not random: `t3 = ...`, where S is the number of tokens."""
+    special: Special
+    """Inputs that are not random."""
     tokens: int
     flops: int
     min_bytes: int
@@ -45,6 +51,8 @@ class Case:
             return eval(f"lambda {names}: {self.expression}", known)
         except SyntaxError as err:
             raise UsageError(f"{err.msg}: {self.expression}") from err
+        except (ValueError, RecursionError, MemoryError) as err:
+            raise UsageError(f"its expression is no code: {err}") from err
 
     def program(self, fake: bool) -> Expression:
         """The function and its inputs; these are always the same ones, unless they are `fake`."""
@@ -53,18 +61,22 @@ class Case:
     @property
     def statements(self) -> str:
         """The same as one text, as `-c` takes it."""
-        drawn = [f"t{n} = torch.randn({list(shape)})" for n, shape in enumerate(self.shapes)]
-        special = [] if self.notes == _RANDOM else [f"S = {self.tokens}", self.notes]
-        return "; ".join([*drawn, *special, self.expression])
+        made = [self._statement(f"t{n}", shape) for n, shape in enumerate(self.shapes)]
+        return "; ".join([*made, self.expression])
+
+    def _statement(self, name: str, shape: tuple[int, ...]) -> str:
+        if name in self.special:
+            return statement(name, shape, self.special[name])
+        return f"{name} = torch.randn({[*shape]})"
 
     def inputs(self, device: str = "meta", seed: int = 0) -> tuple[Any, ...]:
         """
-        Tensors as the notes say; those on `meta` have shapes and no values. `UsageError` where
-        there are no such tensors.
+        Random tensors and special ones; those on `meta` have shapes and no values. `UsageError`
+        where there are no such tensors.
         """
         try:
             return self._drawn(device, seed)
-        except Exception as err:  # of whatever kind: the notes are a user's code
+        except (RuntimeError, TypeError, ValueError, OverflowError, MemoryError) as err:
             raise UsageError(f"its inputs: {err}") from err
 
     def _drawn(self, device: str, seed: int) -> tuple[Any, ...]:
@@ -73,10 +85,9 @@ class Case:
         generator = None if device == "meta" else torch.Generator().manual_seed(seed)
         source = "meta" if generator is None else "cpu"
         drawn = [torch.randn(s, generator=generator, device=source) for s in self.shapes]
-        if self.notes != _RANDOM:
-            name, _, value = self.notes.partition(" = ")
-            with torch.device(source):
-                drawn[int(name[1:])] = eval(value, {"torch": torch, "S": self.tokens})
+        for name, made in self.special.items():
+            number = int(name[1:])
+            drawn[number] = special_tensor(self.shapes[number], made, source)
         return tuple(tensor.to(device) for tensor in drawn)
 
 
@@ -86,7 +97,7 @@ def read_cases(path: str | Path, pattern: str = "") -> Iterator[Case]:
         cases = [_case(entry) for entry in json.loads(Path(path).read_text())["cases"]]
     except OSError as err:
         raise UsageError(f"cannot read '{path}': {err.strerror}") from err
-    except (ValueError, KeyError, TypeError) as err:
+    except _NO_CASES as err:
         raise UsageError(
             f"'{path}' is no list of cases", remedy="benchmarks/suite84.json shows what one is"
         ) from err
@@ -94,16 +105,27 @@ def read_cases(path: str | Path, pattern: str = "") -> Iterator[Case]:
 
 
 def _case(entry: dict[str, Any]) -> Case:
+    name, shapes = str(entry["name"]), tuple(map(_shape, entry["input_shapes"]))
     if entry["dtype"] != "float32":
-        raise UsageError(f"case '{entry['name']}' is {entry['dtype']}; suites are float32")
+        raise UsageError(f"case '{name}' is {entry['dtype']}; suites are float32")
+    try:
+        special = special_inputs(entry, shapes)
+    except UsageError as err:
+        raise UsageError(f"case '{name}': {err.message}", remedy=err.remedy) from err
     return Case(
-        name=str(entry["name"]),
-        op=entry["op"],
-        expression=entry["expression"],
-        shapes=tuple(tuple(shape) for shape in entry["input_shapes"]),
-        notes=entry["input_notes"],
-        tokens=entry["seq_len"],
+        name=name,
+        op=str(entry["op"]),
+        expression=str(entry["expression"]),
+        shapes=shapes,
+        special=special,
+        tokens=int(entry["seq_len"]),
         flops=int(entry["flops"]),
         min_bytes=int(entry["min_bytes"]),
         floor_us=float(entry["floor_us_h100"]),
     )
+
+
+def _shape(sizes: list[Any]) -> tuple[int, ...]:
+    if not all(type(size) is int for size in sizes):
+        raise TypeError(f"no shape: {sizes}")
+    return tuple(sizes)

@@ -60,11 +60,6 @@ def show(out: Console, table: Table) -> None:
     out.file.writelines(f"{line.rstrip()}\n" for line in printed.get().splitlines())
 
 
-def counted(count: int, what: str) -> str:
-    """`1 kernel`, `2 kernels`."""
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
 def table(*headers: str, numbers: Sequence[str] = ()) -> Table:
     """An empty table without lines; the columns of `numbers` are aligned right."""
     new = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")

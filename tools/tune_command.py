@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
             tuned = tune(found, evaluation, shortlist, database, args)
     findings = tuned.kernels
     for each in findings:
-        print_findings(each, out)
+        print_findings(each, out, is_estimate=args.evaluator == "model")
     for fusion in tuned.fusions:
         print_fusion(fusion, out)
     if len(findings) > 1:

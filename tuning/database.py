@@ -13,14 +13,13 @@ Of a schedule that was measured again under the same key the newer measurement c
 where databases are merged: the better one would keep every lucky accident forever.
 """
 
-import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from tilewright.tuning.database_file import (
     explained,
@@ -28,24 +27,36 @@ from tilewright.tuning.database_file import (
     open_to_write,
     transaction,
 )
+from tilewright.tuning.database_rows import (
+    CHECKSUM,
+    NOTE_FIELDS,
+    RECORD_FIELDS,
+    note_row,
+    read_notes,
+    read_records,
+    record_row,
+)
+from tilewright.tuning.database_schema import SCHEMA, DatabaseError
 from tilewright.tuning.key import KernelNote, Key, Record
 from tilewright.tuning.measurement import Measurement
+from tilewright.tuning.record_fields import FieldError
 
-_COLUMNS = ", ".join([*Key._fields, *Measurement._fields, "measured_at"])
-_MARKS = ", ".join(["?"] * (len(Key._fields) + len(Measurement._fields) + 1))
-_OF_KEY = " AND ".join(f"{name} = ?" for name in Key._fields)
+T = TypeVar("T")
+
+_KEY = ", ".join([*Key._fields, "schedule"])
+_KEY_BACKWARDS = ", ".join(f"{name} DESC" for name in [*Key._fields, "schedule"])
+_INSERT = f"INSERT INTO measurements VALUES ({', '.join('?' * (len(RECORD_FIELDS) + 1))})"
 
 _REPEATED = f"""
-ON CONFLICT ({", ".join(Key._fields)}, schedule) DO UPDATE SET us = excluded.us,
-  problem = excluded.problem, spread_us = excluded.spread_us, measured_at = excluded.measured_at"""
+ON CONFLICT ({_KEY}) DO UPDATE SET us = excluded.us, problem = excluded.problem,
+  spread_us = excluded.spread_us, measured_at = excluded.measured_at,
+  checksum = excluded.checksum"""
 
 _IF_NEWER = """
 WHERE (excluded.measured_at, coalesce(excluded.us, -1), excluded.spread_us, excluded.problem)
   > (measurements.measured_at, coalesce(measurements.us, -1), measurements.spread_us,
      measurements.problem)"""
 """Of two of the same time the greater counts, so that the order of merging does not matter."""
-
-_TIMED = f"us IS NOT NULL ORDER BY {', '.join(Key._fields)}, us, measured_at, schedule"
 
 
 class Counts(NamedTuple):
@@ -63,9 +74,10 @@ class Counts(NamedTuple):
 class Database(AbstractContextManager["Database"]):
     """A database that is open; it is closed at the end of a `with`."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection):
+    def __init__(self, path: Path, connection: sqlite3.Connection, version: int = SCHEMA):
         self.path = path
         self._connection = connection
+        self._checksum = [CHECKSUM] if version > 1 else []
 
     @classmethod
     def writing(cls, path: Path) -> Self:
@@ -75,7 +87,7 @@ class Database(AbstractContextManager["Database"]):
     @classmethod
     def reading(cls, path: Path) -> Self:
         """The database at `path`, to be left as it is; it may lie where nothing can be written."""
-        return cls(path, open_to_read(path))
+        return cls(path, *open_to_read(path))
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -86,21 +98,20 @@ class Database(AbstractContextManager["Database"]):
 
     def add(self, key: Key, measurement: Measurement) -> None:
         """Keep what was just measured; once this returns it is kept."""
-        row = (*key, *measurement, datetime.now(UTC).isoformat(timespec="microseconds"))
-        statement = f"INSERT INTO measurements ({_COLUMNS}) VALUES ({_MARKS}) {_REPEATED}"
+        record = Record(key, measurement, datetime.now(UTC).isoformat(timespec="microseconds"))
+        row = _as_row(record_row, record)
         with explained(self.path), transaction(self._connection):
-            self._connection.execute(statement, row)
+            self._connection.execute(f"{_INSERT} {_REPEATED}", row)
 
     def describe(self, note: KernelNote) -> None:
         """Say what a kernel is; what was said first stays, unless that had no origin."""
         statement = (
-            "INSERT INTO kernels VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kernel) DO UPDATE SET "
+            "INSERT INTO kernels VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kernel) DO UPDATE SET "
             "name = excluded.name, about = excluded.about, inputs = excluded.inputs, "
-            "origin = excluded.origin, ir = excluded.ir "
+            "origin = excluded.origin, ir = excluded.ir, checksum = excluded.checksum "
             "WHERE kernels.origin = '' AND excluded.origin != ''"
         )
-        inputs = json.dumps(note.inputs)
-        row = (note.kernel, note.name, note.about, inputs, note.origin, note.ir)
+        row = _as_row(note_row, note)
         with explained(self.path), transaction(self._connection):
             self._connection.execute(statement, row)
 
@@ -108,10 +119,8 @@ class Database(AbstractContextManager["Database"]):
         """Keep what others have measured; how many measurements were new, or newer."""
         for note in notes:
             self.describe(note)
-        statement = (
-            f"INSERT INTO measurements ({_COLUMNS}) VALUES ({_MARKS}) {_REPEATED} {_IF_NEWER}"
-        )
-        rows = [(*r.key, *r.measurement, r.measured_at) for r in records]
+        statement = f"{_INSERT} {_REPEATED} {_IF_NEWER}"
+        rows = [_as_row(record_row, record) for record in records]
         before = self._connection.total_changes
         with explained(self.path), transaction(self._connection):
             self._connection.executemany(statement, rows)
@@ -123,52 +132,66 @@ class Database(AbstractContextManager["Database"]):
 
     def fastest_of_each(self, kernel: str | None = None) -> list[list[Record]]:
         """The same, and behind each what is as fast but for noise."""
-        rest, values = ("", ()) if kernel is None else ("kernel = ? AND ", (kernel,))
-        found = self._records(f"WHERE {rest}{_TIMED}", *values)
-        return [_as_fast([*records]) for _, records in groupby(found, key=lambda r: r.key)]
+        found = self.records() if kernel is None else self._of_kernel(kernel)
+        timed = sorted((r for r in found if r.measurement.us is not None), key=_by_key_and_time)
+        return [_as_fast([*records]) for _, records in groupby(timed, key=lambda r: r.key)]
 
     def measurements(self, key: Key) -> list[Record]:
         """All that was measured: the fastest first, failures last."""
-        order = "ORDER BY us IS NULL, us, measured_at, schedule"
-        return list(self._records(f"WHERE {_OF_KEY} {order}", *key))
+        found = (record for record in self._of_kernel(key.kernel) if record.key == key)
+        return sorted(found, key=_by_key_and_time)
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> list[Record]:
         """All there is, in an order that depends on nothing else."""
-        yield from self._records(f"ORDER BY {', '.join(Key._fields)}, schedule")
+        return self._records(f"ORDER BY {_KEY}")
 
     def counts(self) -> list[Counts]:
         """How much there is of each key."""
-        keys = ", ".join(Key._fields)
-        rows = self._rows(
-            f"SELECT {keys}, count(us), sum(us IS NULL), min(us), max(measured_at) "
-            f"FROM measurements GROUP BY {keys} ORDER BY {keys}"
-        )
-        width = len(Key._fields)
-        return [Counts(Key(*row[:width]), *row[width:]) for row in rows]
+        groups = groupby(self.records(), key=lambda record: record.key)
+        return [_counts(key, [*records]) for key, records in groups]
 
     def notes(self) -> dict[str, KernelNote]:
         """What is said of kernels, by their digests."""
-        statement = "SELECT kernel, name, about, inputs, origin, ir FROM kernels ORDER BY kernel"
-        return {
-            kernel: KernelNote(kernel, name, about, tuple(json.loads(inputs)), origin, ir)
-            for kernel, name, about, inputs, origin, ir in self._rows(statement)
-        }
-
-    def _records(self, rest: str, *values: object) -> Iterator[Record]:
-        rows = self._rows(f"SELECT {_COLUMNS} FROM measurements {rest}", *values)
-        return map(_record, rows)
-
-    def _rows(self, statement: str, *values: object) -> list[Any]:
+        columns = ", ".join([*NOTE_FIELDS, *self._checksum])
         with explained(self.path):
-            return self._connection.execute(statement, values).fetchall()
+            rows = self._connection.execute(f"SELECT {columns} FROM kernels ORDER BY kernel")
+            return {note.kernel: note for note in read_notes(rows)}
+
+    def _of_kernel(self, kernel: str) -> list[Record]:
+        """
+        All measurements of a kernel. Its neighbours are checked too: a damaged row that belongs to
+        another kernel now, in an order that is right still, is one of them.
+        """
+        self._records(f"WHERE kernel < ? ORDER BY {_KEY_BACKWARDS} LIMIT 1", kernel)
+        self._records(f"WHERE kernel > ? ORDER BY {_KEY} LIMIT 1", kernel)
+        return self._records(f"WHERE kernel = ? ORDER BY {_KEY}", kernel)
+
+    def _records(self, rest: str, *values: object) -> list[Record]:
+        columns = ", ".join([*RECORD_FIELDS, *self._checksum])
+        with explained(self.path):
+            rows = self._connection.execute(f"SELECT {columns} FROM measurements {rest}", values)
+            return read_records(rows)
+
+
+def _as_row(row: Callable[[T], tuple[Any, ...]], what: T) -> tuple[Any, ...]:
+    try:
+        return row(what)
+    except FieldError as err:
+        raise DatabaseError(f"a measurement that cannot be kept: {err}") from err
+
+
+def _counts(key: Key, records: Sequence[Record]) -> Counts:
+    times = [r.measurement.us for r in records if r.measurement.us is not None]
+    latest = max(record.measured_at for record in records)
+    return Counts(key, len(times), len(records) - len(times), min(times, default=None), latest)
+
+
+def _by_key_and_time(record: Record) -> tuple[Key, bool, float, str, str]:
+    us = record.measurement.us
+    return (record.key, us is None, us or 0.0, record.measured_at, record.measurement.schedule)
 
 
 def _as_fast(records: Sequence[Record]) -> list[Record]:
     """The first, and those that differ from it by noise."""
     best = records[0].measurement
     return [record for record in records if record.measurement.is_as_fast_as(best)]
-
-
-def _record(row: tuple[Any, ...]) -> Record:
-    width = len(Key._fields)
-    return Record(Key(*row[:width]), Measurement(*row[width:-1]), row[-1])

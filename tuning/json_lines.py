@@ -11,22 +11,14 @@ Lines with a schedule are measurements, others say what a kernel is. Files may b
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
-from math import inf
-from typing import Any
+from typing import Any, cast
 
 from tilewright.errors import UsageError
-from tilewright.tuning.key import KernelNote, Key, Record
-from tilewright.tuning.measurement import Measurement
+from tilewright.tuning.key import KernelNote, Record
+from tilewright.tuning.record_fields import FieldError, in_utc, note_of, record_of
 
 SCHEMA = 1
 """The version of the lines."""
-
-_NO_MEASUREMENT = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
-"""What comes of reading a line of something else, or one with numbers that nothing can hold."""
-
-_LARGEST = 2**63 - 1
-"""Of the whole numbers that a database holds."""
 
 
 def to_lines(notes: Iterable[KernelNote], records: Iterable[Record]) -> Iterator[str]:
@@ -63,16 +55,33 @@ def from_lines(lines: Iterable[str], name: str) -> tuple[list[KernelNote], list[
 def _read(line: str, where: str, is_first: bool) -> Record | KernelNote | None:
     """What a line says; None for the head of a file."""
     try:
-        fields = json.loads(line)
-        schema = fields.get("schema") if "tilewright" in fields else None
-        if schema is None and not is_first:
-            return _record(fields) if "schedule" in fields else _note(fields)
-        _check_schema(schema)
+        fields: Any = json.loads(line)
+    except (ValueError, RecursionError) as err:
+        raise UsageError(f"this is no measurement: {_why(err)}", where=where) from err
+    if not isinstance(fields, dict):
+        raise UsageError("this is no measurement: it is no JSON object", where=where)
+    try:
+        return _understood(cast(dict[str, Any], fields), is_first)
+    except FieldError as err:
+        raise UsageError(f"this is no measurement: {err}", where=where) from err
     except UsageError as err:
         raise UsageError(err.message, where=where, remedy=err.remedy) from err
-    except _NO_MEASUREMENT as err:
-        raise UsageError("this is no measurement", where=where) from err
+
+
+def _understood(fields: Mapping[str, Any], is_first: bool) -> Record | KernelNote | None:
+    if not is_first and "tilewright" not in fields:
+        return _measured(fields) if "schedule" in fields else note_of(fields)
+    _check_schema(fields.get("schema") if "tilewright" in fields else None)
     return None
+
+
+def _why(err: ValueError | RecursionError) -> str:
+    return "it is nested too deeply" if isinstance(err, RecursionError) else f"{err}"
+
+
+def _measured(fields: Mapping[str, Any]) -> Record:
+    record = record_of(fields)
+    return record._replace(measured_at=in_utc(record.measured_at))
 
 
 def _check_schema(schema: object) -> None:
@@ -80,49 +89,11 @@ def _check_schema(schema: object) -> None:
         raise UsageError(
             "this is no file of measurements", remedy="tilewright db export writes one"
         )
-    if schema != SCHEMA:
+    if type(schema) is not int or schema != SCHEMA:
         raise UsageError(
-            f"its lines are of version {schema}, and this Tilewright knows {SCHEMA}",
+            f"its lines are of version {json.dumps(schema)}, and this Tilewright knows {SCHEMA}",
             remedy="update Tilewright",
         )
-
-
-def _note(fields: Mapping[str, Any]) -> KernelNote:
-    texts = {name: _text(fields[name]) for name in ("kernel", "name", "about", "origin", "ir")}
-    return KernelNote(**texts, inputs=tuple(map(_text, fields["inputs"])))
-
-
-def _record(fields: Mapping[str, Any]) -> Record:
-    texts = {name: _text(fields[name]) for name in Key._fields if name != "semantics"}
-    us = None if fields["us"] is None else _time(fields["us"])
-    schedule, problem = _text(fields["schedule"]), _text(fields["problem"])
-    measured_at = datetime.fromisoformat(fields["measured_at"]).astimezone(UTC)
-    return Record(
-        Key(**texts, semantics=_whole(fields["semantics"])),
-        Measurement(schedule, us, problem, _time(fields["spread_us"])),
-        measured_at.isoformat(timespec="microseconds"),
-    )
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    value.encode()  # half a character, as "\ud800" is, cannot be kept
-    return value
-
-
-def _whole(value: Any) -> int:
-    if not isinstance(value, int):
-        raise TypeError
-    if not 0 <= value <= _LARGEST:
-        raise ValueError
-    return value
-
-
-def _time(value: Any) -> float:
-    if not 0 <= value < inf:
-        raise ValueError
-    return float(value)
 
 
 def _line(fields: Mapping[str, Any]) -> str:

@@ -91,11 +91,10 @@ def _bits(array: Any) -> Any:
 
 
 def _distance(one: Any, other: Any) -> float:
+    """Return the largest distance over the largest element; infinite if special values differ."""
     import numpy as np
 
-    a, b = (np.asarray(x).astype(np.float64) for x in (one, other))
-    if not np.array_equal(np.isfinite(a), np.isfinite(b)):
-        return float("inf")
-    finite = np.isfinite(a)
-    largest = float(np.abs(a[finite]).max(initial=0.0)) or 1.0
-    return float(np.abs(a[finite] - b[finite]).max(initial=0.0)) / largest
+    from tilewright.interpreters.distances import distances, finite, largest
+
+    scale = largest(np.abs(finite(one))) or 1.0
+    return largest(distances(one, other)) / scale

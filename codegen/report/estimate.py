@@ -23,7 +23,7 @@ best published kernels reach on an H100 (3.0 of 3.35 TB/s).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tilewright.dialects.target import L2_BYTES, WARP_SIZE, Target
 from tilewright.passes.kernel_cost import LAUNCH_SECONDS
@@ -62,8 +62,11 @@ class Work:
 class Estimate:
     """The least time of a launch."""
 
-    parts: Mapping[str, float]
+    parts: Mapping[str, float] = field(hash=False)
     """Seconds of each part, the slowest first."""
+
+    def __repr__(self) -> str:
+        return f"<Estimate: {1e6 * self.seconds:.3g} us, bound by {self.bound}>"
 
     @property
     def bound(self) -> str:

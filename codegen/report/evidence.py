@@ -10,6 +10,7 @@ from tilewright.codegen.report.occupancy import Occupancy
 from tilewright.codegen.report.resources import Resources
 from tilewright.codegen.report.traffic import Traffic
 from tilewright.dialects.target import Target
+from tilewright.errors import counted
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class KernelEvidence:
     estimate: Estimate | None
     copied_bytes: float = 0
     """What the tensor memory accelerator copies for a block, each copy in the code done once."""
+
+    def __repr__(self) -> str:
+        registers = counted(self.resources.registers, "register")
+        bound = "" if self.estimate is None else f", bound by {self.estimate.bound}"
+        return f"<KernelEvidence {self.name}: {registers}, {self.occupancy.warps} warps{bound}>"
 
     @property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tilewright.codegen.report.instruction import (
     ACCESSES,
@@ -11,16 +11,25 @@ from tilewright.codegen.report.instruction import (
     Code,
     Instruction,
 )
+from tilewright.errors import counted
+
+_SHOWN = 4
+"""Categories that the repr of a mix names."""
 
 
 @dataclass(frozen=True)
 class InstructionMix:
     """Counts over some instructions, each counted once."""
 
-    counts: Mapping[Category, int]
+    counts: Mapping[Category, int] = field(hash=False)
     """The largest first."""
-    accesses: Mapping[tuple[Category, int], int]
+    accesses: Mapping[tuple[Category, int], int] = field(hash=False)
     """Accesses by their category and by the bits that a thread accesses."""
+
+    def __repr__(self) -> str:
+        most = [f"{count} {category}" for category, count in self.counts.items()]
+        shown = ", ".join([*most[:_SHOWN], *(["..."] if len(most) > _SHOWN else [])])
+        return f"<InstructionMix: {counted(self.total, 'instruction')}, {shown or 'none'}>"
 
     @property
     def total(self) -> int:

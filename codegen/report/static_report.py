@@ -36,6 +36,7 @@ from tilewright.codegen.simulator import Counters
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects import kernel
 from tilewright.dialects.target import Target
+from tilewright.errors import counted
 from tilewright.passes.kernel_cost import KernelCost, kernel_cost
 from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import lower
@@ -49,6 +50,9 @@ class StaticReport:
     kernels: tuple[KernelEvidence, ...]
     notes: tuple[str, ...]
     """What is missing, and why."""
+
+    def __repr__(self) -> str:
+        return f"<StaticReport: {counted(len(self.kernels), 'kernel')}, {self.target.name}>"
 
     def __str__(self) -> str:
         head = f"target {self.target.name}, {self.target.product}"

@@ -7,9 +7,14 @@ CUDA text, the target, the compiler's options and its version. Files are written
 so that other processes see a whole file or none; what is damaged all the same is made anew. Files
 may be deleted at any time, and where none can be written the compiler runs each time. Beyond
 `MOST_BYTES` those that were used longest ago are deleted: a file's time is that of its last use.
+
+Machine code is run as it is, so the folder is the user's alone (mode 0700). A folder that belongs
+to somebody else, or that others can write to, is not used, with a warning.
 """
 
 import os
+import stat
+import warnings
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -41,26 +46,49 @@ class CubinCache:
 
     def cubin(self, source: str, target: str) -> bytes:
         """The machine code of CUDA text. Raises `CudaCompileError` and `NvrtcUnavailable`."""
-        path = self.folder / f"{_key(source, target)}.cubin"
-        if (found := _read(path)) is not None:
+        path = self._path(source, target)
+        if path is not None and (found := _read(path)) is not None:
             return found
         cubin = nvrtc.compile_cubin(source, target, name=SOURCE_NAME).cubin
-        self._write(path, cubin)
+        if path is not None:
+            self._write(path, cubin)
         return cubin
 
     def keep(self, source: str, target: str, cubin: bytes) -> None:
         """What another machine has compiled, which need not be compiled here."""
-        path = self.folder / f"{_key(source, target)}.cubin"
-        if _read(path) is None:
+        path = self._path(source, target)
+        if path is not None and _read(path) is None:
             self._write(path, cubin)
+
+    def _path(self, source: str, target: str) -> Path | None:
+        """Return the file for CUDA text; None, with a warning, if the folder is not trusted."""
+        if reason := distrust(self.folder):
+            warnings.warn(f"machine code is not kept: {reason}", stacklevel=3)
+            return None
+        return self.folder / f"{_key(source, target)}.cubin"
 
     def _write(self, path: Path, cubin: bytes) -> None:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
             write_whole(path, sha256(cubin).digest() + cubin)
         except OSError:
             return  # a full or read-only disk costs time, and nothing else
         _make_room(path.parent, self.most_bytes)
+
+
+def distrust(folder: Path) -> str:
+    """Return the reason why others could put machine code into a folder; empty if they cannot."""
+    try:
+        state = folder.stat()
+    except OSError:
+        return ""  # nothing is there, or nothing can be read
+    if os.name != "posix" or not stat.S_ISDIR(state.st_mode):
+        return ""
+    if state.st_uid != os.geteuid():
+        return f"the folder '{folder}' belongs to somebody else (user {state.st_uid})"
+    if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"others can write to the folder '{folder}': remove it, and it is made anew"
+    return ""
 
 
 def total_bytes(folder: Path) -> int:

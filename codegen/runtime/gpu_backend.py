@@ -31,6 +31,9 @@ class GpuBackend:
         self.target = target
         self.driver = driver or gpu_driver()
 
+    def __repr__(self) -> str:
+        return f"<GpuBackend {self.target}>"
+
     @property
     def device(self) -> str:
         """What PyTorch calls it."""

@@ -4,26 +4,28 @@
 import numpy as np
 
 from tilewright.codegen.simulator.async_copies import AsyncCopies
-from tilewright.codegen.simulator.atomic_order import AtomicOrder, orders_by_atomics
+from tilewright.codegen.simulator.atomic_order import AtomicOrder, levels_of, orders_by_atomics
 from tilewright.codegen.simulator.counters import Meters
 from tilewright.codegen.simulator.findings import Findings
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.global_memory import GlobalMemory
 from tilewright.codegen.simulator.instructions.memory_access import space_name
 from tilewright.codegen.simulator.kernel import Kernel, Variable
+from tilewright.codegen.simulator.local_memory import LocalChecks, LocalSpace
 from tilewright.codegen.simulator.mbarriers import MBarriers
 from tilewright.codegen.simulator.memory import (
     PARAMETER_WINDOW,
     Complaints,
     GenericSpace,
-    LocalSpace,
 )
+from tilewright.codegen.simulator.non_coherent import NonCoherentLoads, loads_non_coherently
 from tilewright.codegen.simulator.operands import TYPES, Instruction
 from tilewright.codegen.simulator.order import Order
 from tilewright.codegen.simulator.registers import Registers
 from tilewright.codegen.simulator.rounding import FusedMultiplyAdd
 from tilewright.codegen.simulator.shared_layout import SharedLayout
 from tilewright.codegen.simulator.shared_memory import SharedMemory
+from tilewright.codegen.simulator.undefined import Undefined
 from tilewright.codegen.simulator.unit import Unit
 
 _PARAMETER_ROOM = 4096
@@ -37,6 +39,8 @@ def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool
     order = Order(geometry, _uses_rows(kernel, geometry))
     global_memory = GlobalMemory(geometry, order, findings, complaints)
     global_memory.checks = checks
+    if loads_non_coherently(kernel):
+        global_memory.non_coherent = NonCoherentLoads(geometry, findings)
     variables = list(kernel.variables.values())
     layout = SharedLayout([v for v in variables if v.space == "shared"], shared_bytes)
     shared = SharedMemory(layout, _granule(kernel), geometry, order, findings, complaints)
@@ -51,6 +55,7 @@ def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool
     local = LocalSpace(local_bytes, geometry, complaints)
     registers = Registers(geometry.lanes, kernel.registers, addresses)
     registers.set_special(geometry.special_registers())
+    undefined = Undefined(kernel, registers, findings, follow=checks and local_bytes > 0)
     return Unit(
         kernel=kernel,
         geometry=geometry,
@@ -63,15 +68,17 @@ def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool
             "local": local,
             "generic": GenericSpace({0: global_memory, 1: shared, 2: local}),
         },
+        local=LocalChecks(local, undefined, geometry) if checks else None,
         global_memory=global_memory,
         shared=shared,
         order=order,
-        atomics=AtomicOrder(order, orders_by_atomics(kernel)),
+        atomics=AtomicOrder(order, levels_of(kernel)),
         mbarriers=MBarriers(geometry, order, shared, findings),
         tensor_maps={},
-        copies=AsyncCopies(geometry, shared, findings),
+        copies=AsyncCopies(geometry, shared, global_memory, findings),
         meters=Meters(checks, [instruction.line for instruction in kernel.instructions]),
         findings=findings,
+        undefined=undefined,
         fma=FusedMultiplyAdd(geometry.lanes),
     )
 

@@ -3,8 +3,9 @@
 `cp.async`: copies from global to shared memory that land when their thread waits for them.
 
 A copy lands as late as the rules allow, so a kernel that forgets to wait reads what was there
-before. Each thread counts its commits; a copy belongs to the group that its thread commits next.
-PTX ISA 9.0, section 9.7.9.25.
+before. Until then it also reads its source, which its own thread must not overwrite either. Each
+thread counts its commits; a copy belongs to the group that its thread commits next. PTX ISA 9.0,
+section 9.7.9.25.
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
+from tilewright.codegen.simulator.global_memory import Array, GlobalMemory
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import Access, Block
 from tilewright.codegen.simulator.shared_memory import SharedMemory
@@ -47,16 +49,23 @@ class Copy:
 class AsyncCopies:
     """The copies in flight in a batch of blocks."""
 
-    def __init__(self, geometry: Geometry, shared: SharedMemory, findings: Findings):
+    def __init__(
+        self, geometry: Geometry, shared: SharedMemory, memory: GlobalMemory, findings: Findings
+    ):
         self._geometry = geometry
+        self._memory = memory
+        self._pending: list[Copy] = []
         self._findings = findings
         self._lanes = geometry.lanes
         self._shared = shared
         self.reset()
 
     def reset(self) -> None:
+        """Start a batch: no copy is in flight, also where none was waited for."""
         self._committed = np.zeros(self._lanes, np.int64)
-        self._pending: list[Copy] = []
+        for copy in self._pending:
+            self._count_reading(copy, -1)
+        self._pending = []
 
     def start(
         self,
@@ -70,9 +79,9 @@ class AsyncCopies:
         groups = self._committed[lanes.index].copy()
         span = self._shared.in_flight[-1] if self._shared.in_flight else (0, 0)
         numbers = lanes.numbers()
-        self._pending.append(
-            Copy(numbers, target, source, offsets, bytes_read, groups, access, span)
-        )
+        copy = Copy(numbers, target, source, offsets, bytes_read, groups, access, span)
+        self._count_reading(copy, 1)
+        self._pending.append(copy)
 
     def commit(self, lanes: Lanes) -> None:
         self._committed[lanes.index] += 1
@@ -116,7 +125,14 @@ class AsyncCopies:
         self._pending = left
         self._shared.in_flight = [copy.span for copy in left]
 
+    def _count_reading(self, copy: Copy, by: int) -> None:
+        if isinstance(copy.source, Array):
+            self._memory.pull(copy.source, copy.offsets, copy.bytes_read, by)
+
     def _write(self, copy: Copy) -> None:
+        self._count_reading(copy, -1)
+        if isinstance(copy.source, Array):
+            self._memory.pulled(copy.source, copy.lanes, copy.offsets, copy.bytes_read)
         self._shared.land(copy.lanes, copy.target, copy.access)
         size = copy.access.size
         full = copy.bytes_read == size

@@ -4,10 +4,16 @@ How atomics order what threads do: release and acquire patterns, PTX ISA 9.0, se
 
 A strong write releases what a fence of its thread lies behind (with `.release`, all that it knows);
 an update hands on what was released there before. A strong read finds it, and a fence after it (or
-`.acquire`) makes it known. Fences and releases of a block count within the block only.
+`.acquire`) makes it known.
+
+All of it counts only among threads that the scopes of all four operations include: two fences, or
+what takes their place, and the write and the read (morally strong, section 8.7.2). So what is
+released is kept for each scope that the kernel names, with the smallest scope that was on its way.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import IntEnum
 
 import numpy as np
 
@@ -20,19 +26,32 @@ from tilewright.codegen.simulator.order import Order, View
 from tilewright.codegen.simulator.vector_clocks import NOWHERE, Elsewhere, joined_elsewhere
 
 _FENCES = ("membar", "fence")
-_NARROW = "cta"
 _STRONG = ("relaxed", "acquire", "release", "acq_rel", "volatile")
-_SCOPES = ("cta", "cluster", "gpu", "sys")
+_SCOPES = ("cta", "cluster", "gpu", "sys", "gl")
 
-_FENCED = {True: (View.BLOCK,), False: (View.DEVICE, View.BLOCK)}
-_SEEN = {True: (View.SEEN_BLOCK,), False: (View.SEEN, View.SEEN_BLOCK)}
-"""The views that a fence changes, and those that it acquires: whether it is of the block only."""
 
-_SCATTER = np.uint32(2654435761)
-"""2**32 over the golden ratio: multiples of it, modulo 2**32, lie far from each other."""
+class Level(IntEnum):
+    """The threads that a scope includes; a larger level includes those of a smaller one."""
+
+    BLOCK = 0
+    CLUSTER = 1
+    DEVICE = 2
+
+
+_LEVELS = {"cta": Level.BLOCK, "cluster": Level.CLUSTER}
+"""Scopes that include not all threads of the launch."""
+_FENCED = {Level.BLOCK: View.BLOCK, Level.CLUSTER: View.CLUSTER, Level.DEVICE: View.DEVICE}
+_SEEN = {
+    Level.BLOCK: View.SEEN_BLOCK,
+    Level.CLUSTER: View.SEEN_CLUSTER,
+    Level.DEVICE: View.SEEN,
+}
+"""The view that a fence of a level changes, and that it acquires, beside those of lower levels."""
 
 Location = tuple[int, int]
 """Which memory, and the byte."""
+Near = tuple[Location, Level, int]
+"""A place as the threads of one block or cluster know it, or all (0)."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +63,7 @@ class Strength:
     updates: bool
     acquires: bool
     releases: bool
-    narrow: bool
+    level: Level
 
 
 def scope_of(instruction: Instruction) -> str | None:
@@ -64,8 +83,13 @@ def strength_of(instruction: Instruction) -> Strength:
         updates=root in ("atom", "red"),
         acquires=bool({"acquire", "acq_rel"} & set(parts)),
         releases=bool({"release", "acq_rel"} & set(parts)),
-        narrow=scope_of(instruction) == _NARROW,
+        level=level_of(scope_of(instruction)),
     )
+
+
+def level_of(scope: str | None) -> Level:
+    """The level of a scope; that of none is the device."""
+    return _LEVELS.get(scope or "", Level.DEVICE)
 
 
 def orders_by_atomics(kernel: Kernel) -> bool:
@@ -76,44 +100,56 @@ def orders_by_atomics(kernel: Kernel) -> bool:
     )
 
 
-class AtomicOrder:
-    """What has been released at each place of memory, in the launch."""
+def levels_of(kernel: Kernel) -> tuple[Level, ...]:
+    """The levels of all fences and strong accesses of a kernel; none where nothing is released."""
+    if not orders_by_atomics(kernel):
+        return ()
+    scopes = [scope_of(i) for i in kernel.instructions if i.root not in _FENCES]
+    scopes += [i.parts[-1] for i in kernel.instructions if i.root in _FENCES]
+    return tuple(sorted({level_of(scope) for scope in scopes if scope in _SCOPES}))
 
-    def __init__(self, order: Order, active: bool):
+
+class AtomicOrder:
+    """
+    What has been released at each place of memory, in the launch.
+
+    `levels` are those of the kernel's fences and strong accesses.
+    """
+
+    def __init__(self, order: Order, levels: tuple[Level, ...]):
         self._order = order
-        self._active = active
-        self._released: dict[Location, Elsewhere] = {}
+        self._levels = levels
+        self._released: dict[Near, Elsewhere] = {}
         self._lasting: set[int] = set()
         """The arrays in global memory."""
-        self._released_in: dict[tuple[Location, int], Elsewhere] = {}
 
     def reset(self) -> None:
         """Start a batch: what lies in shared memory is gone."""
         kept = self._lasting
-        self._released = {where: x for where, x in self._released.items() if where[0] in kept}
-        self._released_in = {}
+        self._released = {near: x for near, x in self._released.items() if near[0][0] in kept}
 
-    def fence(self, lanes: Integers, narrow: bool) -> None:
-        """Of the block, or of the device."""
-        self._order.acquire_seen(lanes, _SEEN[narrow])
-        self._order.fence(lanes, _FENCED[narrow])
+    def fence(
+        self, lanes: Integers, level: Level, *, acquires: bool = True, releases: bool = True
+    ) -> None:
+        """Execute a fence of a level."""
+        if acquires:
+            self._order.acquire_seen(lanes, self._views(_SEEN, level))
+        if releases:
+            self._order.fence(lanes, self._views(_FENCED, level))
+
+    def _views(self, views: Mapping[Level, View], most: Level) -> list[View]:
+        return [views[level] for level in self._levels if level <= most]
 
     def in_turn(self, place: Place) -> Place:
-        """
-        The lanes of an update in the order in which they come: those of a block by their numbers,
-        but blocks in another order than theirs, for no GPU promises that.
-        """
+        """The lanes of an update in the order in which they come."""
         lanes = place.lanes.numbers()
-        block = lanes // self._order.geometry.width
-        if block[0] == block[-1]:
-            return place
-        turn = np.argsort(block.astype(np.uint32) * _SCATTER, kind="stable")
-        group = Lanes(lanes[turn], place.lanes.count, False)
-        return replace(place, lanes=group, offsets=place.offsets[turn])
+        turns = self._order.geometry.turns(lanes)
+        group = Lanes(lanes[turns], place.lanes.count, False)
+        return replace(place, lanes=group, offsets=place.offsets[turns])
 
     def access(self, place: Place, how: Strength) -> None:
         """Lanes act on one place each, one after the other."""
-        if not self._active:
+        if not self._levels:
             return
         if isinstance(place.block, Array):
             self._lasting.add(id(place.block))
@@ -122,30 +158,35 @@ class AtomicOrder:
             self._access(lane, (id(place.block), offset), how)
 
     def _access(self, lane: int, where: Location, how: Strength) -> None:
-        order = self._order
-        near = where, lane // order.geometry.width + order.geometry.first_block
-        if how.reads:
-            self._read(lane, where, near, how)
-        if not how.writes:
-            return
-        if how.releases:
-            order.fence(np.array([lane]), _FENCED[how.narrow])
-        wide = NOWHERE if how.narrow else order.released(lane, View.DEVICE)
-        narrow = order.released(lane, View.BLOCK)
-        if how.updates:
-            wide = joined_elsewhere(self._released.get(where, NOWHERE), wide)
-            narrow = joined_elsewhere(self._released_in.get(near, NOWHERE), narrow)
-        if wide or where in self._released:
-            self._released[where] = wide
-        if narrow or near in self._released_in:
-            self._released_in[near] = narrow
+        for level in self._levels:
+            if how.reads and level <= how.level:
+                self._see(lane, self._near(lane, where, level), level)
+        if how.reads and how.acquires:
+            self._order.acquire_seen(np.array([lane]), self._views(_SEEN, how.level))
+        if how.writes and how.releases:
+            self._order.fence(np.array([lane]), self._views(_FENCED, how.level))
+        for level in self._levels:
+            if how.writes:
+                self._release(lane, self._near(lane, where, level), level, how)
 
-    def _read(self, lane: int, where: Location, near: tuple[Location, int], how: Strength) -> None:
-        order = self._order
-        wide, narrow = self._released.get(where, NOWHERE), self._released_in.get(near, NOWHERE)
-        if not wide and not narrow:
-            return
-        order.see(lane, NOWHERE if how.narrow else wide, View.SEEN)
-        order.see(lane, narrow, View.SEEN_BLOCK)
-        if how.acquires:
-            order.acquire_seen(np.array([lane]), _SEEN[how.narrow])
+    def _near(self, lane: int, where: Location, level: Level) -> Near:
+        geometry = self._order.geometry
+        block = lane // geometry.width + geometry.first_block
+        match level:
+            case Level.BLOCK:
+                return where, level, block
+            case Level.CLUSTER:
+                return where, level, block // geometry.cluster_blocks
+            case Level.DEVICE:
+                return where, level, 0
+
+    def _release(self, lane: int, near: Near, level: Level, how: Strength) -> None:
+        """An update hands on what was released there before; any other write ends it."""
+        mine = self._order.released(lane, _FENCED[level]) if level <= how.level else NOWHERE
+        if how.updates:
+            mine = joined_elsewhere(self._released.get(near, NOWHERE), mine)
+        if mine or near in self._released:
+            self._released[near] = mine
+
+    def _see(self, lane: int, near: Near, level: Level) -> None:
+        self._order.see(lane, self._released.get(near, NOWHERE), _SEEN[level])

@@ -36,8 +36,12 @@ class BarrierUsers:
                 return lane
         return None
 
-    def passed(self, number: int, lanes: Integers) -> None:
-        """`lanes` have passed a barrier; in their blocks nobody else uses it now."""
+    def passed(self, number: int, lanes: Integers, arrived: Integers) -> None:
+        """
+        `lanes` have passed a barrier and others `arrived`; in their blocks nobody else uses it now.
+
+        Knowing of lanes that only arrived does not show that the barrier has opened.
+        """
         if number not in self._last:
             count = self._geometry.lanes
             self._last[number] = np.zeros(count, np.bool_), np.zeros(count, np.int64)
@@ -45,3 +49,4 @@ class BarrierUsers:
         users[np.isin(self._geometry.block_of, self._geometry.block_of[lanes])] = False
         users[lanes] = True
         times[lanes] = self._order.time[lanes]
+        users[arrived], times[arrived] = True, np.iinfo(np.int64).max

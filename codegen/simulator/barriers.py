@@ -3,13 +3,14 @@
 Block barriers: `bar.sync`, `bar.arrive` and their relatives. PTX ISA 9.0, section 9.7.13.1.
 
 A barrier opens for a block when all its threads that run have come, or as many as the instruction
-says. Threads that arrive do not wait, but are counted. Threads that come to different barriers, or
+says. Threads that arrive do not wait, but are counted; what they do later is not ordered by it.
+Threads that come to different barriers, or
 that exit while others wait, are reported: CUDA asks that `__syncthreads()` is reached by the whole
 block or by none of it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers, Lanes, merge
 from tilewright.codegen.simulator.operands import Instruction
-from tilewright.codegen.simulator.order import Order
+from tilewright.codegen.simulator.order import Knowledge, Order
 from tilewright.codegen.simulator.registers import Values
 
 _BARRIERS = 16
@@ -43,11 +44,28 @@ class Barrier:
 
 @dataclass(frozen=True)
 class _Party:
-    """Lanes at a barrier instruction; `place` is where they go on."""
+    """
+    Lanes at a barrier instruction; `place` is where they go on.
+
+    `keys` has the barrier and block of each lane, `threads` the count that each lane gave, both as
+    the registers were when the lanes came: lanes that do not wait may change them. `arrived` has
+    what those lanes knew and had done by then, by key.
+    """
 
     place: int
     barrier: Barrier
     lanes: Lanes
+    keys: Integers
+    threads: Integers | None
+    arrived: dict[int, Knowledge] = field(default_factory=dict[int, Knowledge])
+
+    def part(self, chosen: Booleans) -> "_Party | None":
+        """The chosen lanes, if there are any."""
+        lanes = self.lanes.where(chosen)
+        if lanes is None or lanes is self.lanes:
+            return lanes and self
+        threads = None if self.threads is None else self.threads[chosen]
+        return replace(self, lanes=lanes, keys=self.keys[chosen], threads=threads)
 
 
 class Hall:
@@ -65,11 +83,19 @@ class Hall:
         """Whether the barrier that opened last was passed by all who run."""
 
     def come(self, place: int, barrier: Barrier, lanes: Lanes) -> None:
-        party = _Party(place, barrier, lanes)
-        if (number := barrier.number[lanes.index].max()) >= _BARRIERS:
-            self._complain(party, f"a block has barriers 0 to {_BARRIERS - 1}, but not {number}")
-        if barrier.threads is not None and (barrier.threads[lanes.index] % WARP).any():
+        index = lanes.index
+        number = barrier.number[index]
+        keys = self._geometry.block_of[index] * _BARRIERS + number % _BARRIERS
+        threads = None if barrier.threads is None else barrier.threads[index].astype(np.int64)
+        party = _Party(place, barrier, lanes, keys, threads)
+        if number.max() >= _BARRIERS:
+            what = f"a block has barriers 0 to {_BARRIERS - 1}, but not {number.max()}"
+            self._complain(party, what)
+        if threads is not None and (threads % WARP).any():
             self._complain(party, "it is to count threads that are no whole warps")
+        if not barrier.waits:
+            for key in np.unique(keys).tolist():
+                party.arrived[key] = self._order.release(lanes.numbers()[keys == key])
         self._waiting.append(party)
 
     def settle(self) -> list[tuple[int, Lanes]]:
@@ -109,16 +135,10 @@ class Hall:
         if len(self._waiting) != 1 or self._waiting[0].barrier.threads is not None:
             return False
         (party,) = self._waiting
-        number = party.barrier.number[party.lanes.index]
+        number = party.keys % _BARRIERS
         return party.lanes.count == np.count_nonzero(self._live) and bool(
             (number == number[0]).all()
         )
-
-    def _keys(self, party: _Party) -> Integers:
-        """Which barrier of which block."""
-        index = party.lanes.index
-        number = party.barrier.number[index] % _BARRIERS
-        return self._geometry.block_of[index] * _BARRIERS + number
 
     def _complete(self) -> Booleans:
         """Per key, whether as many threads wait as the barrier needs."""
@@ -128,13 +148,13 @@ class Hall:
         alive = np.bincount(self._geometry.block_of[self._alive], minlength=self._geometry.blocks)
         needed = np.repeat(alive, _BARRIERS)
         for party in self._waiting:
-            keys = self._keys(party)
+            keys = party.keys
             arrived += np.bincount(keys, minlength=count)
             waits[keys] |= party.barrier.waits
-            if party.barrier.threads is not None:
-                needed[keys] = party.barrier.threads[party.lanes.index]
+            if party.threads is not None:
+                needed[keys] = party.threads
         for party in self._waiting:
-            keys = self._keys(party)
+            keys = party.keys
             if (arrived[keys] > needed[keys]).any():
                 few, many = int(needed[keys].min()), int(arrived[keys].max())
                 self._complain(party, f"{many} threads come to it, more than its {few}")
@@ -143,43 +163,39 @@ class Hall:
     def _open(self, complete: Booleans) -> list[tuple[int, Lanes]]:
         gone: list[tuple[int, Lanes]] = []
         left: list[_Party] = []
-        passed: list[tuple[Integers, Integers]] = []
+        opened: list[_Party] = []
         for party in self._waiting:
-            keys = self._keys(party)
-            opens = complete[keys]
-            go, stay = party.lanes.where(opens), party.lanes.where(~opens)
-            if go is not None:
-                self._complain_intruders(party, go.numbers(), keys[opens] % _BARRIERS)
-                party.barrier.reduce(go, self._geometry.block_of[go.index])
-                passed.append((go.numbers(), keys[opens]))
+            opens = complete[party.keys]
+            if (go := party.part(opens)) is not None:
+                self._complain_intruders(go)
+                party.barrier.reduce(go.lanes, self._geometry.block_of[go.lanes.index])
+                opened.append(go)
                 if party.barrier.waits:
-                    gone.append((party.place, go))
-            if stay is not None:
-                left.append(_Party(party.place, party.barrier, stay))
+                    gone.append((party.place, go.lanes))
+            if (stay := party.part(~opens)) is not None:
+                left.append(stay)
         self._waiting = left
-        if passed:
-            self._synchronise(passed, gone)
+        if opened:
+            self._synchronise(opened)
         return gone
 
-    def _synchronise(
-        self, passed: list[tuple[Integers, Integers]], gone: list[tuple[int, Lanes]]
-    ) -> None:
-        """Who waits knows what all who came have done; who only arrives learns nothing."""
-        lanes = np.concatenate([numbers for numbers, _ in passed])
-        keys = np.concatenate([keys for _, keys in passed])
-        waiting = np.zeros(self._geometry.lanes, np.bool_)
-        for _, group in gone:
-            waiting[group.index] = True
-        if waiting[lanes].all():
+    def _synchronise(self, opened: list[_Party]) -> None:
+        """Who waits knows what all had done when they came; who only arrives learns nothing."""
+        arrived = [party for party in opened if not party.barrier.waits]
+        lanes, keys = _joined([party for party in opened if party.barrier.waits])
+        if not arrived:
             self._order.teams(lanes, keys)
-        else:
-            for key in np.unique(keys).tolist():
-                mine = lanes[keys == key]
-                self._order.acquire(mine[waiting[mine]], self._order.release(mine))
+        for key in np.unique(keys).tolist() if arrived else ():
+            mine = lanes[keys == key]
+            known = [party.arrived[key] for party in arrived if key in party.arrived]
+            self._order.acquire(mine, self._order.joined([*known, self._order.release(mine)]))
+        others, their_keys = _joined(arrived)
         for number in np.unique(keys % _BARRIERS).tolist():
-            self._users.passed(number, lanes[keys % _BARRIERS == number])
+            passing, arriving = lanes[keys % _BARRIERS == number], their_keys % _BARRIERS == number
+            self._users.passed(number, passing, others[arriving])
 
-    def _complain_intruders(self, party: _Party, lanes: Integers, numbers: Integers) -> None:
+    def _complain_intruders(self, party: _Party) -> None:
+        numbers, lanes = party.keys % _BARRIERS, party.lanes.numbers()
         for number in np.unique(numbers).tolist():
             lane = self._users.intruder(number, lanes[numbers == number])
             if lane is not None:
@@ -189,7 +205,7 @@ class Hall:
         blocks = self._geometry.block_of
         exited = np.bincount(blocks[self._live & ~self._alive], minlength=self._geometry.blocks)
         for party in sorted(self._waiting, key=lambda party: party.lanes.count):
-            keys = self._keys(party)
+            keys = party.keys
             opens = complete[keys]
             if party.barrier.threads is None and (opens & (exited[keys // _BARRIERS] > 0)).any():
                 self._complain(party, "others of its block have exited")
@@ -216,10 +232,10 @@ class Hall:
             if other.place == party.place:
                 continue
             if party.barrier.threads is None:
-                here |= np.isin(keys, self._keys(other))
+                here |= np.isin(keys, other.keys)
             else:
                 same = np.isin(warps, other.lanes.numbers() // WARP)
-                here |= same & np.isin(keys, self._keys(other))
+                here |= same & np.isin(keys, other.keys)
         return here
 
     def _complain(self, party: _Party, what: str, lane: int | None = None) -> None:
@@ -229,3 +245,10 @@ class Hall:
             party.barrier.instruction.line,
             f"{self._geometry.name(first)} waits at a block barrier while {what}",
         )
+
+
+def _joined(parties: list[_Party]) -> tuple[Integers, Integers]:
+    """The lanes of several parties, with their keys."""
+    nothing = np.zeros(0, np.int64)
+    lanes = np.concatenate([nothing, *(party.lanes.numbers() for party in parties)])
+    return lanes, np.concatenate([nothing, *(party.keys for party in parties)])

@@ -3,7 +3,9 @@
 `barrier.cluster.arrive` and `.wait`: all threads of a cluster. PTX ISA 9.0, section 9.7.13.4.
 
 Each thread arrives, may do something else, and waits until all threads of its cluster that run have
-arrived as often as it has. What was done before an arrival that releases is known after the wait.
+arrived as often as it has. What was done before an arrival that releases is known after the wait;
+what a thread does between its arrival and its wait is not. A relaxed arrival orders no memory, but
+who has waited knows that all blocks of the cluster have started.
 """
 
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Booleans, Integers, Lanes, merge
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.order import Knowledge, Order
+from tilewright.codegen.simulator.races import SharedRaces
 
 
 @dataclass(frozen=True)
@@ -27,17 +30,30 @@ class _Party:
 class ClusterHall:
     """The lanes of a batch that have arrived at the barrier of their cluster, or wait at it."""
 
-    def __init__(self, geometry: Geometry, order: Order, findings: Findings, alive: Booleans):
+    def __init__(
+        self,
+        geometry: Geometry,
+        order: Order,
+        findings: Findings,
+        alive: Booleans,
+        races: SharedRaces,
+    ):
         self._geometry = geometry
         self._order = order
         self._findings = findings
         self._alive = alive
+        self._all = alive.copy()
+        self._races = races
+        self._releases = np.zeros(geometry.lanes, np.bool_)
+        """Whether each lane's last arrival released what it knew."""
+        self._touches: int | None = None
+        """Accesses to shared memory before the first arrival that nobody has waited for yet."""
         self._arrivals = np.zeros(geometry.lanes, np.int64)
         self._waits = np.zeros(geometry.lanes, np.int64)
         self._released: dict[tuple[int, int], list[Knowledge]] = {}
         self._waiting: list[_Party] = []
         self.everybody_passed = False
-        """Whether all who run passed the last time, and knew of each other."""
+        """Whether all threads passed the last time, and know all that was done to shared memory."""
 
     def arrive(self, instruction: Instruction, lanes: Lanes) -> None:
         numbers = lanes.numbers()
@@ -46,6 +62,9 @@ class ClusterHall:
                 instruction, lanes, "arrives again at the barrier of its cluster, where it"
             )
         self._arrivals[numbers] += 1
+        if self._touches is None:
+            self._touches = self._races.touches
+        self._releases[numbers] = "relaxed" not in instruction.parts
         if "relaxed" in instruction.parts:
             return
         for (cluster, phase), mine in self._groups(numbers):
@@ -76,11 +95,18 @@ class ClusterHall:
             if go is not None:
                 gone.append((party.place, go))
                 self._pass(go.numbers())
-        passed = sum(lanes.count for _, lanes in gone)
-        everybody = passed == int(np.count_nonzero(self._alive)) and len(gone) == 1
-        self.everybody_passed = everybody and bool(self._released)
+        if gone and (self._arrivals == self._waits).all():
+            self.everybody_passed = self._is_known(gone)
+            self._touches = None
         self._waiting = left
         return gone
+
+    def _is_known(self, gone: list[tuple[int, Lanes]]) -> bool:
+        """Whether those that go on are all threads, and nothing was done after their arrivals."""
+        passed = sum(lanes.count for _, lanes in gone)
+        everybody = passed == int(np.count_nonzero(self._all))
+        quiet = self._touches == self._races.touches
+        return everybody and quiet and bool(self._releases[self._all].all())
 
     def stuck(self) -> Lanes | None:
         """Report a deadlock; returns the lanes that will never go on."""
@@ -96,7 +122,9 @@ class ClusterHall:
         return merge(lanes, self._geometry.lanes) if lanes else None
 
     def _pass(self, numbers: Integers) -> None:
+        started = self._order.started()
         for key, mine in self._groups(numbers):
+            self._order.acquire(mine, started)
             if key in self._released:
                 known = self._order.joined(self._released[key])
                 self._released[key] = [known]

@@ -37,11 +37,26 @@ def compile_kernel(unit: Unit) -> Machine:
 def _add(machine: Machine, place: int, instruction: Instruction) -> None:
     control = _control(machine, place, instruction)
     if control is None:
-        step = build(machine.unit, instruction)
-        machine.steps.append(_guarded(machine.unit, instruction.predicate, step))
+        step = _after(machine.unit.undefined.flow(instruction), build(machine.unit, instruction))
+        guarded = _guarded(machine.unit, instruction.predicate, step)
+        machine.steps.append(_after(machine.unit.undefined.guard(instruction), guarded))
         return
-    machine.controls[place] = _guarded_control(machine, place, instruction, control)
+    control = _after(machine.unit.undefined.flow(instruction), control)
+    guarded = _guarded_control(machine, place, instruction, control)
+    machine.controls[place] = _after(machine.unit.undefined.guard(instruction), guarded)
     machine.steps.append(_never)
+
+
+def _after(check: Step | None, step: Step) -> Step:
+    """The step, and the check before it."""
+    if check is None:
+        return step
+
+    def run(lanes: Lanes) -> None:
+        check(lanes)
+        step(lanes)
+
+    return run
 
 
 def _never(lanes: Lanes) -> None:

@@ -12,6 +12,9 @@ Dim3 = tuple[int, int, int]
 LANES_AT_ONCE = 16384
 """Blocks are simulated in batches of about this many lanes: registers then stay in the cache."""
 
+_SCATTER = np.uint32(2654435761)
+"""2**32 over the golden ratio: multiples of it, modulo 2**32, lie far from each other."""
+
 
 @dataclass
 class Geometry:
@@ -71,6 +74,16 @@ class Geometry:
     def live(self) -> Booleans:
         """The lanes that are threads of the launch, in the batch that starts at `first_block`."""
         return self.exists & (self.block_of + self.first_block < len(self.chosen))
+
+    def turns(self, lanes: Integers) -> Integers:
+        """
+        Places of `lanes` in the order in which they come to an atomic: within a block by their
+        numbers, but blocks in another order than theirs, for no GPU promises that.
+        """
+        block = lanes // self.width
+        if block[0] == block[-1]:
+            return np.arange(len(lanes))
+        return np.argsort(block.astype(np.uint32) * _SCATTER, kind="stable")
 
     def rank(self) -> Integers:
         """The number of each lane's block in its cluster."""

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from tilewright.codegen.simulator.counters import SECTOR
 from tilewright.codegen.simulator.findings import Findings
 from tilewright.codegen.simulator.geometry import Geometry
-from tilewright.codegen.simulator.global_races import Cells, GlobalRaces
+from tilewright.codegen.simulator.global_cells import Cells
+from tilewright.codegen.simulator.global_races import BulkRead, GlobalRaces
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import (
     Access,
@@ -25,6 +26,7 @@ from tilewright.codegen.simulator.memory import (
     aligned,
     choose,
 )
+from tilewright.codegen.simulator.non_coherent import NonCoherentLoads
 from tilewright.codegen.simulator.order import Order
 
 _SHIFT = 36
@@ -65,6 +67,8 @@ class GlobalMemory:
         self.arrays: dict[int, Array] = {}
         self.checks = True
         self.dry = False
+        self.non_coherent: NonCoherentLoads | None = None
+        """Checks of a kernel that has loads that are not coherent."""
         self._races = GlobalRaces(geometry, order, findings)
         self._complaints = complaints
 
@@ -144,7 +148,25 @@ class GlobalMemory:
             if self.dry:
                 return
         if self.checks:
-            array.move(offsets, access.mode is not Mode.LOAD)
-            if array.cells is not None:
+            array.move(offsets, access.mode not in (Mode.LOAD, Mode.SOURCE))
+            if self.non_coherent is not None:
+                where = array.base, len(array.data), array.what
+                self.non_coherent.check(*where, lanes.numbers(), offsets, access)
+            if array.cells is not None and access.mode is not Mode.SOURCE:
                 self._races.check(array.cells, lanes.numbers(), offsets, access)
         yield Place(lanes, array, offsets)
+
+    def read_in_bulk(self, array: Array, lane: int, read: BulkRead) -> None:
+        """Record that a bulk copy of a lane reads an array."""
+        if self.checks and array.cells is not None:
+            self._races.read_in_bulk(array.cells, lane, read)
+
+    def pull(self, array: Array, offsets: Integers, bytes: Integers, by: int) -> None:
+        """Record that copies by `cp.async` begin to read `bytes` bytes each, or end (`by` -1)."""
+        if self.checks and array.cells is not None:
+            self._races.pull(array.cells, offsets, bytes, by)
+
+    def pulled(self, array: Array, lanes: Integers, offsets: Integers, bytes: Integers) -> None:
+        """Record that the lanes have waited for such copies."""
+        if self.checks and array.cells is not None:
+            self._races.pulled(array.cells, lanes, offsets, bytes)

@@ -54,10 +54,11 @@ class Machine:
         live = geometry.live()
         self._alive = live.copy()
         self._hall = Hall(geometry, order, findings, self._alive)
-        self.clusters = ClusterHall(geometry, order, findings, self._alive)
+        races = unit.shared.races
+        self.clusters = ClusterHall(geometry, order, findings, self._alive, races)
         self._phases = PhaseHall(geometry, unit.mbarriers, findings)
         self._spins = SpinHall(geometry, findings)
-        self._gathering = Gathering(geometry, findings, unit.shared.races, self._alive)
+        self._gathering = Gathering(geometry, findings, races, self._alive)
         everyone = bool(live.all())
         self._groups = {
             0: [all_lanes(geometry.lanes) if everyone else compact(np.flatnonzero(live))]

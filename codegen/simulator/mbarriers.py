@@ -18,6 +18,9 @@ from tilewright.codegen.simulator.lanes import Booleans, Integers
 from tilewright.codegen.simulator.order import COPY_TIME, Knowledge, Order, View
 from tilewright.codegen.simulator.shared_memory import SharedMemory
 
+_FENCED = (View.PROXIED, View.INITIALISED)
+"""Views by which a bulk copy sees that an mbarrier is initialised."""
+
 
 @dataclass(frozen=True)
 class BulkCopy:
@@ -73,19 +76,24 @@ class MBarriers:
         self.objects: dict[int, MBarrier] = {}
         self._made: dict[int, int] = {}
 
-    def init(self, lanes: Integers, offsets: Integers, counts: Integers) -> None:
+    def init(self, lanes: Integers, offsets: Integers, counts: Integers, line: int) -> None:
+        """Make mbarriers, one for each lane, where none may be valid (section 9.7.13.15.9)."""
         times = self._order.time[lanes]
         rows = np.stack([lanes, offsets, counts, times], axis=1)
         for lane, offset, count, time in rows.tolist():
+            if offset in self.objects:
+                self._complain(lane, line, "initialises an mbarrier again, with no mbarrier.inval")
             cluster = lane // self._order.members
             number = self._made.get(cluster, 0)
             self._made[cluster] = number + 1
             agent = self._order.agent(number)
             self.objects[offset] = MBarrier(agent, count, lane, time, pending=count)
+            self._shared.mbarriers.add(offset)
 
     def invalidate(self, offsets: Integers) -> None:
         for offset in offsets.tolist():
             self.objects.pop(offset, None)
+            self._shared.mbarriers.discard(offset)
 
     def find(self, offset: int, lanes: Integers, line: int) -> MBarrier | None:
         """The mbarrier that `lanes` use, who have to know that it was initialised."""
@@ -163,7 +171,8 @@ class MBarriers:
         if barrier is None:
             return None
         who, maker, made = np.array([lane]), np.array([barrier.maker]), np.array([barrier.made])
-        if not self._order.knows(who, maker, made, View.PROXIED).all():
+        fenced = [self._order.knows(who, maker, made, view) for view in _FENCED]
+        if not np.logical_or(*fenced).all():
             self._findings.add(
                 Kind.PROXY,
                 copy.line,

@@ -35,6 +35,9 @@ class Mode(Enum):
     ATOMIC = "updates"
     COPY = "fills by cp.async"
     BULK = "fills by a bulk copy"
+    SOURCE = "reads by a bulk copy"
+    MAKE = "initialises an mbarrier in"
+    OBJECT = "uses an mbarrier in"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +45,17 @@ class Access:
     """
     One instruction's way to touch memory: what it does, bytes per lane, its source line.
 
-    `strong` is the scope of an access that may meet others of its kind: `cta`, `gpu`...
+    `strong` is the scope of an access that may meet others of its kind: `cta`, `gpu`... A load that
+    is not `coherent` may not see what the kernel has written. An update `observes` those before it
+    if its result decides what its thread does.
     """
 
     mode: Mode
     size: int
     line: int
     strong: str | None = None
+    coherent: bool = True
+    observes: bool = False
 
 
 class Block:
@@ -128,31 +135,6 @@ def aligned(addresses: Integers, size: int) -> bool:
 def choose(lanes: Lanes, chosen: NDArray[np.bool_]) -> Lanes:
     """The chosen lanes, at least one."""
     return lanes if chosen.all() else compact(lanes.numbers()[chosen])
-
-
-class LocalSpace:
-    """Each thread's own memory: its spilled arrays."""
-
-    def __init__(self, size: int, geometry: Geometry, complaints: Complaints):
-        self.size = size
-        self._stride = -(-size // 16) * 16
-        self._block = Block(np.zeros(self._stride * geometry.lanes, np.uint8))
-        self._base = geometry.lane * self._stride
-        self._complaints = complaints
-
-    def places(self, lanes: Lanes, addresses: Integers, access: Access) -> Iterator[Place]:
-        inside = (addresses >= 0) & (addresses + access.size <= self.size)
-        good = inside & (addresses % access.size == 0)
-        if not good.all():
-            first = int(np.argmin(good))
-            lane, address = int(lanes.numbers()[first]), int(addresses[first])
-            if inside[first]:
-                self._complaints.misaligned(lane, address, access, "local memory")
-            else:
-                self._complaints.out_of_bounds(lane, address, access, "local memory", self.size)
-        if good.any():
-            lanes = choose(lanes, good)
-            yield Place(lanes, self._block, addresses[good] + self._base[lanes.index])
 
 
 class GenericSpace:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Booleans, Integers
 from tilewright.codegen.simulator.vector_clocks import (
+    Clock,
     Elsewhere,
     Knowledge,
     VectorClocks,
@@ -28,6 +29,10 @@ from tilewright.codegen.simulator.vector_clocks import (
 
 Stamps = NDArray[np.int64]
 WHO = (1 << 32) - 1
+STARTED = 1
+"""The time at which a thread has started, and done nothing yet: its first doings come after it."""
+_VIEW_SHIFT = 40
+"""Where a key of `Elsewhere` has the view, if that is not `VISIBLE`."""
 COPY_TIME = 1 << 30
 """From here on times count an mbarrier's phases: stamps of bulk copies, in flight until it."""
 
@@ -38,15 +43,23 @@ class View(IntEnum):
     VISIBLE = 0
     """What happened before."""
     PROXIED = 1
-    """What happened before a `fence.proxy.async` that happened before."""
-    DEVICE = 2
-    """What a fence of the device (or cluster, or system) lies behind: atomics release it."""
-    BLOCK = 3
+    """What happened before a `fence.proxy.async` for shared memory that happened before."""
+    PROXIED_GLOBAL = 2
+    """The same for global memory."""
+    INITIALISED = 3
+    """The same for a `fence.mbarrier_init`, which is for what mbarriers are initialised with."""
+    DEVICE = 4
+    """What a fence of the device (or system) lies behind: atomics release it."""
+    BLOCK = 5
     """The same for fences of at least the block."""
-    SEEN = 4
+    CLUSTER = 6
+    """The same for fences of at least the cluster."""
+    SEEN = 7
     """What atomics have found released: a fence of the device acquires it."""
-    SEEN_BLOCK = 5
+    SEEN_BLOCK = 8
     """The same released within the block: a fence of the block is enough."""
+    SEEN_CLUSTER = 9
+    """The same released within the cluster: a fence of the cluster is enough."""
 
 
 class Order:
@@ -72,11 +85,15 @@ class Order:
         self._views = np.zeros((len(View), lanes), np.int64)
         self._own = np.zeros((len(View), lanes), np.int64)
         """The last own time that a view of a thread has: for `VISIBLE` it is now."""
-        self._own[View.VISIBLE] = 1
+        self._own[View.VISIBLE] = STARTED + 1
 
     @property
     def time(self) -> Integers:
         return self._own[View.VISIBLE]
+
+    def knowledge(self, lanes: Integers) -> Integers:
+        """A number for what each lane knows: lanes with the same number know the same."""
+        return self._views[View.VISIBLE][lanes]
 
     def stamps(self, lanes: Integers) -> Stamps:
         """For what the lanes do now."""
@@ -96,19 +113,57 @@ class Order:
         known = self.clocks.known[self._views[view][now], member] >= time
         if view is View.VISIBLE:
             return known | (now == then) | (time < self.floor)
-        return known | ((now == then) & (self._own[view][now] >= time))
+        known |= (now == then) & (self._own[view][now] >= time)
+        unsure = np.flatnonzero(~known & (then < lanes))
+        if len(unsure):
+            block = then[unsure] // self.geometry.width + self.geometry.first_block
+            thread = then[unsure] % self.geometry.width
+            key = self.key_of_threads(block, view)
+            known[unsure] = self.knows_elsewhere(now[unsure], key, thread, time[unsure])
+        return known
 
-    def knows_elsewhere(self, now: Integers, then: Integers, time: Integers) -> Booleans:
-        """The same of lanes `then` of other clusters, counted through all batches."""
+    def knows_started(self, lanes: Integers, blocks: Integers) -> Booleans:
+        """Whether each lane knows that its block of `blocks`, in its cluster, has begun to run."""
+        width = self.geometry.width
+        rows = self._views[View.VISIBLE][lanes]
+        first = blocks % self.geometry.cluster_blocks * width
+        pairs, number = np.unique(np.stack([rows, first]), axis=1, return_inverse=True)
+        known = [self.clocks.known[row, at : at + width].max() for row, at in pairs.T.tolist()]
+        return (np.array(known) >= STARTED)[number]
+
+    def started(self) -> Knowledge:
+        """Knowledge that all threads of a cluster have started, and of nothing that they did."""
+        clock = np.zeros(self.clocks.known.shape[1], np.int32)
+        clock[: self.members] = STARTED
+        rows = [0] * len(View)
+        rows[View.VISIBLE] = int(self.clocks.add(clock[None])[0])
+        return self.clocks.keep(rows)
+
+    def key_of_threads(self, block: Integers, view: View = View.VISIBLE) -> Integers:
+        """The keys in `Elsewhere` of what a view tells of threads of blocks of the launch."""
+        return block + (int(view) << _VIEW_SHIFT)
+
+    def key_of_copies(self, cluster: Integers) -> Integers:
+        """The keys in `Elsewhere` of the mbarriers of clusters of the launch."""
+        return -1 - cluster
+
+    def knows_elsewhere(
+        self,
+        now: Integers,
+        key: Integers,
+        member: Integers,
+        time: Integers,
+        view: View = View.VISIBLE,
+    ) -> Booleans:
+        """True where a view of the lanes has, by atomics, what a member of a key did at a time."""
         known = np.zeros(len(now), np.bool_)
-        rows, block = self._views[View.VISIBLE][now], then // self.geometry.width
-        thread = then % self.geometry.width
-        pairs, number = np.unique(np.stack([rows, block]), axis=1, return_inverse=True)
+        rows = self._views[view][now]
+        pairs, number = np.unique(np.stack([rows, key]), axis=1, return_inverse=True)
         for each, (row, other) in enumerate(pairs.T.tolist()):
             clock = self.clocks.elsewhere(row).get(other)
             if clock is not None:
-                mine = number == each
-                known[mine] = clock[thread[mine]] >= time[mine]
+                mine = (number == each) & (member < len(clock))
+                known[mine] = clock[member[mine]] >= time[mine]
         return known
 
     def known_to_all(self) -> Integers:
@@ -225,23 +280,52 @@ class Order:
 
     def released(self, lane: int, view: View) -> Elsewhere:
         """What an atomic of the lane releases, in a form that all blocks understand."""
-        row = int(self._views[view][lane])
-        clock = self.clocks.known[row, : self.members].copy()
-        clock[lane % self.members] = max(clock[lane % self.members], self._own[view][lane])
-        if not clock.any():
-            return self.clocks.elsewhere(row)
+        row, clock = int(self._views[view][lane]), self._clock(lane, view)
+        released = self.clocks.elsewhere(row)
+        if clock.any():
+            released = joined_elsewhere(released, self._by_block(lane, clock))
+        for proxied in (View.PROXIED, View.PROXIED_GLOBAL):
+            if self._views[proxied][lane] or self._own[proxied][lane]:
+                released = joined_elsewhere(released, self._proxied(lane, proxied, released))
+        return released
+
+    def _clock(self, lane: int, view: View) -> Clock:
+        """What a view of a lane tells of its cluster, with what it has done itself."""
+        clock = self.clocks.known[self._views[view][lane]].copy()
+        member = lane % self.members
+        clock[member] = max(clock[member], self._own[view][lane])
+        return clock
+
+    def _first_block(self, lane: int) -> int:
+        """The first block of the lane's cluster, within the launch."""
         geometry = self.geometry
-        first = lane // self.members * geometry.cluster_blocks + geometry.first_block
-        parts = clock.reshape(geometry.cluster_blocks, geometry.width)
+        return lane // self.members * geometry.cluster_blocks + geometry.first_block
+
+    def _by_block(self, lane: int, clock: Clock) -> dict[int, Clock]:
+        geometry, first = self.geometry, self._first_block(lane)
+        parts = clock[: self.members].reshape(geometry.cluster_blocks, geometry.width)
         mine = {first + number: part for number, part in enumerate(parts)}
-        return joined_elsewhere(self.clocks.elsewhere(row), mine)
+        if len(clock) > self.members:
+            mine[-1 - first // geometry.cluster_blocks] = clock[self.members :]
+        return mine
+
+    def _proxied(self, lane: int, view: View, released: Elsewhere) -> Elsewhere:
+        """Of what is released, what proxy fences lie behind."""
+        row = int(self._views[view][lane])
+        fenced = {**self.clocks.elsewhere(row), **self._by_block(lane, self._clock(lane, view))}
+        return {
+            block + (view << _VIEW_SHIFT): np.minimum(clock, released[block])
+            for block, clock in fenced.items()
+            if 0 <= block < 1 << _VIEW_SHIFT and block in released
+        }
 
     def _row_of(self, elsewhere: Elsewhere, lane: int) -> int:
         """Released knowledge as a row of the lane's cluster."""
-        geometry = self.geometry
-        first = lane // self.members * geometry.cluster_blocks + geometry.first_block
+        geometry, first = self.geometry, self._first_block(lane)
         clock = np.zeros(self.clocks.known.shape[1], np.int32)
         for number in range(geometry.cluster_blocks):
             if (part := elsewhere.get(first + number)) is not None:
                 clock[number * geometry.width : (number + 1) * geometry.width] = part
+        if (copies := elsewhere.get(-1 - first // geometry.cluster_blocks)) is not None:
+            clock[self.members : self.members + len(copies)] = copies
         return int(self.clocks.add(clock[None], elsewhere)[0])

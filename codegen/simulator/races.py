@@ -7,91 +7,30 @@ orders them (`order.py`). Within a warp, a shuffle orders an earlier *read* befo
 (the value that was read had to arrive), but no earlier write before a later read: "these intrinsics
 do not imply a memory barrier", says the CUDA programming guide.
 
-Each cell keeps the stamp of its last write. Reads are logged, and compared only with writes that
-come near them before a barrier: most reads never meet one. A bulk copy is a write of the mbarrier
-on which it completes, at a time that is known to whoever has waited for its phase.
+Each cell keeps the stamp of its last plain write, and those of all its atomic updates, which do not
+race with each other but with plain accesses (PTX ISA 9.0, section 8.10.1: only morally strong
+accesses may conflict). Reads are logged, and compared only with writes that come near them before a
+barrier: most reads never meet one. A bulk copy is a write of the mbarrier on which it completes, at
+a time that is known to whoever has waited for its phase.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
+from tilewright.codegen.simulator.crowds import Crowd
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Booleans, Integers
+from tilewright.codegen.simulator.observed import Observed
 from tilewright.codegen.simulator.order import COPY_TIME, WHO, Order, Stamps, View
+from tilewright.codegen.simulator.touches import Near, Touch
 from tilewright.codegen.simulator.warp_order import Clocks, WarpOrder
 
 _LOGGED_READS = 256
-
-
-@dataclass(frozen=True)
-class Touch:
-    """
-    One instruction's access to shared memory.
-
-    `offsets` are bytes within the batch, one per lane; `low` and `high` bound the bytes within a
-    block. A bulk copy touches many places by one lane.
-    """
-
-    lanes: Integers
-    offsets: Integers
-    size: int
-    granule: int
-    low: int
-    high: int
-    line: int
-
-    @cached_property
-    def cells(self) -> Integers:
-        """(lanes, cells per lane): made only when an access meets another one."""
-        first = self.offsets // self.granule
-        return first[:, None] + np.arange(max(1, self.size // self.granule))
-
-    def near(self, other: "Touch") -> bool:
-        return self.low < other.high and other.low < self.high
-
-    @cached_property
-    def _ascends(self) -> bool:
-        return bool((np.diff(self.lanes) >= 0).all())
-
-    def rows_of(self, lanes: range) -> slice:
-        """Where the rows of those lanes are; others may be among them where lanes do not ascend."""
-        if not self._ascends:
-            return slice(0, len(self.lanes))
-        return slice(*np.searchsorted(self.lanes, [lanes.start, lanes.stop]).tolist())
-
-    @staticmethod
-    def joined(touches: "Sequence[Touch]") -> "Touch":
-        """What one instruction touches by several lanes."""
-        return replace(
-            touches[0],
-            lanes=np.concatenate([touch.lanes for touch in touches]),
-            offsets=np.concatenate([touch.offsets for touch in touches]),
-            low=min(touch.low for touch in touches),
-            high=max(touch.high for touch in touches),
-        )
-
-
-class _Near:
-    """The byte ranges that were accessed, one hull per source line."""
-
-    def __init__(self) -> None:
-        self._hulls: dict[int, tuple[int, int]] = {}
-
-    def add(self, touch: Touch) -> None:
-        low, high = self._hulls.get(touch.line, (touch.low, touch.high))
-        self._hulls[touch.line] = (min(low, touch.low), max(high, touch.high))
-
-    def lines(self, touch: Touch) -> list[int]:
-        """The lines whose accesses may overlap."""
-        return [
-            line
-            for line, (low, high) in self._hulls.items()
-            if low < touch.high and touch.low < high
-        ]
+_FILLED: Final = 1
+"""The stamp of what only atomics have written: by lane 1, before anything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,59 +51,92 @@ class SharedRaces:
         self.findings = findings
         self.executed = WarpOrder(geometry.lanes)
         self.written: Stamps = np.zeros(cells, np.int64)
-        self._atomic = np.zeros(cells, np.bool_)
+        self._updates: Crowd | None = None
+        self._observed: Observed | None = None
         self._row = np.zeros(cells, np.int32)
         """Scratch: which row of an access a cell belongs to, from 1."""
-        self._generic, self._copies = _Near(), _Near()
+        self._generic, self._copies, self._updated = Near(), Near(), Near()
+        self.touches = 0
+        """How many accesses there were."""
         self.new_interval()
 
     def new_interval(self) -> None:
         """Whatever threads have done is known to all who may come near it."""
-        self._writes = _Near()
+        self._writes = Near()
+        if not self.order.uses_rows:
+            self._updates, self._observed, self._updated = None, None, Near()
         self._log: list[_LoggedRead] = []
         self._most = _LOGGED_READS
 
     def read(self, touch: Touch) -> None:
+        self.touches += 1
         self._against_writes(touch, "reads")
+        self._against_updates(touch, "reads")
         times, executed = self.order.time[touch.lanes], self.executed.clock[touch.lanes]
         self._log.append(_LoggedRead(touch, times, executed))
         if len(self._log) > self._most:
             self._forget_reads()
 
-    def write(self, touch: Touch, *, atomic: bool = False, copying: bool = False) -> None:
-        """A store; or an atomic update; or the start of a copy (recorded only when it lands)."""
-        self._against_writes(touch, "writes", atomic)
-        self._against_reads(touch, atomic)
+    def write(self, touch: Touch, *, copying: bool = False) -> None:
+        """A store; or the start of a copy (recorded only when it lands)."""
+        self._against_writes(touch, "writes")
+        self._against_updates(touch, "writes")
+        self._against_reads(touch)
         if not copying:
-            self.record_write(touch, atomic)
+            self.record_write(touch)
+
+    def update(self, touch: Touch, *, observes: bool) -> None:
+        """
+        Record an atomic update: the plain write before it stays the last one.
+
+        It `observes` earlier updates if its result decides what its thread does.
+        """
+        self._against_writes(touch, "updates")
+        self._against_reads(touch, atomic=True)
+        if observes and self._observed is None:
+            self._observed = Observed(WHO)
+        if self._observed is not None:
+            cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
+            turns, stamps = self.geometry.turns(lanes), self.order.stamps(lanes)
+            self._observed.add(cells, stamps, turns, updates=True, observes=observes)
+        self.use_object(touch)
+
+    def use_object(self, touch: Touch) -> None:
+        """Record an update that has been compared, or a use of an mbarrier by its instructions."""
+        if self._updates is None:
+            self._updates = Crowd(len(self.written), WHO, self._may_race)
+        self.touches += 1
+        cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
+        self.touches += 1
+        self._updates.add(cells, self.order.stamps(lanes))
+        self._updated.add(touch)
+        self.written[cells[self.written[cells] == 0]] = _FILLED
 
     def start_bulk(self, touch: Touch, stamps: Stamps) -> None:
         """Bulk copies to places that lie apart, each row in flight until its stamp's time."""
+        self.touches += 1
         self._against_writes(touch, "fills")
+        self._against_updates(touch, "fills")
         self._against_reads(touch)
         self._against_proxy(touch)
         self.written[touch.cells] = stamps[:, None]
-        self._atomic[touch.cells] = False
         self._copies.add(touch)
 
-    def record_write(self, touch: Touch, atomic: bool = False) -> None:
+    def record_write(self, touch: Touch) -> None:
+        self.touches += 1
         mine = self.order.stamps(touch.lanes)[:, None]
         self.written[touch.cells] = mine
-        self._atomic[touch.cells] = atomic
         self._writes.add(touch)
         self._generic.add(touch)
         clash = self.written[touch.cells] != mine
-        if clash.any() and not atomic:
-            self._report(touch, clash, "writes where another thread does too", [])
+        self._report(touch, clash, "writes where another thread does too", [])
 
-    def _against_writes(self, touch: Touch, verb: str, atomic: bool = False) -> None:
+    def _against_writes(self, touch: Touch, verb: str) -> None:
         lines = self._writes.lines(touch) + self._copies.lines(touch)
         if not lines:
             return
         before = self.written[touch.cells]
         suspect = (before & WHO != touch.lanes[:, None]) & (before >= self.order.floor << 32)
-        if atomic:
-            suspect &= ~self._atomic[touch.cells]
         if not suspect.any():
             return
         rows, _ = np.nonzero(suspect)
@@ -173,24 +145,63 @@ class SharedRaces:
         suspect[suspect] = ~known
         self._report(touch, suspect, f"{verb} what another thread wrote", lines)
 
-    def _against_proxy(self, touch: Touch) -> None:
-        """What threads wrote is seen by a bulk copy only after a fence."""
-        lines = self._generic.lines(touch)
+    def _may_race(self, _: Integers, stamps: Stamps) -> Booleans:
+        """The updates of which not all know; a bulk copy asks for more than knowing."""
+        if self._copies:
+            return np.ones(len(stamps), np.bool_)
+        return stamps >> 32 > self.order.known_to_all()[stamps & WHO]
+
+    def _against_updates(self, touch: Touch, verb: str) -> None:
+        lines = self._updated.lines(touch)
         if not lines:
             return
-        before = self.written[touch.cells]
-        suspect = (before != 0) & (before >> 32 < COPY_TIME)
-        rows, _ = np.nonzero(suspect)
-        stamps = before[suspect]
-        known = self.order.knows(touch.lanes[rows], stamps & WHO, stamps >> 32, View.PROXIED)
+        lanes, stamps, cells = self._updates_of(touch)
+        unknown = ~self.order.knows(lanes, stamps & WHO, stamps >> 32)
+        if self._observed is not None and unknown.any():
+            places, by = self._observed.since(cells[unknown], stamps[unknown] & WHO)
+            seen = self.order.knows(lanes[unknown][places], by & WHO, by >> 32)
+            unknown[np.flatnonzero(unknown)[places[seen]]] = False
+        if not unknown.any():
+            return
+        first = int(np.argmax(unknown))
+        self._report_race(
+            touch,
+            int(lanes[first]),
+            f"{verb} what another thread updates",
+            lines,
+            int(stamps[first]) & WHO,
+        )
+
+    def _updates_of(self, touch: Touch) -> tuple[Integers, Stamps, Integers]:
+        """Pairs of a lane and the stamp of an update of a cell that it touches, and the cell."""
+        assert self._updates is not None
+        cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
+        last = self._updates.last[cells]
+        (alone,) = np.nonzero(last)
+        crowd, logged = self._updates.met(cells, self.order.knowledge(lanes))
+        places = np.concatenate([alone, crowd])
+        return lanes[places], np.concatenate([last[alone], logged]), cells[places]
+
+    def _against_proxy(self, touch: Touch) -> None:
+        """What threads wrote is seen by a bulk copy only after a fence."""
+        lines = self._generic.lines(touch) + self._updated.lines(touch)
+        if not lines:
+            return
+        before = self.written[touch.cells].ravel()
+        generic = (before != 0) & (before >> 32 < COPY_TIME)
+        lanes, stamps = touch.lanes_of_cells[generic], before[generic]
+        if self._updated.lines(touch):
+            updaters, updates, _ = self._updates_of(touch)
+            lanes, stamps = np.concatenate([lanes, updaters]), np.concatenate([stamps, updates])
+        known = self.order.knows(lanes, stamps & WHO, stamps >> 32, View.PROXIED)
         if known.all():
             return
-        first = int(rows[~known][0])
+        first = int(np.argmin(known))
         self.findings.add(
             Kind.PROXY,
             touch.line,
-            f"a bulk copy of {self.geometry.name(int(touch.lanes[first]))} fills shared memory "
-            f"that {self._who(int(stamps[~known][0]) & WHO)} wrote{_lines(lines)}, with no "
+            f"a bulk copy of {self.geometry.name(int(lanes[first]))} fills shared memory "
+            f"that {self._who(int(stamps[first]) & WHO)} wrote{_lines(lines)}, with no "
             "fence.proxy.async between",
         )
 
@@ -252,7 +263,10 @@ class SharedRaces:
             return
         rows, _ = np.nonzero(races)
         who = int(self.written[touch.cells][races][0]) & WHO
-        name = self.geometry.name(int(touch.lanes[rows[0]]))
+        self._report_race(touch, int(touch.lanes[rows[0]]), what, lines, who)
+
+    def _report_race(self, touch: Touch, lane: int, what: str, lines: list[int], who: int) -> None:
+        name = self.geometry.name(lane)
         if who >= self.geometry.lanes:
             self.findings.add(
                 Kind.ASYNC_RACE,

@@ -28,8 +28,10 @@ from tilewright.codegen.simulator.memory import (
     choose,
 )
 from tilewright.codegen.simulator.order import Order
-from tilewright.codegen.simulator.races import SharedRaces, Touch
+from tilewright.codegen.simulator.races import SharedRaces
 from tilewright.codegen.simulator.shared_layout import SharedLayout
+from tilewright.codegen.simulator.touches import Touch
+from tilewright.codegen.simulator.valid_mbarriers import ValidMBarriers
 from tilewright.codegen.simulator.visitors import Visitors
 
 _POISON = np.uint32(0x7FC0DEAD)
@@ -77,6 +79,7 @@ class SharedMemory:
         self.visitors = Visitors(self._geometry, self._order, self._findings)
         self._copier = np.zeros(self._cells, np.int32)
         self.in_flight: list[tuple[int, int]] = []
+        self.mbarriers = ValidMBarriers(self.layout.size, self._geometry, self._findings)
 
     def places(self, lanes: Lanes, addresses: Integers, access: Access) -> Iterator[Place]:
         base = self._base[lanes.index]
@@ -95,7 +98,7 @@ class SharedMemory:
         offsets = addresses + base
         if self.checks:
             touch = self._touch(lanes.numbers(), offsets, low, high, access)
-            self._check(touch, access.mode)
+            self._check(touch, access)
         yield Place(lanes, self.block, offsets)
 
     def locate(self, lane: int, address: int) -> tuple[int, int]:
@@ -165,6 +168,7 @@ class SharedMemory:
             touch = Touch.joined([copy.touch for copy in group])
             if self._meets_copies(touch):
                 self._check_in_flight(touch)
+            self.mbarriers.check(touch, Mode.BULK)
             stamps = [np.full(len(c.touch.lanes), c.time << 32 | c.agent) for c in group]
             self.races.start_bulk(touch, np.concatenate(stamps))
 
@@ -177,16 +181,25 @@ class SharedMemory:
     def _meets_copies(self, touch: Touch) -> bool:
         return any(low < touch.high and touch.low < high for low, high in self.in_flight)
 
-    def _check(self, touch: Touch, mode: Mode) -> None:
+    def _check(self, touch: Touch, access: Access) -> None:
+        mode = access.mode
         if self._meets_copies(touch):
             self._check_in_flight(touch)
+        if mode is Mode.OBJECT:
+            self._check_written(touch)
+            self.races.use_object(touch)
+            return
+        if mode is not Mode.MAKE:
+            self.mbarriers.check(touch, mode)
         if mode is Mode.LOAD:
             self._check_written(touch)
             self.races.read(touch)
             return
         if mode is Mode.ATOMIC:
             self._check_written(touch)
-        self.races.write(touch, atomic=mode is Mode.ATOMIC, copying=mode is Mode.COPY)
+            self.races.update(touch, observes=access.observes)
+            return
+        self.races.write(touch, copying=mode is Mode.COPY)
         if mode is Mode.COPY:
             self._start_copy(touch)
 

@@ -183,6 +183,8 @@ class _Launch:
             unit.registers.set_special(unit.geometry.special_registers())
         unit.order.reset()
         unit.shared.reset()
+        if unit.local is not None:
+            unit.local.reset()
         unit.mbarriers.reset()
         unit.atomics.reset()
         unit.copies.reset()

@@ -15,6 +15,7 @@ from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.global_memory import Array, GlobalMemory
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import Lanes
+from tilewright.codegen.simulator.local_memory import LocalChecks
 from tilewright.codegen.simulator.mbarriers import MBarriers
 from tilewright.codegen.simulator.memory import Space
 from tilewright.codegen.simulator.operands import Instruction
@@ -23,6 +24,7 @@ from tilewright.codegen.simulator.registers import Registers
 from tilewright.codegen.simulator.rounding import FusedMultiplyAdd
 from tilewright.codegen.simulator.shared_memory import SharedMemory
 from tilewright.codegen.simulator.tensor_map import TensorMap
+from tilewright.codegen.simulator.undefined import Undefined
 
 Step = Callable[[Lanes], None]
 """One instruction, ready to be executed by a group of lanes."""
@@ -38,6 +40,7 @@ class Unit:
     parameters: dict[str, NDArray[np.uint8]]
     spaces: dict[str, Space]
     """By PTX name; `generic` for an instruction that names no space."""
+    local: LocalChecks | None
     global_memory: GlobalMemory
     shared: SharedMemory
     order: Order
@@ -48,6 +51,7 @@ class Unit:
     copies: AsyncCopies
     meters: Meters
     findings: Findings
+    undefined: Undefined
     fma: FusedMultiplyAdd
 
 

@@ -18,7 +18,10 @@ from tilewright.codegen.simulator.lanes import Integers
 
 Clock = NDArray[np.int32]
 Elsewhere = Mapping[int, Clock]
-"""Launch-wide number of a block to the time known of each of its threads."""
+"""
+Launch-wide number of a block to the time known of each of its threads; below 0 of a cluster to that
+of each of its mbarriers; from 1 << 40 of a block to what proxy fences lie behind (`order.py`).
+"""
 
 NOWHERE: Elsewhere = {}
 _COMPACT_FROM = 4096
@@ -115,5 +118,12 @@ def joined_elsewhere(a: Elsewhere, b: Elsewhere) -> Elsewhere:
         return a or b
     joined = dict(a)
     for block, clock in b.items():
-        joined[block] = np.maximum(joined[block], clock) if block in joined else clock
+        joined[block] = _latest(joined[block], clock) if block in joined else clock
     return joined
+
+
+def _latest(a: Clock, b: Clock) -> Clock:
+    """The later times; of mbarriers, one may know of more than the other."""
+    if len(a) < len(b):
+        a, b = b, a
+    return np.maximum(a, b if len(a) == len(b) else np.pad(b, (0, len(a) - len(b))))

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks of a cluster that use each other's shared memory, and whether it is still there."""
+"""
+Blocks of a cluster that use each other's shared memory: whether it is there yet, and still is.
+
+Shared memory of another block may be used while that block runs. CUDA C++ Programming Guide,
+section "Distributed Shared Memory": all blocks must have started, and none may exit too early.
+"""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -15,9 +20,11 @@ from tilewright.codegen.simulator.order import Order
 
 class Visitors:
     """
-    Who uses the shared memory of other blocks of the cluster: each must do it before they exit.
+    Visits of threads to the shared memory of other blocks of their cluster.
 
-    A block has not exited as long as one of its threads runs that does not know of the visit.
+    A block has started if the visitor knows of any of its threads: it has passed a barrier of the
+    cluster, also a relaxed one, or learned it from another thread. A block has not exited as long
+    as one of its threads runs that does not know of the visit.
     """
 
     def __init__(self, geometry: Geometry, order: Order, findings: Findings):
@@ -29,8 +36,25 @@ class Visitors:
 
     def visit(self, lanes: Integers, blocks: Integers, access: Access) -> None:
         times = self._order.time[lanes]
+        self._check_started(lanes, blocks, access)
         for lane, block, time in zip(lanes.tolist(), blocks.tolist(), times.tolist(), strict=True):
             self._visits[block][lane] = time, access.line
+
+    def _check_started(self, lanes: Integers, blocks: Integers, access: Access) -> None:
+        """At a lane's first visit: it knows that the block has begun to run."""
+        pairs = zip(lanes.tolist(), blocks.tolist(), strict=True)
+        new = np.array([lane not in self._visits[block] for lane, block in pairs])
+        if not new.any():
+            return
+        started = self._order.knows_started(lanes[new], blocks[new])
+        if not started.all():
+            lane = int(lanes[new][np.argmin(started)])
+            self._findings.add(
+                Kind.UNSTARTED,
+                access.line,
+                f"{self._geometry.name(lane)} uses the shared memory of another block of its "
+                "cluster, which may not have started: no barrier of the cluster comes before",
+            )
 
     def check(self) -> None:
         """At the end of a batch: some thread of each host has known of each visit."""

@@ -39,6 +39,9 @@ Subscript = Tensor | AffineExpr
 _LARGEST_DENOMINATOR = 64
 """Of the ratios that a scale factor is taken for; the table of subscripts has the last word."""
 
+_LARGEST_TABLE = 1 << 20
+"""Number of coordinates up to which subscripts are compared with an expression one by one."""
+
 
 def _float32(value: float) -> float:
     (rounded,) = unpack("f", pack("f", value))
@@ -128,6 +131,8 @@ class Nearest(Decomposition[ResizeOp]):
 
     def subscript(self, axis: Axis) -> Subscript:
         """Where an axis is read."""
+        if axis.output > _LARGEST_TABLE:
+            return self.source(axis)
         step, twice, last = axis.step(), int(2 * self.offset), axis.input - 1
         sources = [axis.rounded((i + self.offset) * step) for i in range(axis.output)]
         table = [min(floor(_float32(source)), last) for source in sources]
@@ -136,10 +141,12 @@ class Nearest(Decomposition[ResizeOp]):
         halves = [(2 * r.numerator, twice * r.numerator, 2 * r.denominator) for r in ratios]
         wholes = [(r.numerator, 0, r.denominator) for r in ratios]
         expr = axis.affine(table, *(halves if self.offset else wholes))
-        if expr is not None:
-            return expr
-        source = floored(axis.coordinate(self.offset) * step)
-        return axis.along(source.minimum(last).cast(i64))
+        return self.source(axis) if expr is None else expr
+
+    def source(self, axis: Axis) -> Tensor:
+        """Return the subscript as data, which is computed in the kernel."""
+        source = floored(axis.coordinate(self.offset) * axis.step())
+        return axis.along(source.minimum(axis.input - 1).cast(i64))
 
 
 PATTERNS: Table = {

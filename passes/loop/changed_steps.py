@@ -25,10 +25,12 @@ from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
+from tilewright.dialects.index import sum_of
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.effects import is_pure
 from tilewright.passes.loop.nest_axes import over_axes, replace_nest
 
+_STEP = AffineDimExpr(0)
 _EQUAL = arith.CMPI_COMPARISON_OPERATIONS.index("eq")
 
 
@@ -124,11 +126,21 @@ def _index_of(value: SSAValue) -> SSAValue | None:
 
 def _first_steps(bounds: AffineMap, extent: int | None) -> int | None:
     """The number of first steps for which bounds hold, if they hold for no other."""
-    if extent is None:
+    terms = [sum_of(bound) for bound in bounds.results]
+    if extent is None or any(term.terms.keys() - {_STEP} for term in terms):
         return None
-    holds = [all(bound >= 0 for bound in bounds.eval([step], [])) for step in range(extent)]
-    steps = sum(holds)
-    return steps if all(holds[:steps]) else None
+    first, end = 0, extent
+    for term in terms:
+        slope, constant = term.terms.get(_STEP, 0), term.constant
+        if slope > 0:
+            first = max(first, -(constant // slope))
+        elif slope < 0:
+            end = min(end, constant // -slope + 1)
+        elif constant < 0:
+            end = 0
+    if first >= end:
+        return 0
+    return None if first else end
 
 
 def _is_known_first(changed: Changed) -> bool:

@@ -16,6 +16,9 @@ from tilewright.dialects.axes import Role, range_of_value
 from tilewright.dialects.index import sum_of
 from tilewright.passes.tile.needed_where import needed_where
 
+_MOST_ROWS = 1 << 12
+"""Number of rows of tiles that are looked at; of more, every second, third, ... stands for all."""
+
 
 class Diagonal(NamedTuple):
     """Elements at row i and column j are needed where `m * i + n * j + constant >= 0`."""
@@ -56,12 +59,14 @@ def needed_tiles(
     (rows, columns), (m, n) = shape, of_tile
     in_row = -(-columns // n)
     found = 0
-    for first in range(0, rows, m):
+    firsts = range(0, rows, m)
+    apart = -(-len(firsts) // _MOST_ROWS)
+    for first in firsts[::apart]:
         low, high = 0, in_row - 1
         for diagonal in diagonals:
             low, high = _within(diagonal, first, of_tile, low, high)
         found += max(0, high - low + 1)
-    return found
+    return found * apart
 
 
 def _within(

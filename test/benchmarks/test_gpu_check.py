@@ -285,6 +285,9 @@ def test_bits():
     assert bitwise.judged([one], [near], []).verdict == "wrong"
     assert bitwise.judged([one], [near], [".approx"]).verdict == "right"
     assert bitwise.judged([one], [nan], [".approx"]).verdict == "wrong"
+    specials = np.array([np.inf, 1, 2], np.float32), np.array([-np.inf, 1, 2], np.float32)
+    assert bitwise.judged([specials[0]], [specials[1]], [".approx"]).verdict == "wrong"
+    assert bitwise.judged([specials[0]], [nan], [".approx"]).verdict == "wrong"
     assert bitwise.judged([one[:0]], [one[:0]], []).verdict == "right"
 
 

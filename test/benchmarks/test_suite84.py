@@ -2,10 +2,13 @@
 """The cases of suite84 are what its file says."""
 
 import json
+from pathlib import Path
 
 import pytest
 import torch
 from suite84 import DATA, Case, cases
+
+from tilewright.tools.suite import read_cases
 
 CASES = list(cases())
 
@@ -35,3 +38,19 @@ def test_inputs_are_drawn_but_for_masks():
     assert all(torch.equal(one, other) for one, other in zip(drawn, again))
     assert not torch.equal(drawn[0], case.inputs("cpu", seed=1)[0])
     assert torch.equal(mask, torch.full((32, 32), -1e9).triu(1))
+
+
+def test_suites_of_old_say_the_same_in_words(tmp_path: Path):
+    content = json.loads(DATA.read_text())
+    for entry in content["cases"]:
+        special = entry.pop("inputs", None)
+        mask = "t3 = torch.full((S,S), -1e9).triu(1)"
+        entry["input_notes"] = mask if special else "all inputs torch.randn"
+    (tmp_path / "old.json").write_text(json.dumps(content))
+    assert [*read_cases(tmp_path / "old.json")] == CASES
+
+
+def test_a_case_is_one_text():
+    (case,) = cases("naive_attn.tinyllama.s32")
+    assert "; t3 = torch.full([32, 32], -1000000000.0).triu(1); F.softmax(" in case.statements
+    assert case.statements.startswith("t0 = torch.randn([1, 32, 32, 64]); t1 = ")

@@ -12,12 +12,12 @@ import pytest
 from documents import ROOT, Block, Command, blocks, commands, pages
 from example_package import install
 from gpu_checks.options import parser as gpu_check_parser
-from run_lines import COMMANDS, call
 
 from tilewright.codegen.simulator import Kind
 from tilewright.dialects import get_all_dialects
 from tilewright.passes import get_all_passes, pipelines
 from tilewright.tools import cli
+from tilewright.tools.run_lines import COMMANDS, call
 from tilewright.universe import UNIVERSE
 
 PAGES = pages()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from example_package import ROOT, SOURCE, install
-from run_lines import run_lines
+
+from tilewright.tools.run_lines import run_lines
 
 TEST_FILE = SOURCE / "merge-reductions.mlir"
 
@@ -18,6 +19,12 @@ TEST_FILE = SOURCE / "merge-reductions.mlir"
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the package is installed."""
     return install(tmp_path_factory.mktemp("my_pass"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package outside of the repository."""
+    return shutil.copytree(SOURCE, tmp_path_factory.mktemp("outside") / "my_pass")
 
 
 def shell(command: str, site: Path) -> subprocess.CompletedProcess[str]:
@@ -35,11 +42,34 @@ def shell(command: str, site: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("line", list(run_lines(TEST_FILE.read_text())))
-def test_its_run_lines(line: str, site: Path):
+def test_every_function_is_compared(site: Path):
+    (line,) = (line for line in run_lines(TEST_FILE.read_text()) if "--check=each" in line)
     done = shell(line.replace("%s", str(TEST_FILE)), site)
     assert done.returncode == 0, done.stderr
-    assert "remark" not in done.stderr  # every function was compared
+    assert "remark" not in done.stderr
+
+
+def test_lit_runs_a_folder_outside_of_the_repository(site: Path, folder: Path):
+    # lit hides PYTHONPATH from what it runs: a user installs the package where Python looks.
+    with (folder / "lit.cfg.py").open("a") as config:
+        config.write(
+            f'config.environment["PYTHONPATH"] = {os.pathsep.join([str(site), str(ROOT)])!r}'
+        )
+    done = shell(f"lit -v {folder}", site)
+    assert done.returncode == 0, done.stdout
+    assert "PASS: my-pass :: merge-reductions.mlir (1 of 1)" in done.stdout
+
+
+def test_pytest_runs_a_folder_outside_of_the_repository(site: Path, folder: Path):
+    wrong = (folder / "merge-reductions.mlir").read_text().replace("dims [1, 2]", "dims [1, 3]")
+    (folder / "wrong.mlir").write_text(wrong)
+    done = shell(f"cd {folder} && python -m pytest -q", site)
+    (folder / "wrong.mlir").unlink()
+    assert done.returncode == 1
+    assert "1 failed, 1 passed" in done.stdout
+    assert "FAILED wrong.mlir::RUN" in done.stdout
+    assert "dims [1, 3]" in done.stdout
+    assert "Traceback" not in done.stdout
 
 
 def test_the_check_sees_a_wrong_merge(site: Path, tmp_path: Path):

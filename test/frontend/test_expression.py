@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from tilewright.errors import UsageError
+from tilewright.errors import UnsupportedError, UsageError
 from tilewright.frontend.capture import capture
 from tilewright.frontend.expression import Expression, parse_expression
 
@@ -99,6 +99,29 @@ def test_seed():
     other = parse_expression("torch.randn(3)", seed=6).args[0]
     assert torch.equal(*same)
     assert not torch.equal(same[0], other)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("m = nn.Dropout(0.5); m.train(); m(torch.randn(4))", 1),
+        ("x = torch.randn(4)\nnn.Dropout(0.5).train()(x)", 2),
+        ("m = nn.Sequential(nn.Dropout(0.5))\nm.eval()\nm.train(True)\nm(torch.randn(4))", 3),
+    ],
+)
+def test_training_mode_is_refused(text: str, line: int):
+    """Inference would be compiled silently in its place."""
+    with pytest.raises(UnsupportedError, match=r"train\(\): training mode is not supp") as error:
+        parse_expression(text)
+    assert error.value.where == f"<-c>:{line}"
+
+
+@pytest.mark.parametrize("call", ["m.eval()", "m.train(False)"])
+def test_eval_mode_may_be_asked_for(call: str):
+    expression = parse_expression(f"m = nn.Dropout(0.5); {call}; m(torch.ones(4))")
+    assert torch.equal(value(expression), torch.ones(4))
+    expression.module.train()  # after the text modes are the caller's own affair
+    assert expression.module.training
 
 
 def test_the_callers_random_state_is_left_alone():

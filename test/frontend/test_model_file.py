@@ -2,16 +2,22 @@
 """Models from `model.pt2` and `file.py:NAME`: what they are called with, and what is missing."""
 
 from pathlib import Path
+from random import Random
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 import torch
+from damage import damaged, retyped
+from draws import drawn
 from torch import nn
 from torch.export import Dim
 
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.model_file import load_model
+from tilewright.frontend.open_sizes import FixedSizeWarning
+from tilewright.tools.cli import main
 
 MODELS = '''\
 """Models of all kinds."""
@@ -194,8 +200,14 @@ def test_what_is_wrong_in_a_file_is_said(text: str, message: str, models: Path):
 def test_files_that_are_not_there(models: Path):
     for name in ("no.py", "no.py:f", "no.pt2"):
         assert said(name).startswith(f"cannot read '{name.removesuffix(':f')}': No such file")
+
+
+def test_a_damaged_pt2_file_is_one_error(models: Path, capsys: pytest.CaptureFixture[str]):
     Path("bad.pt2").write_text("nothing")
-    assert said("bad.pt2").startswith("cannot read 'bad.pt2': ")
+    assert main(["compile", "bad.pt2"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: cannot read 'bad.pt2': ")
+    assert error.count("\n") == 1
 
 
 # --- .pt2
@@ -236,14 +248,23 @@ def test_a_pt2_file_has_its_inputs(models: Path):
 
 
 def test_a_pt2_file_with_open_sizes_takes_those_of_its_inputs(models: Path):
-    saved(models / "m.pt2", dynamic_shapes=({0: Dim("n")}, None))
-    assert "tensor<3x2xf32>" in str(captured("m.pt2").module)
+    """The sizes are fixed with a word: a call with another one is refused."""
+    program = saved(models / "m.pt2", dynamic_shapes=({0: Dim("n", min=2, max=64)}, None))
+    says = (
+        "dimension 0 of the input 'x' may be 2 to 64, but is compiled for 3 alone: calls with "
+        "another size are refused"
+    )
+    with pytest.warns(FixedSizeWarning, match=says):
+        assert "tensor<3x2xf32>" in str(captured("m.pt2").module)
+    with pytest.warns(FixedSizeWarning, match="compiled for 5 alone"):
+        capture(program, (torch.randn(5, 4), 2.0))
 
 
 def test_an_exported_program_with_other_inputs(models: Path):
     program = saved(models / "m.pt2", dynamic_shapes=({0: Dim("n")}, None))
-    assert "tensor<7x2xf32>" in str(capture(program, (torch.randn(7, 4), 2.0)).module)
-    with pytest.raises(TilewrightError):
+    with pytest.warns(FixedSizeWarning, match="may be any size from 0 on"):
+        assert "tensor<7x2xf32>" in str(capture(program, (torch.randn(7, 4), 2.0)).module)
+    with pytest.raises(TilewrightError), pytest.warns(FixedSizeWarning):
         capture(program, (torch.randn(7, 5), 2.0))
 
 
@@ -252,3 +273,22 @@ def test_an_exported_program_without_inputs(models: Path):
     program.example_inputs = None
     with pytest.raises(UsageError, match="has no example inputs"):
         capture(program, ())
+
+
+def test_damaged_pt2_files_are_clean_errors(models: Path, capsys: pytest.CaptureFixture[str]):
+    """They compile, or cannot be read: the archive, and the JSON in it."""
+    saved(models / "m.pt2")
+    whole, random = (models / "m.pt2").read_bytes(), Random(0)
+    with ZipFile(models / "m.pt2") as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    texts = [name for name in parts if name.endswith(".json")]
+    for number in range(drawn(80)):
+        with ZipFile("bad.pt2", "w") as archive:
+            name = random.choice(texts)
+            text = retyped(parts[name].decode(), random)
+            for each, content in {**parts, name: text.encode()}.items():
+                archive.writestr(each, content)
+        if number % 4 == 0:
+            Path("bad.pt2").write_bytes(damaged(whole, random))
+        assert main(["compile", "bad.pt2", "--ir", "torch"]) in (0, 2)
+        assert "Traceback" not in capsys.readouterr().err

@@ -13,6 +13,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from tilewright.errors import TilewrightError, UnsupportedError
 from tilewright.frontend.capture import capture
@@ -290,7 +291,6 @@ RAISED: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
         lambda x: torch.nested.nested_tensor([x[0], x[1, :2]]),
         "is not supported: PyTorch cannot trace it",
     ),
-    "transposed in place": (lambda x: x.t_() + 1, "shape or layout of an input is changed"),
 }
 
 
@@ -299,8 +299,71 @@ def test_raised_by_the_export(name: str):
     function, expected = RAISED[name]
     with pytest.raises(UnsupportedError, match=expected) as caught:
         capture(Calls(function), (X.clone(),))
-    if name != "transposed in place":
-        assert caught.value.where.startswith(__file__)
+    assert caught.value.where.startswith(__file__)
+
+
+# Ways to give an input another shape or layout, which a captured program cannot do.
+OTHER_FORMS: dict[str, Callable[[torch.Tensor], Any]] = {
+    "transposed": lambda x: x.t_() + 1,
+    "swapped": lambda x: x.swapaxes_(0, 1).add_(1),
+    "resized": lambda x: x.resize_(2, 2),
+    "resized like another": lambda x: x.resize_as_(torch.ones(2)),
+    "unsqueezed": lambda x: x.unsqueeze_(0),
+    "strided": lambda x: x.as_strided_((4,), (1,)),
+    "set": lambda x: x.set_(torch.ones(2)),  # pyright: ignore[reportArgumentType]
+    "resized by out=": lambda x: torch.arange(1.0, 13.0, out=x),
+    "resized by out= of a sum": lambda x: torch.sum(x, 0, out=x),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_FORMS)
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_an_input_that_changes_its_form(name: str):
+    with pytest.raises(UnsupportedError, match=r"shape or layout of .* is changed"):
+        capture(Calls(OTHER_FORMS[name]), (X.clone(),))
+
+
+def test_a_buffer_that_changes_its_form():
+    module = nn.BatchNorm1d(4)
+
+    def function(x: torch.Tensor):
+        assert module.running_mean is not None
+        module.running_mean.unsqueeze_(0)
+        return module(x)
+
+    with pytest.raises(UnsupportedError, match=r"of buffer 'module.running_mean' is changed"):
+        capture(function, (X.clone(),))
+    assert module.running_mean is not None
+    assert module.running_mean.shape == (4,)
+
+
+def test_other_memory_for_an_input():
+    """PyTorch's tracing loses the assignment, and goes on with the old values."""
+
+    def function(x: torch.Tensor):
+        x.data = torch.ones(4, 2)
+        return x + 1
+
+    with pytest.raises(UnsupportedError, match=r"other memory by x.data = ") as caught:
+        capture(function, (X.clone(),))
+    assert caught.value.where == f"{__file__}:{function.__code__.co_firstlineno + 1}"
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
+def test_out_of_the_right_shape_is_written(dtype: torch.dtype):
+    x = torch.zeros(12, dtype=dtype)
+    program = capture(lambda x: torch.arange(1, 13, out=x), (x,))
+    assert [written.name for written in program.mutated] == ["x"]
+
+
+@pytest.mark.parametrize("allows_real", [False, True])
+def test_within_a_mode_of_fake_tensors(allows_real: bool):
+    """Constants of the program have values all the same."""
+    with FakeTensorMode(allow_non_fake_inputs=allows_real):
+        fake = torch.randn(4)
+        within = capture(lambda x: torch.min(x, torch.tensor(0.5)), (fake,))
+    without = capture(lambda x: torch.min(x, torch.tensor(0.5)), (torch.randn(4),))
+    assert str(within.module) == str(without.module)
 
 
 def test_all_are_named_in_one_error():

@@ -5,6 +5,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 FOLDERS: dict[str, str] = PROJECT["tool"]["setuptools"]["package-dir"]
@@ -65,3 +67,27 @@ def test_passes_keep_their_annotations_as_types():
 def test_the_environment_is_read_in_tools_only():
     readers = [p for p in PYTHON if "os.environ" in p.read_text() or "os.getenv" in p.read_text()]
     assert [relative(p) for p in readers if p.relative_to(ROOT).parts[0] != "tools"] == []
+
+
+_WRITERS = {
+    "codegen/whole_file.py": "writes files whole",
+    "models/folder.py": "writes a folder whole, which is renamed",
+    "tools/cli.py": "opens the null device",
+}
+"""Files that may write files themselves, and why; all others call them."""
+
+_WRITING = re.compile(
+    r"""\.write_(text|bytes)\(|(?<!fd)open\([^)\n]*["'][wax]b?\+?["']|\.savefig\(path|shutil\.copy"""
+)
+
+
+def test_files_are_written_whole_or_not_at_all():
+    writers = {relative(path) for path in PYTHON if _WRITING.search(path.read_text())}
+    assert writers == {*_WRITERS}
+
+
+@pytest.mark.parametrize(
+    "line", ["path.write_text(x)", 'open(p, "w")', "p.open('wb')", 'p.open("x")', "f.savefig(path)"]
+)
+def test_writing_is_found(line: str):
+    assert _WRITING.search(line)

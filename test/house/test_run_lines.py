@@ -4,7 +4,8 @@
 from pathlib import Path
 
 import pytest
-from run_lines import RunLineError, run_file, run_lines
+
+from tilewright.tools.run_lines import RunLineError, run_file, run_lines
 
 MODULE = "func.func @f() {\n  func.return\n}\n"
 CHECKED = f"// CHECK: func.func @f()\n// CHECK-NEXT: func.return\n{MODULE}"

@@ -130,6 +130,21 @@ def test_nan_does_not_hide_a_mistake(parse: Parse) -> None:
         check(parse, LOG_SUM, LOG_SUM.replace("loop.reduce %k in 40", "loop.reduce %k in 39"))
 
 
+LARGE = """
+func.func @main(%x: tensor<3xi64>) -> tensor<3xi64> {
+  %large = prim.constant 1152921504606846976 : i64
+  %0 = prim.elementwise add(%x, %large) : tensor<3xi64>
+  func.return %0 : tensor<3xi64>
+}
+"""
+
+
+def test_large_integers_that_differ_are_told_apart(parse: Parse) -> None:
+    """2^60 and 2^60 + 1 are equal in float64."""
+    with pytest.raises(PassCheckError, match="3 element"):
+        check(parse, LARGE, LARGE.replace("6976", "6977"))
+
+
 def test_a_difference_in_float32_rounding_only_is_none(parse: Parse) -> None:
     # 1/x for a division: float32 differs in the last bit, float64 hardly.
     before = ADD.replace("arith.addf", "arith.divf")

@@ -2,6 +2,7 @@
 """When a result is right: what the criterion lets pass, and what it does not."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,18 @@ def judged(
     output: Array,
     kernel_ir: ModuleOp | None = None,
     dtype: Any = np.float32,
+    against: Function | None = None,
 ) -> Comparison:
-    """How `output` compares with `function` of the inputs, whose results are rounded to `dtype`."""
+    """Compare `output` with `function` of the inputs, whose results are rounded to `dtype`."""
+    program = program_of(function, dtype)
+    if against is not None:
+        program = replace(program, against=program_of(against, dtype))
+    (comparison,) = compare(program, inputs, [output], kernel_ir)
+    return comparison
+
+
+def program_of(function: Function, dtype: Any = np.float32) -> Program:
+    """Return the program that computes `function`; results are rounded to `dtype`."""
 
     def exact(arrays: Sequence[Array]) -> list[Array]:
         widened = [a.astype(np.float64) if a.dtype.name in ROUNDOFF else a for a in arrays]
@@ -41,15 +52,13 @@ def judged(
         results = function(arrays)
         return [r.astype(dtype) if r.dtype.name in ROUNDOFF else r for r in results]
 
-    program = Program(
+    return Program(
         ModuleOp([]),
         exact,
         lambda arrays, roundings: exact(disturbed_inputs(arrays, roundings)),
         rounded,
         "NumPy",
     )
-    (comparison,) = compare(program, inputs, [output], kernel_ir)
-    return comparison
 
 
 def double(arrays: Sequence[Array]) -> list[Array]:
@@ -195,6 +204,63 @@ def test_special_values_must_stand_where_they_should(value: float):
 
 def test_infinity_of_the_wrong_sign():
     assert judged(double, [one([np.inf])], one([-np.inf])).reason != ""
+
+
+def quotient_of_zeros(arrays: Sequence[Array]) -> list[Array]:
+    """NaN everywhere."""
+    with np.errstate(invalid="ignore"):
+        return [(arrays[0] - arrays[0]) / (arrays[0] - arrays[0])]
+
+
+@pytest.mark.parametrize(
+    ("ours", "other"), [(double, quotient_of_zeros), (quotient_of_zeros, double)]
+)
+def test_special_values_of_another_program_must_match(ours: Function, other: Function):
+    """NaN in one program and numbers in the other are wrong, whichever of the two is NaN."""
+    inputs = [one([1, 2, 3])]
+    comparison = judged(ours, inputs, ours(inputs)[0], against=other)
+    assert comparison.against_error is None
+    assert comparison.reason.startswith("element [0] is ")
+    assert comparison.reason.endswith(" in --against")
+    assert judged(ours, inputs, ours(inputs)[0], against=ours).reason == ""
+
+
+def test_infinities_of_another_program_must_have_the_same_sign():
+    inputs = [one([np.inf])]
+
+    def negated(arrays: Sequence[Array]) -> list[Array]:
+        return [-arrays[0]]
+
+    assert judged(double, inputs, one([np.inf]), against=double).reason == ""
+    wrong = judged(double, inputs, one([np.inf]), against=negated)
+    assert wrong.reason == "element [0] is inf, but -inf in --against"
+
+
+def square_over(arrays: Sequence[Array]) -> list[Array]:
+    """Overflows in float32, and not in float64."""
+    with np.errstate(over="ignore"):
+        return [arrays[0] * arrays[0] / arrays[0].dtype.type(1e30)]
+
+
+def test_another_program_may_overflow_in_the_same_dtype():
+    """Infinity is right where the other program has it in its own dtypes."""
+    inputs = [one([1e25, 1, 2])]
+    (output,) = square_over(inputs)
+    assert np.isinf(output[0])
+    assert judged(square_over, inputs, output, against=square_over).reason == ""
+
+
+def test_an_element_whose_reference_is_infinite_is_compared_with_the_rounded_one():
+    """A square that is 0 in float32 alone decides between 5 and infinity."""
+
+    def guarded(arrays: Sequence[Array]) -> list[Array]:
+        x = arrays[0]
+        return [np.where(x * x == 0, 5, np.where(x < 0.5, np.inf, 1 / x))]
+
+    inputs = [one([1e-30, 1, 2, 4])]
+    assert judged(guarded, inputs, one([5, 1, 0.5, 0.25])).reason == ""
+    assert judged(guarded, inputs, one([6, 1, 0.5, 0.25])).reason.startswith("the error is 1, ")
+    assert judged(guarded, inputs, one([5, 1, 0.5, 0.26])).reason.startswith("the error is 0.01, ")
 
 
 def test_integers_must_be_equal():

@@ -11,7 +11,7 @@ from xdsl.dialects.func import Func
 from xdsl.parser import Parser
 
 from tilewright.dialects.torch import Torch
-from tilewright.errors import UsageError
+from tilewright.errors import UnsupportedError, UsageError
 from tilewright.frontend.capture import capture
 from tilewright.frontend.expression import parse_expression
 from tilewright.frontend.reference import eager, reference
@@ -78,3 +78,14 @@ def test_arguments_that_do_not_fit():
                    "(tensor<3xf32>) -> tensor<3xf32> func.return }")  # fmt: skip
     with pytest.raises(UsageError):
         interpret(module, np.zeros(4, np.float32))
+
+
+def test_values_that_pytorch_refuses():
+    module = parse("""
+      func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<f32> {
+        %0 = torch.binary_cross_entropy %x, %y : (tensor<2xf32>, tensor<2xf32>) -> tensor<f32>
+        func.return %0 : tensor<f32>
+      }
+    """)
+    with pytest.raises(UnsupportedError, match=r"'torch.binary_cross_entropy': all elements of"):
+        interpret(module, np.array([0, 1], np.float32), np.array([2, 3], np.float32))

@@ -188,16 +188,39 @@ def test_quantised_weights(folder: Path):
 @pytest.mark.parametrize(
     ("family", "facts", "says"),
     [
-        ("mistral", {"sliding_window": 0}, "sliding_window is 0$"),
-        ("mistral", {"sliding_window": -3}, "sliding_window is -3$"),
-        ("llama", {"num_hidden_layers": -1, "vocab_size": 0}, "s is -1, vocab_size is 0$"),
-        ("llama", {"num_attention_heads": 0}, "num_attention_heads is 0$"),
-        ("gpt2", {"n_layer": 0}, "num_hidden_layers is 0$"),
-        ("llama", {"rope_theta": 0}, "rope_theta is 0$"),
-        ("qwen2", {"rope_scaling": {"type": "linear", "factor": -2.0}}, "factor is -2.0$"),
+        ("mistral", {"sliding_window": 0}, "sliding_window is 0, and can be 1 to 1073741824$"),
+        ("mistral", {"sliding_window": -3}, "sliding_window is -3, and"),
+        (
+            "llama",
+            {"num_hidden_layers": -1, "vocab_size": 0},
+            r"layers is -1, .*, vocab_size is 0, and",
+        ),
+        ("llama", {"num_attention_heads": 0}, "num_attention_heads is 0, and can be 1 to 4096$"),
+        ("gpt2", {"n_layer": 0}, "n_layer is 0, and can be 1 to 1000$"),
+        ("llama", {"rope_theta": 0}, "rope_theta is 0, and can be a number above 0$"),
+        ("qwen2", {"rope_scaling": {"type": "linear", "factor": -2.0}}, "factor is -2.0, and"),
+        ("llama", {"num_hidden_layers": 1e9}, "num_hidden_layers is 1000000000.0, and can be 1 to"),
+        ("qwen2", {"num_hidden_layers": 10**9}, "num_hidden_layers is 1000000000, and can be 1 to"),
+        (
+            "qwen3",
+            {"num_hidden_layers": 10**4000},
+            r"layers is 10{15}\.\.\. \(4001 characters\), and",
+        ),
+        ("gpt2", {"n_layer": 2.0}, "n_layer is 2.0, and can be 1 to 1000$"),
+        ("llama", {"num_hidden_layers": "2"}, "num_hidden_layers is '2', and can be 1 to 1000$"),
+        ("llama", {"num_hidden_layers": True}, "num_hidden_layers is True, and"),
+        ("llama", {"num_hidden_layers": None}, "num_hidden_layers is null, and"),
+        (
+            "mistral",
+            {"hidden_size": 1 << 40},
+            "hidden_size is 1099511627776, and can be 1 to 131072$",
+        ),
+        ("gemma", {"vocab_size": [100]}, "vocab_size is .100., and can be 1 to 8388608$"),
+        ("llama", {"rms_norm_eps": "1e-6"}, "rms_norm_eps is '1e-6', and can be a number above 0$"),
+        ("llama", {"head_dim": 1e300}, r"head_dim is 1e\+300, and can be 1 to 4096$"),
     ],
 )
-def test_numbers_of_nothing(family: str, facts: dict[str, Any], says: str, tmp_path: Path):
+def test_numbers_that_no_model_has(family: str, facts: dict[str, Any], says: str, tmp_path: Path):
     tiny_config(family).save_pretrained(tmp_path)
     with pytest.raises(UsageError, match="is no config of a model: .*" + says):
         find_model(changed(tmp_path, **facts))

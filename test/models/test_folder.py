@@ -3,6 +3,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -183,3 +185,42 @@ def test_what_fails_leaves_the_older_folder(tmp_path: Path):
         write_folder(folder, {"manifest.json": "{}", "manifest.json/inside": ""})
     assert (folder / "manifest.json").read_text() == '{"tilewright": "0"}'
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tilewright.models import folder
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+out = Path(sys.argv[1])
+for place, name in [(folder, "copymode"), (folder, "exchange"), (folder, "rmtree")]:
+    if (child := os.fork()) == 0:
+        setattr(place, name, die)
+        folder.write_folder(out, {"manifest.json": '{"tilewright": "1"}', "report.txt": ""})
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+    print(*sorted(path.name for path in out.iterdir()))
+"""
+
+
+def test_a_kill_leaves_the_older_folder_or_the_new_one(tmp_path: Path):
+    folder = tmp_path / "out"
+    write_folder(folder, {"manifest.json": '{"tilewright": "0"}', "kernels/old.cu": ""})
+    command = [sys.executable, "-c", _KILLED, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    older, newer = "kernels manifest.json", "manifest.json report.txt"
+    assert done.stdout.splitlines() == [older, older, newer]
+
+
+def test_a_link_to_a_folder_stays_and_so_does_its_mode(tmp_path: Path):
+    folder, link = tmp_path / "out", tmp_path / "link"
+    write_folder(folder, {"manifest.json": '{"tilewright": "0"}'})
+    folder.chmod(0o700)
+    link.symlink_to("out")
+    write_folder(link, {"manifest.json": '{"tilewright": "1"}'})
+    assert link.is_symlink()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert (folder / "manifest.json").read_text() == '{"tilewright": "1"}'
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "out"]

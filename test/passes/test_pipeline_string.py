@@ -93,7 +93,7 @@ def wrong(option: str, expected: str, found: str, example: str) -> str:
     ("text", "complaint"),
     [
         ("tilr", "unknown pass 'tilr' (did you mean tile?)"),
-        ("zzz", "unknown pass 'zzz'"),
+        ("zzz", "unknown pass 'zzz' (opt-tool --help lists them)"),
         ("tile{size=1}", "pass 'tile' has no option 'size' (did you mean sizes?)"),
         ("needs{zzz=1}", "pass 'needs' has no option 'zzz' (it has: factor)"),
         ("needs", "pass 'needs' needs the option 'factor'"),

@@ -20,7 +20,8 @@ from pathlib import Path
 
 from no_hub import hide_hub
 from own_database import hide_own_database
-from run_lines import run_in_terminal
+
+from tilewright.tools.run_lines import run_in_terminal
 
 ROOT = Path(__file__).parents[2]
 """Where commands run: paths in them count from here."""

@@ -30,4 +30,4 @@ class Faked(Supervisor):
 
 def case(name: str) -> Case:
     """A case of that name."""
-    return Case(name, "relu", "torch.relu(t0)", ((4,),), "", 1, 1, 1, 1.0)
+    return Case(name, "relu", "torch.relu(t0)", ((4,),), {}, 1, 1, 1, 1.0)

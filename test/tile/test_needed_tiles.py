@@ -33,6 +33,13 @@ def test_each_condition_holds_somewhere(
     assert needed_tiles(tuple(diagonals), (rows, columns), (m, n)) == expected
 
 
+def test_of_many_rows_some_stand_for_all():
+    rows, causal = 1 << 40, (CAUSAL,)
+    found = needed_tiles(causal, (rows, rows), (1 << 12, 1 << 12))
+    exact = 2**28 * (2**28 + 1) // 2
+    assert abs(found / exact - 1) < 1e-3
+
+
 def test_half_of_the_scores_takes_little_more_than_half_the_time():
     gpu = target("sm_90a")
     scores = Contraction(batch=64, m=2048, n=2048, k=128, sums=1, m_bytes=4, n_bytes=4)

@@ -161,8 +161,25 @@ def test_where_no_fault_of_the_suite_is_to_blame_the_exit_code_is_1(
         ({"expression": "t0 @ t1 +"}, "matmul.small"),
         ({"expression": "t0 @ t0"}, "matmul.small"),
         ({"flops": None, "name": None}, "is no list of cases"),
-        ({"input_notes": "t0 = "}, "case 'matmul.small': its inputs: "),
-        ({"input_notes": "t9 = torch.zeros(3)"}, "case 'matmul.small': its inputs: "),
+        ({"input_notes": "t0 = "}, "case 'matmul.small': its input_notes are no data: 't0 = ' ("),
+        (
+            {"input_notes": "t9 = torch.full((64,96), 1)"},
+            "small': it has no input t9 (has: t0, t1)",
+        ),
+        (
+            {"input_notes": "t0 = torch.full((S,96), 1)"},
+            "t0 has another shape in input_notes: [32,",
+        ),
+        ({"input_notes": ["t0"]}, "case 'matmul.small': its input_notes are no data: ['t0'] ("),
+        ({"inputs": {"t2": {"full": 1}}}, "case 'matmul.small': it has no input t2 (has: t0, t1)"),
+        ({"inputs": [1]}, "case 'matmul.small': its inputs are no object: [1] ("),
+        ({"inputs": {"t0": {"full": "x"}}}, "its input t0 is no tensor: {'full': 'x'} ("),
+        ({"inputs": {"t0": {"full": 1, "triu": 0.5}}}, "its input t0 is no tensor: {"),
+        ({"inputs": {"t0": {"full": 1, "ones": 1}}}, "its input t0 is no tensor: {"),
+        ({"min_bytes": float("inf")}, "is no list of cases"),
+        ({"input_shapes": [["x"], [2]]}, "is no list of cases"),
+        ({"expression": "(" * 9999}, "matmul.small"),
+        ({"expression": "t0 @ t1\0"}, "matmul.small"),
         ({"input_shapes": [[-1], [2]]}, "case 'matmul.small': its inputs: "),
     ],
 )
@@ -198,3 +215,15 @@ def test_mistakes(argv: list[str], complaint: str, suite: str, tilewright: Tilew
     code, out, err = tilewright("bench", "--static", *given)
     assert (code, out) == (2, "")
     assert complaint in err
+
+
+def test_notes_are_never_run(tmp_path: Path, tilewright: Tilewright) -> None:
+    trace = tmp_path / "trace"
+    notes = f"t0 = __import__('pathlib').Path({str(trace)!r}).touch() or torch.ones(64, 96)"
+    path = tmp_path / "suite.json"
+    path.write_text(json.dumps({"cases": [{**CASES[0], "input_notes": notes}]}))
+    for command in (["bench", "--static"], ["tune", "--evaluator", "model", "--no-db"]):
+        code, _, err = tilewright(*command, str(path))
+        assert code == 2
+        assert err.startswith("error: case 'matmul.small': its input_notes are no data: ")
+    assert not trace.exists()

@@ -76,6 +76,12 @@ def f(x):
 # --- compile
 
 
+@pytest.mark.parametrize("expression", ["nn.Dropout(0.5)(torch.randn(4))", "torch.randn(0).exp()"])
+def test_a_program_without_kernels_prints_so(tilewright: Tilewright, expression: str):
+    result = tilewright("compile", "-c", expression)
+    assert (result.code, result.out) == (0, "// no kernels: nothing is computed\n")
+
+
 @pytest.mark.parametrize("expression", [MATMUL, SOFTMAX])
 @pytest.mark.parametrize("level", ["torch", "loop"])
 def test_every_level_is_carried_on_from(
@@ -155,7 +161,7 @@ def test_compiling_allocates_nothing(tilewright: Tilewright):
 @needs_nvrtc
 def test_a_run_is_reported(tilewright: Tilewright):
     result = tilewright("run", "-c", SOFTMAX, "--target", "sm_90a", "--json", "report.json")
-    assert (result.code, result.err) == (0, "")
+    assert (result.code, result.err) == (0, "wrote report.json\n")
     lines = result.out.splitlines()
     assert lines[0] == "device sim, target sm_90a"
     assert lines[3].split()[:3] == ["0", "5x33", "float32"]
@@ -213,7 +219,7 @@ def test_a_model_is_compiled_and_run(kind: str, tilewright: Tilewright):
     )
     result = tilewright("run", kind)
     assert (result.code, result.err, result.out.splitlines()[-1]) == (0, "", "right")
-    result = tilewright("run", kind, "--against", "x.mlir")
+    result = tilewright("run", kind, "--against", write("x.mlir", ""))
     message = "error: --against goes with a FILE of IR, not with a model\n"
     assert (result.code, result.err) == (2, message)
 
@@ -259,6 +265,23 @@ def test_two_programs_that_differ_are_told_apart(tilewright: Tilewright):
     assert result.err.startswith("error: output 0 is wrong: the error to --against is ")
     assert result.out.splitlines()[-1] == "wrong"
     assert json.loads(Path("report.json").read_text())["ok"] is False
+
+
+@needs_nvrtc
+def test_nan_of_one_program_is_not_the_other_programs_number(tilewright: Tilewright):
+    """0 / 0 is as near to x + y as a distance that is not finite can tell: not near."""
+    one = write("one.mlir", LOOPS + KERNEL)
+    zeros = KERNEL.replace("addf %0, %1", "subf %0, %0").replace(
+        "loop.store %2", "%3 = arith.divf %2, %2 : f32 loop.store %3"
+    )
+    other = write("other.mlir", LOOPS + zeros)
+    for first, second in ((one, other), (other, one)):
+        result = tilewright("run", first, "--against", second, "--json", "report.json")
+        assert result.code == 1
+        assert "output 0 is wrong: element [0, 0] is " in result.err
+        (output,) = json.loads(Path("report.json").read_text())["outputs"]
+        assert (output["ok"], output["against_max_abs_err"]) == (False, None)
+    assert tilewright("run", other, "--against", other).code == 0
 
 
 @needs_nvrtc
@@ -354,7 +377,7 @@ def test_without_nvrtc_a_run_says_how_to_get_it(
 def test_no_gpu(tilewright: Tilewright):
     result = tilewright("run", "-c", SOFTMAX, "--device", "gpu", "--json", "report.json")
     message = "error: there is no GPU to run on: NVIDIA's driver finds none (use the device sim)"
-    assert (result.code, result.err) == (1, f"{message}\n")
+    assert (result.code, result.err) == (1, f"wrote report.json\n{message}\n")
     report = json.loads(Path("report.json").read_text())
     assert (report["ok"], report["errors"]) == (False, [message])
 
@@ -435,6 +458,7 @@ MISTAKES = {
 def test_a_mistake_is_one_clear_line(mistake: str, command: str, tilewright: Tilewright):
     write("unparsable.mlir", "func.func main\n")
     write("model.py", MODEL)
+    write("x.cu", "")
     write("ill_typed.mlir", 'func.func @main(%x: f32) {\n  %0 = "arith.addf"(%x) : (f32) -> f32\n}')
     arguments, code, message = MISTAKES[mistake]
     result = tilewright(command, *arguments)
@@ -499,7 +523,7 @@ def test_a_level_above_the_file(tilewright: Tilewright):
 
 @pytest.mark.parametrize("option", ["--inputs", "--against"])
 def test_options_for_files_only(option: str, tilewright: Tilewright):
-    result = tilewright("run", "-c", SOFTMAX, option, "x")
+    result = tilewright("run", "-c", SOFTMAX, option, write("x", ""))
     assert (result.code, result.err) == (
         2,
         f"error: {option} goes with a FILE of IR, not with -c\n",

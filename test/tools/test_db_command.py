@@ -5,15 +5,18 @@ import json
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
+from damage import damaged, retyped
+from draws import drawn
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop
 from tilewright.tuning.database import Database
 from tilewright.tuning.kernel_key import digest, key_of
 from tilewright.tuning.kernel_records import KernelRecords
-from tilewright.tuning.key import Key
+from tilewright.tuning.key import KernelNote, Key
 from tilewright.tuning.measurement import Measurement
 
 from .conftest import Result, Tilewright
@@ -62,15 +65,56 @@ def told(result: Result) -> str:
 
 def test_ls(tilewright: Tilewright, db: str, kernel: loop.KernelOp) -> None:
     head, measured, modelled, total = told(tilewright("db", "ls", "--db", db)).splitlines()
-    assert head.split("  ")[0] == "kernel"
+    assert head.split() == [
+        *("key", "what", "it", "is", "target", "device", "by", "nvrtc"),
+        *("schedules", "failed", "best", "us", "latest"),
+    ]
     assert measured.split() == [
-        *(digest(kernel)[:10], "double(8xf32)", "->", "8xf32", "sm_90a", *GPU.split(), "gpu"),
+        *(digest(kernel)[:6], "double(8xf32)", "->", "8xf32", "sm_90a", *GPU.split(), "gpu"),
         *("13.0", "2", "1", "2.50", measured.split()[-1]),
     ]
     assert modelled.split()[4:7] == ["sm_90a", "sm_90a", "model"]
-    assert total == f"4 measurements of 1 kernel in {db}"
+    assert total == f"3 measurements and 1 estimate of 1 kernel in {db}"
     first, _ = json.loads(told(tilewright("db", "ls", "--db", db, "--json")))
     assert (first["device"], first["measured"], first["best_us"]) == (GPU, 2, 2.5)
+
+
+def alike(count: int) -> list[KernelNote]:
+    """Kernels that are called `double` and have the same arguments."""
+    about = "double(8xf32) -> 8xf32"
+    digests = ["abcdef0", "abcdef1", *(f"{n:06d}" for n in range(count - 2))]
+    return [
+        KernelNote(digest.ljust(32, "7"), "double", about, ("x",), f"torch.randn(8) * {n}", "")
+        for n, digest in enumerate(digests)
+    ]
+
+
+def test_each_row_of_ls_has_a_key_that_show_takes(tilewright: Tilewright) -> None:
+    """Kernels of one name, for one GPU: what they are made of and their keys differ."""
+    notes = alike(4)
+    with Database.writing(Path("alike.sqlite")) as database:
+        for note in notes:
+            database.merge([note], [])
+            database.add(Key(note.kernel, "f32", "sm_90a", GPU, "gpu", 1, "13.0"), FAST)
+    listed = told(tilewright("db", "ls", "--db", "alike.sqlite"))
+    assert "  made of  " in listed.splitlines()[0]
+    keys = [line.split()[0] for line in listed.splitlines()[1:-1]]
+    assert keys == ["0000007", "0000017", "abcdef0", "abcdef1"]
+    for key, note in zip(keys, [*notes[2:], *notes[:2]], strict=True):
+        assert f"{note.origin}  " in next(ln for ln in listed.splitlines() if ln.startswith(key))
+        shown = told(tilewright("db", "show", key, "--db", "alike.sqlite"))
+        assert [ln.split()[1] for ln in shown.splitlines() if "digest" in ln] == [note.kernel]
+    best = told(tilewright("db", "best", "--db", "alike.sqlite"))
+    assert [line.split()[0] for line in best.splitlines()[::3]] == keys
+
+
+def test_schedules_of_another_version_are_told_apart(tilewright: Tilewright) -> None:
+    with Database.writing(Path("old.sqlite")) as database:
+        for semantics in (1, 7):
+            database.add(Key("f" * 32, "f32", "sm_90a", GPU, "gpu", semantics, "13.0"), FAST)
+    rows = told(tilewright("db", "ls", "--db", "old.sqlite")).splitlines()[1:-1]
+    assert [" gpu, semantics 7 " in row for row in rows] == [False, True]
+    assert all(row.startswith("ffffff  a kernel of f32  sm_90a") for row in rows)
 
 
 @pytest.mark.parametrize("asked", ["double", "DIGEST"])
@@ -108,7 +152,7 @@ def test_what_is_exported_can_be_imported(tilewright: Tilewright, db: str, tmp_p
     for changed in (4, 0):
         code, out, err = tilewright("db", "import", "twice.jsonl", *new)
         assert (code, out) == (0, "")
-        assert err.startswith(f"{changed} of 8 measurements are new, or newer than those in ")
+        assert err.startswith(f"{changed} of 8 records are new, or newer than those in ")
     assert told(tilewright("db", "export", *new)) == text
     assert tilewright("db", "export", "again.jsonl", *new).code == 0
     assert (tmp_path / "again.jsonl").read_text() == text
@@ -118,9 +162,9 @@ def test_one_measurement_is_told_as_one(tilewright: Tilewright) -> None:
     with Database.writing(Path("one.sqlite")) as database:
         database.add(Key("f" * 32, "f32", "sm_90a", "sm_90a", "model", 1, ""), SLOW)
     listed = told(tilewright("db", "ls", "--db", "one.sqlite"))
-    assert listed.endswith("\n1 measurement of 1 kernel in one.sqlite\n")
+    assert listed.endswith("\n1 estimate of 1 kernel in one.sqlite\n")
     merged = tilewright("db", "merge", "one.sqlite", "--db", "new.sqlite").err
-    assert merged == "1 of 1 measurement is new, or newer than those in new.sqlite\n"
+    assert merged == "1 of 1 record is new, or newer than those in new.sqlite\n"
 
 
 def test_lines_end_where_json_lines_do(tilewright: Tilewright, db: str) -> None:
@@ -137,7 +181,7 @@ def test_lines_end_where_json_lines_do(tilewright: Tilewright, db: str) -> None:
 def test_databases_are_merged(tilewright: Tilewright, db: str, tmp_path: Path) -> None:
     new = ["--db", str(tmp_path / "new.sqlite")]
     code, out, err = tilewright("db", "merge", db, db, *new)
-    assert (code, out, err[:23]) == (0, "", "4 of 8 measurements are")
+    assert (code, out, err[:22]) == (0, "", "4 of 8 records are new")
     assert told(tilewright("db", "export", *new)) == told(tilewright("db", "export", "--db", db))
 
 
@@ -145,7 +189,7 @@ def test_goldens_are_written_and_added_to(tilewright: Tilewright, db: str, tmp_p
     path = tmp_path / "nvidia-h100-80gb-hbm3.toml"
     for kept in ("1 golden", "1 golden"):
         code, out, err = tilewright("db", "export", "--goldens", ".", "--db", db)
-        assert (code, out, err) == (0, "", f"{path.name}: {kept}\n")
+        assert (code, out, err) == (0, "", f"wrote {path.name}: {kept}\n")
     content = tomllib.loads(path.read_text())
     assert (content["gpu"], content["target"]) == (GPU, "sm_90a")
     (golden,) = content["golden"]
@@ -207,6 +251,57 @@ def test_values_that_cannot_be(
     code, _, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
     assert code == 2
     assert "this is no measurement" in err
+
+
+FIELDS = {
+    **{"kernel": "f" * 32, "dtype": "f32", "target": "sm_90a", "device": "sm_90a"},
+    **{"evaluator": "model", "semantics": 1, "nvrtc": "", "schedule": "tileify", "us": 1.5},
+    **{"problem": "", "spread_us": 0, "measured_at": "2026-01-01T01:00:00+01:00"},
+}
+NOTE = {"kernel": "f" * 32, "name": "f", "about": "f()", "inputs": ["x"], "origin": "", "ir": ""}
+
+
+@pytest.mark.parametrize(
+    ("fields", "change", "complaint"),
+    [
+        (FIELDS, {"us": True}, "us is true, and should be a number of microseconds, at least 0"),
+        (FIELDS, {"us": "1.5"}, 'us is "1.5", and should be a number'),
+        (FIELDS, {"us": [1.5]}, "us is [1.5], and should be a number"),
+        (FIELDS, {"spread_us": None}, "spread_us is null, and should be a number"),
+        (FIELDS, {"semantics": True}, "semantics is true, and should be a whole number"),
+        (FIELDS, {"semantics": 1.0}, "semantics is 1.0, and should be a whole number"),
+        (FIELDS, {"problem": None}, "problem is null, and should be a text"),
+        (FIELDS, {"measured_at": 2026}, "measured_at is 2026, and should be a time as ISO 8601"),
+        (FIELDS, {"spread": 0.5}, '"spread" is no field of it'),
+        (NOTE, {"inputs": "xy"}, 'inputs is "xy", and should be a list of texts'),
+        (NOTE, {"inputs": {"x": 1}}, 'inputs is {"x": 1}, and should be a list of texts'),
+        (NOTE, {"inputs": ["x", None]}, 'inputs is ["x", null], and should be a list of texts'),
+        (NOTE, {"name": []}, "name is [], and should be a text"),
+    ],
+)
+def test_types_that_cannot_be(
+    tilewright: Tilewright, fields: dict[str, object], change: dict[str, object], complaint: str
+) -> None:
+    lines = [HEAD, json.dumps(FIELDS) + "\n", json.dumps(fields | change) + "\n"]
+    Path("in.jsonl").write_text("".join(lines))
+    code, out, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"in.jsonl:3: error: this is no measurement: {complaint}")
+    assert not Path("new.sqlite").exists()
+
+
+def test_any_other_line_is_a_clean_error(tilewright: Tilewright, db: str) -> None:
+    text = told(tilewright("db", "export", "--db", db))
+    random = Random(0)
+    for _ in range(drawn(200)):
+        at = random.randrange(1, text.count("\n"))
+        lines = text.splitlines(keepends=True)
+        lines[at] = retyped(lines[at], random) + "\n"
+        Path("in.jsonl").write_text("".join(lines))
+        code, _, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
+        assert code == 0 or (code == 2 and err.startswith(f"in.jsonl:{at + 1}: error: ")), lines[at]
+        Path("in.jsonl").write_bytes(damaged(text.encode(), random))
+        assert tilewright("db", "import", "in.jsonl", "--db", "new.sqlite").code in (0, 2)
 
 
 @pytest.mark.parametrize(

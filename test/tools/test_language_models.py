@@ -25,7 +25,7 @@ def test_all_levels_are_printed(tilewright: Tilewright, model: str):
     assert 'torch.name = "model.layers.0.mlp.up_proj.weight"' in torch.out
     assert "layers.1" not in torch.out
     loops = tilewright("compile", model, *SHORT, "--ir", "loop", "-o", "loops.mlir")
-    assert (loops.out, loops.err) == ("", "")
+    assert (loops.out, loops.err) == ("", "wrote loops.mlir\n")
     assert "loop.kernel @scaled_dot_product_attention(" in Path("loops.mlir").read_text()
 
 
@@ -76,7 +76,7 @@ def test_values_are_not_there(tilewright: Tilewright, model: str):
         (("nobody/nothing",), "'nobody/nothing' is neither a folder nor in the Hugging Face cache"),
         ((".",), "the folder '.' has no config.json"),
         (("-c", "torch.randn(3) + 1", "--layers", "2"), "--layers is of a MODEL, and this is none"),
-        (("a/b.mlir", "--dtype", "float16"), "--dtype is of a MODEL, and this is none"),
+        (("-c", "torch.randn(3)", "--dtype", "float16"), "--dtype is of a MODEL, and this is none"),
         (("a/b.mlir",), "cannot read 'a/b.mlir': No such file or directory"),
         (("a/b.pt2",), "cannot read 'a/b.pt2': No such file or directory"),
         (("model", "--layers", "3"), "the model has 2 layers: 3 of them cannot be taken"),

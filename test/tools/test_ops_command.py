@@ -141,12 +141,31 @@ def test_json(capsys: pytest.CaptureFixture[str]):
     assert {op["op"] for op in json.loads(out)["supported"]} == {op.name for op in OPS}
 
 
-@pytest.mark.parametrize("arguments", [["sofmax"], ["relu", "sofmax"], ["torch.sofmax"]])
+@pytest.mark.parametrize("arguments", [["sofmax"], ["--json", "sofmax"], ["torch.sofmax"]])
 def test_an_unknown_name_is_an_error(arguments: list[str], capsys: pytest.CaptureFixture[str]):
     code, out, err = ops(capsys, *arguments)
     assert (code, out) == (2, "")
     assert err.startswith("error: 'torch.sofmax'" if "." in arguments[0] else "error: 'sofmax'")
     assert "did you mean softmax" in err
+
+
+@pytest.mark.parametrize("arguments", [["topk", "expp"], ["expp", "topk", "sofmax"]])
+def test_good_names_are_printed_beside_an_error_for_each_other(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+):
+    code, out, err = ops(capsys, *arguments)
+    assert code == 2
+    assert out == ops(capsys, "topk")[1]
+    unknown = [name for name in arguments if name != "topk"]
+    for name, line in zip(unknown, err.splitlines(), strict=True):
+        assert line.startswith(f"error: '{name}' is not in the table")
+        assert "did you mean " in line
+
+
+def test_good_names_are_in_the_json_beside_an_error(capsys: pytest.CaptureFixture[str]):
+    code, out, err = ops(capsys, "--json", "topk", "expp")
+    assert (code, err.count("error: ")) == (2, 1)
+    assert out == ops(capsys, "--json", "topk")[1]
 
 
 def test_nothing_near(capsys: pytest.CaptureFixture[str]):

@@ -54,7 +54,7 @@ ILL_FORMED = {
     "unknown operation": (
         "func.func @f(%a: i32) {\n  %0 = arith.adi %a, %a : i32\n  func.return\n}\n",
         "x.mlir:2:18: error: Operation arith.adi is not registered"
-        " (did you mean arith.andi or arith.addi or arith.divf?)\n"
+        " (did you mean arith.andi or arith.addi?)\n"
         "  %0 = arith.adi %a, %a : i32\n"
         "                 ^^\n",
     ),
@@ -144,7 +144,7 @@ def test_argparse_leaves_with_one_line(
 ):
     with pytest.raises(SystemExit, match="2"):
         main([source(GOOD), *arguments.split()])
-    assert re.fullmatch("usage: opt-tool .*\nopt-tool: error: .*\n", capsys.readouterr().err)
+    assert re.fullmatch("opt-tool: error: .*\n", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_argparse_leaves_with_one_line(
         (".", None, "cannot read '.': Is a directory"),
         ("b.mlir", b"\x7fELF\xff\xfe", "cannot read 'b.mlir': it is not text"),
         ("z.mlir", b"a\0b", "cannot read 'z.mlir': it is not text"),
-        ("x.py", b"pass", "unknown file extension '.py' (-f mlir reads it)"),
+        ("x.py", b"pass", "unknown file extension '.py' (-f mlir reads any file)"),
     ],
 )
 def test_unreadable_input(

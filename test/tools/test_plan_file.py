@@ -32,7 +32,7 @@ def test_the_plan_in_the_place_of_the_ir(compile: Tilewright) -> None:
 def test_the_plan_beside_the_ir(name: str, start: str, compile: Tilewright) -> None:
     _, alone, _ = compile(*PROGRAM, "--ir", "tile")
     code, out, err = compile(*PROGRAM, "--ir", "tile", "--plan", name)
-    assert (code, out, err) == (0, alone, "")
+    assert (code, out, err) == (0, alone, f"wrote {name}\n")
     text = Path(name).read_text()
     assert text.startswith(start)
     compile(*PROGRAM, "--plan", name)
@@ -40,7 +40,8 @@ def test_the_plan_beside_the_ir(name: str, start: str, compile: Tilewright) -> N
 
 
 def test_both_to_files(compile: Tilewright) -> None:
-    assert compile(*PROGRAM, "--plan", "p.txt", "-o", "x.cu") == (0, "", "")
+    written = "wrote p.txt\nwrote x.cu\n"
+    assert compile(*PROGRAM, "--plan", "p.txt", "-o", "x.cu") == (0, "", written)
     assert "__global__" in Path("x.cu").read_text()
     assert compile(*PROGRAM, "--plan", "-")[1] == Path("p.txt").read_text()
 

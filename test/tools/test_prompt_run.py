@@ -170,6 +170,8 @@ MISTAKES = {
 
 @pytest.mark.parametrize("command", MISTAKES)
 def test_mistakes(saved: Path, tilewright: Tilewright, command: str):
+    for name in ("x", "x.mlir"):
+        Path(name).touch()
     words = command.replace("MODEL", str(saved / "llama")).split()
     result = tilewright(*words)
     assert (result.code, result.out) == (2, "")

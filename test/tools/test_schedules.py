@@ -87,6 +87,26 @@ def test_mistakes(tilewright: Tilewright, schedules: list[str], complaint: str) 
     assert complaint in err
 
 
+RESERVED = "(torch.exp(torch.randn(9)), torch.ones(9).sum() * 2)"
+"""Two kernels: exp, whose name CUDA has taken, and mul_sum."""
+
+
+@needs_nvrtc
+def test_names_that_run_prints_can_be_pasted(tilewright: Tilewright) -> None:
+    table = tilewright("run", "-c", RESERVED).out.split("sector factor\n")[1]
+    names = [line.split()[0] for line in table.splitlines()[:2]]
+    assert names == ["exp_", "mul_sum"]
+    given = [word for name in names for word in ("--schedule", f"{name}=tileify,mark-unroll")]
+    code, out, _ = tilewright("compile", "-c", RESERVED, "--ir", "tile", *given)
+    assert (code, out.count('schedule "tileify,mark-unroll')) == (0, 2)
+
+
+def test_a_kernel_goes_by_one_name_or_the_other(tilewright: Tilewright) -> None:
+    both = ["--schedule", "exp=tileify", "--schedule", "exp_=tileify"]
+    code, _, err = tilewright("compile", "-c", RESERVED, *both)
+    assert (code, err) == (2, "error: there are two schedules for @exp\n")
+
+
 @pytest.mark.parametrize("level", ["torch", "tensor"])
 def test_there_are_no_kernels_to_schedule_above_loop_ir(tilewright: Tilewright, level: str) -> None:
     code, out, err = tilewright("compile", "-c", TWO, "--schedule", TILES, "--ir", level)

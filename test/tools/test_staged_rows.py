@@ -5,7 +5,8 @@ import json
 from pathlib import Path
 
 from needs import needs_nvrtc
-from run_lines import run_in_terminal
+
+from tilewright.tools.run_lines import run_in_terminal
 
 from .conftest import Tilewright
 

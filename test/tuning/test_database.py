@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tilewright.tuning.database import Database
-from tilewright.tuning.database_file import SCHEMA, DatabaseError
+from tilewright.tuning.database_schema import SCHEMA, DatabaseError
 from tilewright.tuning.key import KernelNote, Key, Record
 from tilewright.tuning.measurement import Measurement
 
@@ -112,10 +112,10 @@ def test_merging_keeps_what_is_newer_in_any_order(tmp_path: Path) -> None:
 
 
 def test_a_merge_that_fails_leaves_nothing(path: Path) -> None:
-    wrong = Record(KEY, FAST._replace(problem=None), "2026")  # pyright: ignore[reportArgumentType]
+    wrong = Record(KEY, FAST._replace(problem=None), "2026-01-01")  # pyright: ignore[reportArgumentType]
     with Database.writing(path) as database:
-        with pytest.raises(DatabaseError, match="NOT NULL"):
-            database.merge([], [Record(KEY, SLOW, "2026"), wrong])
+        with pytest.raises(DatabaseError, match="problem is null, and should be a text"):
+            database.merge([], [Record(KEY, SLOW, "2026-01-01"), wrong])
         assert list(database.records()) == []
 
 

@@ -15,7 +15,7 @@ from tilewright.passes.lowering import lower
 from tilewright.passes.trace import Listener, Rule, listening
 from tilewright.tuning import knowledge
 from tilewright.tuning.database import Database
-from tilewright.tuning.database_file import DatabaseError
+from tilewright.tuning.database_schema import DatabaseError
 from tilewright.tuning.goldens import Golden, GoldenFile
 from tilewright.tuning.kernel_key import digest, key_of
 from tilewright.tuning.kernel_records import KernelRecords

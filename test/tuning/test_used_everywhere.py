@@ -18,7 +18,7 @@ from tilewright.tools.bench.environment import schedules
 from tilewright.torch_compile import backend
 from tilewright.tuning import knowledge
 from tilewright.tuning.database import Database
-from tilewright.tuning.database_file import DatabaseError
+from tilewright.tuning.database_schema import DatabaseError
 from tilewright.tuning.kernel_key import key_of
 from tilewright.tuning.kernel_records import KernelRecords
 from tilewright.tuning.measurement import Measurement

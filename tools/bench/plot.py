@@ -3,12 +3,14 @@
 
 from collections.abc import Sequence
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.tools.bench.row import Row
 from tilewright.tools.bench.summary import AGAINST, is_same, losses_first
+from tilewright.tools.output_path import write_bytes
 
 _COLORS = {"vs_eager": "#3b6fb6", "vs_compile": "#e08a2c"}
 _INCHES_A_CASE = 0.22
@@ -43,10 +45,10 @@ def draw(rows: Sequence[Row], title: str, path: str) -> None:
     axes.set_xlabel("times as fast (log scale); ~ within the noise, ? nothing can be said")
     axes.set_title(title, fontsize=9)
     axes.legend(loc="upper right", fontsize=8)
-    try:
-        figure.savefig(path, dpi=120)  # pyright: ignore[reportUnknownMemberType]
-    except OSError as err:
-        raise UsageError(f"cannot write '{path}': {err.strerror}") from err
+    drawn = BytesIO()
+    form = Path(path).suffix[1:]
+    figure.savefig(drawn, format=form, dpi=120)  # pyright: ignore[reportUnknownMemberType]
+    write_bytes(path, drawn.getvalue())
 
 
 def _times(value: float, position: int) -> str:

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tilewright.codegen.whole_file import write_whole
 from tilewright.errors import UsageError
 from tilewright.tools.bench.request import AnyCase
 from tilewright.tools.bench.row import SCHEMA, Row, head
+from tilewright.tools.output_path import write_text
 
 
 class ResultsFile:
@@ -47,10 +47,7 @@ class ResultsFile:
         self._rows[row["name"]] = row
         if self._path is None:
             return
-        try:
-            write_whole(self._path, self.text(list(self._rows.values())).encode())
-        except OSError as err:
-            raise UsageError(f"cannot write '{self._path}': {err.strerror}") from err
+        write_text(str(self._path), self.text(list(self._rows.values())))
 
     def text(self, rows: Sequence[Row]) -> str:
         """The JSON of these rows."""

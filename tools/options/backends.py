@@ -3,6 +3,8 @@
 
 import argparse
 
+from tilewright.tools.argument_parser import unknown_value
+
 BACKENDS = ("eager", "compile", "max-autotune")
 """Whom `bench` compares with: those of `tools/bench/contestants.py`, which are PyTorch's."""
 
@@ -20,6 +22,5 @@ def add_backends(parser: argparse.ArgumentParser) -> None:
 def _backends(text: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name for name in text.split(",") if name))
     if unknown := [name for name in names if name not in BACKENDS]:
-        known = ", ".join(BACKENDS)
-        raise argparse.ArgumentTypeError(f"unknown backend '{unknown[0]}'; known: {known}")
+        raise argparse.ArgumentTypeError(unknown_value("backend", unknown[0], BACKENDS))
     return names

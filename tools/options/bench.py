@@ -13,7 +13,8 @@ from tilewright.tools.options.numbers import seconds, several
 _EPILOG = """\
 Every case is computed by Tilewright and by PyTorch, eager and compiled, each as a CUDA graph. First
 results are compared with float64, then all are timed in turns. Losses come first in the table. No
-ratio is shown where a result is wrong, a time is not possible, or noise exceeds the difference.
+ratio is shown where a result is wrong, a time is not possible, or noise exceeds the difference. The
+expressions of a suite are code, which is run: take suites that you trust.
 
   tilewright {} benchmarks/suite84.json --json results.json --plot results.png
   tilewright {} benchmarks/suite84.json --static      without a GPU
@@ -21,6 +22,12 @@ ratio is shown where a result is wrong, a time is not possible, or noise exceeds
 
 exit code: 0 if all that was measured is right, 1 if not; docs/benchmarking.md says more
 """
+
+SHORT = {
+    "qwen2.5-7b": "Qwen/Qwen2.5-7B",
+    "tinyllama": "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
+}
+"""Short names of models, and what `find_model` takes."""
 
 
 def add(add_parser: AddParser) -> None:
@@ -33,6 +40,7 @@ def add(add_parser: AddParser) -> None:
         nargs="?",
         help="cases, as benchmarks/suite84.json has them",
     )
+    parser.set_defaults(reads={"suite": "file", "model": "short model"})
     _add_block(parser)
     parser.add_argument(
         "--static",

@@ -15,13 +15,32 @@ def add(add_parser: AddParser) -> None:
     parser = command(add_parser, "compile", "compile_command", help, BARE)
     add_program(parser)
     parser.add_argument("--ir", choices=LEVELS, default="cuda", help="the level; default: cuda")
+    parser.add_argument(
+        "--print-debuginfo",
+        action="store_true",
+        help="print the IR with locations: comments of the CUDA text that is made of it keep the "
+        "names of PyTorch's operators",
+    )
     _add_outputs(parser)
     parser.add_argument(
         "-v",
         dest="verbosity",
         action="count",
         default=0,
-        help="say on stderr what passes left alone; -vv prints every rewrite before the IR",
+        help="print on stderr what passes skipped, and why; -vv prints every rewrite before the IR",
+    )
+    add_only(parser, "-v and -vv")
+
+
+def add_only(parser: argparse.ArgumentParser, options: str) -> None:
+    """Add the filter of traces; `options` are those that print them."""
+    parser.add_argument(
+        "--only",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help=f"of {options}: only rules, passes and kernels with TEXT in their name, as t:007, "
+        "stage-inputs or matmul; t:007@matmul is a rule at a kernel; once for each",
     )
 
 

@@ -28,11 +28,11 @@ def add(add_parser: AddParser) -> None:
         added.add_argument("--db", metavar="FILE", help="the database; default: the user's own")
         return added
 
-    ls = action("ls", "list the kernels that were measured, and on what")
-    show = action("show", "say all that is known of a kernel")
-    show.add_argument("kernel", metavar="KERNEL", help="its name, or how its digest begins")
+    ls = action("ls", "list the kernels that are known, and on what")
+    show = action("show", "print all that is known of a kernel")
+    show.add_argument("kernel", metavar="KERNEL", help="its name or its key, as `db ls` lists them")
     best = action("best", "print the best schedules, one for each kernel and device")
-    best.add_argument("kernel", metavar="KERNEL", nargs="?", help="of these kernels only")
+    best.add_argument("kernel", metavar="KERNEL", nargs="?", help="only of this name or key")
     for each in (ls, show, best):
         each.add_argument("--json", action="store_true", help="as JSON")
     _add_exchange(action)
@@ -50,6 +50,7 @@ def _add_exchange(action: Callable[[str, str], argparse.ArgumentParser]) -> None
         "tuning/goldens/; what such a file says of other kernels stays",
     )
     read = action("import", "add what `export` has written")
+    read.set_defaults(reads={"files": "file"})
     read.add_argument("files", metavar="FILE", nargs="+", help="- for stdin")
     merge = action("merge", "add what is in other databases")
     merge.add_argument("files", metavar="FILE", nargs="+", help="a database")

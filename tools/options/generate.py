@@ -25,6 +25,7 @@ def add(add_parser: AddParser) -> None:
     help = "continue a text with a language model"
     parser = command(add_parser, "generate", "generate_command", help, _EXAMPLES)
     parser.add_argument("model", metavar="MODEL", help="a folder, or ORGANISATION/MODEL")
+    parser.set_defaults(reads={"model": "model"})
     add_prompt(parser, required=True)
     parser.add_argument(
         "--max-new-tokens",

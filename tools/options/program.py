@@ -32,6 +32,7 @@ def add_source(parser: argparse.ArgumentParser, files: str) -> None:
     add_model(parser)
     program = parser.add_mutually_exclusive_group(required=True)
     program.add_argument("file", metavar="FILE", nargs="?", help=files)
+    parser.set_defaults(reads={"file": "program"})
     program.add_argument("-c", dest="expression", metavar="EXPR", help="a PyTorch expression")
     add_target(parser)
 

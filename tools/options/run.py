@@ -15,6 +15,7 @@ def add(add_parser: AddParser) -> None:
     help = "compile a program, run its kernels and compare the results"
     parser = command(add_parser, "run", "run_command", help, PROMPTED)
     add_program(parser)
+    parser.set_defaults(reads={"file": "program", "against": "file", "inputs": "file"})
     add_prompt(parser, required=False)
     parser.add_argument(
         "-o",

@@ -66,3 +66,4 @@ def add(add_parser: AddParser) -> None:
         help="also write counts and places, - for stdout; kernels that are in FILE already are not "
         "run again, if seed, target and sources are the same",
     )
+    parser.set_defaults(reads={"sources": "kernels", "model": "short model"})

@@ -24,7 +24,8 @@ _EPILOG = """\
 Each kernel is tuned by itself, kernels that are alike once. The planner's schedule comes first; the
 best is never slower than that. Every measurement goes into the database at once, also of schedules
 that fail: there compile, run, bench and torch.compile find the best. Control-C ends with what was
-found so far.
+found so far. The expressions of a suite are code, and are run as that of -c: take suites that you
+trust.
 
   tilewright {} -c "nn.RMSNorm(2048)(torch.randn(1, 32, 2048))" -v --budget 10m
   tilewright {} benchmarks/suite84.json --filter softmax --evaluator model

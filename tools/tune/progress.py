@@ -64,7 +64,7 @@ class TuningProgress(AbstractContextManager["TuningProgress"]):
         done = found.measured if isinstance(self._budget, int) else seconds
         rate = found.measured / seconds if seconds else 0.0
         assert self._task is not None
-        says = f"best {_best(found)}, {found.measured} measured, {rate:.1f}/s"
+        says = f"best {_best(found)}, {found.measured} tried, {rate:.1f}/s"
         self._bar.update(self._task, completed=done, says=says)
         if self._is_verbose:
             self._out.print(_line(found, latest), markup=False, soft_wrap=True)

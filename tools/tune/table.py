@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from tilewright.tools.terminal import counted, show, table
+from tilewright.errors import counted
+from tilewright.tools.terminal import show, table
 from tilewright.tools.tune.differences import differences
 from tilewright.tools.tune.findings import Findings
 from tilewright.tuning.measurement import Measurement
@@ -19,10 +20,11 @@ _NUMBERS = ("us", "quartiles", "faster")
 _SUMMARY = ("default us", "best us", "faster")
 
 
-def print_findings(found: Findings, out: Console) -> None:
-    """A table of the best schedules, and the best one as `--schedule` takes it."""
+def print_findings(found: Findings, out: Console, *, is_estimate: bool) -> None:
+    """Print the best schedules as a table, and the best one as `--schedule` takes it."""
     known = len(found.measurements) - found.measured
-    counts = [f"{counted(found.measured, 'schedule')} measured", f"{known} known" if known else ""]
+    verb = "estimated" if is_estimate else "measured"
+    counts = [f"{counted(found.measured, 'schedule')} {verb}", f"{known} known" if known else ""]
     failed = found.failed
     counts.append(f"{len(failed)} without a time" if failed else "")
     out.print(found.title, style="bold", markup=False, end="")

@@ -91,9 +91,11 @@ class _Source:
     def _read(self, lanes: Lanes, wanted: int) -> Iterator[Place]:
         addresses = self._addresses(lanes)
         if wanted < self._size:
-            byte = Access(Mode.LOAD, 1, self._line)
-            if list(self._memory.places(lanes, addresses + (wanted - 1), byte)):
-                yield from self._memory.places(lanes, addresses, byte)
+            part = wanted & -wanted
+            access = Access(Mode.LOAD, part, self._line)
+            parts = (addresses + start for start in range(0, wanted, part))
+            found = [list(self._memory.places(lanes, part, access)) for part in parts]
+            yield from found[0] if all(found) else []
             return
         access = Access(Mode.LOAD, self._size, self._line)
         for place in self._memory.places(lanes, addresses, access):

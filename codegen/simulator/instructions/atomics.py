@@ -15,6 +15,7 @@ from tilewright.codegen.simulator.instructions.elementwise import Function, wher
 from tilewright.codegen.simulator.instructions.memory_access import Port
 from tilewright.codegen.simulator.lanes import Lanes
 from tilewright.codegen.simulator.memory import Access, Mode, Place
+from tilewright.codegen.simulator.observed import observes
 from tilewright.codegen.simulator.operands import TYPES, Instruction, Register
 from tilewright.codegen.simulator.registers import Values
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
@@ -90,7 +91,8 @@ def _atomic(unit: Unit, instruction: Instruction) -> Step:
     result = operands.pop(0) if instruction.root == "atom" else None
     keeps = isinstance(result, Register) and _is_read(unit, result)
     target = unit.registers.target(result, dtype) if keeps and result is not None else None
-    access = Access(Mode.ATOMIC, dtype.itemsize, instruction.line, scope_of(instruction))
+    scope, observing = scope_of(instruction), observes(unit.kernel, instruction)
+    access = Access(Mode.ATOMIC, dtype.itemsize, instruction.line, scope, observes=observing)
     port = Port(unit, instruction, operands[0], access)
     values = [unit.registers.source(operand, dtype) for operand in operands[1:]]
     accumulate = _ACCUMULATE.get(operation) if target is None else None

@@ -6,7 +6,7 @@ PTX ISA 9.0, sections 9.7.9.25.4 and 9.7.9.25.5. Tile mode, without multicast or
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tilewright.codegen.simulator.counters import SECTOR
 from tilewright.codegen.simulator.findings import Kind
 from tilewright.codegen.simulator.global_memory import Array
+from tilewright.codegen.simulator.global_races import BulkRead
 from tilewright.codegen.simulator.instructions.memory_access import addresses
 from tilewright.codegen.simulator.lanes import Integers, Lanes, compact
 from tilewright.codegen.simulator.mbarriers import BulkCopy
@@ -44,6 +45,14 @@ def bulk_copy(unit: Unit, instruction: Instruction) -> Step:
     raise unknown(instruction)
 
 
+class _Source(NamedTuple):
+    """Runs of `size` bytes of an array."""
+
+    array: Array
+    offsets: Integers
+    size: int
+
+
 class _Bulk(ABC):
     """What both forms share: where copies go, and the mbarrier that they complete on."""
 
@@ -52,7 +61,7 @@ class _Bulk(ABC):
         self.line = instruction.line
         self._target = addresses(unit, instruction.operands[target])
         self._mbarrier = addresses(unit, instruction.operands[mbarrier])
-        self._object = Access(Mode.ATOMIC, 8, instruction.line)
+        self._object = Access(Mode.OBJECT, 8, instruction.line)
         self._sectors = unit.meters.count(instruction.line, "global", "bulk", _UNIT)
         self._started: list[StartedCopy] = []
 
@@ -71,7 +80,13 @@ class _Bulk(ABC):
         """Start the copy of one lane, to that shared address, completing on that mbarrier."""
 
     def _copy(
-        self, lane: int, target: int, within: Integers, data: NDArray[np.uint8], mbarrier: int
+        self,
+        lane: int,
+        target: int,
+        within: Integers,
+        data: NDArray[np.uint8],
+        mbarrier: int,
+        source: _Source,
     ) -> None:
         """Starts a copy to the bytes `within` of the block that `target` names."""
         unit = self.unit
@@ -86,8 +101,11 @@ class _Bulk(ABC):
         copy = BulkCopy(offsets, data, data.size, self.line)
         barrier = unit.mbarriers.start(mbarrier, lane, copy)
         if barrier is not None and unit.shared.checks:
+            agent, time = barrier.agent, barrier.copy_time
+            read = BulkRead(source.offsets, source.size, agent, time, self.line)
+            unit.global_memory.read_in_bulk(source.array, lane, read)
             touch = unit.shared.touch(lane, offsets, _UNIT, self.line)
-            self._started.append(StartedCopy(touch, barrier.agent, barrier.copy_time))
+            self._started.append(StartedCopy(touch, agent, time))
 
     def _count(self, array: Array, offsets: Integers) -> None:
         """Whole sectors that hold any of the elements at `offsets`: none is asked for twice."""
@@ -134,7 +152,8 @@ class _Tensor(_Bulk):
         origin = tuple(int(c[lane]) for c in reversed(self._coordinates))
         data, offsets = map.load(array.data, origin)
         self._count(array, offsets)
-        self._copy(lane, target, map.places(start), data, mbarrier)
+        source = _Source(array, offsets, map.array.itemsize)
+        self._copy(lane, target, map.places(start), data, mbarrier, source)
 
 
 class _Plain(_Bulk):
@@ -153,19 +172,22 @@ class _Plain(_Bulk):
                 lane, f"of {size} bytes with a size or address no multiple of 16", Kind.MISALIGNED
             )
             return
-        data = list(self._read(one, source, size))
-        if data:
+        found = self._read(one, source, size)
+        if found is not None:
+            at = int(found.offsets[0])
+            data = found.array.data[at : at + size].reshape(-1, _UNIT).copy()
             within = start + np.arange(0, size, _UNIT)
-            self._copy(lane, target, within, np.concatenate(data).reshape(-1, _UNIT), mbarrier)
+            self._copy(lane, target, within, data, mbarrier, found)
 
-    def _read(self, one: Lanes, source: int, size: int) -> Iterator[NDArray[np.uint8]]:
+    def _read(self, one: Lanes, source: int, size: int) -> _Source | None:
         """The bytes, if all of them are in one array."""
-        access = Access(Mode.LOAD, _UNIT, self.line)
+        access = Access(Mode.SOURCE, _UNIT, self.line)
         first, last = (
             list(self.unit.global_memory.places(one, np.array([at]), access))
             for at in (source, source + size - _UNIT)
         )
-        if first and last and isinstance(first[0].block, Array):
-            at = int(first[0].offsets[0])
-            self._count(first[0].block, np.arange(at, at + size, _UNIT))
-            yield first[0].block.data[at : at + size]
+        if not first or not last or not isinstance(first[0].block, Array):
+            return None
+        array, at = first[0].block, int(first[0].offsets[0])
+        self._count(array, np.arange(at, at + size, _UNIT))
+        return _Source(array, np.array([at]), size)

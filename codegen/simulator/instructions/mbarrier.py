@@ -38,21 +38,22 @@ def _value(unit: Unit, operands: list[Operand], default: int) -> Values:
 def _init(unit: Unit, instruction: Instruction) -> Step:
     modifiers(instruction, ("init", *_SPACES))
     where, *rest = instruction.operands
-    places = _places(unit, instruction, where, Mode.STORE)
+    places = _places(unit, instruction, where, Mode.MAKE)
     count = _value(unit, rest, 0)
 
     def run(lanes: Lanes) -> None:
         for place in places(lanes):
             counts = count[place.lanes.index].astype(np.int64)
             place.block.items(_SIZE)[place.offsets // _SIZE] = 0
-            unit.mbarriers.init(place.lanes.numbers(), place.offsets, counts)
+            makers = place.lanes.numbers()
+            unit.mbarriers.init(makers, place.offsets, counts, instruction.line)
 
     return run
 
 
 def _invalidate(unit: Unit, instruction: Instruction) -> Step:
     modifiers(instruction, ("inval", *_SPACES))
-    places = _places(unit, instruction, instruction.operands[0], Mode.STORE)
+    places = _places(unit, instruction, instruction.operands[0], Mode.MAKE)
 
     def run(lanes: Lanes) -> None:
         for place in places(lanes):
@@ -64,7 +65,7 @@ def _invalidate(unit: Unit, instruction: Instruction) -> Step:
 def _expect(unit: Unit, instruction: Instruction) -> Step:
     modifiers(instruction, ("expect_tx", *_SPACES, *_ORDERS))
     where, *rest = instruction.operands
-    places = _places(unit, instruction, where, Mode.ATOMIC)
+    places = _places(unit, instruction, where, Mode.OBJECT)
     bytes = _value(unit, rest, 0)
 
     def run(lanes: Lanes) -> None:
@@ -79,7 +80,7 @@ def _arrive(unit: Unit, instruction: Instruction) -> Step:
     """`arrive` and `arrive.expect_tx`, which arrives once; a remote one returns nothing."""
     parts = modifiers(instruction, ("arrive", "expect_tx", *_SPACES, *_ORDERS))
     target, where, *rest = instruction.operands
-    places = _places(unit, instruction, where, Mode.ATOMIC)
+    places = _places(unit, instruction, where, Mode.OBJECT)
     state = None if isinstance(target, Sink) else unit.registers.target(target, "b64")
     expects, releases = "expect_tx" in parts, "relaxed" not in parts
     amount = _value(unit, rest, 1)
@@ -107,7 +108,7 @@ def phase_wait(unit: Unit, instruction: Instruction) -> PhaseWait:
     parity = "parity" in parts
     return PhaseWait(
         instruction,
-        _places(unit, instruction, where, Mode.ATOMIC),
+        _places(unit, instruction, where, Mode.OBJECT),
         unit.registers.source(phase, "u32" if parity else "b64"),
         unit.registers.target(target, "pred"),
         parity,

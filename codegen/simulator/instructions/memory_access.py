@@ -10,6 +10,7 @@ from tilewright.codegen.simulator.counters import Meter
 from tilewright.codegen.simulator.instructions.elementwise import same, step
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import Access, Block, Mode, Place, Space
+from tilewright.codegen.simulator.non_coherent import is_non_coherent
 from tilewright.codegen.simulator.operands import (
     TYPES,
     Address,
@@ -63,7 +64,7 @@ class Port:
         self._meter: Meter | None = unit.meters.meter(
             instruction.line, name, instruction.root, access.size
         )
-
+        self._watch = unit.local.watch(instruction) if unit.local is not None else None
         self._atomics = unit.atomics
         self._strength = strength_of(instruction) if access.strong else None
 
@@ -73,6 +74,9 @@ class Port:
         if self._meter is not None:
             for place in found:
                 self._meter.add(place.lanes, place.offsets)
+        if self._watch is not None:
+            for place in found:
+                self._watch(place)
         if self._strength is None:
             return found
         if self._strength.updates:
@@ -101,7 +105,15 @@ def _load(unit: Unit, instruction: Instruction) -> Step:
     if space_name(instruction) == "param":
         return _load_parameter(unit, instruction)
     count, size = _shape(instruction)
-    access = Access(Mode.LOAD, count * size, instruction.line, scope_of(instruction))
+    strong = scope_of(instruction)
+    access = Access(
+        Mode.LOAD,
+        count * size,
+        instruction.line,
+        strong,
+        coherent=not is_non_coherent(instruction),
+        observes=strong is not None,
+    )
     port = Port(unit, instruction, source, access)
     targets = [unit.registers.widened(item, instruction.type) for item in _items(target)]
     element = TYPES[instruction.type]

@@ -81,6 +81,42 @@ def test_a_folder_that_cannot_be_written_is_done_without(
     assert len(compilations) == 2
 
 
+def test_the_folder_is_the_users_alone(tmp_path: Path):
+    before = os.umask(0)
+    try:
+        CubinCache(tmp_path / "above" / "folder").keep("a", "sm_90a", b"cubin")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "above" / "folder").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777, 0o1777])
+def test_a_folder_that_others_can_write_to_is_not_used(
+    mode: int, tmp_path: Path, compilations: Compilations
+):
+    CubinCache(tmp_path).keep(SOURCE, "sm_90a", b"planted")
+    assert CubinCache(tmp_path).cubin(SOURCE, "sm_90a") == b"planted"
+    tmp_path.chmod(mode)
+    for number in (1, 2):
+        with pytest.warns(UserWarning, match="machine code is not kept: others can write to"):
+            assert CubinCache(tmp_path).cubin(SOURCE, "sm_90a").startswith(b"\x7fELF")
+        assert len(compilations) == number
+
+
+def test_a_folder_of_somebody_else_is_not_used(
+    tmp_path: Path, compilations: Compilations, monkeypatch: pytest.MonkeyPatch
+):
+    CubinCache(tmp_path).keep(SOURCE, "sm_90a", b"planted")
+    user = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    (tmp_path / "link").symlink_to(tmp_path)
+    for folder in (tmp_path, tmp_path / "link"):
+        with pytest.warns(UserWarning, match=f"belongs to somebody else .user {user}"):
+            assert CubinCache(folder).cubin(SOURCE, "sm_90a").startswith(b"\x7fELF")
+    assert len(compilations) == 2
+    assert [path.suffix for path in sorted(tmp_path.iterdir())] == [".cubin", ""]
+
+
 def test_what_does_not_compile_leaves_nothing(tmp_path: Path):
     with pytest.raises(CudaCompileError, match=r"kernels\.cu:1"):
         CubinCache(tmp_path).cubin("nonsense", "sm_90a")

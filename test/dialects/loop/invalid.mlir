@@ -277,3 +277,27 @@ loop.kernel @k(%x: memref<8x8xf32>) -> (%out: memref<8xf32>) {
     loop.store %s, %out[%i] : memref<8xf32>
   }
 }
+
+// -----
+
+loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: 'loop.load': Expected operandSegmentSizes property
+  "loop.load"(%s) <{map = affine_map<() -> ()>, mask = affine_map<(d0) -> ()>}> : (memref<8xf32>) -> f32
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  // CHECK: 'loop.load':
+  "loop.load"(%x) <{map = affine_map<() -> ()>, operandSegmentSizes = array<i32: 1, -1, 1>}> : (memref<8xf32>) -> f32
+}
+
+// -----
+
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.for %i in 1099511627776 {
+    // CHECK: 'loop.for': 1208925819614629174706176 points; at most 288230376151711744 are supported
+    loop.for %j in 1099511627776 {
+    }
+  }
+}

@@ -345,3 +345,29 @@ loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
     } : memref<8xf32, 3 : i64>
   }
 }
+
+// -----
+
+// A value that is defined by itself, which the stage would follow without end.
+loop.kernel @k(%b: memref<64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%t = thread 64) {
+    %s = tile.stage (%k) in [64] {
+      %0 = loop.load %b[%k] : memref<64xf32>
+      // CHECK: 'arith.mulf': operand #0 is not defined before this use
+      %1 = arith.mulf %1, %0 : f32
+      loop.yield %1 : f32
+    } : memref<64xf32, 3 : i64>
+  }
+}
+
+// -----
+
+loop.kernel @k(%a: memref<33x36xf32>) -> (%out: memref<33xf32>) {
+  tile.launch (%t = thread 64) {
+    // CHECK: every coordinate of a slab takes at least one step
+    %as = tile.stage (%i, %k) in [32, 0] ring(depth 2) transport(cp_async) {
+      %0 = loop.load %a[%i, %k] : memref<33x36xf32>
+      loop.yield %0 : f32
+    } : memref<32x0xf32, 3 : i64>
+  }
+}

@@ -110,7 +110,7 @@ def test_another_environment_begins_anew(
 def test_a_case_that_has_changed_is_measured_again(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     run(CASES[:1], json=str(path))
-    other = Case("fast", "relu", "torch.relu(t0)", ((8,),), "", 1, 1, 1, 1.0)
+    other = Case("fast", "relu", "torch.relu(t0)", ((8,),), {}, 1, 1, 1, 1.0)
     run([other], json=str(path), answers={"fast": row(other, 3.0, 3.0)})
     assert asked(tmp_path) == ["fast", "fast"]
 
@@ -198,7 +198,7 @@ def suite(tmp_path: Path) -> str:
         (["--filter", "c"], 2, "has 'c' in its name"),
         (["--filter", "("], 2, "'(' is no regular expression"),
         (["--filter", "a", "--only", "a"], 2, "not allowed with"),
-        (["--backends", "eager,tvm"], 2, "unknown backend 'tvm'; known: eager, compile, max"),
+        (["--backends", "eager,tvm"], 2, "unknown backend 'tvm' (known: eager, compile, max"),
         (["--limit", "0"], 2, "'0' is no number of seconds"),
         (["--stop-after", "soon"], 2, "'soon' is no number of seconds"),
         (["--target", "sm_80"], 2, "times are of the GPU that is present (--target goes with"),

@@ -156,7 +156,7 @@ def test_static(model: str, tmp_path: Path, tilewright: Tilewright) -> None:
         ("--model MODEL --block --seq 8,x", 2, "'x' is no positive number of tokens, as in '8,x'"),
         ("--model MODEL --block --seq 0", 2, "'0' is no positive number of tokens"),
         ("--model MODEL --block --only s7", 2, "has 's7' in its name"),
-        ("--model MODEL --block --dtype int8", 2, "invalid choice: 'int8'"),
+        ("--model MODEL --block --dtype int8", 2, "unknown value 'int8'"),
         ("--model MODEL --block --seq 8 --static --plot a.png", 2, "--plot is of times"),
         ("--model MODEL", 2, "a model is measured by its decoder block (add --block)"),
         ("--model llama --block", 2, "--model also takes qwen2.5-7b and tinyllama"),
@@ -176,6 +176,7 @@ def test_mistakes(
     tilewright: Tilewright,
 ) -> None:
     monkeypatch.setattr("tilewright.tools.bench.gpu.why_no_gpu", lambda: "a test")
+    Path("a.json").write_text("{}")
     given = [model if word == "MODEL" else word for word in argv.split()]
     if "--seq" not in given and "MODEL" in argv:
         given += ["--seq", "8"] if "a.json" not in given else []

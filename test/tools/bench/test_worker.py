@@ -18,8 +18,8 @@ from tilewright.tools.bench.environment import sources
 from tilewright.tools.bench.worker import serve
 from tilewright.tools.suite import Case
 
-RELU = Case("relu", "relu", "torch.relu(t0)", ((4, 8),), "all inputs torch.randn", 1, 1, 1, 1.0)
-WRONG = Case("wrong", "relu", "torch.relu(t9)", ((4, 8),), "all inputs torch.randn", 1, 1, 1, 1.0)
+RELU = Case("relu", "relu", "torch.relu(t0)", ((4, 8),), {}, 1, 1, 1, 1.0)
+WRONG = Case("wrong", "relu", "torch.relu(t9)", ((4, 8),), {}, 1, 1, 1, 1.0)
 
 
 def asked(contest: Contest, *cases: Case) -> list[dict[str, Any]]:

@@ -43,7 +43,7 @@ def test_the_model_finds_the_same_every_time(tmp_path: Path, tilewright: Tilewri
     assert first.code == 0
     assert first == second
     lines = first.out.splitlines()
-    assert lines[0] == "relu: 6 schedules measured"
+    assert lines[0] == "relu: 6 schedules estimated"
     assert lines[1].split()[:3] == ["us", "quartiles", "faster"]
     assert lines[2].split()[1:3] == ["0.00", "1.00x"]
     found = json.loads((tmp_path / "found.json").read_text())
@@ -58,7 +58,7 @@ def test_the_model_finds_the_same_every_time(tmp_path: Path, tilewright: Tilewri
 @pytest.mark.parametrize("search", ["random", "greedy"])
 def test_other_searches(search: str, tilewright: Tilewright) -> None:
     found = tilewright("tune", *RELU, *MODEL, "--budget", "3", "--search", search)
-    assert found.out.splitlines()[0] == "relu: 3 schedules measured"
+    assert found.out.splitlines()[0] == "relu: 3 schedules estimated"
 
 
 def test_searches_of_the_command_line_are_those_that_there_are() -> None:
@@ -69,7 +69,7 @@ def test_it_resumes(tmp_path: Path, tilewright: Tilewright) -> None:
     tilewright("tune", *RELU, *MODEL, "--budget", "3")
     before = known(tmp_path)
     more = tilewright("tune", *RELU, *MODEL, "--budget", "2", "--resume")
-    assert more.out.splitlines()[0] == "relu: 2 schedules measured, 3 known"
+    assert more.out.splitlines()[0] == "relu: 2 schedules estimated, 3 known"
     after = known(tmp_path)
     assert len(after) == 5
     assert set(before) < set(after)
@@ -77,7 +77,7 @@ def test_it_resumes(tmp_path: Path, tilewright: Tilewright) -> None:
 
 def test_nothing_need_be_kept(tmp_path: Path, tilewright: Tilewright) -> None:
     found = tilewright("tune", *RELU, "--evaluator", "model", "--no-db", "--budget", "2")
-    assert found.out.startswith("relu: 2 schedules measured\n")
+    assert found.out.startswith("relu: 2 schedules estimated\n")
     assert [*tmp_path.iterdir()] == []
 
 
@@ -101,8 +101,8 @@ def test_the_best_are_compiled(
     monkeypatch.setattr(shortlist, "isolated", Mock(return_value=ThreadPoolExecutor(1)))
     found = tilewright("tune", *RELU, *MODEL, "--budget", "5", "--shortlist", "2", "-v")
     assert found.code == 0
-    titles = [line for line in found.out.splitlines() if line.endswith(" measured")]
-    assert titles[0] == "relu: 5 schedules measured"
+    titles = [line for line in found.out.splitlines() if line.endswith(" estimated")]
+    assert titles[0] == "relu: 5 schedules estimated"
     assert titles[1].startswith("relu by machine code: ")
     assert "2/2 relu by machine code" in found.err
     with Database.reading(tmp_path / "tuned.sqlite") as database:
@@ -131,9 +131,9 @@ def test_kernels_of_a_suite_are_tuned_once(tmp_path: Path, tilewright: Tilewrigh
     assert found.code == 1
     assert found.err.startswith("error: case 'case3': ")
     lines = found.out.splitlines()
-    assert [line for line in lines if line.endswith("measured")] == [
-        "case0: relu: 1 schedule measured",
-        "case2: exp: 1 schedule measured",
+    assert [line for line in lines if line.endswith("estimated")] == [
+        "case0: relu: 1 schedule estimated",
+        "case2: exp: 1 schedule estimated",
     ]
     assert [line.split()[-1] for line in lines[-2:]] == ["1.00x", "1.00x"]
     with Database.reading(tmp_path / "tuned.sqlite") as database:
@@ -282,11 +282,11 @@ def test_where_nothing_can_be_measured(
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ((*RELU, "--budget", "9"), "relu: 3 schedules measured\n"),
+        ((*RELU, "--budget", "9"), "relu: 3 schedules estimated\n"),
         # Between programs, where kernels had a glance only.
         (
             ("-c", "F.rms_norm(torch.randn(4, 65536), (65536,))", "--budget", "30"),
-            "rms_norm: 3 schedules measured\n",
+            "rms_norm: 3 schedules estimated\n",
         ),
     ],
 )

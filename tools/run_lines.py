@@ -2,7 +2,7 @@
 """
 Runs the `// RUN:` lines of a file inside this process, twenty times faster than lit does.
 
-It understands what our tests and pages use: the tools of `COMMANDS`, `not`, pipes, `&&`, `2>&1`,
+It understands what tests and pages use: the tools of `COMMANDS`, `not`, pipes, `&&`, `2>&1`,
 `> FILE`, `< FILE`, and the substitutions `%s %S %t %T %%`. A pipe fails when any part of it fails,
 as in lit. Whatever else stands in a RUN line is an error here: lit, which runs the same files, is
 the reference.

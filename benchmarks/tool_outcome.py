@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How opt-tool ends for a text: well, in a diagnostic, or in one of the ways it never should."""
+
+import re
+import traceback
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from forked_runs import TooLongError
+
+from tilewright.tools.opt_tool import main as opt_tool
+
+FAILURES = ("internal error", "hang", "out of memory", "lost")
+
+_EXCEPTION = re.compile(r"(?!error:)[\w.]+(?::|$)")
+_FRAME = re.compile(r'File "(?:.*/)?((?:\w+/)?\w+\.pyx?)", line \d+, in (\S+)')
+_NOT_OURS = ("xdsl/", "forked_runs", "benchmarks/")
+_PLACED = re.compile(r"^\S[^\n]*?:\d+:\d+: error: ", re.MULTILINE)
+_BY_PASS = re.compile(r"error: .*\bpass '")
+_MEMORY = "no memory left"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How opt-tool ended."""
+
+    kind: str
+    """`fine`, `diagnosed`, `diagnosed without place`, or one of `FAILURES`."""
+    reached: bool
+    says: str
+    """The exception and its place for a failure, else the first line of the message."""
+
+
+def run_opt_tool(text: str, options: Sequence[str], folder: Path) -> Outcome:
+    """Run opt-tool over `text` in this process, by a file in `folder`."""
+    file = folder / "mutant.mlir"
+    file.write_text(text)
+    out, err = StringIO(), StringIO()
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            code = opt_tool([str(file), *options])
+    except BaseException as escaped:
+        return escaped_with(escaped)
+    return _judged(code, err.getvalue().replace(f"{folder}/", ""))
+
+
+def escaped_with(error: BaseException) -> Outcome:
+    """Return the outcome where an exception escapes."""
+    kind = "hang" if isinstance(error, TooLongError) else "internal error"
+    return Outcome(kind, True, _place(_trace(error)))
+
+
+def _judged(code: int, message: str) -> Outcome:
+    """Judge an exit code and what was printed on stderr."""
+    if "internal error. This is a bug" in message:
+        return Outcome("internal error", True, _place(message))
+    error = next((line for line in message.splitlines() if "error: " in line), "")
+    reached = code != 2 or _BY_PASS.search(error) is not None
+    if _MEMORY in error:
+        return Outcome("out of memory", True, error)
+    if code == 0:
+        return Outcome("fine", True, "")
+    if _PLACED.search(message):
+        return Outcome("diagnosed", reached, error)
+    return Outcome("diagnosed without place", reached, error)
+
+
+def _trace(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))
+
+
+def _place(trace: str) -> str:
+    """Where an exception was raised: its name, our innermost functions, and the innermost one."""
+    named = [line for line in trace.splitlines() if _EXCEPTION.match(line)]
+    name = named[-1].split(":")[0] if named else ""
+    frames = _FRAME.findall(trace)
+    ours = [frame for frame in frames if not frame[0].startswith(_NOT_OURS)]
+    inner = [f"{file}:{function}" for file, function in (*ours[-2:], *frames[-1:])]
+    return f"{name} @ {' <- '.join(dict.fromkeys(reversed(inner)))}"

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Accesses of one kind that do not race with each other, so that many of them count for one cell.
+
+Reads do not race with reads, nor atomics with atomics, so the last one does not stand for those
+before it. Each cell has the stamp of its last access; what that replaces goes into a log:
+
+    atomicAdd(&count, 1) by threads 0 and 1     last: thread 1     log: thread 0
+
+An access that meets them looks up its cells in the log. A stamp has the time in its upper bits and
+the thread in its lower ones.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.codegen.simulator.lanes import Booleans, Integers
+
+Stamps = NDArray[np.int64]
+
+_MOST_RUNS = 6
+_MOST_PENDING = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Logged accesses, ascending by cell."""
+
+    cells: Integers
+    stamps: Stamps
+
+
+class Crowd:
+    """
+    The accesses of one kind to `count` cells; `who` masks the bits of a stamp that name the thread.
+
+    `alive` returns which logged accesses may still race with a later one: the others are dropped.
+    """
+
+    def __init__(self, count: int, who: int, alive: Callable[[Integers, Stamps], Booleans]):
+        self.last: Stamps = np.zeros(count, np.int64)
+        self._crowded = np.zeros(count, np.bool_)
+        self._who = who
+        self._alive = alive
+        self._runs: list[_Run] = []
+        self._pending: list[_Run] = []
+        self._count = 0
+
+    def add(self, cells: Integers, stamps: Stamps) -> None:
+        """Record accesses to `cells`, several of which may be the same."""
+        before = self.last[cells]
+        replaced = (before != 0) & ((before ^ stamps) & self._who != 0)
+        if replaced.any():
+            self._log(cells[replaced], before[replaced])
+        self.last[cells] = stamps
+        lost = self.last[cells] != stamps
+        if lost.any():
+            self._log(cells[lost], stamps[lost])
+
+    def clear(self, cells: Integers) -> None:
+        """Forget the accesses to `cells`: a write has followed all of them."""
+        self.last[cells] = 0
+        self._crowded[cells] = False
+
+    def forget(self) -> None:
+        """Forget all accesses."""
+        self.last[:] = 0
+        self._crowded[:] = False
+        self._runs, self._pending, self._count = [], [], 0
+
+    def met(self, cells: Integers, knowledge: Integers) -> tuple[Integers, Stamps]:
+        """
+        Pairs of an access, as a place in `cells`, and a logged access to its cell.
+
+        Accesses to one cell with the same `knowledge` are represented by their first and last.
+        """
+        places = np.flatnonzero(self._crowded[cells])
+        if not len(places):
+            return places, np.zeros(0, np.int64)
+        places = _representatives(places, cells[places], knowledge[places])
+        pairs = [_pairs(run, places, cells[places]) for run in self._sorted()]
+        return np.concatenate([p for p, _ in pairs]), np.concatenate([s for _, s in pairs])
+
+    def refine(self, parts: int) -> None:
+        """Divide each cell into `parts` cells."""
+        self.last = np.repeat(self.last, parts)
+        self._crowded = np.repeat(self._crowded, parts)
+        within = np.arange(parts)
+        self._runs = [
+            _Run((run.cells[:, None] * parts + within).ravel(), np.repeat(run.stamps, parts))
+            for run in self._sorted()
+        ]
+
+    def _log(self, cells: Integers, stamps: Stamps) -> None:
+        self._crowded[cells] = True
+        self._pending.append(_Run(cells, stamps))
+        self._count += len(cells)
+        if self._count > _MOST_PENDING:
+            self._merge()
+
+    def _sorted(self) -> list[_Run]:
+        if self._pending:
+            self._runs.append(self._one_run(self._pending))
+            self._pending, self._count = [], 0
+        if len(self._runs) > _MOST_RUNS:
+            self._runs = [self._one_run(self._runs)]
+        return self._runs
+
+    def _merge(self) -> None:
+        """Sort what is pending; merge runs once they are many, each with the smaller before it."""
+        self._sorted()
+        while len(self._runs) > 1 and len(self._runs[-2].cells) < 2 * len(self._runs[-1].cells):
+            last = [self._runs.pop(), self._runs.pop()]
+            self._runs.append(self._one_run(last))
+
+    def _one_run(self, runs: list[_Run]) -> _Run:
+        """The accesses of several runs: of each cell and thread, the last one."""
+        cells = np.concatenate([run.cells for run in runs])
+        stamps = np.concatenate([run.stamps for run in runs])
+        alive = self._crowded[cells] & self._alive(cells, stamps)
+        cells, stamps = cells[alive], stamps[alive]
+        order = np.lexsort((stamps, stamps & self._who, cells))
+        cells, stamps = cells[order], stamps[order]
+        who = stamps & self._who
+        last = np.ones(len(cells), np.bool_)
+        last[:-1] = (cells[1:] != cells[:-1]) | (who[1:] != who[:-1])
+        return _Run(cells[last], stamps[last])
+
+
+def _representatives(places: Integers, cells: Integers, knowledge: Integers) -> Integers:
+    """The first and last place of each cell and knowledge."""
+    order = np.lexsort((knowledge, cells))
+    cells, knowledge, places = cells[order], knowledge[order], places[order]
+    differs = (cells[1:] != cells[:-1]) | (knowledge[1:] != knowledge[:-1])
+    ends = np.ones(len(places) + 1, np.bool_)
+    ends[1:-1] = differs
+    return places[ends[:-1] | ends[1:]]
+
+
+def _pairs(run: _Run, places: Integers, cells: Integers) -> tuple[Integers, Stamps]:
+    first, end = (np.searchsorted(run.cells, cells, side) for side in ("left", "right"))
+    count = end - first
+    start = np.cumsum(count) - count
+    entries = np.arange(int(count.sum())) + np.repeat(first - start, count)
+    return np.repeat(places, count), run.stamps[entries]

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the value of a register goes, by the instructions of a kernel and no run of it."""
+
+from tilewright.codegen.simulator.kernel import Kernel
+from tilewright.codegen.simulator.operands import (
+    Address,
+    Instruction,
+    Operand,
+    Pair,
+    Register,
+    Vector,
+)
+
+_DECIDING = ("setp", "set", "selp", "slct", "vote", "match", "shfl", "redux", "bar", "barrier")
+_MEMORY = ("ld", "ldu", "st", "atom", "red")
+
+
+def decides(kernel: Kernel, register: Register) -> bool:
+    """
+    True if the value may decide what a thread does: it is compared, or handed to another thread.
+
+    A value that only tells where to store, or what, decides nothing.
+    """
+    reached, before = {register.name}, 0
+    while len(reached) > before:
+        before = len(reached)
+        for instruction in kernel.instructions:
+            read, written = _operands(instruction)
+            if not names(read) & reached:
+                continue
+            if instruction.root in _DECIDING or _hands_on(instruction):
+                return True
+            reached |= names(written)
+    return False
+
+
+def names(operands: tuple[Operand, ...]) -> set[str]:
+    """The registers that operands name."""
+    found: set[str] = set()
+    for operand in operands:
+        match operand:
+            case Register(name) | Address(Register(name)):
+                found.add(name)
+            case Vector(items):
+                found |= names(items)
+            case Pair(value, predicate):
+                found |= names((value, predicate))
+            case _:
+                pass
+    return found
+
+
+def _hands_on(instruction: Instruction) -> bool:
+    """Whether a store leaves the value where the block's own threads may look for it."""
+    return instruction.root == "st" and "global" not in instruction.parts
+
+
+def _operands(instruction: Instruction) -> tuple[tuple[Operand, ...], tuple[Operand, ...]]:
+    """What an instruction reads, beside addresses of loads and updates, and what it writes."""
+    operands = instruction.operands
+    if instruction.root in _MEMORY:
+        values = tuple(each for each in operands if not isinstance(each, Address))
+        return (values, ()) if instruction.root in ("st", "red") else (values[1:], values[:1])
+    return operands[1:], operands[:1]

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Loads by the non-coherent path: `ld.global.nc` (`__ldg`, `const __restrict__`) and `ldu`.
+
+They may read what is read-only for the whole kernel. The memory consistency model does not apply to
+them (PTX ISA 9.0, section 8.1), so nothing orders such a load after a write of the same kernel: no
+barrier, fence or atomic does, and not even that the thread itself has written.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.codegen.simulator.findings import Findings, Kind
+from tilewright.codegen.simulator.geometry import Geometry
+from tilewright.codegen.simulator.kernel import Kernel
+from tilewright.codegen.simulator.lanes import Integers
+from tilewright.codegen.simulator.memory import Access, Block, Mode
+from tilewright.codegen.simulator.operands import Instruction
+
+
+def is_non_coherent(instruction: Instruction) -> bool:
+    """True if a load reads by the path that is not coherent with writes of the kernel."""
+    return instruction.root == "ldu" or "nc" in instruction.parts
+
+
+def loads_non_coherently(kernel: Kernel) -> bool:
+    """True if any instruction does."""
+    return any(map(is_non_coherent, kernel.instructions))
+
+
+class NonCoherentLoads:
+    """Compares such loads with the bytes of each array that the launch has written before them."""
+
+    def __init__(self, geometry: Geometry, findings: Findings):
+        self._geometry = geometry
+        self._findings = findings
+        self._written: dict[int, Block] = {}
+        """By the address of an array: 1 for each byte that was written."""
+
+    def check(
+        self, base: int, bytes: int, what: str, lanes: Integers, offsets: Integers, access: Access
+    ) -> None:
+        """Lanes access bytes at `offsets` of the array of `bytes` bytes at address `base`."""
+        if access.mode in (Mode.STORE, Mode.ATOMIC):
+            if base not in self._written:
+                self._written[base] = Block(np.zeros(bytes, np.uint8))
+            items = self._written[base].items(access.size)
+            items[offsets // access.size] = np.ones(access.size, np.uint8).view(items.dtype)
+        elif not access.coherent and base in self._written:
+            self._check_load(self._written[base], what, lanes, offsets, access)
+
+    def _check_load(
+        self, written: Block, what: str, lanes: Integers, offsets: Integers, access: Access
+    ) -> None:
+        found: NDArray[np.bool_] = written.items(access.size)[offsets // access.size] != 0
+        if not found.any():
+            return
+        lane = int(lanes[np.argmax(found)])
+        self._findings.add(
+            Kind.NON_COHERENT,
+            access.line,
+            f"{self._geometry.name(lane)} reads a place of {what} by a load that is not coherent "
+            "(__ldg, const __restrict__), but the kernel has written there",
+        )

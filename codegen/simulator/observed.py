@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Updates of a place that a thread has observed there.
+
+An update precedes what a thread does after it has read its value, or the value of an atomic that
+came later at the same place, and what others do who know of that: PTX ISA 9.0, sections 8.9.2 and
+8.9.6, observation order and causality order.
+
+    if (atomicAdd(&count, 1) == blocks - 1) count = 0;    the last one has observed all updates
+
+In another run the updates may come in another order. So they count as observed only for an atomic
+whose result decides what its thread does, or for a strong load.
+"""
+
+import numpy as np
+
+from tilewright.codegen.simulator.crowds import Stamps
+from tilewright.codegen.simulator.instruction_flow import decides
+from tilewright.codegen.simulator.kernel import Kernel
+from tilewright.codegen.simulator.lanes import Integers
+from tilewright.codegen.simulator.operands import Instruction, Register
+
+_MOST = 1 << 14
+
+
+def observes(kernel: Kernel, instruction: Instruction) -> bool:
+    """True if a thread knows after an atomic which updates of its place came before."""
+    result = instruction.operands[0] if instruction.root == "atom" else None
+    return isinstance(result, Register) and decides(kernel, result)
+
+
+class Observed:
+    """
+    When each thread has last updated each cell of an array, and last observed it.
+
+    `who` masks the bits of a stamp that name the thread.
+    """
+
+    def __init__(self, who: int) -> None:
+        self._who = who
+        self._rows = np.zeros((5, 0), np.int64)
+        """
+        For each cell and thread a column: cell, thread, when it updated, when it observed, and the
+        stamp of that.
+        """
+        self._pending: list[Integers] = []
+        self._now = 0
+        self._count = 0
+
+    def add(
+        self, cells: Integers, stamps: Stamps, turns: Integers, *, updates: bool, observes: bool
+    ) -> None:
+        """Record accesses of cells; `turns` lists them in the order in which they come."""
+        when = np.empty(len(cells), np.int64)
+        when[turns] = self._now + 1 + np.arange(len(cells))
+        self._now += len(cells)
+        rows = cells, stamps & self._who, when * updates, when * observes, stamps * observes
+        self._pending.append(np.stack(rows))
+        self._count += len(cells)
+        if self._count > max(_MOST, 2 * self._rows.shape[1]):
+            self._compact()
+
+    def since(self, cells: Integers, threads: Integers) -> tuple[Integers, Stamps]:
+        """
+        Observations of `cells` after `threads` have last updated them.
+
+        They come as pairs of a place in `cells` and the stamp of the observation.
+        """
+        self._compact()
+        known, who, updated, observed, stamps = self._rows
+        pairs: list[tuple[int, int]] = []
+        for place, (cell, thread) in enumerate(np.stack([cells, threads]).T.tolist()):
+            start, end = np.searchsorted(known, [cell, cell + 1]).tolist()
+            mine = start + np.flatnonzero(who[start:end] == thread)
+            last = int(updated[mine[0]]) if len(mine) else 0
+            after = start + np.flatnonzero(observed[start:end] > last)
+            pairs += [(place, stamp) for stamp in stamps[after].tolist()]
+        places, found = np.array(pairs, np.int64).reshape(-1, 2).T
+        return places, found
+
+    def refine(self, parts: int) -> None:
+        """Divide each cell into `parts` cells."""
+        self._compact()
+        within = np.arange(self._rows.shape[1] * parts) % parts
+        self._rows = np.repeat(self._rows, parts, axis=1)
+        self._rows[0] = self._rows[0] * parts + within
+        self._rows = self._rows[:, np.argsort(self._rows[0], kind="stable")]
+
+    def _compact(self) -> None:
+        """Keep one column for each cell and thread."""
+        if not self._pending:
+            return
+        rows = np.concatenate([self._rows, *self._pending], axis=1)
+        self._pending, self._count = [], 0
+        rows = rows[:, np.lexsort((rows[1], rows[0]))]
+        starts = np.ones(rows.shape[1], np.bool_)
+        starts[1:] = (rows[:2, 1:] != rows[:2, :-1]).any(axis=0)
+        (first,) = np.nonzero(starts)
+        latest = np.maximum.reduceat(rows[2:], first, axis=1)
+        self._rows = np.concatenate([rows[:2, first], latest])

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which registers an instruction reads and writes, and which a load of local memory reaches."""
+
+from collections.abc import Iterable
+
+from tilewright.codegen.simulator.kernel import Kernel
+from tilewright.codegen.simulator.operands import (
+    Address,
+    Instruction,
+    Operand,
+    Pair,
+    Register,
+    Vector,
+)
+
+_SPACES = {"global", "shared", "shared_cta", "shared_cluster", "const", "param", "local"}
+_NO_RESULT = ("st", "red", "bra", "brx", "bar", "barrier", "cp")
+_ACTS = (*_NO_RESULT, "atom", "mbarrier", "shfl", "vote", "match", "redux")
+"""Instructions to which an undefined operand matters at once; a guard or an address always does."""
+
+
+def may_be_local(instruction: Instruction) -> bool:
+    """True for a load or store that names local memory, or no space."""
+    spaces = _SPACES.intersection(instruction.parts)
+    return instruction.root in ("ld", "st") and (not spaces or spaces == {"local"})
+
+
+def followed(kernel: Kernel) -> set[str]:
+    """The registers that a load of local memory reaches."""
+    loads = [i for i in kernel.instructions if i.root == "ld" and may_be_local(i)]
+    found = {name for load in loads for name in targets(load)}
+    before = 0
+    while len(found) != before:
+        before = len(found)
+        for instruction in kernel.instructions:
+            if instruction.root != "ld" and found.intersection(names(instruction.operands[1:])):
+                found.update(targets(instruction))
+    return found
+
+
+def targets(instruction: Instruction) -> list[str]:
+    """The registers that an instruction writes."""
+    if instruction.root in _NO_RESULT:
+        return []
+    return [n for o in instruction.operands[:1] if not isinstance(o, Address) for n in names([o])]
+
+
+def decided(instruction: Instruction) -> list[str]:
+    """The registers that decide what an instruction does, other than its result."""
+    acts = instruction.root in _ACTS and not may_be_local(instruction)
+    return names(o for o in instruction.operands if acts or isinstance(o, Address))
+
+
+def names(operands: Iterable[Operand]) -> list[str]:
+    """The registers in operands, also those of vectors, pairs and addresses."""
+    found: list[str] = []
+    for operand in operands:
+        match operand:
+            case Register(name):
+                found.append(name)
+            case Vector(items):
+                found += names(items)
+            case Pair(value, predicate):
+                found += names([value, predicate])
+            case Address(base, _):
+                found += names([base])
+            case _:
+                pass
+    return found

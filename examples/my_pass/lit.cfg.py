@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How lit runs the `.mlir` files of this folder: `lit -v .`; copy it beside tests of your own."""
+
+import os
+import sys
+
+import lit.formats
+
+config = globals()["config"]  # lit runs this file with it defined
+
+config.name = "my-pass"
+config.suffixes = [".mlir"]
+config.test_format = lit.formats.ShTest()
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.test_source_root, "Output")
+
+# opt-tool and filecheck are those of the environment that lit itself runs in.
+tools = os.path.dirname(sys.executable)
+config.environment["PATH"] = os.pathsep.join([tools, config.environment["PATH"]])

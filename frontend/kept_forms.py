@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Refusal of what changes the form of an input, a parameter or a buffer: `x.resize_(...)`, `x.t_()`,
+an `out=x` that PyTorch resizes, `x.data = y`.
+
+A captured program writes new values into the tensors it was called with. It cannot give them
+another shape or layout, and export either fails on such programs or loses the change.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+from tilewright.errors import UnsupportedError
+from tilewright.frontend.source import place_of_caller
+from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
+
+
+def forms_kept(module: Any) -> AbstractContextManager[None]:
+    """Raise `UnsupportedError` where `module`, as it is called, changes the form of a tensor."""
+
+    def wrap(original: Forward) -> Forward:
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            before = {what: _form(tensor) for what, tensor in _tensors(module, args, kwargs)}
+            with _mode():
+                results = original(*args, **kwargs)
+            for what, tensor in _tensors(module, args, kwargs):
+                if _form(tensor) != before.get(what, _form(tensor)):
+                    raise changed_form(what)
+            return results
+
+        return forward
+
+    return wrapped_forward(module, wrap)
+
+
+def changed_form(what: str) -> UnsupportedError:
+    """Return the error for a tensor that gets another shape or layout."""
+    return UnsupportedError(
+        f"the shape or layout of {what} is changed in place",
+        remedy="write x = x.t() for x.t_() and the like, and give out= a tensor of the "
+        "result's shape",
+    )
+
+
+def _tensors(module: Any, args: Any, kwargs: Any) -> Iterator[tuple[str, Any]]:
+    import torch
+    from torch.utils import _pytree as pytree
+
+    for path, leaf in pytree.tree_flatten_with_path((args, kwargs))[0]:
+        if isinstance(leaf, torch.Tensor):
+            yield f"argument {pytree.keystr(path[1:])}", leaf
+    for name, parameter in module.named_parameters():
+        yield f"parameter '{name}'", parameter
+    for name, buffer in module.named_buffers():
+        yield f"buffer '{name}'", buffer
+
+
+def _form(tensor: Any) -> tuple[Any, ...]:
+    return (*tensor.shape, *tensor.stride())
+
+
+def _mode() -> Any:
+    from inspect import getattr_static
+
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    set_data = getattr_static(torch.Tensor, "data").__set__
+
+    class NoNewData(TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            if func == set_data:
+                raise UnsupportedError(
+                    "a tensor is given other memory by x.data = ...",
+                    where=str(place_of_caller() or ""),
+                    remedy="write x.copy_(...), or use another variable",
+                )
+            return func(*args, **(kwargs or {}))
+
+    return NoNewData()

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Memory that a program takes to interpret: estimated from the IR before it runs, and compared with
+what the machine has.
+
+Values outside of kernels stay until their function returns. Kernels run in pieces of a bounded
+number of points: their buffers count, one piece, and in Kernel IR what is remembered of each
+element of an output to find races.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from math import prod
+from pathlib import Path
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import MemRefType, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import SymbolTable
+
+from tilewright.dialects.kernel import FuncOp
+from tilewright.dialects.loop import KernelOp, LaunchOp
+from tilewright.dialects.prim import GatherOp, IndexMapOp, ScatterOp
+from tilewright.dialects.work import scalar_operations
+from tilewright.interpreters.arguments import shape_and_element
+from tilewright.interpreters.errors import TooLargeError
+from tilewright.interpreters.types import ElementTypes
+
+_WRITTEN = 1
+"""Bytes that say of an element of a buffer whether it was written."""
+
+_ACCESSES = 48
+"""Bytes that say who read and who wrote an element of an output of Kernel IR: twice three int64."""
+
+_SUBSCRIPTS = 24
+"""Bytes for each element that is read at computed subscripts: subscript, mask and copy."""
+
+_PIECE = 1 << 29
+"""Bytes that the values of one piece of a kernel take at most, about."""
+
+_VALUE = 16
+"""Bytes of one value at one point of a kernel: eight, and as much while it is computed."""
+
+
+def require_memory(needed: int, what: str, remedy: str) -> None:
+    """Raise `TooLargeError` if `needed` bytes are more than the machine has to spare."""
+    available = available_memory()
+    if available is not None and needed > available:
+        raise TooLargeError(
+            f"{what} takes about {_gib(needed)} of memory, and there are {_gib(available)}",
+            remedy=remedy,
+        )
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB"
+
+
+def available_memory() -> int | None:
+    """Return the bytes that a process may still ask for, or None where the system does not say."""
+    found = [*_system_memory(), *_process_limit()]
+    return min(found, default=None)
+
+
+def _system_memory() -> Iterator[int]:
+    with suppress(OSError, ValueError, IndexError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        sizes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+        yield int(sizes[0]) * 1024
+        return
+    with suppress(OSError, ValueError, AttributeError):
+        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _process_limit() -> Iterator[int]:
+    """Yield what is left of the address space, if `ulimit -v` bounds it."""
+    with suppress(ImportError, OSError):
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            yield max(0, limit - pages * resource.getpagesize())
+
+
+def bytes_needed(root: Operation, types: ElementTypes) -> int:
+    """Return about how many bytes it takes to interpret a function or a kernel, at most."""
+    if isinstance(root, KernelOp | FuncOp):
+        return _bytes_of_kernel(root, types)
+    if not isinstance(root, func.FuncOp):
+        return 0
+    ops = [op for block in root.body.blocks for op in block.ops]
+    arguments = sum(_bytes_of(arg, types) for block in root.body.blocks for arg in block.args)
+    held = sum(_bytes_of(result, types) for op in ops for result in op.results)
+    returned = sum(_bytes_of(value, types) for op in ops[-1:] for value in op.operands)
+    return arguments + held + max(returned, *(_bytes_while(op, types) for op in ops))
+
+
+def _bytes_of_kernel(kernel: KernelOp | FuncOp, types: ElementTypes) -> int:
+    each = _ACCESSES if isinstance(kernel, FuncOp) else 0
+    races = sum(_elements(value) * each for value in kernel.outputs)
+    buffers = sum(_bytes_of(value, types) for value in kernel.body.block.args)
+    return races + buffers + min(_PIECE, _VALUE * scalar_operations(kernel))
+
+
+def _bytes_while(op: Operation, types: ElementTypes) -> int:
+    """Return the bytes that are needed only while an operation of a function runs."""
+    if isinstance(op, func.CallOp | LaunchOp):
+        name = op.callee if isinstance(op, func.CallOp) else op.kernel
+        callee = SymbolTable.lookup_symbol(op, name)
+        return 0 if callee is None else bytes_needed(callee, types)
+    if isinstance(op, IndexMapOp | GatherOp | ScatterOp):
+        return _SUBSCRIPTS * max(map(_elements, (*op.operands, *op.results)))
+    return max((_bytes_of(value, types) for value in op.results), default=0)
+
+
+def _bytes_of(value: SSAValue, types: ElementTypes) -> int:
+    if not _is_shaped(value.type):
+        return 0
+    _, element = shape_and_element(value.type)
+    written = _WRITTEN if isinstance(value.type, MemRefType) else 0
+    return _elements(value) * (types[element].itemsize + written)
+
+
+def _elements(value: SSAValue) -> int:
+    """Return the elements that a value holds; what an index map repeats is not held."""
+    if not _is_shaped(value.type):
+        return 0
+    shape, _ = shape_and_element(value.type)
+    if not isinstance(value.owner, IndexMapOp):
+        return prod(shape)
+    maps = [map for source in value.owner.sources for map in (source.map, source.mask)]
+    used = {dim for map in maps for expr in map.results for dim in expr.used_dims()}
+    return prod(size for dim, size in enumerate(shape) if dim in used)
+
+
+def _is_shaped(type: Attribute) -> bool:
+    """True for tensors and memrefs."""
+    return isinstance(type, TensorType | MemRefType)

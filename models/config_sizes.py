@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The numbers of a model's config, with the largest that a model can have.
+
+A `config.json` may say 1e9 layers, for which `transformers` begins to make modules. The limits are
+several times what the largest models have (Llama 3.1 405B: 126 layers of 16384), so that what is
+above is a mistake.
+"""
+
+from collections.abc import Iterable, Mapping
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from tilewright.errors import UsageError
+
+_SIZES: Mapping[str, int] = {
+    **dict.fromkeys(("num_hidden_layers", "n_layer", "max_window_layers"), 1_000),
+    **dict.fromkeys(("hidden_size", "n_embd"), 131_072),
+    **dict.fromkeys(("num_attention_heads", "n_head", "num_key_value_heads", "head_dim"), 4_096),
+    **dict.fromkeys(("intermediate_size", "n_inner"), 1_048_576),
+    "vocab_size": 8_388_608,
+    **dict.fromkeys(("max_position_embeddings", "n_positions", "sliding_window"), 1_073_741_824),
+}
+"""Largest value of each whole number above 0, by its names in the families."""
+
+_ZERO = ("max_window_layers",)
+"""Sizes that may be 0."""
+
+_OPTIONAL = ("num_key_value_heads", "head_dim", "n_inner", "sliding_window", "max_window_layers")
+"""Sizes that may be null: the model is without, or computes them."""
+
+_FACTORS = ("rope_theta", "factor", "rms_norm_eps", "layer_norm_epsilon")
+"""Numbers above 0 that need not be whole."""
+
+
+def check_sizes(facts: Mapping[str, Any], path: Path) -> None:
+    """Raise `UsageError`, which names all numbers that no model can have; any may be absent."""
+    problems = [*_problems(facts)]
+    if problems:
+        raise UsageError(f"'{path}' is no config of a model: {', '.join(problems)}")
+
+
+def sizes_of(config: Any) -> dict[str, Any]:
+    """Return the sizes and factors that a config of `transformers` has."""
+    return {name: getattr(config, name) for name in (*_SIZES, *_FACTORS) if hasattr(config, name)}
+
+
+def _problems(facts: Mapping[str, Any]) -> Iterable[str]:
+    for name, most in _SIZES.items():
+        value, least = facts.get(name, 1), 0 if name in _ZERO else 1
+        if value is None and name in _OPTIONAL:
+            continue
+        if type(value) is not int or not least <= value <= most:
+            yield f"{name} is {_shown(value)}, and can be {least} to {most}"
+    for name in _FACTORS:
+        value = facts.get(name, 1.0)
+        if value is not None and (type(value) not in (int, float) or not 0 < value < inf):
+            yield f"{name} is {_shown(value)}, and can be a number above 0"
+
+
+def _shown(value: Any) -> str:
+    """Return a value as it stands, or the kind of one that takes more room."""
+    text = "null" if value is None else repr(value)
+    return text if len(text) <= 24 else f"{text[:16]}... ({len(text)} characters)"

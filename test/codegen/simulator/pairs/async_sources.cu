@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//// own source | async-race | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx.x;
+  copy16(s + 4 * t, x + 4 * t); COMMIT;
+  << ||| WAIT_GROUP(0);>>
+  /*!*/ x[4 * t + 2] = 1;
+  WAIT_GROUP(0); y[t] = s[4 * t]; }
+
+//// another thread after a barrier | async-race | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx.x;
+  copy16(s + 4 * t, x + 4 * t); COMMIT;
+  << ||| WAIT_GROUP(0);>> __syncthreads();
+  /*!*/ x[4 * (63 - t) + 2] = 1;
+  WAIT_GROUP(0); y[t] = s[4 * t]; }
+
+//// another thread, waited, no barrier | race | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx.x;
+  copy16(s + 4 * t, x + 4 * t); COMMIT; WAIT_GROUP(0);
+  << ||| __syncthreads();>>
+  /*!*/ x[4 * (63 - t) + 2] = 1;
+  y[t] = s[4 * t]; }
+
+//// barrier before the wait | race | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx.x;
+  copy16(s + 4 * t, x + 4 * t); COMMIT; <<__syncthreads(); ||| >> WAIT_GROUP(0);
+  << ||| __syncthreads();>>
+  /*!*/ x[4 * (63 - t) + 2] = 1;
+  y[t] = s[4 * t]; }
+
+//// own read of the destination | async-race | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx.x;
+  copy16(s + 4 * t, x + 4 * t); COMMIT;
+  << ||| WAIT_GROUP(0);>>
+  /*!*/ y[t] = s[4 * t + 3]; WAIT_GROUP(0); }
+
+//// own write of the destination | async-race | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx.x;
+  copy16(s + 4 * t, x + 4 * t); COMMIT;
+  << ||| WAIT_GROUP(0);>>
+  /*!*/ s[4 * t + 3] = 0; WAIT_GROUP(0); y[t] = s[4 * t]; }
+
+//// part | async-race | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx.x;
+  copy16(s + 4 * t, x + 4 * t, 8); COMMIT;
+  /*!*/ x[4 * t + <<1 ||| 2>>] = 0; WAIT_GROUP(0); y[t] = s[4 * t]; }
+
+//// groups | async-race | float32 512, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[512]; int t = threadIdx.x;
+  copy16(s + 4 * t, x + 4 * t); COMMIT; copy16(s + 256 + 4 * t, x + 256 + 4 * t); COMMIT;
+  WAIT_GROUP(1);
+  /*!*/ x[4 * t + <<256 ||| 0>>] = 0; WAIT_GROUP(0); y[t] = s[4 * t]; }
+
+//// atomic on the source | async-race | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx.x;
+  copy16(s + 4 * t, x + 4 * t); COMMIT;
+  << ||| WAIT_GROUP(0);>>
+  /*!*/ atomicAdd(x + 4 * t + 1, 1.f); WAIT_GROUP(0); y[t] = s[4 * t]; }
+
+//// not committed | async-race | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx.x;
+  copy16(s + 4 * t, x + 4 * t); << ||| COMMIT;>> WAIT_GROUP(0);
+  /*!*/ x[4 * t + 1] = 1;
+  DO("cp.async.wait_all;"); y[t] = s[4 * t]; }
+
+//// ring, source rewritten | async-race | float32 1024, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[2][256]; int t = threadIdx.x;
+  copy16(s[0] + 4 * t, x + 4 * t); COMMIT;
+  for (int n = 0; n < 3; ++n) { copy16(s[(n + 1) % 2] + 4 * t, x + 256 * (n + 1) + 4 * t);
+  COMMIT; WAIT_GROUP(1); __syncthreads();
+  y[t] += s[n % 2][255 - 4 * t];
+  /*!*/ x[256 * (n + <<1 ||| 0>>) + 4 * t] = 0; __syncthreads(); } WAIT_GROUP(0); }
+
+//// another's copy reads what I overwrite | async-race | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx.x;
+  if (t < 32) { copy16(s + 4 * t, x + 4 * t); COMMIT; << ||| WAIT_GROUP(0);>> }
+  __syncthreads();
+  /*!*/ if (t >= 32) x[4 * (t - 32)] = 1;
+  if (t < 32) { WAIT_GROUP(0); y[t] = s[4 * t]; } }
+
+//// source written by another before | race | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx.x;
+  x[t * 4 + 3] = t;
+  << ||| __syncthreads();>>
+  /*!*/ copy16(s + 4 * t, x + 4 * (63 - t)); COMMIT; WAIT_GROUP(0); y[t] = s[4 * t]; }
+
+//// shared by 4 bytes | async-race | float32 128, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ float s[64]; int t = threadIdx.x;
+  copy4(s + t, x + t); COMMIT;
+  /*!*/ x[<<t ||| 64 + t>>] = 1; WAIT_GROUP(0); y[t] = s[t]; }
+
+//// zero bytes read nothing | async-race | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx.x;
+  copy16(s + 4 * t, x + 4 * t, <<4 ||| 0>>); COMMIT;
+  /*!*/ x[4 * t] = 1; WAIT_GROUP(0); y[t] = s[4 * t]; }
+
+//// many blocks, one source | race | float32 512, float32 256 | grid 4, block 64
+k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx.x;
+  copy16(s + 4 * t, x + 4 * t); COMMIT; WAIT_GROUP(0); y[blockIdx.x * 64 + t] = s[4 * t];
+  /*!*/ if (blockIdx.x == 3) x[<<4 * t ||| 256 + 4 * t>>] = 0; }

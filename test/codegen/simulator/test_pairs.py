@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small kernels: a bug is found with its kind and on its line, and its twin without it is clean."""
+
+import pytest
+from needs import needs_nvrtc
+
+from .pairs import Pair, pairs
+
+PAIRS = {pair.name: pair for pair in pairs()}
+
+
+def test_each_pair_has_a_name_of_its_own():
+    assert len(PAIRS) == len([*pairs()]) >= 100
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_bug_is_found_and_its_twin_is_clean(name: str):
+    pair: Pair = PAIRS[name]
+    report, marked = pair.run(bug=True)
+    found = [(error.kind, error.line) for error in report.errors]
+    assert any(kind == pair.kind and line in marked for kind, line in found), report.errors
+    report, _ = pair.run(bug=False)
+    assert report.ok, report.errors

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files and folders that are not there: reported before anything heavy is imported."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import Tilewright
+
+NO_FILE = "No such file or directory\n"
+MISSING = {
+    "run nofile.mlir": f"error: cannot read 'nofile.mlir': {NO_FILE}",
+    "compile nofile.pt2": f"error: cannot read 'nofile.pt2': {NO_FILE}",
+    "compile nofile.py:f": f"error: cannot read 'nofile.py': {NO_FILE}",
+    "explain nofile.py": f"error: cannot read 'nofile.py': {NO_FILE}",
+    "run here.mlir --against nofile": f"error: cannot read 'nofile': {NO_FILE}",
+    "run here.mlir --inputs no/x.safetensors": f"error: cannot read 'no/x.safetensors': {NO_FILE}",
+    "run here.mlir/x.mlir": "error: cannot read 'here.mlir/x.mlir': Not a directory\n",
+    "run here.mlir --against folder": "error: cannot read 'folder': Is a directory\n",
+    "compile ./nomodel": "error: there is no folder './nomodel' (a model is a folder with",
+    "run folder --prompt x": "error: the folder 'folder' has no config.json (a model's folder is",
+    "generate ./nomodel --prompt x --max-new-tokens 3": "error: there is no folder './nomodel' (",
+    "bench nosuite.json": f"error: cannot read 'nosuite.json': {NO_FILE}",
+    "bench --static nosuite.json": f"error: cannot read 'nosuite.json': {NO_FILE}",
+    "bench --model ./nomodel --block": "error: there is no folder './nomodel' (a model is a folder",
+    "tune nosuite.json --evaluator model": f"error: cannot read 'nosuite.json': {NO_FILE}",
+    "tune nofile.pt2 --space": f"error: cannot read 'nofile.pt2': {NO_FILE}",
+    "db import nofile": f"error: cannot read 'nofile': {NO_FILE}",
+    "simcheck nofolder": "error: there is no folder 'nofolder' (run it in a checkout, or name",
+}
+
+PROBE = """
+import sys
+from tilewright.tools.cli import main
+assert main(sys.argv[1:]) == 2
+print(sorted({"torch", "numpy", "xdsl", "transformers"} & sys.modules.keys()))
+"""
+
+
+@pytest.mark.parametrize("arguments", MISSING)
+def test_a_file_that_is_not_there(arguments: str, tilewright: Tilewright):
+    Path("here.mlir").write_text("builtin.module {}\n")
+    Path("folder").mkdir()
+    result = tilewright(*arguments.split())
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(MISSING[arguments])
+
+
+@pytest.mark.parametrize("arguments", ["run nofile.mlir", "compile nofile.py:f", "run ./nomodel"])
+def test_nothing_heavy_is_imported(arguments: str, tmp_path: Path):
+    command = [sys.executable, "-c", PROBE, *arguments.split()]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout == "[]\n"
+
+
+def test_a_pipe_is_not_read_twice(tilewright: Tilewright, tmp_path: Path):
+    """A file that can be read once only, as `<(...)` of a shell is, is left to the command."""
+    script = 'exec "$0" -c "from tilewright.tools.cli import main; main()" compile <(echo "$1")'
+    text = "func.func @main() {\n  func.return\n}"
+    command = ["bash", "-c", script, sys.executable, text]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The parser of all command lines: argparse, with mistakes in one line that names the near matches.
+
+    $ tilewright compile model.pt2 --irr loop
+    tilewright compile: error: unknown option '--irr' (did you mean --ir?)
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+from typing import Any, NoReturn
+
+from tilewright.errors import did_you_mean
+
+_LOOKS_LIKE_OPTION = re.compile(r"--?[A-Za-z][\w-]*(=.*)?", re.DOTALL)
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """argparse's parser; a mistake is one line, and an unknown word is reported before others."""
+
+    def parse_known_args(self, *args: Any, **kwargs: Any) -> Any:
+        """Parse the words of a command line, once every option among them is known."""
+        words = args[0] if args else kwargs.get("args")
+        self._check_options(sys.argv[1:] if words is None else words)
+        return super().parse_known_args(*args, **kwargs)
+
+    def _check_options(self, args: Sequence[str]) -> None:
+        """Leave with an error at the first word that can only be an option, and is none."""
+        has_commands = self._commands() is not None
+        for word in takewhile(lambda word: word != "--", args):
+            if has_commands and not word.startswith("-"):
+                return  # a command, which knows its options itself
+            if _LOOKS_LIKE_OPTION.fullmatch(word) and not self._knows(word):
+                self._leave_unknown("option", word.partition("=")[0], self._option_string_actions)
+
+    def _commands(self) -> argparse.Action | None:
+        """The action of this parser's commands, or None."""
+        return next((a for a in self._actions if a.nargs == argparse.PARSER), None)
+
+    def _knows(self, word: str) -> bool:
+        """True if `word` begins with an option: `--ir=loop`, `-oFILE`, or an abbreviation."""
+        name = word.partition("=")[0]
+        if name in self._option_string_actions:
+            return True
+        if not name.startswith("--"):
+            return name[:2] in self._option_string_actions
+        return self.allow_abbrev and any(o.startswith(name) for o in self._option_string_actions)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Report a value outside of the choices of `action`."""
+        if action.choices is None or value in action.choices:
+            return
+        if action is self._commands():
+            self._leave_unknown(str(action.metavar), value, action.choices)
+        known = [str(choice) for choice in action.choices]
+        raise argparse.ArgumentError(action, unknown_value("value", value, known))
+
+    def _leave_unknown(self, kind: str, word: str, known: Iterable[str]) -> NoReturn:
+        remedy = did_you_mean(word, known) or f"{self.prog} --help lists them"
+        self.error(f"unknown {kind} '{word}' ({remedy})")
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with exit code 2 and one line on stderr."""
+        hint = "" if message.endswith(")") else f" ({self.prog} --help says more)"
+        self.exit(2, f"{self.prog}: error: {message}{hint}\n")
+
+
+def with_near_matches(parser: argparse.ArgumentParser) -> ArgumentParser:
+    """Return a parser of the same options that reports mistakes as this file does."""
+    return ArgumentParser(
+        prog=parser.prog,
+        usage=parser.usage,
+        description=parser.description,
+        parents=[parser],
+        add_help=False,
+    )
+
+
+def unknown_value(kind: str, value: str, known: Sequence[str]) -> str:
+    """Return the message for a value that is none of `known`."""
+    remedy = did_you_mean(value, known) or f"known: {', '.join(known)}"
+    return f"unknown {kind} '{value}' ({remedy})"

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The files and folders that a command reads, looked for before the command is imported: one that is
+not there is reported at once.
+
+A command names them as `parser.set_defaults(reads={"against": "file"})`.
+"""
+
+import argparse
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tilewright.errors import UsageError
+from tilewright.models.config import check_name, is_repository
+from tilewright.tools.options.bench import SHORT
+
+_FILE = re.compile(r"\.(mlir|pt2|json|py(:[\w.]+)?)$")
+_IN_PYTHON = re.compile(r"(?<=\.py):[\w.]+$")
+
+
+def check_sources(args: argparse.Namespace) -> None:
+    """Raise `UsageError` for the first of the files that `args` name that is not there."""
+    reads: Mapping[str, str] = getattr(args, "reads", {})
+    for name, kind in reads.items():
+        given: str | list[str] | None = getattr(args, name)
+        for text in [given] if isinstance(given, str) else given or ():
+            _CHECKS[kind](text)
+
+
+def names_model(text: str) -> bool:
+    """True if `text` names a language model, rather than a file."""
+    path = Path(text)
+    if os.path.lexists(path) or _FILE.search(text):
+        return path.is_dir()
+    return is_repository(text) or not (path.suffix or text == "-")
+
+
+def _check_program(text: str) -> None:
+    """Raise unless the FILE or MODEL of a command is there."""
+    if names_model(text):
+        check_name(text)
+    else:
+        _check_file(_IN_PYTHON.sub("", text))
+
+
+def _check_file(path: str) -> None:
+    """Raise unless there is a file; it is not opened, as a pipe can be read once only."""
+    if path == "-":
+        return
+    try:
+        os.stat(path)
+    except (OSError, ValueError) as err:  # ValueError: no path has a NUL in it
+        reason = err.strerror if isinstance(err, OSError) else err
+        raise UsageError(f"cannot read '{path}': {reason}") from err
+    if os.path.isdir(path):
+        raise UsageError(f"cannot read '{path}': Is a directory")
+
+
+def _check_kernels(path: str) -> None:
+    """Raise unless there is a folder or a suite for `simcheck`."""
+    if path.endswith(".json"):
+        _check_file(path)
+    elif not os.path.isdir(path):
+        remedy = "run it in a checkout, or name a folder of NAME.cu and NAME.toml, or NAME.mlir"
+        raise UsageError(f"there is no folder '{path}'", remedy=remedy)
+
+
+def _check_short_model(name: str) -> None:
+    """Raise unless `bench --model` knows the name."""
+    try:
+        check_name(SHORT.get(name, name))
+    except UsageError as err:
+        remedy = f"{err.remedy}; --model also takes {' and '.join(SHORT)}"
+        raise UsageError(err.message, remedy=remedy) from None
+
+
+_CHECKS: Mapping[str, Callable[[str], None]] = {
+    "program": _check_program,
+    "file": _check_file,
+    "model": check_name,
+    "short model": _check_short_model,
+    "kernels": _check_kernels,
+}

@@ -1,0 +1,1 @@
+../../tilewright/pytest_plugin.py
