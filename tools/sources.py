@@ -58,9 +58,11 @@ def _check_file(path: str) -> None:
         raise UsageError(f"cannot read '{path}': Is a directory")
 
 
-def _check_folder_of_kernels(path: str) -> None:
-    """Raise unless there is a folder for `simcheck`."""
-    if not os.path.isdir(path):
+def _check_kernels(path: str) -> None:
+    """Raise unless there is a folder or a suite for `simcheck`."""
+    if path.endswith(".json"):
+        _check_file(path)
+    elif not os.path.isdir(path):
         remedy = "run it in a checkout, or name a folder of NAME.cu and NAME.toml, or NAME.mlir"
         raise UsageError(f"there is no folder '{path}'", remedy=remedy)
 
@@ -79,5 +81,5 @@ _CHECKS: Mapping[str, Callable[[str], None]] = {
     "file": _check_file,
     "model": check_name,
     "short model": _check_short_model,
-    "kernels": _check_folder_of_kernels,
+    "kernels": _check_kernels,
 }

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from xdsl.ir import Operation
 
 from tilewright.codegen.mutations.accesses import ACCESSES
-from tilewright.codegen.mutations.blocks import BLOCKS
+from tilewright.codegen.mutations.blocks import BLOCKS, VALUES
 from tilewright.codegen.mutations.mutation import Mutation
 from tilewright.codegen.mutations.synchronisation import SYNCHRONISATION
 from tilewright.codegen.mutations.text import planted_texts
@@ -20,7 +20,8 @@ from tilewright.codegen.mutations.text import planted_texts
 __all__ = ["Mutation", "mutations", "planted_texts"]
 
 
-_RULES = *SYNCHRONISATION.items(), *BLOCKS.items(), *ACCESSES.items()
+_OF_VALUES = frozenset(rule for rules in (*ACCESSES.values(), *VALUES.values()) for rule in rules)
+_RULES = *SYNCHRONISATION.items(), *BLOCKS.items(), *VALUES.items(), *ACCESSES.items()
 
 
 def mutations(op: Operation) -> Iterator[Mutation]:
@@ -28,4 +29,5 @@ def mutations(op: Operation) -> Iterator[Mutation]:
     for type, rules in _RULES:
         if isinstance(op, type):
             for rule in rules:
-                yield from rule(op)
+                is_of_values = rule in _OF_VALUES
+                yield from (each._replace(is_of_values=is_of_values) for each in rule(op))

@@ -72,9 +72,11 @@ def _decide(op: Operation, *, is_last: bool) -> None:
     op.detach()
 
 
+VALUES: Rules = {kernel.RemoteOp: (_wrong_rank,)}
+"""Bugs that change what is read, and not the order."""
+
 BLOCKS: Rules = {
     kernel.ClusterBarrierOp: (dropped, moved_down, moved_up, _barrier_of_block),
-    kernel.RemoteOp: (_wrong_rank,),
     kernel.ArriveOp: (_wrong_arrival, moved_up),
     kernel.AtomicOp: (dropped, partial(subscripts, "memref", "map")),
 }

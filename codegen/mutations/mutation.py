@@ -17,6 +17,8 @@ class Mutation(NamedTuple):
 
     what: str
     change: Change
+    is_of_values: bool = False
+    """True if it changes what is computed or accessed, and not what orders threads and copies."""
 
 
 Rule = Callable[[Any], Iterator[Mutation]]

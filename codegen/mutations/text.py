@@ -15,6 +15,8 @@ class Planted(NamedTuple):
     bug: str
     line: str
     text: str
+    is_of_values: bool
+    """True if it changes what is computed or accessed, and not what orders threads and copies."""
 
 
 class _Rule(NamedTuple):
@@ -23,6 +25,7 @@ class _Rule(NamedTuple):
     what: str
     old: str
     new: str
+    is_of_values: bool = False
 
 
 _RULES = (
@@ -32,7 +35,7 @@ _RULES = (
     _Rule("copies are not waited for", r"copy_async_wait<\d+>\(\);", ""),
     _Rule("one more group may be pending", r"copy_async_wait<(\d+)>", r"copy_async_wait<\1 + 1>"),
     _Rule("a copy of fewer bytes", r"(copy_async\w*)<(8|16)>", r"\1<\2 / 2>"),
-    _Rule("zeros are not filled in", r"(copy_async_or_zero<.*), [^,;]*\);", r"\1, true);"),
+    _Rule("zeros are not filled in", r"(copy_async_or_zero<.*), [^,;]*\);", r"\1, true);", True),
     _Rule("the other parity", r"mbarrier_wait\((.*), (.*)\);", r"mbarrier_wait(\1, (\2) ^ 1);"),
     _Rule("a phase is not waited for", r"mbarrier_wait\(.*, [^\d].*\);", ""),
     _Rule("more bytes", r"mbarrier_expect\((.*), (\d+)\);", r"mbarrier_expect(\1, \2 + 16);"),
@@ -80,4 +83,4 @@ def _planted(rule: _Rule, match: re.Match[str], source: str) -> Planted:
     first = source.rfind("\n", 0, match.start()) + 1
     line = source[first:].partition("\n")[0].strip()
     text = source[: match.start()] + match.expand(rule.new) + source[match.end() :]
-    return Planted(rule.what, line, text)
+    return Planted(rule.what, line, text, rule.is_of_values)

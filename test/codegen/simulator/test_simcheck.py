@@ -14,8 +14,9 @@ from needs import needs_nvrtc
 from tilewright.codegen.simulator.mutation import Mutant, load_case, run_case
 from tilewright.errors import UsageError
 from tilewright.tools.cli import main
-from tilewright.tools.planted import load_kernel, mutants, planted, run_mutant
-from tilewright.tools.simcheck import check_by_rule
+from tilewright.tools.finders import Finders
+from tilewright.tools.planted import load_kernel, mutants, planted
+from tilewright.tools.simcheck import QUICK, check_by_rule
 
 KERNELS = Path(__file__).parent / "kernels"
 BY_RULE = sorted((Path(__file__).parent / "tile").glob("*.mlir"))
@@ -50,7 +51,8 @@ def test_the_bug_is_found(name: str, mutant: Mutant, request: pytest.FixtureRequ
 @pytest.mark.parametrize("path", BY_RULE, ids=lambda path: path.stem)
 def test_what_is_planted_by_rule_is_found(path: Path, request: pytest.FixtureRequest):
     every = bool(request.config.getoption("--every-case"))
-    result = check_by_rule(load_kernel(path), quick=not every)
+    kernel = load_kernel(path) if every else load_kernel(path, turns=1)
+    result = check_by_rule(kernel, mutants(kernel)[:: 1 if every else QUICK])
     assert not result.problems
     assert result.planted >= (19 if every else 1)
 
@@ -58,14 +60,15 @@ def test_what_is_planted_by_rule_is_found(path: Path, request: pytest.FixtureReq
 @needs_nvrtc
 @pytest.mark.parametrize("path", BY_RULE, ids=lambda path: path.stem)
 def test_what_is_called_no_bug_is_planted_and_not_found(path: Path, request: pytest.FixtureRequest):
-    kernel = load_kernel(path)
+    kernel = load_kernel(path, turns=1)
     places = {place for entry in kernel.equivalent for place in entry.places}
     named = [m for m in planted(kernel) if m.place in places]
     assert {mutant.place for mutant in named} == places
-    if not request.config.getoption("--every-case"):
-        named = named[:1]
+    if not named or not request.config.getoption("--every-case"):
+        return
+    finders = Finders(kernel)
     for mutant in named:
-        outcome = run_mutant(mutant)
+        outcome = finders.run(mutant)
         assert outcome is not None
         assert not outcome.is_found, mutant.place
 

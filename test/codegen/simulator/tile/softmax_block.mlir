@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// exp(x - max) / (sum + 1), see softmax_warp, over rows of 512, each a block of two warps, which
+// Softmax, see softmax_warp, over rows of 512, each a block of two warps, which
 // combine by way of shared memory.
 //
 // CHECK-COUNT-2: kernel.barrier
@@ -12,9 +12,7 @@ loop.kernel @softmax(%x: memref<3x512xf32>) -> (%out: memref<3x512xf32>) {
     %1 = arith.subf %0, %max : f32
     %2 = math.exp %1 : f32
     %sum = tile.combine %2 across %t, %i, %v with add : f32
-    %one = arith.constant 1.0 : f32
-    %more = arith.addf %sum, %one : f32
-    %3 = arith.divf %2, %more : f32
+    %3 = arith.divf %2, %sum : f32
     loop.store %3, %out[%rb, %i * 256 + %t * 4 + %v] : memref<3x512xf32>
   }
 }

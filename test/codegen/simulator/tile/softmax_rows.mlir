@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// exp(x - max) / (sum + 1), see softmax_warp, over rows of 256, two a block, each two warps, which
+// Softmax, see softmax_warp, over rows of 256, two a block, each two warps, which
 // meet at barriers of their own.
 //
 // CHECK-COUNT-2: kernel.named_barrier %group threads 64
@@ -13,9 +13,7 @@ loop.kernel @softmax(%x: memref<4x256xf32>) -> (%out: memref<4x256xf32>) {
     %1 = arith.subf %0, %max : f32
     %2 = math.exp %1 : f32
     %sum = tile.combine %2 across %t, %v with add : f32
-    %one = arith.constant 1.0 : f32
-    %more = arith.addf %sum, %one : f32
-    %3 = arith.divf %2, %more : f32
+    %3 = arith.divf %2, %sum : f32
     loop.store %3, %out[%rb * 2 + %rt, %t * 4 + %v] : memref<4x256xf32>
   }
 }

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The results that a kernel must give for each set of inputs, and how far it may be off.
+
+Expected is what the interpreter computes in the program's own dtypes. A result may be off by some
+units in the last place, and by some times what rounding has cost the interpreter in the same row. A
+set counts only if rounding costs little: its inputs are taken less extreme until it does.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.utils.hints import isa
+
+from tilewright.arrays import ROUNDOFF
+from tilewright.codegen.input_sets import TURNS, InputSet, input_sets
+from tilewright.codegen.launch_plan import ArrayType
+from tilewright.dialects.element_types import DTYPE_NAMES, FLOATS
+from tilewright.interpreters import interpret
+from tilewright.interpreters.errors import InterpreterError
+
+Array = NDArray[Any]
+
+TOLERANCE = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1e-2}
+"""How far a result may be off, relative to itself and to the largest of its row up to 1."""
+
+CONDITION = {"float64": 1e-10, "float32": 1e-4, "float16": 2e-2, "bfloat16": 0.1}
+"""How far rounding may move a result, relative to the largest of its row, for inputs to count."""
+
+MULTIPLE = 4
+"""How many times the interpreter's own rounding a result may be off."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A set of inputs, and the results that are right."""
+
+    what: str
+    inputs: Sequence[Array]
+    expected: Sequence[Array]
+    limits: Sequence[Array]
+    """How far each element may be off."""
+
+    def is_right(self, results: Sequence[Array]) -> bool:
+        """True if every element is near enough; infinities and NaN must be where they should be."""
+        rows = zip(results, self.expected, self.limits, strict=True)
+        return all(_is_near(_wide(result), _wide(e), limit) for result, e, limit in rows)
+
+
+class JudgedSets:
+    """All sets that a program is judged with; each is computed when it is first asked for."""
+
+    def __init__(
+        self, program: ModuleOp, types: Sequence[ArrayType], *, seed: int = 0, turns: int = TURNS
+    ):
+        self._known: list[Judged] = []
+        judge = _Judge(program)
+        self._rest = filter(None, map(judge.judged, input_sets(types, seed, turns)))
+
+    def __iter__(self) -> Iterator[Judged]:
+        yield from self._known
+        for judged in self._rest:
+            self._known.append(judged)
+            yield judged
+
+
+class _Judge:
+    """Says what a program must give, and how exactly: as its coarsest type of floats allows."""
+
+    def __init__(self, program: ModuleOp):
+        self.program = program
+        self.coarsest = _coarsest(program)
+
+    def judged(self, inputs: InputSet) -> Judged | None:
+        """Return the most extreme version that the program takes; None if there is none."""
+        versions = (self._judged(inputs.what, version()) for version in inputs.versions)
+        return next(filter(None, versions), None)
+
+    def _judged(self, what: str, inputs: list[Array]) -> Judged | None:
+        try:
+            rounded = interpret(self.program, *inputs)
+            exact = interpret(self.program, *inputs, dtype=np.float64)
+        except InterpreterError:
+            return None
+        pairs = [*zip(rounded, exact, strict=True)]
+        if not all(self._is_well_conditioned(*pair) for pair in pairs):
+            return None
+        return Judged(what, inputs, rounded, [self._limit(*pair) for pair in pairs])
+
+    def _is_well_conditioned(self, rounded: Array, exact: Array) -> bool:
+        one, two = _wide(rounded), _wide(exact)
+        share = CONDITION[self.coarsest] if _is_float(rounded) else 0.0
+        return _is_near(one, two, share * _largest_of_row(two))
+
+    def _limit(self, rounded: Array, exact: Array) -> Array:
+        if not _is_float(rounded):
+            return np.zeros(rounded.shape)
+        one, two = _wide(rounded), _wide(exact)
+        floor = np.minimum(1.0, _largest_of_row(one))
+        with np.errstate(invalid="ignore"):
+            cost = _largest_of_row(one - two)
+        return TOLERANCE[self.coarsest] * (_finite(np.abs(one)) + floor) + MULTIPLE * cost
+
+
+def _coarsest(program: ModuleOp) -> str:
+    """Return the name of the coarsest floats that a program computes with, or keeps."""
+    types = (type for op in program.walk() for type in op.result_types)
+    elements = {t.get_element_type() if isa(t, MemRefType) else t for t in types}
+    names = (DTYPE_NAMES[element] for element in elements if element in FLOATS)
+    return max(names, key=lambda name: ROUNDOFF[name], default="float32")
+
+
+def _is_float(array: Array) -> bool:
+    return array.dtype.name in ROUNDOFF
+
+
+def _is_near(one: Array, two: Array, limit: Array) -> bool:
+    with np.errstate(invalid="ignore"):
+        near = (np.abs(one - two) <= limit) | (one == two) | (np.isnan(one) & np.isnan(two))
+    return bool(near.all())
+
+
+def _largest_of_row(array: Array) -> Array:
+    """Return the largest finite magnitude of each row, for all of its elements."""
+    sizes = _finite(np.abs(array))
+    return sizes if not sizes.ndim else sizes.max(axis=-1, keepdims=True, initial=0.0)
+
+
+def _finite(array: Array) -> Array:
+    return np.where(np.isfinite(array), array, 0.0)
+
+
+def _wide(array: Array) -> Array:
+    return array.astype(np.float64)
