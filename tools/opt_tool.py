@@ -239,6 +239,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """`opt-tool`'s exit code for the arguments `argv`, by default those of the process."""
     try:
         OptTool(argv).run()
+        sys.stdout.flush()
     except BrokenPipeError:  # whoever read our output has left, `head` for one
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
