@@ -68,7 +68,7 @@ def contents(path: Path) -> dict[str, Any]:
 def test_damage_is_found_or_changes_nothing(path: Path, tmp_path: Path) -> None:
     before, sound, random = contents(path), path.read_bytes(), Random(0)
     found = same = 0
-    for number in range(drawn(1200)):
+    for number in range(drawn(800)):
         other = tmp_path / f"{number % 2}.sqlite"
         other.write_bytes(damaged(sound, random))
         try:
@@ -78,8 +78,8 @@ def test_damage_is_found_or_changes_nothing(path: Path, tmp_path: Path) -> None:
         else:
             assert read == before
             same += 1
-    assert found > drawn(1200) / 2
-    assert found + same == drawn(1200)
+    assert found > drawn(800) / 2
+    assert found + same == drawn(800)
 
 
 def test_a_changed_schedule_is_found(path: Path) -> None:
