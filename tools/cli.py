@@ -62,9 +62,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read our output has left, `head` for one
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except OSError as err:  # files have had their say: what is left is a full disk behind stdout
-        print(f"error: cannot write: {err.strerror}", file=sys.stderr)
-        return 1
     except TilewrightError as err:
         print(format_error(err), file=sys.stderr)
         return err.exit_code

@@ -21,7 +21,7 @@ from tilewright.tuning.database_schema import DatabaseError
 from tilewright.tuning.json_lines import as_json, from_lines, to_lines
 from tilewright.tuning.key import KernelNote, Record
 from tilewright.tuning.operand_names import from_canonical
-from tilewright.tuning.own_database import own_database
+from tilewright.tuning.own_database import may_be_there, own_database
 
 Notes = Mapping[str, KernelNote]
 
@@ -147,7 +147,7 @@ def _add(read: Sequence[tuple[list[KernelNote], list[Record]]], path: Path) -> N
 
 
 def _reading(path: Path) -> Database:
-    if not path.is_file():
+    if not may_be_there(path):
         remedy = "--db says which one; tilewright tune makes one"
         raise DatabaseError(f"there is no database '{path}'", remedy=remedy)
     return Database.reading(path)

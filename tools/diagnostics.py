@@ -75,6 +75,9 @@ def explain(err: BaseException) -> tuple[str, int]:
             return "error: the target's options end too early", 2
         case DiagnosticException():
             return str(err), 1
+        case OSError():  # without a file's name it is of stdout, as on a full disk
+            what = "write" if err.filename is None else f"open '{err.filename}'"
+            return f"error: cannot {what}: {err.strerror or one_line(err)}", 1
         case MemoryError():
             return f"error: this machine has no memory left: {one_line(err) or 'for Python'}", 1
         case _ if _fills_gpu(err):

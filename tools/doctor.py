@@ -21,7 +21,7 @@ from tilewright.codegen.runtime.gpu_backend import best_driver, why_no_gpu
 from tilewright.stages import stage
 from tilewright.tools.terminal import console, show, table
 from tilewright.tools.toolkit import find_tool, use_cuda_home
-from tilewright.tuning.own_database import own_database
+from tilewright.tuning.own_database import may_be_there, own_database
 
 
 class Part(NamedTuple):
@@ -102,7 +102,7 @@ def _gpu() -> str | None:
 
 def _database() -> str | None:
     path = own_database()
-    return str(path) if path.is_file() else None
+    return str(path) if may_be_there(path) else None
 
 
 def _cache() -> str:

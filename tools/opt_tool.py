@@ -259,6 +259,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         tool = OptTool(argv)
         with _progress(tool):
             tool.run()
+        sys.stdout.flush()
     except BrokenPipeError:  # whoever read our output has left, `head` for one
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

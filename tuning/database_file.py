@@ -24,6 +24,7 @@ from tilewright.tuning.database_schema import (
     make_tables,
     version_of,
 )
+from tilewright.tuning.own_database import may_be_there
 from tilewright.tuning.record_fields import FieldError
 
 _PATIENCE_S = 30.0
@@ -56,7 +57,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
 
 def open_to_read(path: Path) -> Opened:
     """The database at `path`, which has to be there. Raises `DatabaseError`."""
-    if not path.is_file():
+    if not may_be_there(path):
         raise DatabaseError(f"there is no database '{path}'")
     uri = f"{path.absolute().as_uri()}?mode=ro"
     with explained(path):
@@ -64,7 +65,7 @@ def open_to_read(path: Path) -> Opened:
             return _opened(uri, path)
         except sqlite3.OperationalError as err:
             # A log needs a file for its readers; where none can be made, nobody writes either.
-            if _is_locked(err) or path.with_name(f"{path.name}-wal").exists():
+            if _is_locked(err) or may_be_there(path.with_name(f"{path.name}-wal")):
                 raise
             return _opened(f"{uri}&immutable=1", path)
 

@@ -22,7 +22,7 @@ from tilewright.errors import TilewrightError
 from tilewright.tuning.goldens import Golden, GoldenFile, shipped_goldens
 from tilewright.tuning.key import SEMANTICS, Record
 from tilewright.tuning.operand_names import to_canonical
-from tilewright.tuning.own_database import own_database
+from tilewright.tuning.own_database import may_be_there, own_database
 
 _EVALUATORS = ("gpu", "evidence", "model")
 """Who is believed rather than the next."""
@@ -135,7 +135,7 @@ def path_of(db: Db) -> Path | None:
     if not isinstance(db, bool):
         return Path(db)
     path = own_database() if db else None
-    return path if path is not None and path.is_file() else None
+    return path if path is not None and may_be_there(path) else None
 
 
 def _gpu_of(target: str) -> str | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the user's own database is. To ask whether it is there loads nothing."""
+"""The place of the user's own database, and whether it is there, without loading anything."""
 
 from pathlib import Path
 
@@ -9,3 +9,11 @@ def own_database() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("tilewright") / "tuning.sqlite"
+
+
+def may_be_there(path: Path) -> bool:
+    """True if a file is there, or if its folder may not be searched."""
+    try:
+        return path.is_file()
+    except PermissionError:
+        return True

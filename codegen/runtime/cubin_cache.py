@@ -124,7 +124,11 @@ class _File(NamedTuple):
 def _files(folder: Path) -> list[_File]:
     """Those of a folder; other processes may delete them meanwhile."""
     found: list[_File] = []
-    for path in folder.glob("*.cubin"):
+    try:
+        paths = [*folder.glob("*.cubin")]
+    except PermissionError:  # the folder may not be searched
+        return []
+    for path in paths:
         with suppress(OSError):
             state = path.stat()
             found.append(_File(state.st_mtime, path, state.st_size))

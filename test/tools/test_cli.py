@@ -513,6 +513,15 @@ def test_a_full_disk(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch):
     assert (result.code, result.err) == (1, "error: cannot write: No space left on device\n")
 
 
+def test_a_file_that_may_not_be_opened(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch):
+    def closed(args: object):
+        raise PermissionError(13, "Permission denied", "/root/model")
+
+    monkeypatch.setattr(compile_command, "run", closed)
+    result = tilewright("compile", "-c", "torch.randn(3) + 1")
+    assert (result.code, result.err) == (1, "error: cannot open '/root/model': Permission denied\n")
+
+
 def test_a_level_above_the_file(tilewright: Tilewright):
     result = tilewright("compile", write("x.mlir", LOOPS + KERNEL), "--ir", "torch")
     assert (result.code, result.err) == (

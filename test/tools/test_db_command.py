@@ -293,7 +293,7 @@ def test_types_that_cannot_be(
 def test_any_other_line_is_a_clean_error(tilewright: Tilewright, db: str) -> None:
     text = told(tilewright("db", "export", "--db", db))
     random = Random(0)
-    for _ in range(drawn(200)):
+    for _ in range(drawn(120)):
         at = random.randrange(1, text.count("\n"))
         lines = text.splitlines(keepends=True)
         lines[at] = retyped(lines[at], random) + "\n"

@@ -4,6 +4,8 @@
 import contextlib
 import io
 import re
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -296,3 +298,14 @@ def test_no_edit_of_the_input_is_a_traceback(data: st.DataObject, tmp_path_facto
         code = main([str(path), "-o", str(path)])
     assert code in (0, 2)
     assert bool(code) == ("error: " in err.getvalue())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no such device")
+@pytest.mark.parametrize("letters", [1, 99999])
+def test_a_full_disk_behind_stdout(letters: int, tmp_path: Path):
+    """Whether a text goes there at once, or is kept until the end."""
+    (tmp_path / "in.mlir").write_text(f"func.func private @{'f' * letters}()\n")
+    command = [sys.executable, "-m", "tilewright.tools.opt_tool", str(tmp_path / "in.mlir")]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "error: cannot write: No space left on device\n")

@@ -37,11 +37,12 @@ class Farm(AbstractContextManager["Farm"]):
 
     def __init__(self, url: str):
         try:
-            from distributed import Client
+            from distributed import Client, Security
         except ModuleNotFoundError as err:
             remedy = "pip install 'tilewright[farm]'"
             raise TilewrightError(f"--scheduler needs {err.name}", remedy=remedy) from None
         try:
+            _check_certificates(url, Security())  # a client that fails says so again at the end
             self._client: Any = Client(url, timeout=_CONNECT_S, set_as_default=False)
         except (OSError, ValueError, TypeError, RuntimeError) as err:
             raise UsageError(
@@ -61,6 +62,15 @@ class Farm(AbstractContextManager["Farm"]):
         """Calls on some of the workers, each in a process of its own, as `IsolatedExecutor`."""
         inner = self._client.get_executor(pure=False, retries=0, workers=workers)
         return FarmExecutor(inner, limit_s)
+
+
+def _check_certificates(url: str, security: Any) -> None:
+    """Raise `ValueError` or `OSError` if Dask's configuration lacks what a URL needs."""
+    is_tls = url.startswith("tls://")
+    if is_tls and security.get_connection_args("client")["ssl_context"] is None:
+        raise ValueError("Dask's configuration names no certificates")
+    if security.require_encryption and not is_tls:
+        raise ValueError("Dask's configuration requires encryption, and this is no tls://")
 
 
 class FarmExecutor(Executor):

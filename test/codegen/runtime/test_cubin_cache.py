@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from needs import needs_nvrtc
@@ -167,3 +168,24 @@ def test_many_processes(tmp_path: Path):
 
 def test_the_users_folder():
     assert default_folder().name == "tilewright"
+
+
+_NOT_SEARCHABLE = """
+import os, sys
+from pathlib import Path
+from tilewright.codegen.runtime.cubin_cache import CubinCache, distrust, total_bytes
+
+os.geteuid() or os.setuid(65534)  # root may search any folder
+folder = Path(sys.argv[1]) / "tilewright"
+CubinCache(folder).keep("a", "sm_90a", b"cubin")
+print(repr(distrust(folder)), total_bytes(folder))
+"""
+
+
+def test_a_folder_that_may_not_be_searched_is_done_without():
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0)
+        command = [sys.executable, "-c", _NOT_SEARCHABLE, folder]
+        done = subprocess.run(command, capture_output=True, text=True)
+        Path(folder).chmod(0o755)
+    assert (done.stdout, done.returncode) == ("'' 0\n", 0), done.stderr
