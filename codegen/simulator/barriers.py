@@ -4,9 +4,8 @@ Block barriers: `bar.sync`, `bar.arrive` and their relatives. PTX ISA 9.0, secti
 
 A barrier opens for a block when all its threads that run have come, or as many as the instruction
 says. Threads that arrive do not wait, but are counted; what they do later is not ordered by it.
-Threads that come to different barriers, or
-that exit while others wait, are reported: CUDA asks that `__syncthreads()` is reached by the whole
-block or by none of it.
+Threads that come to different barriers, or that exit while others wait, are reported: CUDA asks
+that `__syncthreads()` is reached by the whole block or by none of it.
 """
 
 from collections.abc import Callable

@@ -24,13 +24,12 @@ from tilewright.codegen.simulator.global_cells import (
     COPY,
     FIRST,
     NUMBER,
-    TIME_SHIFT,
     Cells,
     Doing,
-    copier,
     copy_stamp,
 )
 from tilewright.codegen.simulator.lanes import Booleans, Integers
+from tilewright.codegen.simulator.launch_order import LaunchOrder
 from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.observed import Observed
 from tilewright.codegen.simulator.order import COPY_TIME, Order, View
@@ -80,6 +79,7 @@ class GlobalRaces:
     def __init__(self, geometry: Geometry, order: Order, findings: Findings):
         self._geometry = geometry
         self._order = order
+        self._launch = LaunchOrder(geometry, order)
         self._findings = findings
         self.mixes_strong = False
         """Whether strong accesses may race with each other: `strong_accesses.py`."""
@@ -90,7 +90,7 @@ class GlobalRaces:
             array.refine(access.size)
         if self.mixes_strong and array.strong is None:
             array.strong = StrongAccesses(array.count, self._geometry, ACTOR, _thread)
-        mine, cells = self._stamps(lanes), offsets // array.size
+        mine, cells = self._launch.stamps(lanes), offsets // array.size
         for part in range(-(-access.size // array.size)):
             self._check_cells(_Now(array, lanes, mine, access, cells + part))
 
@@ -103,7 +103,7 @@ class GlobalRaces:
     def pulled(self, array: Cells, lanes: Integers, offsets: Integers, bytes: Integers) -> None:
         """The lanes have waited for such copies: they have read by now."""
         cells, run = array.within(offsets, bytes)
-        array.crowd(Doing.READ, self._may_race).add(cells, self._stamps(lanes)[run])
+        array.crowd(Doing.READ, self._launch.may_race).add(cells, self._launch.stamps(lanes)[run])
 
     def read_in_bulk(self, array: Cells, lane: int, read: BulkRead) -> None:
         """A lane starts a bulk copy that reads an array that may be written."""
@@ -111,22 +111,17 @@ class GlobalRaces:
         cells = np.unique(array.within(read.offsets, size)[0])
         lanes = np.full(len(cells), lane)
         access = Access(Mode.SOURCE, read.size, read.line)
-        now = _Now(array, lanes, self._stamps(lanes), access, cells)
+        now = _Now(array, lanes, self._launch.stamps(lanes), access, cells)
         self._compare_proxied(now, np.arange(len(cells)), array.writer[cells], "wrote")
         if Doing.UPDATE in array.crowds:
             updates = self._earlier(now, array.crowds[Doing.UPDATE])
             self._compare_proxied(now, *updates, Doing.UPDATE.value)
-        cluster, mbarrier = int(self._cluster(lanes[:1])[0]), read.agent - self._geometry.lanes
+        cluster, mbarrier = (
+            int(self._launch.cluster(lanes[:1])[0]),
+            read.agent - self._geometry.lanes,
+        )
         stamp = copy_stamp(cluster, mbarrier, read.time - COPY_TIME)
-        array.crowd(Doing.READ, self._may_race).add(cells, np.full(len(cells), stamp))
-
-    def _stamps(self, lanes: Integers) -> Stamps:
-        thread = lanes + (self._geometry.first_block * self._geometry.width + FIRST)
-        return (self._order.time[lanes] << TIME_SHIFT) | thread
-
-    def _cluster(self, lanes: Integers) -> Integers:
-        first = self._geometry.first_block // self._geometry.cluster_blocks
-        return lanes // self._order.members + first
+        array.crowd(Doing.READ, self._launch.may_race).add(cells, np.full(len(cells), stamp))
 
     def _check_cells(self, now: _Now) -> None:
         array, cells, strong = now.array, now.cells, now.access.strong is not None
@@ -141,7 +136,7 @@ class GlobalRaces:
             self._observe(now)
         if strong or now.loads:
             doing = (Doing.STRONG_READ if strong else Doing.READ) if now.loads else Doing.UPDATE
-            array.crowd(doing, self._may_race).add(cells, now.mine)
+            array.crowd(doing, self._launch.may_race).add(cells, now.mine)
             if strong:
                 self._meet_strong(now)
             return
@@ -167,7 +162,7 @@ class GlobalRaces:
         observed = np.zeros(len(lanes), np.bool_)
         if array.observed is not None:
             places, by = array.observed.since(cells, stamps & ACTOR)
-            observed[places[self._knows(lanes[places], by)]] = True
+            observed[places[self._launch.knows(lanes[places], by)]] = True
         return observed
 
     def _earlier(self, now: _Now, crowd: Crowd) -> tuple[Integers, Stamps]:
@@ -184,7 +179,7 @@ class GlobalRaces:
             return
         knowledge = self._order.knowledge(now.lanes)
         places, before = now.array.strong.add(now.cells, now.mine, now.access, knowledge)
-        unknown = ~self._knows(now.lanes[places], before)
+        unknown = ~self._launch.knows(now.lanes[places], before)
         if unknown.any():
             first = int(np.argmax(unknown))
             verb = "accessed by another scope or size"
@@ -205,7 +200,7 @@ class GlobalRaces:
         if verb == "writes":
             ordered = np.zeros(len(lanes), np.bool_)
         else:
-            ordered = self._knows(lanes, before)
+            ordered = self._launch.knows(lanes, before)
         if verb == Doing.UPDATE.value and not ordered.all():
             cells = now.cells[places][other]
             ordered[~ordered] = self._has_observed(
@@ -219,8 +214,8 @@ class GlobalRaces:
         """The same for a bulk copy, which also sees only what a proxy fence lies behind."""
         self._compare(now, places, before, verb)
         lanes, before = now.lanes[places][before != 0], before[before != 0]
-        fenced = self._knows(lanes, before, View.PROXIED_GLOBAL)
-        fenced |= ~self._knows(lanes, before)
+        fenced = self._launch.knows(lanes, before, View.PROXIED_GLOBAL)
+        fenced |= ~self._launch.knows(lanes, before)
         if fenced.all():
             return
         who = self._who(int(before[np.argmin(fenced)]))
@@ -230,61 +225,6 @@ class GlobalRaces:
             f"a bulk copy of {self._geometry.name(int(lanes[0]))} reads a place of "
             f"{now.array.what} that {who} {verb}, with no fence.proxy.async between",
         )
-
-    def _knows(self, lanes: Integers, stamps: Stamps, view: View = View.VISIBLE) -> Booleans:
-        """Whether each lane knows what a stamp says, or sees it by a view."""
-        order, geometry = self._order, self._geometry
-        time, copies = stamps >> TIME_SHIFT, stamps & COPY != 0
-        then = (stamps & NUMBER) - FIRST - geometry.first_block * geometry.width
-        cluster = self._cluster(then)
-        if copies.any():
-            there, mbarrier = copier(stamps)
-            time = np.where(copies, time + COPY_TIME, time)
-            then = np.where(copies, geometry.lanes + mbarrier, then)
-            cluster = np.where(copies, there, cluster)
-        near = cluster == self._cluster(lanes)
-        known = np.zeros(len(lanes), np.bool_)
-        known[near] = order.knows(lanes[near], then[near], time[near], view)
-        far = ~near
-        if order.uses_rows and far.any():
-            known[far] = self._knows_elsewhere(lanes[far], stamps[far], time[far], view)
-        return known
-
-    def _knows_elsewhere(
-        self, lanes: Integers, stamps: Stamps, time: Integers, view: View
-    ) -> Booleans:
-        """The same of other clusters, by what atomics have handed on."""
-        order, width = self._order, self._geometry.width
-        who, copies = (stamps & NUMBER) - FIRST, stamps & COPY != 0
-        cluster, mbarrier = copier(stamps)
-        member = np.where(copies, mbarrier, who % width)
-        key = np.where(copies, order.key_of_copies(cluster), who // width)
-        known = order.knows_elsewhere(lanes, key, member, time, view)
-        if view is not View.VISIBLE:
-            handed_on = order.key_of_threads(who // width, view)
-            known |= order.knows_elsewhere(lanes, handed_on, member, time)
-        return known
-
-    def _may_race(self, cells: Integers, stamps: Stamps) -> Booleans:
-        """
-        Which accesses later ones are still to be compared with.
-
-        Where only barriers order threads, other blocks never know what a block has done: of what
-        the block itself knows, two blocks a cell are enough to find any third.
-        """
-        order, geometry = self._order, self._geometry
-        if order.uses_rows:
-            return np.ones(len(cells), np.bool_)
-        thread = (stamps & NUMBER) - FIRST
-        here = thread >= geometry.first_block * geometry.width
-        needed = here & (stamps >> TIME_SHIFT >= order.floor)
-        old = np.flatnonzero(~needed)
-        old = old[np.lexsort((thread[old], cells[old]))]
-        key = cells[old]
-        ends = np.ones(len(old) + 1, np.bool_)
-        ends[1:-1] = key[1:] != key[:-1]
-        needed[old[ends[:-1] | ends[1:]]] = True
-        return needed
 
     def _who(self, stamp: int) -> str:
         return self._geometry.launch_name((stamp & NUMBER) - FIRST)

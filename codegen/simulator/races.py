@@ -156,7 +156,6 @@ class SharedRaces:
         """Record an update that has been compared, or a use of an mbarrier by its instructions."""
         if self._updates is None:
             self._updates = Crowd(len(self.written), WHO, self._may_race)
-        self.touches += 1
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
         self.touches += 1
         self._updates.add(cells, self.order.stamps(lanes))

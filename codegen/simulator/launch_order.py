@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Happens-before between threads of a launch: stamps that stay valid from batch to batch."""
+
+import numpy as np
+
+from tilewright.codegen.simulator.crowds import Stamps
+from tilewright.codegen.simulator.geometry import Geometry
+from tilewright.codegen.simulator.global_cells import (
+    COPY,
+    FIRST,
+    NUMBER,
+    TIME_SHIFT,
+    copier,
+)
+from tilewright.codegen.simulator.lanes import Booleans, Integers
+from tilewright.codegen.simulator.order import COPY_TIME, Order, View
+
+
+class LaunchOrder:
+    """The order of a batch's threads, with the numbers that threads have in the launch."""
+
+    def __init__(self, geometry: Geometry, order: Order):
+        self._geometry = geometry
+        self._order = order
+
+    def stamps(self, lanes: Integers) -> Stamps:
+        """Return stamps for what the lanes do now."""
+        thread = lanes + (self._geometry.first_block * self._geometry.width + FIRST)
+        return (self._order.time[lanes] << TIME_SHIFT) | thread
+
+    def cluster(self, lanes: Integers) -> Integers:
+        """Return the numbers of lanes' clusters within the launch."""
+        first = self._geometry.first_block // self._geometry.cluster_blocks
+        return lanes // self._order.members + first
+
+    def knows(self, lanes: Integers, stamps: Stamps, view: View = View.VISIBLE) -> Booleans:
+        """True where a lane knows what a stamp says, or sees it by a view."""
+        order, geometry = self._order, self._geometry
+        time, copies = stamps >> TIME_SHIFT, stamps & COPY != 0
+        then = (stamps & NUMBER) - FIRST - geometry.first_block * geometry.width
+        cluster = self.cluster(then)
+        if copies.any():
+            there, mbarrier = copier(stamps)
+            time = np.where(copies, time + COPY_TIME, time)
+            then = np.where(copies, geometry.lanes + mbarrier, then)
+            cluster = np.where(copies, there, cluster)
+        near = cluster == self.cluster(lanes)
+        known = np.zeros(len(lanes), np.bool_)
+        known[near] = order.knows(lanes[near], then[near], time[near], view)
+        far = ~near
+        if order.uses_rows and far.any():
+            known[far] = self._knows_elsewhere(lanes[far], stamps[far], time[far], view)
+        return known
+
+    def _knows_elsewhere(
+        self, lanes: Integers, stamps: Stamps, time: Integers, view: View
+    ) -> Booleans:
+        """True where atomics have handed on what other clusters did."""
+        order, width = self._order, self._geometry.width
+        who, copies = (stamps & NUMBER) - FIRST, stamps & COPY != 0
+        cluster, mbarrier = copier(stamps)
+        member = np.where(copies, mbarrier, who % width)
+        key = np.where(copies, order.key_of_copies(cluster), who // width)
+        known = order.knows_elsewhere(lanes, key, member, time, view)
+        if view is not View.VISIBLE:
+            handed_on = order.key_of_threads(who // width, view)
+            known |= order.knows_elsewhere(lanes, handed_on, member, time)
+        return known
+
+    def may_race(self, cells: Integers, stamps: Stamps) -> Booleans:
+        """
+        True for accesses that later ones are still to be compared with.
+
+        Where only barriers order threads, other blocks never know what a block has done: of what
+        the block itself knows, two blocks a cell are enough to find any third.
+        """
+        order, geometry = self._order, self._geometry
+        if order.uses_rows:
+            return np.ones(len(cells), np.bool_)
+        thread = (stamps & NUMBER) - FIRST
+        here = thread >= geometry.first_block * geometry.width
+        needed = here & (stamps >> TIME_SHIFT >= order.floor)
+        old = np.flatnonzero(~needed)
+        old = old[np.lexsort((thread[old], cells[old]))]
+        key = cells[old]
+        ends = np.ones(len(old) + 1, np.bool_)
+        ends[1:-1] = key[1:] != key[:-1]
+        needed[old[ends[:-1] | ends[1:]]] = True
+        return needed
