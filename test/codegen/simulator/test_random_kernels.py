@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Races of random kernels are those that plain vector clocks give.
+Races of random kernels, of two blocks or a cluster of two, are those that plain vector clocks give.
 
 Each reported line is one of a conflict. If there are several conflicts, the first write may hide
 what comes after it; if there is one, it is reported.
@@ -28,12 +28,12 @@ _KINDS = {Kind.RACE, Kind.ASYNC_RACE, Kind.PROXY}
 def test_what_races_is_found_and_nothing_else(first: int, request: pytest.FixtureRequest):
     if first >= _FEW and not request.config.getoption("--every-case"):
         pytest.skip("with --every-case")
-    seeds = range(first, first + _AT_ONCE)
-    made = {seed: events(Random(seed), _LENGTH) for seed in seeds}
+    seeds, cluster = range(first, first + _AT_ONCE), first // _AT_ONCE % 2 == 1
+    made = {seed: events(Random(seed), _LENGTH, cluster=cluster) for seed in seeds}
     source, lines = PRELUDE.rpartition("extern")[0] + HELPERS, dict[int, int]()
     for seed in seeds:
         lines[seed] = source.count("\n") + 2
-        source += text(made[seed], f"k{seed}") + "\n"
+        source += text(made[seed], f"k{seed}", cluster=cluster) + "\n"
     ptx = nvrtc.compile(source).ptx
     for seed in seeds:
         report = _run(ptx, f"k{seed}")
