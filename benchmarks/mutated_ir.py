@@ -10,6 +10,7 @@ A mutant counts as reached where a pass, or the printer, had it.
 """
 
 import argparse
+import gc
 import os
 import shlex
 import sys
@@ -17,8 +18,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
 
 from forked_runs import Lost, forked
 from measure import write_json
@@ -55,7 +58,7 @@ _NO_TEXT = Mutant("", "", ())
 
 def run(numbers: Sequence[int], args: argparse.Namespace) -> Counts:
     """Run the mutants of those numbers, and keep those that fail."""
-    counts = Counts(args.seed, len(numbers))
+    counts, end = Counts(args.seed, len(numbers)), monotonic() + 60 * args.minutes
     with TemporaryDirectory() as temporary:
 
         def call(number: int) -> tuple[Mutant, Outcome]:
@@ -75,6 +78,8 @@ def run(numbers: Sequence[int], args: argparse.Namespace) -> Counts:
                 print(f"{number}: {found.kind}: {found.says}", flush=True)
             if args.keep is not None and found.kind in FAILURES:
                 _keep(args, number, each, found)
+            if monotonic() > end:
+                break
     return counts
 
 
@@ -101,12 +106,16 @@ def prepare(expressions: bool) -> None:
     for load in UNIVERSE.all_passes.values():
         load()
     import_module("tilewright.interpreters.check")
+    gc.collect()
+    gc.freeze()  # nothing that is imported is garbage
 
 
 def _report(counts: Counts) -> Iterable[str]:
     """Lines of the summary."""
     shares = ", ".join(f"{kind} {n}" for kind, n in sorted(counts.outcomes.items()))
-    yield f"seed {counts.seed}: {counts.count} mutants, {counts.reached} reached a pass; {shares}"
+    done = sum(counts.outcomes.values())
+    yield f"seed {counts.seed}: {done} of {counts.count} mutants, {counts.reached} reached a pass"
+    yield shares
     for failure, numbers in sorted(counts.failures.items(), key=lambda item: -len(item[1])):
         yield f"{len(numbers):5} {failure} (first: {numbers[0]})"
 
@@ -119,6 +128,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", type=int, metavar="NUMBER", help="print this mutant and run it")
     parser.add_argument("--jobs", type=int, default=1, help="number of processes (1)")
     parser.add_argument("--seconds", type=float, default=20.0, help="CPU limit of a mutant (20)")
+    parser.add_argument(
+        "--minutes", type=float, default=inf, help="stop after this time, and report (no limit)"
+    )
     parser.add_argument("--gigabytes", type=int, default=4, help="memory limit of a process (4)")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="write mutants that fail to DIR")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts to FILE")

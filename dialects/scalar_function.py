@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions of `prim.elementwise`, and on which types they work."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import i1
@@ -11,7 +11,12 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.element_types import COMPUTE_FLOATS, COMPUTE_INTEGERS, COMPUTE_TYPES
+from tilewright.dialects.element_types import (
+    COMPUTE_FLOATS,
+    COMPUTE_INTEGERS,
+    COMPUTE_TYPES,
+    ELEMENTS,
+)
 
 
 class ScalarFunction(StrEnum):
@@ -139,6 +144,7 @@ def verify_function(
             f"'{function}' takes {function.arity} operand(s), got {len(operands)}"
         )
     if function is ScalarFunction.CAST:
+        _verify_elements((*operands, result))
         return
     if function is ScalarFunction.SELECT:
         _verify_select(operands, result)
@@ -152,6 +158,12 @@ def verify_function(
     expected = i1 if function.is_comparison else operands[0]
     if result != expected:
         raise VerifyException(f"'{function}' of {operands[0]} gives {expected}, not {result}")
+
+
+def _verify_elements(types: Iterable[Attribute]) -> None:
+    for type in types:
+        if type not in ELEMENTS:
+            raise VerifyException(f"'cast' converts PyTorch's element types, not {type}")
 
 
 def _verify_select(operands: Sequence[Attribute], result: Attribute) -> None:

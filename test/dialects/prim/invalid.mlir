@@ -351,3 +351,11 @@ func.func @f(%a: tensor<4xi64>) {
   %0 = prim.elementwise mul(%a, %a) fastmath<nnan,ninf> : tensor<4xi64>
   func.return
 }
+
+// -----
+
+func.func @f(%n: tensor<4xindex>) -> tensor<4xbf16> {
+  // CHECK: 'prim.elementwise': 'cast' converts PyTorch's element types, not index
+  %0 = prim.elementwise cast(%n) : (tensor<4xindex>) -> tensor<4xbf16>
+  func.return %0 : tensor<4xbf16>
+}
