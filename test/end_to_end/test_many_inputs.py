@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from needs import needs_nvrtc
 from torch import Tensor, nn
 
 from tilewright import api
@@ -85,7 +86,6 @@ def drawn(count: int, *shape: int, dtype: torch.dtype = torch.float32) -> list[T
 
 
 FEW: dict[str, Case] = {
-    "add-f64": (add, drawn(66, 4, dtype=torch.float64)),
     "stack": (outputs, drawn(18, 2, 3)),
     "nested": (nested, drawn(17, 2, 2)),
 }
@@ -138,3 +138,10 @@ def test_however_many_there_are(name: str) -> None:
 def test_a_layer_of_128_steps_compiles() -> None:
     compiled = api.compile(nn.RNN(4, 4).eval(), torch.randn(128, 1, 4))
     assert compiled.kernels
+
+
+@needs_nvrtc
+def test_parts_are_written_on_the_simulator() -> None:
+    program, inputs = FEW["nested"]
+    found = api.compile(program, *inputs, device="sim")(*inputs)
+    assert torch.equal(found, program(*inputs))
