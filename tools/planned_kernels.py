@@ -53,6 +53,8 @@ class PlannedKernel:
     shapes: tuple[str, ...]
     """Types of its buffers."""
     digest: str
+    steps: int
+    """Steps that its loops take."""
     others: list[str] = field(default_factory=list[str])
     """Kernels that are equal to it."""
 
@@ -94,13 +96,13 @@ def planned_kernels(
 
 
 def _one_of_each_kind_first(kernels: Sequence[PlannedKernel]) -> list[PlannedKernel]:
-    """Return the kernels in an order in which little time shows much."""
+    """Return the kernels in an order in which little time shows much: small ones first, too."""
     seen = Counter[str]()
     ranks = list[int]()
     for kernel in kernels:
         ranks.append(seen[kernel.kind])
         seen[kernel.kind] += 1
-    order = sorted(range(len(kernels)), key=lambda number: ranks[number])
+    order = sorted(range(len(kernels)), key=lambda n: (ranks[n], kernels[n].steps))
     return [kernels[number] for number in order]
 
 
@@ -144,15 +146,14 @@ def _planned(name: str, kernel: loop.KernelOp, schedule: str, target: str) -> Pl
     program = reduced(kernel, schedule, target)
     (smaller,) = _kernels(program)
     shapes = tuple(str(argument.type) for argument in smaller.body.block.args)
-    return PlannedKernel(name, program, schedule, shapes, digest(smaller))
+    return PlannedKernel(name, program, schedule, shapes, digest(smaller), steps_of(smaller))
 
 
 def load_planned(planned: PlannedKernel, target: str) -> Kernel:
     """Return the kernel as the planner schedules it, which must give what its loops give."""
     lowered = lower(planned.program, Level.KERNEL, target=target)
     plan = plan_of(lower(lowered, Level.CUDA, target=target))
-    (kernel,) = _kernels(planned.program)
-    steps = steps_of(kernel)
-    sets = JudgedSets(planned.program, plan.inputs, turns=TURNS if steps <= FEW_STEPS else 1)
-    budget = max(BUDGET, STEP_BUDGET * steps)
+    turns = TURNS if planned.steps <= FEW_STEPS else 1
+    sets = JudgedSets(planned.program, plan.inputs, turns=turns)
+    budget = max(BUDGET, STEP_BUDGET * planned.steps)
     return Kernel(planned.name, lowered, plan, sets, target, budget=budget)
