@@ -57,18 +57,22 @@ def forked(
     todo = [list(items[first : first + _CALLS_PER_PROCESS]) for first in reversed(firsts)]
     workers: list[_Worker] = []
     limits = seconds, bytes
-    while todo or workers:
-        while todo and len(workers) < jobs:
-            workers.append(_started(call, todo.pop(), limits))
-        wait([worker.pipe for worker in workers], timeout=1.0)
-        for worker in list(workers):
-            yield from _answers(worker, seconds)
-            if worker.ended:
-                workers.remove(worker)
-                if worker.pending:
-                    yield worker.pending.pop(0), Lost(f"exit code {worker.process.exitcode}")
-                if worker.pending:
-                    todo.append(worker.pending)
+    try:
+        while todo or workers:
+            while todo and len(workers) < jobs:
+                workers.append(_started(call, todo.pop(), limits))
+            wait([worker.pipe for worker in workers], timeout=1.0)
+            for worker in list(workers):
+                yield from _answers(worker, seconds)
+                if worker.ended:
+                    workers.remove(worker)
+                    if worker.pending:
+                        yield worker.pending.pop(0), Lost(f"exit code {worker.process.exitcode}")
+                    if worker.pending:
+                        todo.append(worker.pending)
+    finally:  # where the caller has enough
+        for worker in workers:
+            worker.process.kill()
 
 
 def _answers(worker: _Worker, seconds: float) -> Iterator[tuple[int, Any]]:
