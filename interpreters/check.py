@@ -34,7 +34,6 @@ CONSTANT_TOLERANCE = 1e-6
 MAX_WORK = 5 << 28
 """Scalar operations that a check is worth: some seconds."""
 
-
 MAX_BYTES = 1 << 31
 """Bytes that a program may take to be run for a check."""
 

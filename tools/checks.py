@@ -17,14 +17,17 @@ MODES = ("each", "end", "none")
 class Checker:
     """Checks one pass after the other; NumPy and the interpreters are imported only for this."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int | None = None) -> None:
+        """`limit` bounds the scalar operations of one function for one pass."""
         self._runs: Any = None
+        self._limit = limit
 
     def __call__(self, before: ModuleOp, after: ModuleOp, name: str) -> None:
         """Interpret both and compare."""
         check = import_module("tilewright.interpreters.check")
         self._runs = self._runs or check.RandomRuns()
-        for note in check.check_pass(before, after, name, runs=self._runs).notes:
+        limit = check.MAX_WORK if self._limit is None else self._limit
+        for note in check.check_pass(before, after, name, runs=self._runs, max_work=limit).notes:
             print(f"remark: check of '{name}': {note}", file=sys.stderr)
 
 

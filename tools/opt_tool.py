@@ -190,7 +190,7 @@ class _Manager(PassManager):
 
     def __init__(self, tool: OptTool):
         self.args, self.last = tool.args, next(reversed(tool.pipeline.passes), None)
-        checkers = {self.args.check: Checker()}
+        checkers = {self.args.check: Checker(self.args.check_limit)}
         super().__init__(tool.ctx, checkers.get("each"), checkers.get("end"))
         self.idle_steps = import_module("tilewright.passes.idle_steps")
 

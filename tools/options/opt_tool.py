@@ -5,6 +5,7 @@ import argparse
 
 from tilewright.tools.checks import MODES
 from tilewright.tools.options.compile import add_only
+from tilewright.tools.options.numbers import number_of
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +21,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=MODES,
         default="none",
         help="interpret the IR before and after each pass, or at both ends, and compare",
+    )
+    parser.add_argument(
+        "--check-limit",
+        **number_of("scalar operations"),
+        help="leave functions unchecked that take more than N scalar operations, with a remark; "
+        "default: 1342177280, some seconds a pass",
     )
     parser.add_argument(
         "--remarks", action="store_true", help="print on stderr what passes skipped, and why"
