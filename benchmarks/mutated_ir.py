@@ -36,7 +36,7 @@ from tilewright.universe import UNIVERSE
 
 @dataclass
 class Counts:
-    """How many mutants ended in which way."""
+    """Number of mutants by the way they ended."""
 
     seed: int
     count: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How opt-tool ends for a text: well, in a diagnostic, or in one of the ways it never should."""
+"""Outcomes of opt-tool for a text: accepted, diagnosed, or a failure."""
 
 import re
 import traceback
@@ -25,7 +25,7 @@ _MEMORY = "no memory left"
 
 @dataclass(frozen=True)
 class Outcome:
-    """How opt-tool ended."""
+    """Outcome of one run of opt-tool."""
 
     kind: str
     """`fine`, `diagnosed`, `diagnosed without place`, or one of `FAILURES`."""
@@ -42,6 +42,8 @@ def run_opt_tool(text: str, options: Sequence[str], folder: Path) -> Outcome:
     try:
         with redirect_stdout(out), redirect_stderr(err):
             code = opt_tool([str(file), *options])
+    except SystemExit as left:  # argparse has reported what it does not know
+        code = left.code if isinstance(left.code, int) else 2
     except BaseException as escaped:
         return escaped_with(escaped)
     return _judged(code, err.getvalue().replace(f"{folder}/", ""))
@@ -73,7 +75,7 @@ def _trace(error: BaseException) -> str:
 
 
 def _place(trace: str) -> str:
-    """Where an exception was raised: its name, our innermost functions, and the innermost one."""
+    """Return an exception's name, our innermost functions, and the innermost one of all."""
     named = [line for line in trace.splitlines() if _EXCEPTION.match(line)]
     name = named[-1].split(":")[0] if named else ""
     frames = _FRAME.findall(trace)

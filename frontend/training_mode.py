@@ -14,7 +14,7 @@ def training_mode_refused(file: str) -> Generator[None]:
     """
     Raise `UnsupportedError` where code of `file` calls `train()` on a module, until the exit.
 
-    A new module is in training mode too, and nobody asked for it: the call is what counts. Code of
+    A new module is in training mode by default: only the call says that a user wants it. Code of
     other files is free to switch modes.
     """
     from torch import nn

@@ -36,7 +36,7 @@ _ACCESSES = 48
 _SUBSCRIPTS = 24
 """Bytes for each element that is read at computed subscripts: subscript, mask and copy."""
 
-_PIECE = 1 << 29
+PIECE = 1 << 29
 """Bytes that the values of one piece of a kernel take at most, about."""
 
 _VALUE = 16
@@ -105,7 +105,7 @@ def _bytes_of_kernel(kernel: KernelOp | FuncOp, types: ElementTypes) -> int:
     each = _ACCESSES if isinstance(kernel, FuncOp) else 0
     races = sum(_elements(value) * each for value in kernel.outputs)
     buffers = sum(_bytes_of(value, types) for value in kernel.body.block.args)
-    return races + buffers + min(_PIECE, _VALUE * scalar_operations(kernel))
+    return races + buffers + min(PIECE, _VALUE * scalar_operations(kernel))
 
 
 def _bytes_while(op: Operation, types: ElementTypes, *callers: Operation) -> int:

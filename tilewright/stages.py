@@ -5,7 +5,7 @@ The stages of a long computation, for a progress line:
     with stage("simulate matmul, launch 3 of 20"):
         ...
 
-By default nobody listens, and then a stage costs next to nothing. Results never depend on it.
+By default there is no listener, and a stage costs next to nothing. Results never depend on it.
 """
 
 from collections.abc import Generator

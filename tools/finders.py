@@ -37,10 +37,10 @@ Found = frozenset[str]
 """Kinds of findings; nothing if all is right."""
 
 REPORTED = "reported"
-"""How the interpreter finds what it stops at."""
+"""Kind of a bug at which the interpreter stops."""
 
 UNWRITTEN = "unwritten"
-"""How the simulator finds outputs, or parts of them, that the kernel leaves out."""
+"""Kind of a bug that leaves outputs, or parts of them, unwritten in the simulator."""
 
 WITHOUT_EFFECT = "without effect"
 """The kind of a mutant that is no bug."""
@@ -69,7 +69,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What found a bug, and how; None for what need not find it."""
+    """Findings of a bug by finder; None for a finder that need not find it."""
 
     simulator: Found | None
     interpreter: Found | None
@@ -108,7 +108,7 @@ class Finders:
 
     @property
     def false_alarms(self) -> Found:
-        """What is found in the kernel itself; the interpreter runs the sets that mutants need."""
+        """Return findings in the kernel itself; the interpreter runs the sets that mutants need."""
         next(iter(self._interpreted), None)
         runs = (*self._simulated, *self._interpreted.known)
         return frozenset(kind for run in runs for kind in run.found)

@@ -26,13 +26,13 @@ from tilewright.interpreters.errors import InterpreterError
 Array = NDArray[Any]
 
 TOLERANCE = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1e-2}
-"""How far a result may be off, relative to itself and to the largest of its row up to 1."""
+"""Largest error of a result, relative to itself and to the largest of its row up to 1."""
 
 CONDITION = {"float64": 1e-10, "float32": 1e-4, "float16": 2e-2, "bfloat16": 0.1}
-"""How far rounding may move a result, relative to the largest of its row, for inputs to count."""
+"""Largest move by rounding, relative to the largest of its row, for inputs to count."""
 
 MULTIPLE = 4
-"""How many times the interpreter's own rounding a result may be off."""
+"""Largest error of a result in multiples of the interpreter's own rounding."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Judged:
     inputs: Sequence[Array]
     expected: Sequence[Array]
     limits: Sequence[Array]
-    """How far each element may be off."""
+    """Return the largest error of each element."""
 
     def is_right(self, results: Sequence[Array]) -> bool:
         """True if every element is near enough; infinities and NaN must be where they should be."""

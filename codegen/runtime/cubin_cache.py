@@ -9,7 +9,7 @@ may be deleted at any time, and where none can be written the compiler runs each
 `MOST_BYTES` those that were used longest ago are deleted: a file's time is that of its last use.
 
 Machine code is run as it is, so the folder is the user's alone (mode 0700). A folder that belongs
-to somebody else, or that others can write to, is not used, with a warning.
+to another user, or that others can write to, is not used, with a warning.
 """
 
 import os
@@ -85,7 +85,7 @@ def distrust(folder: Path) -> str:
     if os.name != "posix" or not stat.S_ISDIR(state.st_mode):
         return ""
     if state.st_uid != os.geteuid():
-        return f"the folder '{folder}' belongs to somebody else (user {state.st_uid})"
+        return f"the folder '{folder}' belongs to another user ({state.st_uid})"
     if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return f"others can write to the folder '{folder}': remove it, and it is made anew"
     return ""

@@ -179,7 +179,7 @@ class Hall:
         return gone
 
     def _synchronise(self, opened: list[_Party]) -> None:
-        """Who waits knows what all had done when they came; who only arrives learns nothing."""
+        """Let lanes that wait learn what all had done at their arrivals; others learn nothing."""
         arrived = [party for party in opened if not party.barrier.waits]
         lanes, keys = _joined([party for party in opened if party.barrier.waits])
         if not arrived:

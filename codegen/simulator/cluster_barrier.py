@@ -45,15 +45,15 @@ class ClusterHall:
         self._all = alive.copy()
         self._races = races
         self._releases = np.zeros(geometry.lanes, np.bool_)
-        """Whether each lane's last arrival released what it knew."""
+        """True for each lane whose last arrival released its view."""
         self._touches: int | None = None
-        """Accesses to shared memory before the first arrival that nobody has waited for yet."""
+        """Accesses to shared memory before the first arrival that no lane has waited for yet."""
         self._arrivals = np.zeros(geometry.lanes, np.int64)
         self._waits = np.zeros(geometry.lanes, np.int64)
         self._released: dict[tuple[int, int], list[Knowledge]] = {}
         self._waiting: list[_Party] = []
         self.everybody_passed = False
-        """Whether all threads passed the last time, and know all that was done to shared memory."""
+        """True if all threads passed the last time, and know all accesses to shared memory."""
 
     def arrive(self, instruction: Instruction, lanes: Lanes) -> None:
         numbers = lanes.numbers()
@@ -102,7 +102,7 @@ class ClusterHall:
         return gone
 
     def _is_known(self, gone: list[tuple[int, Lanes]]) -> bool:
-        """Whether those that go on are all threads, and nothing was done after their arrivals."""
+        """True if all threads go on, and none accessed shared memory after its arrival."""
         passed = sum(lanes.count for _, lanes in gone)
         everybody = passed == int(np.count_nonzero(self._all))
         quiet = self._touches == self._races.touches

@@ -101,7 +101,7 @@ class Crowd:
         ]
 
     def _without_repeats(self, cells: Integers, stamps: Stamps) -> tuple[Integers, Stamps]:
-        """Of neighbours of a warp that access one cell, the first and the last."""
+        """Return the first and the last of neighbours in a warp that access one cell."""
         if len(cells) < 3 or not (cells[1:] == cells[:-1]).any():
             return cells, stamps
         like = (cells[1:] == cells[:-1]) & ((stamps[1:] ^ stamps[:-1]) & self._warp == 0)

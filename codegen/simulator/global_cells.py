@@ -25,7 +25,7 @@ ACTOR = COPY | NUMBER
 FIRST = WARP
 """The number of the launch's first thread, so that no stamp is 0 and warps stay whole."""
 CLUSTER_SHIFT = 16
-"""Where the number of a bulk copy has its cluster; below is the mbarrier."""
+"""Bit at which the number of a bulk copy has its cluster; the mbarrier is below it."""
 
 
 def copy_stamp(cluster: int, mbarrier: int, time: int) -> int:

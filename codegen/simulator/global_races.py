@@ -40,7 +40,7 @@ _WEAK_MEETS = {
     False: (Doing.READ, Doing.STRONG_READ, Doing.UPDATE),
 }
 _STRONG_MEETS = {True: (), False: (Doing.READ,)}
-"""What races with a load (True) or with anything else, beside plain writes."""
+"""Kinds of accesses that race with a load (True) or with any other, beside plain writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class GlobalRaces:
         self._launch = LaunchOrder(geometry, order)
         self._findings = findings
         self.mixes_strong = False
-        """Whether strong accesses may race with each other: `strong_accesses.py`."""
+        """True if strong accesses may race with each other: `strong_accesses.py`."""
 
     def check(self, array: Cells, lanes: Integers, offsets: Integers, access: Access) -> None:
         """The lanes access bytes of an array that may be written."""
@@ -211,7 +211,7 @@ class GlobalRaces:
             self._report(now, int(lanes[first]), int(before[first]), verb)
 
     def _compare_proxied(self, now: _Now, places: Integers, before: Stamps, verb: str) -> None:
-        """The same for a bulk copy, which also sees only what a proxy fence lies behind."""
+        """Find races of a bulk copy, which only sees accesses that a proxy fence covers."""
         self._compare(now, places, before, verb)
         lanes, before = now.lanes[places][before != 0], before[before != 0]
         fenced = self._launch.knows(lanes, before, View.PROXIED_GLOBAL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the value of a register goes, by the instructions of a kernel and no run of it."""
+"""Flow of register values through the instructions of a kernel, found without running it."""
 
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.operands import (
@@ -51,12 +51,12 @@ def names(operands: tuple[Operand, ...]) -> set[str]:
 
 
 def _hands_on(instruction: Instruction) -> bool:
-    """Whether a store leaves the value where the block's own threads may look for it."""
+    """True if the block's own threads may read what a store leaves."""
     return instruction.root == "st" and "global" not in instruction.parts
 
 
 def _operands(instruction: Instruction) -> tuple[tuple[Operand, ...], tuple[Operand, ...]]:
-    """What an instruction reads, beside addresses of loads and updates, and what it writes."""
+    """Return the registers that an instruction reads, beside addresses, and those it writes."""
     operands = instruction.operands
     if instruction.root in _MEMORY:
         values = tuple(each for each in operands if not isinstance(each, Address))

@@ -32,7 +32,7 @@ WHO = (1 << 32) - 1
 STARTED = 1
 """The time at which a thread has started, and done nothing yet: its first doings come after it."""
 _VIEW_SHIFT = 40
-"""Where a key of `Elsewhere` has the view, if that is not `VISIBLE`."""
+"""Position of the view in a key of `Elsewhere`, if it is not `VISIBLE`."""
 COPY_TIME = 1 << 30
 """From here on times count an mbarrier's phases: stamps of bulk copies, in flight until it."""
 
@@ -43,23 +43,23 @@ class View(IntEnum):
     VISIBLE = 0
     """What happened before."""
     PROXIED = 1
-    """What happened before a `fence.proxy.async` for shared memory that happened before."""
+    """Accesses that happen before a known `fence.proxy.async` for shared memory."""
     PROXIED_GLOBAL = 2
-    """The same for global memory."""
+    """Accesses that happen before a known `fence.proxy.async` for global memory."""
     INITIALISED = 3
-    """The same for a `fence.mbarrier_init`, which is for what mbarriers are initialised with."""
+    """Accesses that happen before a known `fence.mbarrier_init`, which covers initialisations."""
     DEVICE = 4
-    """What a fence of the device (or system) lies behind: atomics release it."""
+    """Accesses before a fence of the device or the system: atomics release them."""
     BLOCK = 5
     """The same for fences of at least the block."""
     CLUSTER = 6
-    """The same for fences of at least the cluster."""
+    """Accesses before a fence of at least the cluster: atomics release them within it."""
     SEEN = 7
     """What atomics have found released: a fence of the device acquires it."""
     SEEN_BLOCK = 8
     """The same released within the block: a fence of the block is enough."""
     SEEN_CLUSTER = 9
-    """The same released within the cluster: a fence of the cluster is enough."""
+    """Accesses that are released within the cluster, by a fence of the cluster or more."""
 
 
 class Order:
@@ -123,7 +123,7 @@ class Order:
         return known
 
     def knows_started(self, lanes: Integers, blocks: Integers) -> Booleans:
-        """Whether each lane knows that its block of `blocks`, in its cluster, has begun to run."""
+        """True for each lane that knows its block of `blocks`, in its cluster, to have begun."""
         width = self.geometry.width
         rows = self._views[View.VISIBLE][lanes]
         first = blocks % self.geometry.cluster_blocks * width
@@ -291,7 +291,7 @@ class Order:
         return released
 
     def _clock(self, lane: int, view: View) -> Clock:
-        """What a view of a lane tells of its cluster, with what it has done itself."""
+        """Return the part of a lane's view that is about its cluster, with its own accesses."""
         clock = self.clocks.known[self._views[view][lane]].copy()
         member = lane % self.members
         clock[member] = max(clock[member], self._own[view][lane])
@@ -311,7 +311,7 @@ class Order:
         return mine
 
     def _proxied(self, lane: int, view: View, released: Elsewhere) -> Elsewhere:
-        """Of what is released, what proxy fences lie behind."""
+        """Return the released accesses that proxy fences cover."""
         row = int(self._views[view][lane])
         fenced = {**self.clocks.elsewhere(row), **self._by_block(lane, self._clock(lane, view))}
         return {

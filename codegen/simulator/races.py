@@ -11,7 +11,7 @@ Each cell keeps the stamp of its last plain write, and those of all its atomic u
 race with each other but with plain accesses (PTX ISA 9.0, section 8.10.1: only morally strong
 accesses may conflict). Reads are logged, and compared only with writes that come near them before a
 barrier: most reads never meet one. A bulk copy is a write of the mbarrier on which it completes, at
-a time that is known to whoever has waited for its phase.
+a time that all lanes know which have waited for its phase.
 """
 
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class SharedRaces:
         """Scratch: which row of an access a cell belongs to, from 1."""
         self._generic, self._copies, self._updated = Near(), Near(), Near()
         self.touches = 0
-        """How many accesses there were."""
+        """Number of accesses so far."""
         self.new_interval()
 
     def new_interval(self) -> None:

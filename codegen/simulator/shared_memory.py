@@ -62,7 +62,7 @@ class SharedMemory:
         self.layout = layout
         self.checks = True
         self.mixes_strong = False
-        """Whether strong accesses may race with each other: `strong_accesses.py`."""
+        """True if strong accesses may race with each other: `strong_accesses.py`."""
         self._granule = granule
         self._geometry = geometry
         self._order = order

@@ -47,14 +47,14 @@ class Touch:
         return bool((np.diff(self.lanes) >= 0).all())
 
     def rows_of(self, lanes: range) -> slice:
-        """Where the rows of those lanes are; others may be among them where lanes do not ascend."""
+        """Rows of those lanes; rows of others may be among them where lanes do not ascend."""
         if not self._ascends:
             return slice(0, len(self.lanes))
         return slice(*np.searchsorted(self.lanes, [lanes.start, lanes.stop]).tolist())
 
     @staticmethod
     def joined(touches: "Sequence[Touch]") -> "Touch":
-        """What one instruction touches by several lanes."""
+        """Places that several lanes touch by one instruction."""
         return replace(
             touches[0],
             lanes=np.concatenate([touch.lanes for touch in touches]),

@@ -100,7 +100,7 @@ class Undefined:
         return lambda lanes: self._report([guard.register.name], lanes)
 
     def flow(self, instruction: Instruction) -> Callable[[Lanes], None] | None:
-        """What is to be done before an instruction is executed; None for nothing."""
+        """Return the function to call before an instruction is executed, or None."""
         if not self._followed:
             return None
         decides = [name for name in decided(instruction) if name in self._followed]
@@ -181,7 +181,7 @@ def _selected(
 def _combined(
     undefined: Undefined, instruction: Instruction, sources: Sequence[Operand], lanes: Lanes
 ) -> Marks:
-    """Of predicates: `and` with a defined false is false, `or` with a defined true is true."""
+    """Predicates: `and` with a defined false is false, `or` with a defined true is true."""
     if instruction.type != "pred":
         return undefined.any_of(sources, lanes)
     marks = [undefined.of(each, lanes) for each in sources]

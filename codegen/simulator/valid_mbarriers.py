@@ -16,7 +16,7 @@ _BYTES = 8
 
 
 class ValidMBarriers:
-    """Where the valid mbarriers of a batch start; `block_bytes` of shared memory are a block's."""
+    """Addresses of the valid mbarriers of a batch; a block has `block_bytes` of shared memory."""
 
     def __init__(self, block_bytes: int, geometry: Geometry, findings: Findings):
         self._block_bytes = block_bytes

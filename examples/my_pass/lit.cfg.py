@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How lit runs the `.mlir` files of this folder: `lit -v .`; copy it beside tests of your own."""
+"""Configuration of lit for the `.mlir` files of this folder, `lit -v .`; copy it to your tests."""
 
 import os
 import sys

@@ -48,7 +48,7 @@ def test_an_estimate_holds_what_is_asked_for(name: str, level: str):
     finally:
         tracemalloc.stop()
     # One piece of a kernel is counted generously, and is large beside buffers of these sizes.
-    assert 0.8 * peak <= estimate <= 2 * peak + memory._PIECE  # pyright: ignore[reportPrivateUsage]
+    assert 0.8 * peak <= estimate <= 2 * peak + memory.PIECE
 
 
 def test_the_machine_says_what_it_has():
