@@ -32,8 +32,8 @@ _CHANGES_THE_LIKELIEST = {
 """What makes `transformers` generate other tokens, and the value with which it does not."""
 
 
-_LARGEST = 1e6
-"""Largest penalty, with which no token is repeated already."""
+_LARGEST = 1e30
+"""Largest penalty: beyond it logits times the penalty may not be finite."""
 
 
 class GenerationConfig(NamedTuple):
@@ -82,5 +82,5 @@ def _penalty(source: Any, folder: Path) -> float:
         return 1.0
     if type(penalty) not in (int, float) or not 0 < penalty <= _LARGEST:
         says = f"{folder / FILE} says that repetition_penalty is {penalty!r}"
-        raise UsageError(says, remedy="it is a number of at most 1e6 and above 0, or null")
+        raise UsageError(says, remedy="it is a number of at most 1e30 and above 0, or null")
     return float(penalty)

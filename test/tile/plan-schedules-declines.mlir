@@ -3,7 +3,7 @@
 
 // CHECK:  --- t:000_plan_schedules skipped at planned: it has a plan
 // CHECK:  --- t:000_plan_schedules skipped at launched: it is a launch already
-// TARGET: error: pass 'plan-schedules': unknown target 'sm_1' (known: sm_80,
+// TARGET: error: pass 'plan-schedules': unknown target 'sm_1' (did you mean sm_120 or sm_100a? known: sm_80,
 
 // A plan that was made by hand stays, even if it is a poor one.
 // CHECK-LABEL: loop.kernel @planned

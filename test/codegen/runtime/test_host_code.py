@@ -481,7 +481,7 @@ def test_inputs_must_fit(misfit: str, compile: Compile):
 
 def test_tensors_of_a_plan_must_fit(compile: Compile):
     run = loaded(compile(torch.exp, rows(8)))
-    with pytest.raises(UsageError, match="takes 1 inputs, got 2"):
+    with pytest.raises(UsageError, match="takes 1 input, got 2"):
         run([rows(8), rows(8)])
     with pytest.raises(UsageError, match=r"is float32\[4\], but the program takes float32\[8\]"):
         run([rows(4)])

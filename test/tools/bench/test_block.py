@@ -109,7 +109,14 @@ def test_the_table_of_launches_and_going_on(
     model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (case,) = cases(model, seq=(8,))
-    figures = {"us": 7.5, "eager_us": 15.0, "compile_us": 9.0, "roofline": 0.7, "problem": ""}
+    figures = {
+        "us": 7.5,
+        "eager_us": 15.0,
+        "compile_us": 9.0,
+        "roofline": 0.7,
+        "problem": "",
+        "floor_us": 5.0,
+    }
     ratios = {"vs_eager": 2.0, "vs_compile": 1.2, "why": {"vs_eager": "", "vs_compile": ""}}
     more: dict[str, Any] = {"tflops": 1.0, "tbytes": 1.0, "contestants": {}, "launches": LAUNCHES}
     answers: dict[str, Any] = {case.name: {**head(case), **figures, **ratios, **more}}
