@@ -65,7 +65,8 @@ def mutated(text: str, vocabulary: Vocabulary, random: Random) -> str:
     """Apply one to three mutations, mostly one, and at least once a change."""
     original, rounds = text, random.choices((1, 2, 3), (7, 2, 1))[0]
     for _ in range(rounds):
-        text = _mutation(vocabulary, random)(text, random)
+        if text.strip():  # a round may delete all there is
+            text = _mutation(vocabulary, random)(text, random)
     return text if text != original else change_number(text, random)
 
 

@@ -18,6 +18,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.math import Math
 from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation
 from xdsl.irdl.dominance import DominanceInfo
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
@@ -62,10 +63,11 @@ def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
     Raise `InvalidOpError` unless `module` is well-formed where the rest of its parts is.
 
     Dominance comes first: verifiers of ops follow operands to their definitions, which would not
-    end in a cycle.
+    end in a cycle. Verifiers also ask what is around an op, whose properties have to be there.
     """
     for part in parts:
         verify_dominance(part)
+        _verify_definitions(part)
     try:
         if module not in parts:
             module.verify(verify_nested_ops=False)
@@ -77,6 +79,19 @@ def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
         _verify_points(part, 1)
         for function in _functions(part):
             _verify_attributes(function)
+
+
+def _verify_definitions(op: Operation) -> None:
+    """Raise `InvalidOpError` at the outermost op with regions that does not fit its definition."""
+    if not op.regions:
+        return
+    if isinstance(op, IRDLOperation):
+        with _blamed_on(op):
+            op.get_irdl_definition().verify(op)
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.ops:
+                _verify_definitions(inner)
 
 
 _MOST_FORMS = 1 << 15

@@ -301,3 +301,13 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
     }
   }
 }
+
+
+// -----
+
+// The properties of a kernel are verified before the ops in it, which ask for them.
+// CHECK: 'loop.kernel': property 'num_outputs' expected in operation 'loop.kernel'
+"loop.kernel"() <{sym_name = "k"}> ({
+^bb0(%x: memref<8xf32>, %y: memref<8xf32>):
+  %0 = "loop.load"(%x) <{map = affine_map<() -> (0)>, operandSegmentSizes = array<i32: 1, 0, 0>}> : (memref<8xf32>) -> f32
+}) : () -> ()
