@@ -16,28 +16,30 @@ from tilewright.dialects.kernel_copy import CopyingOp
 from tilewright.dialects.loop import LaunchOp
 
 
-def scalar_operations(root: Operation) -> int:
+def scalar_operations(root: Operation, *callers: Operation) -> int:
     """
     Scalar operations done by running `root`, a function or kernel: each op counts once for every
     point of the axes around it, or once for every element of its result or that it copies. An upper
-    estimate: what does not vary along an axis may be computed once.
+    estimate: what does not vary along an axis may be computed once. A call of one of `callers`, which
+    would never return, counts as nothing.
     """
-    return sum(_of_block(block) for region in root.regions for block in region.blocks) * _points(
-        root
-    )
+    blocks = [block for region in root.regions for block in region.blocks]
+    return sum(_of_block(block, *callers) for block in blocks) * _points(root)
 
 
-def _of_block(block: Block) -> int:
-    return sum(_of_op(op) for op in block.ops)
+def _of_block(block: Block, *callers: Operation) -> int:
+    return sum(_of_op(op, *callers) for op in block.ops)
 
 
-def _of_op(op: Operation) -> int:
+def _of_op(op: Operation, *callers: Operation) -> int:
     if isinstance(op, func.CallOp | LaunchOp):
         name = op.callee if isinstance(op, func.CallOp) else op.kernel
         callee = SymbolTable.lookup_symbol(op, name)
-        return 0 if callee is None else scalar_operations(callee)
+        if callee is None or callee in callers:
+            return 0
+        return scalar_operations(callee, *callers, callee)
     if op.regions:
-        return scalar_operations(op)
+        return scalar_operations(op, *callers)
     if isinstance(op, CopyingOp):
         return op.width.value.data
     if isinstance(op, TmaCopyOp):

@@ -29,6 +29,12 @@ CASES = {
         "func.return }" + LOOP,
         150 + 1,
     ),
+    "recursion": (
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "%0 = func.call @main(%x) : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "func.return %0 : tensor<4xf32> }",
+        1 + 1,
+    ),
     "tensor": (
         "func.func @main(%x: tensor<4x5xf32>) -> tensor<4x5xf32> {\n"
         "%0 = prim.elementwise neg(%x) : tensor<4x5xf32>\n"
