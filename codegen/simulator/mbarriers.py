@@ -4,62 +4,24 @@ mbarrier objects: phases that complete when all arrivals and all bytes have come
 
 PTX ISA 9.0, section 9.7.13.15. Bulk copies land as late as the rules allow: when somebody asks
 whether their phase is complete, or when the next phase begins. Who learns that a phase is complete
-knows what the threads that arrived have done, and the copies.
+knows what the threads that arrived have done, and the copies. Threads of other blocks count if both
+the arrival and the wait have the scope of the cluster.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Booleans, Integers
-from tilewright.codegen.simulator.order import COPY_TIME, Knowledge, Order, View
+from tilewright.codegen.simulator.mbarrier_phase import BulkCopy, MBarrier
+from tilewright.codegen.simulator.order import Order, View
+from tilewright.codegen.simulator.scopes import Level
 from tilewright.codegen.simulator.shared_memory import SharedMemory
 
 _FENCED = (View.PROXIED, View.INITIALISED)
 """Views by which a bulk copy sees that an mbarrier is initialised."""
-
-
-@dataclass(frozen=True)
-class BulkCopy:
-    """Bytes under way to shared memory: 16 to each of `offsets`, bytes within the batch."""
-
-    offsets: Integers
-    data: np.ndarray
-    bytes: int
-    line: int
-
-
-@dataclass
-class MBarrier:
-    """One object in its current phase."""
-
-    agent: int
-    count: int
-    maker: int
-    """Who initialised it, and when."""
-    made: int
-    pending: int = 0
-    bytes: int = 0
-    phase: int = 0
-    arrived: list[Knowledge] = field(default_factory=list[Knowledge])
-    done: Knowledge | None = None
-    """What they know who know that the phase before is complete."""
-    copies: list[BulkCopy] = field(default_factory=list[BulkCopy])
-
-    @property
-    def copy_time(self) -> int:
-        """The time of copies of this phase."""
-        return COPY_TIME + self.phase + 1
-
-    def number(self, parity: bool) -> int:
-        """The phase, or its parity."""
-        return self.phase & 1 if parity else self.phase
-
-    def missing(self) -> str:
-        return f"{self.pending} arrivals and {self.bytes} bytes are missing"
 
 
 class MBarriers:
@@ -121,9 +83,18 @@ class MBarriers:
                 barrier.bytes += int(bytes[mine].sum())
 
     def arrive(
-        self, lanes: Integers, offsets: Integers, counts: Integers, line: int, releases: bool
+        self,
+        lanes: Integers,
+        offsets: Integers,
+        counts: Integers,
+        line: int,
+        releases: Level | None,
     ) -> Integers:
-        """Returns the number of the phase that each lane arrived in."""
+        """
+        Return the number of the phase that each lane arrived in.
+
+        `releases` is the scope of the release, None for a relaxed arrival.
+        """
         phases = np.zeros(len(lanes), np.int64)
         for offset, mine in _groups(offsets):
             barrier = self.find(offset, lanes[mine], line)
@@ -131,8 +102,8 @@ class MBarriers:
                 continue
             self._settle(barrier, lanes[mine], line)
             phases[mine] = barrier.phase
-            if releases:
-                barrier.arrived.append(self._order.release(lanes[mine]))
+            if releases is not None:
+                self._release(barrier, offset, lanes[mine], releases)
             count = int(counts[mine].sum())
             if count > barrier.pending:
                 self._complain(
@@ -146,7 +117,14 @@ class MBarriers:
         return phases
 
     def test(
-        self, lanes: Integers, offsets: Integers, phases: Integers, line: int, *, parity: bool
+        self,
+        lanes: Integers,
+        offsets: Integers,
+        phases: Integers,
+        line: int,
+        *,
+        parity: bool,
+        level: Level = Level.BLOCK,
     ) -> Booleans:
         """For each lane whether the phase is complete; they then know what happened before."""
         complete = np.zeros(len(lanes), np.bool_)
@@ -161,9 +139,34 @@ class MBarriers:
                 self._land(barrier, int(lanes[mine][0]), line)
                 done |= asked != barrier.number(parity)
             complete[mine] = done
-            if barrier.done is not None and done.any():
-                self._order.acquire(lanes[mine][done], barrier.done)
+            learns = done & self._is_last(barrier, lanes[mine], asked, parity=parity)
+            if learns.any():
+                self._order.acquire(lanes[mine][learns], barrier.done[min(level, Level.CLUSTER)])
         return complete
+
+    def _is_last(
+        self, barrier: MBarrier, lanes: Integers, asked: Integers, *, parity: bool
+    ) -> Booleans:
+        """
+        True for lanes that asked for the last complete phase, and for no earlier one.
+
+        A parity is that of an earlier phase, too. In another run a lane that does not know of the
+        phase between them may be answered by the earlier one.
+        """
+        if not parity:
+            return asked == barrier.phase - 1
+        if barrier.phase < 2:
+            return np.full(len(lanes), barrier.phase == 1)
+        agent, between = np.full(len(lanes), barrier.agent), barrier.copy_time - 2
+        return self._order.knows(lanes, agent, np.full(len(lanes), between))
+
+    def _release(self, barrier: MBarrier, offset: int, lanes: Integers, level: Level) -> None:
+        """Lanes release what they know to those who wait for the phase, if the scope has them."""
+        near = self._geometry.block_of[lanes] == offset // self._shared.layout.size
+        if near.any():
+            barrier.arrived.append(self._order.release(lanes[near]))
+        if level > Level.BLOCK and not near.all():
+            barrier.arrived_from_afar.append(self._order.release(lanes[~near]))
 
     def start(self, offset: int, lane: int, copy: BulkCopy) -> MBarrier | None:
         """A bulk copy that completes on the mbarrier at `offset`."""
@@ -210,9 +213,12 @@ class MBarriers:
         if barrier.pending or barrier.bytes or barrier.copies:
             return
         order = self._order
-        known = order.joined(barrier.arrived)
-        barrier.done = order.knowing_copies(known, barrier.agent, barrier.copy_time)
-        barrier.arrived = []
+        near, afar = barrier.arrived, barrier.arrived_from_afar
+        for level, arrived in (Level.BLOCK, near), (Level.CLUSTER, near + afar):
+            known = order.joined(arrived)
+            done = order.knowing_copies(known, barrier.agent, barrier.copy_time)
+            barrier.done[level] = done
+        barrier.arrived, barrier.arrived_from_afar = [], []
         barrier.phase += 1
         barrier.pending = barrier.count
 

@@ -17,6 +17,7 @@ from tilewright.codegen.simulator.mbarriers import MBarriers
 from tilewright.codegen.simulator.memory import Place
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.registers import Values
+from tilewright.codegen.simulator.scopes import Level
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +29,7 @@ class PhaseWait:
     phase: Values
     target: Values
     parity: bool
+    level: Level
 
     def test(self, mbarriers: MBarriers, lanes: Lanes) -> None:
         """Write the predicate; true where the mbarrier cannot be used, which is reported."""
@@ -40,6 +42,7 @@ class PhaseWait:
                 phase & 1 if self.parity else phase,
                 self.instruction.line,
                 parity=self.parity,
+                level=self.level,
             )
 
 

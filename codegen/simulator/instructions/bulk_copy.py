@@ -17,7 +17,7 @@ from tilewright.codegen.simulator.global_memory import Array
 from tilewright.codegen.simulator.global_races import BulkRead
 from tilewright.codegen.simulator.instructions.memory_access import addresses
 from tilewright.codegen.simulator.lanes import Integers, Lanes, compact
-from tilewright.codegen.simulator.mbarriers import BulkCopy
+from tilewright.codegen.simulator.mbarrier_phase import BulkCopy
 from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.operands import Instruction, TensorPlace
 from tilewright.codegen.simulator.shared_memory import StartedCopy

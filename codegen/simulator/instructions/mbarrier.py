@@ -11,6 +11,7 @@ from tilewright.codegen.simulator.memory import Access, Mode, Place
 from tilewright.codegen.simulator.operands import Instruction, Operand, Sink
 from tilewright.codegen.simulator.phase_waits import PhaseWait
 from tilewright.codegen.simulator.registers import Values
+from tilewright.codegen.simulator.scopes import Level
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
 
 _SPACES = ("shared", "shared_cta", "shared_cluster")
@@ -82,7 +83,8 @@ def _arrive(unit: Unit, instruction: Instruction) -> Step:
     target, where, *rest = instruction.operands
     places = _places(unit, instruction, where, Mode.OBJECT)
     state = None if isinstance(target, Sink) else unit.registers.target(target, "b64")
-    expects, releases = "expect_tx" in parts, "relaxed" not in parts
+    expects = "expect_tx" in parts
+    releases = None if "relaxed" in parts else _level(parts)
     amount = _value(unit, rest, 1)
 
     def run(lanes: Lanes) -> None:
@@ -99,6 +101,15 @@ def _arrive(unit: Unit, instruction: Instruction) -> Step:
     return run
 
 
+def _level(parts: set[str]) -> Level:
+    """
+    The level of the scope; that of none is the cluster, though PTX says the block.
+
+    Libraries free slots for blocks of their cluster without a scope.
+    """
+    return Level.BLOCK if "cta" in parts else Level.CLUSTER
+
+
 def phase_wait(unit: Unit, instruction: Instruction) -> PhaseWait:
     """`test_wait` and `try_wait`: by a phase's parity, or by what `arrive` returned."""
     parts = modifiers(
@@ -112,6 +123,7 @@ def phase_wait(unit: Unit, instruction: Instruction) -> PhaseWait:
         unit.registers.source(phase, "u32" if parity else "b64"),
         unit.registers.target(target, "pred"),
         parity,
+        _level(parts),
     )
 
 

@@ -21,6 +21,7 @@ from tilewright.codegen.simulator import Report, TensorMap, simulate
 from tilewright.codegen.simulator.arguments import Argument
 
 _FOLDER = Path(__file__).parent / "pairs"
+_IDIOMS = Path(__file__).parent / "idioms.cu"
 ENTRY = '\nextern "C" __global__ void '
 PRELUDE = (_FOLDER / "prelude.cuh").read_text() + ENTRY
 _DIFFERENCE = re.compile(r"<<(.*?)\|\|\|(.*?)>>", re.DOTALL)
@@ -61,6 +62,15 @@ def pairs() -> Iterator[Pair]:
             grid, block = map(int, re.findall(r"\d+", shape))
             arrays = tuple(arguments.split(", "))
             yield Pair(f"{path.stem}: {name}", kind, arrays, grid, block, kernel)
+
+
+def idioms() -> Iterator[Pair]:
+    """Correct kernels of `idioms.cu`, whose heads name no finding."""
+    for text in _IDIOMS.read_text().split("\n//// ")[1:]:
+        head, _, kernel = text.partition("\n")
+        name, arguments, shape = head.split(" | ")
+        grid, block = map(int, re.findall(r"\d+", shape))
+        yield Pair(name, "", tuple(arguments.split(", ")), grid, block, kernel)
 
 
 def _both(kernel: str) -> tuple[str, list[int]]:

@@ -4,9 +4,10 @@
 import pytest
 from needs import needs_nvrtc
 
-from .pairs import Pair, pairs
+from .pairs import Pair, idioms, pairs
 
 PAIRS = {pair.name: pair for pair in pairs()}
+IDIOMS = {pair.name: pair for pair in idioms()}
 
 
 def test_each_pair_has_a_name_of_its_own():
@@ -21,4 +22,11 @@ def test_the_bug_is_found_and_its_twin_is_clean(name: str):
     found = [(error.kind, error.line) for error in report.errors]
     assert any(kind == pair.kind and line in marked for kind, line in found), report.errors
     report, _ = pair.run(bug=False)
+    assert report.ok, report.errors
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("name", IDIOMS)
+def test_a_correct_idiom_is_clean(name: str):
+    report, _ = IDIOMS[name].run(bug=False)
     assert report.ok, report.errors

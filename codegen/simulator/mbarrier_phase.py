@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""State of one mbarrier in its current phase: what it waits for, and what waiting for it tells."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tilewright.codegen.simulator.lanes import Integers
+from tilewright.codegen.simulator.order import COPY_TIME, Knowledge
+from tilewright.codegen.simulator.scopes import Level
+
+
+@dataclass(frozen=True)
+class BulkCopy:
+    """Bytes under way to shared memory: 16 to each of `offsets`, bytes within the batch."""
+
+    offsets: Integers
+    data: np.ndarray
+    bytes: int
+    line: int
+
+
+@dataclass
+class MBarrier:
+    """One object in its current phase."""
+
+    agent: int
+    count: int
+    maker: int
+    """Who initialised it, and when."""
+    made: int
+    pending: int = 0
+    bytes: int = 0
+    phase: int = 0
+    arrived: list[Knowledge] = field(default_factory=list[Knowledge])
+    arrived_from_afar: list[Knowledge] = field(default_factory=list[Knowledge])
+    """Arrivals of other blocks, which waits of the scope of the cluster acquire."""
+    done: dict[Level, Knowledge] = field(default_factory=dict[Level, Knowledge])
+    """Knowledge that the phase before is complete, for waits of the block's scope and others."""
+    copies: list[BulkCopy] = field(default_factory=list[BulkCopy])
+
+    @property
+    def copy_time(self) -> int:
+        """The time of copies of this phase."""
+        return COPY_TIME + self.phase + 1
+
+    def number(self, parity: bool) -> int:
+        """The phase, or its parity."""
+        return self.phase & 1 if parity else self.phase
+
+    def missing(self) -> str:
+        return f"{self.pending} arrivals and {self.bytes} bytes are missing"
