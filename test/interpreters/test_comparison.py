@@ -263,6 +263,27 @@ def test_an_element_whose_reference_is_infinite_is_compared_with_the_rounded_one
     assert judged(guarded, inputs, one([5, 1, 0.5, 0.26])).reason.startswith("the error is 0.01, ")
 
 
+@pytest.mark.parametrize(
+    ("dtype", "huge"), [(np.float16, 6e4), (bfloat16, 3e38), (np.float32, 1e30)]
+)
+@pytest.mark.parametrize("against", [False, True])
+def test_an_element_that_overflows_does_not_widen_what_is_allowed(
+    dtype: Any, huge: float, against: bool
+):
+    """Its square in float64 is larger than any number of the dtype, and so is its rounding."""
+
+    def square(arrays: Sequence[Array]) -> list[Array]:
+        with np.errstate(over="ignore"):
+            return [arrays[0] * arrays[0]]
+
+    inputs = [np.array([huge, 1, 2], dtype)]
+    right, wrong = (np.array([np.inf, 1, four], dtype) for four in (4, 5))
+    other = square if against else None
+    assert judged(square, inputs, right, dtype=dtype, against=other).reason == ""
+    comparison = judged(square, inputs, wrong, dtype=dtype, against=other)
+    assert comparison.reason.startswith("the error is 1, ")
+
+
 def test_integers_must_be_equal():
     inputs = [np.arange(4)]
     assert judged(double, inputs, np.array([0, 2, 4, 6])).reason == ""
