@@ -162,6 +162,8 @@ def _also_against(
 def _one_against(comparison: Comparison, output: Array, exact: Array, rounded: Array) -> Comparison:
     if exact.shape != output.shape:
         raise UsageError(f"an output is {output.shape}, but {exact.shape} in --against")
+    if rounded.dtype != output.dtype:
+        raise UsageError(f"an output is {output.dtype}, but {rounded.dtype} in --against")
     if comparison.mismatch:
         return comparison
     cost = (comparison.limit or 0.0) / MULTIPLE

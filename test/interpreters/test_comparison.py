@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from tilewright.arrays import ROUNDOFF
+from tilewright.errors import UsageError
 from tilewright.interpreters.comparison import Comparison, compare
 from tilewright.interpreters.program import Function, Program, disturbed_inputs
 from tilewright.passes.lowering import context
@@ -234,6 +235,20 @@ def test_infinities_of_another_program_must_have_the_same_sign():
     assert judged(double, inputs, one([np.inf]), against=double).reason == ""
     wrong = judged(double, inputs, one([np.inf]), against=negated)
     assert wrong.reason == "element [0] is inf, but -inf in --against"
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, np.int64, np.bool_])
+def test_outputs_of_another_program_must_have_the_same_dtype(dtype: Any):
+    """0 and 1 are False and True too, but these programs are not the same."""
+    against = replace(program_of(double), rounded=in_dtype(dtype))
+    program = replace(program_of(double), against=against)
+    with pytest.raises(UsageError, match="an output is float32, but"):
+        compare(program, [one([0, 0.5])], [one([0, 1])])
+
+
+def in_dtype(dtype: Any) -> Function:
+    """Return the function that doubles, whose results have a dtype of their own."""
+    return lambda arrays: [double(arrays)[0].astype(dtype)]
 
 
 def square_over(arrays: Sequence[Array]) -> list[Array]:
