@@ -20,8 +20,8 @@ def scalar_operations(root: Operation, *callers: Operation) -> int:
     """
     Scalar operations done by running `root`, a function or kernel: each op counts once for every
     point of the axes around it, or once for every element of its result or that it copies. An upper
-    estimate: what does not vary along an axis may be computed once. A call of one of `callers`, which
-    would never return, counts as nothing.
+    estimate: what does not vary along an axis may be computed once. A call of one of `callers`
+    would never return, and counts as nothing.
     """
     blocks = [block for region in root.regions for block in region.blocks]
     return sum(_of_block(block, *callers) for block in blocks) * _points(root)

@@ -144,9 +144,16 @@ def _exported(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
     if not isinstance(function, ExportedProgram):
         return export(function, args, kwargs)
+    kwargs = _in_exported_order(function, kwargs)
     given = (args, kwargs) if args or kwargs else function.example_inputs or ((), {})
     warn_of_open_sizes(function, *given)
     return export(function, args, kwargs) if args or kwargs else break_down(function)
+
+
+def _in_exported_order(exported: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return `kwargs` in the order of the export, which the checks of its module rely on."""
+    named: Mapping[str, Any] = exported.example_inputs[1] if exported.example_inputs else {}
+    return {name: kwargs[name] for name in (*named, *kwargs) if name in kwargs}
 
 
 def _translate(exported: Any, inputs: list[Input]) -> Captured:

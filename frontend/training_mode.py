@@ -12,27 +12,39 @@ from tilewright.frontend.source import place_of_caller
 @contextmanager
 def training_mode_refused(file: str) -> Generator[None]:
     """
-    Raise `UnsupportedError` where code of `file` calls `train()` on a module, until the exit.
+    Raise `UnsupportedError` where code of `file` calls `train()` on a module or sets its
+    `training`, until the exit.
 
     A new module is in training mode by default: only the call says that a user wants it. Code of
     other files is free to switch modes.
     """
     from torch import nn
 
-    original = nn.Module.train
+    original, set_attribute = nn.Module.train, nn.Module.__setattr__
 
     def train(self: Any, mode: bool = True) -> Any:
-        place = place_of_caller() if mode else None
-        if place is not None and place.file == file:
-            raise UnsupportedError(
-                f"{type(self).__name__}.train(): training mode is not supported",
-                where=str(place),
-                remedy="leave it out: programs are compiled for inference, in eval mode",
-            )
+        if mode:
+            _refuse(file, f"{type(self).__name__}.train()")
         return original(self, mode)
 
-    nn.Module.train = train
+    def setattr_(self: Any, name: str, value: Any) -> None:
+        if name == "training" and value:
+            _refuse(file, f"{type(self).__name__}.training = {value!r}")
+        set_attribute(self, name, value)
+
+    nn.Module.train, nn.Module.__setattr__ = train, setattr_
     try:
         yield
     finally:
-        nn.Module.train = original
+        nn.Module.train, nn.Module.__setattr__ = original, set_attribute
+
+
+def _refuse(file: str, what: str) -> None:
+    """Raise `UnsupportedError` for `what` if code of `file` does it."""
+    place = place_of_caller()
+    if place is not None and place.file == file:
+        raise UnsupportedError(
+            f"{what}: training mode is not supported",
+            where=str(place),
+            remedy="leave it out: programs are compiled for inference, in eval mode",
+        )

@@ -12,6 +12,8 @@ The error is the largest distance to the results in float64. What the dtypes cos
   better than that;
 - half the spacing of the result's dtype at the largest result.
 
+Elements that overflow for whom we trust have no part in these: in float64 they are far too large.
+
 The second is there because the error of a single sum is a matter of luck: PyTorch's may be zero.
 
 Where a function jumps, as `floor` does, a rounding on the way decides on which side an element
@@ -89,7 +91,7 @@ def compare(
     if program.exact is None:
         return uncompared(outputs)
     exact, rounded = program.exact(inputs), program.rounded(inputs)
-    moves = _moves(program, inputs, exact, outputs)
+    moves = _moves(program, inputs, exact, rounded)
     rows = zip(outputs, exact, rounded, moves, strict=True)
     found = [_compare_one(*row) for row in rows]
     if program.against is not None:
@@ -129,7 +131,8 @@ def _compare_one(output: Array, exact: Array, rounded: Array, move: float) -> Co
     rounded_errors = distances(rounded, exact)
     cost, limit = 0.0, 0.0
     if is_float(output):
-        cost = max(move, largest(np.abs(finite(exact))) * ROUNDOFF[output.dtype.name])
+        known = finite(exact[_is_known(exact, rounded)])
+        cost = max(move, largest(np.abs(known)) * ROUNDOFF[output.dtype.name])
     jumped = _jumped(output, rounded_errors, cost)
     if is_float(output):
         limit = MULTIPLE * max(cost, largest(rounded_errors[~jumped]))
@@ -159,6 +162,8 @@ def _also_against(
 def _one_against(comparison: Comparison, output: Array, exact: Array, rounded: Array) -> Comparison:
     if exact.shape != output.shape:
         raise UsageError(f"an output is {output.shape}, but {exact.shape} in --against")
+    if rounded.dtype != output.dtype:
+        raise UsageError(f"an output is {output.dtype}, but {rounded.dtype} in --against")
     if comparison.mismatch:
         return comparison
     cost = (comparison.limit or 0.0) / MULTIPLE
@@ -192,22 +197,29 @@ def _jumped(output: Array, rounded_errors: Array, cost: float) -> Array:
 
 
 def _moves(
-    program: Program, inputs: Sequence[Array], exact: Sequence[Array], outputs: Sequence[Array]
+    program: Program, inputs: Sequence[Array], exact: Sequence[Array], rounded: Sequence[Array]
 ) -> list[float]:
     """
-    How far each result moves by a rounding of every value.
+    Return how far each result moves by a rounding of every value.
 
+    Elements that overflow in the program's own dtypes do not count: their exact results are larger
+    than any right one, and so are their moves.
     There are two steps of one size, and the smaller one counts: a jump is in one of them only. They
     are half a rounding long, but in float64 four, for it cannot be moved by parts of its roundoff.
     """
-    if not any(map(is_float, outputs)):
-        return [0.0] * len(outputs)
-    step = 4.0 if any(output.dtype == np.float64 for output in outputs) else 0.5
+    if not any(map(is_float, rounded)):
+        return [0.0] * len(rounded)
+    step = 4.0 if any(result.dtype == np.float64 for result in rounded) else 0.5
     near, far = (program.disturbed(inputs, roundings) for roundings in (step, 2 * step))
     return [
-        largest(finite(np.minimum(distances(a, b), distances(b, c)))) / step
-        for a, b, c in zip(exact, near, far, strict=True)
+        largest(finite(np.minimum(distances(a, b), distances(b, c))[_is_known(a, own)])) / step
+        for a, b, c, own in zip(exact, near, far, rounded, strict=True)
     ]
+
+
+def _is_known(exact: Array, rounded: Array) -> Array:
+    """Return where the rounded result is as finite as the exact one: it did not overflow."""
+    return np.isfinite(distances(exact, rounded))
 
 
 def _special_values_differ(output: Array, rounded: Array) -> str:

@@ -40,6 +40,8 @@ class SlabWalk(NamedTuple):
         along = next((at for at in _preferred(innermost, len(extents)) if _runs(op, at)), innermost)
         width = _width(op, along, layout) if along == innermost else 1
         smallest = max(1, min(VECTOR_BYTES) // size_of(memref_type(op.slab).element_type))
+        if width < smallest:  # two of int64 that become two bools are no vector
+            width = 1
         while width > smallest and prod(extents) // width < threads:
             width //= 2
         return SlabWalk(extents, along, width, threads)

@@ -226,8 +226,12 @@ class CompiledProgram:
         compilation in number, shape, dtype, or in a Python value, and for one that is written and
         cannot be. On a GPU the kernels are queued on PyTorch's current stream.
         """
-        call = Call(self.captured, args, kwargs)
-        return call.results(self.run(call.values()))
+        from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+        # A mode of the caller's would make fake what is computed here.
+        with unset_fake_temporarily():
+            call = Call(self.captured, args, kwargs)
+            return call.results(self.run(call.values()))
 
     def run(self, values: Sequence[Any]) -> list[Any]:
         """

@@ -217,6 +217,16 @@ def test_fake_tensors_compile_and_do_not_run():
         compiled(example(4, 3))
 
 
+@needs_nvrtc
+def test_a_call_within_a_mode_of_fake_tensors_computes_real_ones():
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    x = torch.ones(4)
+    with FakeTensorMode():
+        found = tilewright.compile(torch.neg, x, device="sim")(x)
+    assert found.tolist() == [-1.0] * 4
+
+
 def test_what_cannot_be_compiled_is_an_error_at_once():
     with pytest.raises(TilewrightError, match="not supported"):
         tilewright.compile(torch.sort, example(4))

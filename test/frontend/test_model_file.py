@@ -260,6 +260,21 @@ def test_a_pt2_file_with_open_sizes_takes_those_of_its_inputs(models: Path):
         capture(program, (torch.randn(5, 4), 2.0))
 
 
+class Masked(nn.Module):
+    """Takes inputs by name."""
+
+    def forward(self, x: torch.Tensor, *, mask: torch.Tensor, w: torch.Tensor):
+        return (x * mask) @ w
+
+
+def test_inputs_by_name_may_come_in_any_order():
+    x, mask, w = torch.randn(5, 4), torch.randn(5, 4), torch.randn(4, 3)
+    program = torch.export.export(Masked(), (x,), {"mask": mask, "w": w})
+    found = capture(program, (x,), {"w": w, "mask": mask})
+    assert [i.name for i in found.inputs] == ["x", "mask", "w"]
+    assert [tuple(i.tensor.shape) for i in found.inputs] == [(5, 4), (5, 4), (4, 3)]
+
+
 def test_an_exported_program_with_other_inputs(models: Path):
     program = saved(models / "m.pt2", dynamic_shapes=({0: Dim("n")}, None))
     with pytest.warns(FixedSizeWarning, match="may be any size from 0 on"):

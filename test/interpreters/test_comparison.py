@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from tilewright.arrays import ROUNDOFF
+from tilewright.errors import UsageError
 from tilewright.interpreters.comparison import Comparison, compare
 from tilewright.interpreters.program import Function, Program, disturbed_inputs
 from tilewright.passes.lowering import context
@@ -236,6 +237,20 @@ def test_infinities_of_another_program_must_have_the_same_sign():
     assert wrong.reason == "element [0] is inf, but -inf in --against"
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, np.int64, np.bool_])
+def test_outputs_of_another_program_must_have_the_same_dtype(dtype: Any):
+    """0 and 1 are False and True too, but these programs are not the same."""
+    against = replace(program_of(double), rounded=in_dtype(dtype))
+    program = replace(program_of(double), against=against)
+    with pytest.raises(UsageError, match="an output is float32, but"):
+        compare(program, [one([0, 0.5])], [one([0, 1])])
+
+
+def in_dtype(dtype: Any) -> Function:
+    """Return the function that doubles, whose results have a dtype of their own."""
+    return lambda arrays: [double(arrays)[0].astype(dtype)]
+
+
 def square_over(arrays: Sequence[Array]) -> list[Array]:
     """Overflows in float32, and not in float64."""
     with np.errstate(over="ignore"):
@@ -261,6 +276,27 @@ def test_an_element_whose_reference_is_infinite_is_compared_with_the_rounded_one
     assert judged(guarded, inputs, one([5, 1, 0.5, 0.25])).reason == ""
     assert judged(guarded, inputs, one([6, 1, 0.5, 0.25])).reason.startswith("the error is 1, ")
     assert judged(guarded, inputs, one([5, 1, 0.5, 0.26])).reason.startswith("the error is 0.01, ")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "huge"), [(np.float16, 6e4), (bfloat16, 3e38), (np.float32, 1e30)]
+)
+@pytest.mark.parametrize("against", [False, True])
+def test_an_element_that_overflows_does_not_widen_what_is_allowed(
+    dtype: Any, huge: float, against: bool
+):
+    """Its square in float64 is larger than any number of the dtype, and so is its rounding."""
+
+    def square(arrays: Sequence[Array]) -> list[Array]:
+        with np.errstate(over="ignore"):
+            return [arrays[0] * arrays[0]]
+
+    inputs = [np.array([huge, 1, 2], dtype)]
+    right, wrong = (np.array([np.inf, 1, four], dtype) for four in (4, 5))
+    other = square if against else None
+    assert judged(square, inputs, right, dtype=dtype, against=other).reason == ""
+    comparison = judged(square, inputs, wrong, dtype=dtype, against=other)
+    assert comparison.reason.startswith("the error is 1, ")
 
 
 def test_integers_must_be_equal():

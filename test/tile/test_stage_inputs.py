@@ -12,7 +12,7 @@ from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter
 
-from tilewright.api import lower
+from tilewright.api import capture, interpret, lower
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.poison import Array
 from tilewright.codegen.simulator_backend import SimulatorBackend
@@ -490,3 +490,18 @@ def test_simulated(parse: Parse, name: str, request: pytest.FixtureRequest):
 def test_transposed_slabs_simulated(parse: Parse):
     choice = StageInputsPass(raw=("b",), computed=("g",), transposed=("b", "g"))
     assert_simulated(parse(PROGRAMS["gated"]), choice)
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90a", "sm_120"])
+def test_pairs_of_int64_that_become_bools_are_no_vector(target: str):
+    """Two bools are two bytes, which no instruction moves: such a slab is written one by one."""
+    import torch
+
+    x, subscripts, y = torch.randn(64, 512), torch.randint(0, 64, (64,)), torch.randn(64, 512)
+
+    def added(x: torch.Tensor, i: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x.index_add(0, i, y)
+
+    program = capture(added, x, subscripts, y)
+    (found,) = interpret(lower(program, "kernel", target, db=False), x, subscripts, y)
+    np.testing.assert_allclose(found, x.index_add(0, subscripts, y), 1e-4, 1e-4)
