@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 
-from tilewright.errors import TilewrightError, one_line
+from tilewright.errors import TilewrightError, in_brief, one_line
 from tilewright.passes.changes import Changes
 from tilewright.passes.verification import InvalidOpError, verify_changes, verify_module
 from tilewright.stages import stage
@@ -123,5 +123,7 @@ def blamed_on(step: ModulePass) -> Generator[None]:
         message = message.removeprefix(f"{step.name}: ")
         raise PassFailedException(f"error: {label}: {message}") from err
     except Exception as err:
+        if type(step).__module__.startswith("xdsl."):
+            raise TilewrightError(f"{label} of xDSL: {in_brief(err)}") from err
         err.add_note(f"in {label}")
         raise

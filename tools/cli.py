@@ -37,6 +37,7 @@ from tilewright.tools.options import (
     tune,
 )
 from tilewright.tools.sources import check_sources
+from tilewright.tools.streams import open_closed_streams
 
 COMMANDS = (compile, run, generate, ops, explain, tune, db, bench, simcheck, doctor)
 """In the order in which help lists them."""
@@ -44,7 +45,7 @@ COMMANDS = (compile, run, generate, ops, explain, tune, db, bench, simcheck, doc
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`tilewright`'s exit code for the arguments `argv`, by default those of the process."""
-    _open_closed_streams()
+    open_closed_streams()
     _print_all_text(sys.stdout)
     try:
         args = _parsed(sys.argv[1:] if argv is None else argv)
@@ -85,12 +86,6 @@ def _progress(args: argparse.Namespace) -> AbstractContextManager[None]:
         return nullcontext()
     line = import_module("tilewright.tools.progress").progress_line
     return line(getattr(args, "color", "auto"))
-
-
-def _open_closed_streams() -> None:
-    """Let what is printed vanish where the shell closed a stream, `>&-`: Python has None there."""
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")
 
 
 def _print_all_text(stream: TextIO) -> None:

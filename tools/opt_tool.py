@@ -40,6 +40,8 @@ from tilewright.tools.memory_limit import limit_memory
 from tilewright.tools.mlir_source import SourceParser, placed, read_bytes
 from tilewright.tools.options.opt_tool import add_options
 from tilewright.tools.output_path import write_text
+from tilewright.tools.streams import open_closed_streams
+from tilewright.tools.xdsl_targets import imported, reporting
 from tilewright.universe import UNIVERSE
 
 _DESCRIPTION = """\
@@ -60,6 +62,9 @@ class OptTool(xDSLOptMain):
 
     held: "_HeldOutput | None"
     """The text for the file of `-o`."""
+
+    target: Target
+    """The target of `-t`, with its options."""
 
     def __init__(self, args: Sequence[str] | None = None):
         self.places, self.line_offset, self.held = {}, 0, None
@@ -150,6 +155,11 @@ class OptTool(xDSLOptMain):
         if self.held is not None:
             write_text(self.args.output_file, self.held.text)
 
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        """Return the program as the target prints it."""
+        with reporting(self.target):
+            return super().output_resulting_program(prog)
+
     # Passes.
 
     def setup_pipeline(self) -> None:
@@ -161,7 +171,7 @@ class OptTool(xDSLOptMain):
         self.pipeline = PassPipeline(expanded(passes))
         target = parse_spec(self.args.target)
         factory = cast(Callable[[], type[Target]], self.available_targets[target.name])
-        configure(factory(), target, "target")
+        self.target = configure(imported(target.name, factory), target, "target")
 
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline, verifying the input and what each pass makes of it."""
@@ -253,6 +263,7 @@ def _progress(tool: OptTool) -> AbstractContextManager[None]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`opt-tool`'s exit code for the arguments `argv`, by default those of the process."""
+    open_closed_streams()
     if argv is None:
         limit_memory()
     try:

@@ -607,6 +607,8 @@ def test_version_and_help(tilewright: Tilewright):
 
 
 def test_streams_that_the_shell_closed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["compile", "-"]) == 2
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
     assert main(["compile", "-c", "torch.ones(3) + 1", "--ir", "torch"]) == 0

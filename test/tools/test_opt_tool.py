@@ -309,3 +309,44 @@ def test_a_full_disk_behind_stdout(letters: int, tmp_path: Path):
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (1, "error: cannot write: No space left on device\n")
+
+
+def test_streams_that_the_shell_closed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], source: Any
+):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["-"]) == 2
+    assert capsys.readouterr().err == "<stdin>:1:1: error: the input is empty\n"
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main([source("func.func private @f()\n")]) == 0
+
+
+# What xDSL's own targets and passes cannot do is an error that names them, without a traceback.
+OF_XDSL = {
+    "-t arm-asm": "error: xDSL's target 'arm-asm' cannot print this IR: AssertionError: "
+    "FuncOp(func.func private @f() -> ())\n",
+    "-t mps": (
+        "error: xDSL's target 'mps' cannot print this IR: "
+        "NotImplementedError: MPS backend not yet implemented\n"
+    ),
+    '-p mlir-opt{executable="none"}': (
+        "error: pass 'mlir-opt' of xDSL: ValueError: none is not available\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("options", OF_XDSL)
+def test_failures_of_xdsls_own(options: str, source: Any, capsys: pytest.CaptureFixture[str]):
+    assert main([source("func.func private @f()\n"), *options.split()]) == 1
+    assert capsys.readouterr().err == OF_XDSL[options]
+
+
+def test_a_target_whose_package_is_missing(
+    source: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    monkeypatch.delitem(sys.modules, "xdsl.targets.llvm", raising=False)
+    monkeypatch.delitem(sys.modules, "xdsl.backend.llvm.convert", raising=False)
+    assert main([source("func.func private @f()\n"), "-t", "llvm"]) == 1
+    err = capsys.readouterr().err
+    assert re.fullmatch(r"error: the target 'llvm' needs the Python package llvmlite.*\n", err)
