@@ -172,8 +172,10 @@ DEFAULT_TARGET = "sm_90a"
 """What is compiled for where no GPU is present."""
 
 
-def target(name: str) -> Target:
+def target(name: str | object) -> Target:
     """The target called `name`; a `UsageError` that lists them all if there is none."""
+    if not isinstance(name, str):
+        raise UsageError(f"a target is a name such as 'sm_90a', not {name!r}")
     if name not in _TARGETS:
         remedy = f"{did_you_mean(name, TARGETS)} known: {', '.join(TARGETS)}"
         raise UsageError(f"unknown target '{name}'", remedy=remedy.lstrip())

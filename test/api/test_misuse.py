@@ -36,6 +36,10 @@ MISTAKES: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda captured: api.compile(torch.relu, X, kwargs=[1]),
         "kwargs is a mapping of names to values, not list",
     ),
+    "target": (
+        lambda captured: api.compile(torch.relu, X, target=90),
+        "a target is a name such as 'sm_90a', not 90",
+    ),
     "database": (
         lambda captured: api.compile(torch.relu, X, db=3),
         "db is a path or a bool, not 3",

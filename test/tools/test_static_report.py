@@ -63,6 +63,18 @@ def test_stdout_is_for_one_thing_beside_json(
     assert err == f"error: --json - has stdout for itself: {other} takes a file then\n"
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("-o", "--plan"), ("--plan", "--json"), ("-o", "--json")]
+)
+def test_a_file_is_for_one_output(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, one: str, other: str
+) -> None:
+    path = tmp_path / "both.txt"
+    assert main(["compile", *PROGRAM, one, str(path), other, str(path)]) == 2
+    assert f"error: {one} and {other} write the same file" in capsys.readouterr().err
+    assert not path.exists()
+
+
 def test_the_cuda_text_goes_to_its_file_all_the_same(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ):
