@@ -30,7 +30,7 @@ class Mutant:
     options: tuple[str, ...]
 
 
-_LITTLE_WORK = "--check-limit=100000000"
+_LITTLE_WORK = "--check-limit=10000000"
 
 
 @cache

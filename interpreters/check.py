@@ -183,6 +183,8 @@ def _run(runs: RandomRuns, module: ModuleOp, name: str, draw: Draw, when: str) -
 
 
 def _worst(position: int, before: Array, after: Array, tolerance: float) -> _Difference | None:
+    if np.array_equal(before, after):  # what most passes give, found in a tenth of the time
+        return None
     allowed = tolerance * largest(np.abs(finite(before))) if is_float(before) else 0.0
     distance = distances(before, after)
     wrong = distance > allowed
