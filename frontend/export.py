@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from io import StringIO
+from threading import RLock
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -18,6 +19,9 @@ from tilewright.frontend.export_errors import error_of_export, untraced
 from tilewright.frontend.kept_forms import forms_kept
 from tilewright.frontend.refusals import check_source, check_states, refused_in
 from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
+
+_ONE_TRACE = RLock()
+"""Lock of tracing: PyTorch and we patch modules meanwhile, which other threads would see."""
 
 
 def export(
@@ -38,7 +42,7 @@ def export(
     args, kwargs = pytree.tree_map_only(torch.Tensor, alone, (args, kwargs))
     try:
         with ExitStack() as stack:
-            for context in (torch.no_grad(), _eval_mode(module), _quiet()):
+            for context in (_ONE_TRACE, torch.no_grad(), _eval_mode(module), _quiet()):
                 stack.enter_context(context)
             for wrapped in (subscripts_as_tensors, forms_kept):
                 stack.enter_context(wrapped(module))
@@ -82,7 +86,7 @@ def break_down(exported: Any) -> Any:
         return export(exported.module(), args, kwargs)
     check_source(exported)
     try:
-        with torch.no_grad(), _quiet():
+        with _ONE_TRACE, torch.no_grad(), _quiet():
             return _decomposed(exported)
     except Exception as error:
         raise error_of_export(error) from error

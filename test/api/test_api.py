@@ -4,6 +4,7 @@
 import copy
 import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,16 @@ def example(*shape: int) -> torch.Tensor:
 def program() -> tilewright.CompiledProgram:
     """`affine`, compiled."""
     return tilewright.compile(affine, example(4, 6), 0.5, kwargs={"shift": example(6)})
+
+
+def test_threads_may_capture_at_the_same_time():
+    """PyTorch traces one program at a time; other threads wait for it."""
+
+    def captured(factor: int) -> str:
+        return str(tilewright.capture(lambda x: x * factor + factor, example(4)).module)
+
+    with ThreadPoolExecutor(6) as pool:
+        assert [*pool.map(captured, range(6))] == [*map(captured, range(6))]
 
 
 @needs_nvrtc
