@@ -37,7 +37,10 @@ def test_threads_may_capture_at_the_same_time():
     """PyTorch traces one program at a time; other threads wait for it."""
 
     def captured(factor: int) -> str:
-        return str(tilewright.capture(lambda x: x * factor + factor, example(4)).module)
+        def function(x: torch.Tensor) -> torch.Tensor:
+            return x * factor + factor
+
+        return str(tilewright.capture(function, example(4)).module)
 
     with ThreadPoolExecutor(6) as pool:
         assert [*pool.map(captured, range(6))] == [*map(captured, range(6))]
