@@ -38,7 +38,7 @@ class BarrierUsers:
 
     def passed(self, number: int, lanes: Integers, arrived: Integers) -> None:
         """
-        `lanes` have passed a barrier and others `arrived`; in their blocks nobody else uses it now.
+        `lanes` have passed a barrier and others `arrived`; no other lane of a block uses it now.
 
         Knowing of lanes that only arrived does not show that the barrier has opened.
         """

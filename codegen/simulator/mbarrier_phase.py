@@ -27,7 +27,7 @@ class MBarrier:
     agent: int
     count: int
     maker: int
-    """Who initialised it, and when."""
+    """Lane that initialised it; `made` is the time."""
     made: int
     pending: int = 0
     bytes: int = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person mistypes in a REPL is a `UsageError` that names it, or works as it looks."""
+"""Mistakes in a REPL are a `UsageError` that names them, or work as they look."""
 
 import copy
 import pickle
@@ -26,7 +26,7 @@ def captured() -> Any:
 
 
 def difference(batch: dict[str, Any]) -> torch.Tensor:
-    """What depends on which tensor is which."""
+    """Function whose result depends on the order of its tensors."""
     tensor, factor = batch["b"]
     return batch["a"] - tensor * factor
 

@@ -19,7 +19,7 @@ from .test_dynamo import Interpreted
 
 @pytest.fixture
 def log() -> Iterator[list[str]]:
-    """What the logger `tilewright` is given."""
+    """Messages that the logger `tilewright` gets."""
     messages: list[str] = []
     handler = Handler()
     handler.emit = lambda record: messages.append(record.getMessage())
@@ -36,7 +36,7 @@ def scaled(x: torch.Tensor, factor: int, flag: bool = True) -> torch.Tensor:
 
 
 def reasons(log: Sequence[str]) -> list[str]:
-    """What was logged, without the names of graphs."""
+    """Return the logged messages, without the names of graphs."""
     place = f"{__file__}:{scaled.__code__.co_firstlineno + 2}: "
     assert all(place in message for message in log), log
     return [message.partition(place)[2] for message in log]

@@ -12,7 +12,7 @@ X = torch.ones(3)
 
 
 def difference(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """What depends on which input is which."""
+    """Function whose result depends on the order of its inputs."""
     return a - 2 * b
 
 

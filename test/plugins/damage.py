@@ -13,7 +13,7 @@ _VALUES: Sequence[Any] = (
     *(None, True, False, 0, -1, 1, 2**31, 2**63, -(2**63) - 1, 10**400, 0.5, 1e300, float("inf")),
     *(float("nan"), "", "x", "1", "\ud800", "\0", [], [None], [[]], {}, {"x": None}, [0] * 9),
 )
-"""What takes the place of a value in JSON."""
+"""Values that replace a value in JSON."""
 
 
 def _with_flipped_bits(data: bytearray, random: Random) -> None:

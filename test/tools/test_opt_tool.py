@@ -303,7 +303,7 @@ def test_no_edit_of_the_input_is_a_traceback(data: st.DataObject, tmp_path_facto
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no such device")
 @pytest.mark.parametrize("letters", [1, 99999])
 def test_a_full_disk_behind_stdout(letters: int, tmp_path: Path):
-    """Whether a text goes there at once, or is kept until the end."""
+    """True if a text goes there at once, rather than at the end."""
     (tmp_path / "in.mlir").write_text(f"func.func private @{'f' * letters}()\n")
     command = [sys.executable, "-m", "tilewright.tools.opt_tool", str(tmp_path / "in.mlir")]
     with open("/dev/full", "w") as full:

@@ -84,7 +84,7 @@ def stages_in(text: str) -> set[str]:
 
 
 def left_on(text: str) -> str:
-    """What is to be seen at the end: a line goes where it is erased."""
+    """Return the text on the screen at the end: lines that are erased are gone."""
     return re.sub(r"(?:^|(?<=\n)|(?<=K))[^\n]*?\r\x1b\[2K", "", text)
 
 

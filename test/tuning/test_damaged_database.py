@@ -197,7 +197,7 @@ def test_a_folder_in_its_place(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is locked is not read beside the lock, which would be half of a change."""
+    """A locked database is not read beside the lock, which could give half of a change."""
     monkeypatch.setattr(database_file, "_PATIENCE_S", 0.01)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("PRAGMA journal_mode = DELETE")

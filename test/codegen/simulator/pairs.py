@@ -41,7 +41,7 @@ class Pair:
     kernel: str
 
     def run(self, *, bug: bool) -> tuple[Report, list[int]]:
-        """What is found in the kernel with the bug or without, and the marked lines."""
+        """Return the findings in the kernel with the bug or without, and the marked lines."""
         text, marked = _both(self.kernel)
         report = simulate(
             _compiled(text),

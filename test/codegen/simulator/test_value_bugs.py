@@ -2,7 +2,7 @@
 """
 Bugs that tame inputs hide are found: each step of a reduction matters for one set of inputs.
 
-Mutants that change no result for any set are told from bugs by rule.
+A rule separates mutants that change no result for any set from bugs.
 """
 
 from dataclasses import replace

@@ -45,7 +45,7 @@ def cluster(protocol: str) -> Generator[str]:
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """Of a scheduler with one worker."""
+    """Address of a scheduler with one worker."""
     with cluster("tcp") as url:
         yield url
 
