@@ -75,6 +75,11 @@ def listening(listener: Listener[Any] | None) -> Generator[None]:
         _listener.reset(token)
 
 
+def is_listening() -> bool:
+    """Whether somebody hears what passes report."""
+    return _listener.get() is not None
+
+
 @contextmanager
 def rewriting(rule: Rule, site: Operation, *, whole_module: bool = False) -> Generator[None]:
     """

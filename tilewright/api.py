@@ -20,10 +20,8 @@ from tilewright import interpreters
 from tilewright.arrays import as_array, tensor_of
 from tilewright.codegen.execution import Backend, RunTensors, backend_for, runner
 from tilewright.codegen.gpu import target_for
-from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.report import StaticReport, report_of
-from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import UsageError
 from tilewright.frontend.call import Call
@@ -34,6 +32,7 @@ from tilewright.passes import lowering
 from tilewright.passes.levels import Level, level_of
 from tilewright.tuning.knowledge import Db
 from tilewright.tuning.known_schedules import with_known_schedules
+from tilewright.tuning.plan_cache import compiled_plan
 
 __all__ = ["CompiledProgram", "capture", "compile", "interpret", "lower"]
 
@@ -177,7 +176,7 @@ class CompiledProgram:
     @cached_property
     def plan(self) -> Plan:
         """The launches, and the buffers they run over."""
-        return plan_of(lower_to_cuda(self._planned, self.target))
+        return compiled_plan(self.captured.module, self.target, self.db)
 
     @cached_property
     def _planned(self) -> ModuleOp:

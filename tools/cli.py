@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright compile | run | generate | explain | tune | db | bench | ops | simcheck | doctor`: the
-commands, how they run and how they end. The options of each are in `tools/options/`.
+`tilewright compile | run | generate | explain | tune | db | bench | ops | simcheck | cache |
+doctor`: the commands, how they run and how they end. Options of each are in `tools/options/`.
 
 Exit code 0: done, and right. 1: something failed, or a result is wrong. 2: the command line, the
 expression or the file cannot be understood. 130: interrupted.
@@ -26,6 +26,7 @@ from tilewright.tools.argument_parser import ArgumentParser
 from tilewright.tools.completion import OF_TILEWRIGHT, complete
 from tilewright.tools.options import (
     bench,
+    cache,
     compile,
     db,
     doctor,
@@ -39,7 +40,7 @@ from tilewright.tools.options import (
 from tilewright.tools.sources import check_sources
 from tilewright.tools.streams import open_closed_streams
 
-COMMANDS = (compile, run, generate, ops, explain, tune, db, bench, simcheck, doctor)
+COMMANDS = (compile, run, generate, ops, explain, tune, db, bench, simcheck, cache, doctor)
 """In the order in which help lists them."""
 
 

@@ -14,9 +14,9 @@ from rich.table import Table
 
 import tilewright
 from tilewright.codegen import nvrtc
+from tilewright.codegen.file_cache import default_folder, distrust, kept_in
 from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.report.disassemble import find_nvdisasm
-from tilewright.codegen.runtime.cubin_cache import default_folder, distrust, total_bytes
 from tilewright.codegen.runtime.gpu_backend import best_driver, why_no_gpu
 from tilewright.stages import stage
 from tilewright.tools.terminal import console, show, table
@@ -106,10 +106,11 @@ def _database() -> str | None:
 
 
 def _cache() -> str:
-    folder = default_folder()
+    if (folder := default_folder()) is None:
+        return "off"
     if reason := distrust(folder):
         return f"not used: {reason}"
-    return f"{folder}, {total_bytes(folder) / (1 << 20):.0f} MiB"
+    return f"{folder}, {sum(kept.bytes for kept in kept_in(folder)) / (1 << 20):.0f} MiB"
 
 
 _CUDA = "pip install 'tilewright\\[cuda]'"
@@ -129,7 +130,7 @@ PARTS = (
     Part("cuda-bindings", _package("cuda-bindings"), "running on a GPU", "runs without"),
     Part("ncu", partial(find_tool, "ncu"), "run --profile", "part of the CUDA toolkit"),
     Part("matplotlib", _package("matplotlib"), "bench --plot", "pip install 'tilewright\\[plot]'"),
-    Part("cache", _cache, "machine code of kernels", ""),
+    Part("cache", _cache, "what was compiled before", ""),
     Part("database", _database, "schedules that were measured", "none is needed"),
     Part(
         "transformers",

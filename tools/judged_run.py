@@ -2,7 +2,8 @@
 """A program is compiled, its kernels run, and its results compared with what they should be."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -20,19 +21,24 @@ from tilewright.interpreters.program import Program
 from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import context, lower
 from tilewright.tools.checks import checking_manager
+from tilewright.tools.model_source import is_ir
 from tilewright.tools.options.database import database_of
 from tilewright.tools.program import stored_inputs
 from tilewright.tools.report import Report
 from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tuning.known_schedules import with_known_schedules
+from tilewright.tuning.plan_cache import compiled_plan
 
 
 def judged_run(
     program: Program, backend: Backend, target_name: str, args: argparse.Namespace
 ) -> Report:
     """What comes of a program on a device, with the options of `tilewright run`."""
-    kernel_ir = _kernel_ir(program.module, target_name, args)
-    plan = plan_of(lower_to_cuda(kernel_ir or program.module, target_name))
+    kernel_ir = cache(partial(_kernel_ir, program.module, target_name, args))
+    if _is_plain(args):
+        plan = compiled_plan(program.module, target_name, database_of(args))
+    else:
+        plan = plan_of(lower_to_cuda(kernel_ir() or program.module, target_name))
     inputs = program.inputs
     if inputs is None and args.inputs is not None:
         inputs = stored_inputs(args.inputs, plan.input_names)
@@ -48,8 +54,13 @@ def judged_run(
         comparisons,
         program.rounded_by,
         plan.slab,
-        _static(kernel_ir or program.module, execution, target_name) if args.report else None,
+        _static(kernel_ir() or program.module, execution, target_name) if args.report else None,
     )
+
+
+def _is_plain(args: argparse.Namespace) -> bool:
+    """Whether lowering has nothing to tell but the plan: no check, and no step that is idle."""
+    return not (is_ir(args) or args.schedule or args.check in ("each", "end"))
 
 
 def _kernel_ir(module: ModuleOp, target_name: str, args: argparse.Namespace) -> ModuleOp | None:
@@ -66,7 +77,10 @@ def _kernel_ir(module: ModuleOp, target_name: str, args: argparse.Namespace) -> 
 
 
 def _compared(
-    program: Program, inputs: Sequence[Array], execution: Execution, kernel_ir: ModuleOp | None
+    program: Program,
+    inputs: Sequence[Array],
+    execution: Execution,
+    kernel_ir: Callable[[], ModuleOp | None],
 ) -> list[Comparison]:
     """Of samples, what was written is compared, unless it was made of what was not."""
     if execution.missing is None:

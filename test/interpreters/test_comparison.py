@@ -38,7 +38,7 @@ def judged(
     program = program_of(function, dtype)
     if against is not None:
         program = replace(program, against=program_of(against, dtype))
-    (comparison,) = compare(program, inputs, [output], kernel_ir)
+    (comparison,) = compare(program, inputs, [output], lambda: kernel_ir)
     return comparison
 
 

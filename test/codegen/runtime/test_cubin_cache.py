@@ -10,10 +10,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from needs import needs_nvrtc
+from platformdirs import user_cache_path
 
 from tilewright.codegen import nvrtc
+from tilewright.codegen.file_cache import default_folder, kept_in
 from tilewright.codegen.nvrtc import CompiledCubin, CudaCompileError
-from tilewright.codegen.runtime.cubin_cache import CubinCache, default_folder, total_bytes
+from tilewright.codegen.runtime.cubin_cache import CubinCache
 
 pytestmark = needs_nvrtc
 
@@ -133,7 +135,7 @@ def test_what_was_used_longest_ago_makes_room(tmp_path: Path):
         os.utime(path, (age, age))
     assert cache.cubin("a", "sm_90a") == bytes(300)  # which is used now
     cache.keep("d", "sm_90a", bytes(400))
-    assert total_bytes(tmp_path) <= 1000
+    assert sum(kept.bytes for kept in kept_in(tmp_path)) <= 1000
     kept = {path.stat().st_size for path in tmp_path.iterdir()}
     assert {300 + 32, 400 + 32} <= kept
 
@@ -147,7 +149,7 @@ def test_other_files_are_left_alone(tmp_path: Path):
     (tmp_path / "tuned.db").write_bytes(bytes(1000))
     CubinCache(tmp_path, most_bytes=100).keep("a", "sm_90a", bytes(20))
     assert {path.suffix for path in tmp_path.iterdir()} == {".db", ".cubin"}
-    assert total_bytes(tmp_path) == 20 + 32
+    assert [kept.bytes for kept in kept_in(tmp_path)] == [20 + 32]
 
 
 PROCESS = """
@@ -166,19 +168,24 @@ def test_many_processes(tmp_path: Path):
     assert len([*tmp_path.iterdir()]) == 1
 
 
-def test_the_users_folder():
-    assert default_folder().name == "tilewright"
+@pytest.mark.parametrize(
+    ("value", "folder"), [("", user_cache_path("tilewright")), ("a/b", Path("a/b")), ("off", None)]
+)
+def test_the_users_folder(value: str, folder: Path | None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TILEWRIGHT_CACHE", value)
+    assert default_folder() == folder
 
 
 _NOT_SEARCHABLE = """
 import os, sys
 from pathlib import Path
-from tilewright.codegen.runtime.cubin_cache import CubinCache, distrust, total_bytes
+from tilewright.codegen.file_cache import distrust, kept_in
+from tilewright.codegen.runtime.cubin_cache import CubinCache
 
 os.geteuid() or os.setuid(65534)  # root may search any folder
 folder = Path(sys.argv[1]) / "tilewright"
 CubinCache(folder).keep("a", "sm_90a", b"cubin")
-print(repr(distrust(folder)), total_bytes(folder))
+print(repr(distrust(folder)), len([*kept_in(folder)]))
 """
 
 

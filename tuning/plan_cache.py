@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Compiled programs on disk (`codegen/file_cache`): a program that was compiled before, by any
+process of the user, is neither lowered nor looked up again.
+
+A program is known by all that its plan depends on:
+
+- its IR with locations, that is the exported graph with its shapes;
+- the target, and the GPU that is present, which measurements are preferred of;
+- the database of measurements, by the time of its last change, and the goldens;
+- the sources of this compiler, by the times of their last changes, and the versions of xDSL and
+  NVRTC (which tells what spills).
+
+Values of parameters are none of it: plans do not depend on them.
+"""
+
+import pickle
+import warnings
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from importlib.metadata import version
+from io import StringIO
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.file_cache import FileCache, digest_of
+from tilewright.codegen.gpu import present_gpu
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.launch_plan import Plan
+from tilewright.codegen.spill_feedback import lower_to_cuda
+from tilewright.passes.trace import is_listening
+from tilewright.stages import stage
+from tilewright.tuning.knowledge import Db, path_of
+from tilewright.tuning.known_schedules import with_known_schedules
+
+_PACKAGES = ("codegen", "dialects", "passes", "tuning")
+"""Whose sources make plans."""
+
+
+def compiled_plan(module: ModuleOp, target: str, db: Db = True) -> Plan:
+    """
+    The plan of a program at any level, with the schedules that are known: from the cache, or
+    compiled and kept there. While somebody listens to rewrites it is compiled.
+
+    Raises `DatabaseError` as `Knowledge` does, and what lowering raises.
+    """
+    if is_listening():
+        return _compiled(module, target, db)
+    files = FileCache(".plan")
+    name = digest_of(_parts(module, target, db))
+    with stage("look for the compiled program"):
+        kept = files.read(name)
+    if kept is not None:
+        return pickle.loads(kept)
+    with warnings.catch_warnings(record=True) as told:
+        plan = _compiled(module, target, db)
+    for each in told:
+        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    if not told:  # they are told each time
+        files.write(name, pickle.dumps(plan))
+    return plan
+
+
+def _compiled(module: ModuleOp, target: str, db: Db) -> Plan:
+    return plan_of(lower_to_cuda(with_known_schedules(module, target, db), target))
+
+
+def _parts(module: ModuleOp, target: str, db: Db) -> Iterator[str]:
+    """All that the plan depends on."""
+    text = StringIO()
+    Printer(text, print_debuginfo=True).print_op(module)
+    yield text.getvalue()
+    yield target
+    yield str(present_gpu())
+    yield from _database(db)
+    yield from _compiler()
+
+
+def _database(db: Db) -> Iterator[str]:
+    """The database as it is now; what SQLite has not moved into it yet lies in a file beside."""
+    yield str(db is False)
+    if (path := path_of(db)) is not None:
+        yield from map(_state, (path, path.with_name(f"{path.name}-wal")))
+
+
+@cache
+def _compiler() -> tuple[str, ...]:
+    folders = [Path(*import_module(f"tilewright.{each}").__path__) for each in _PACKAGES]
+    files = (file for folder in folders for file in folder.rglob("*") if file.suffix != ".pyc")
+    has_nvrtc = "{}.{}".format(*nvrtc.version()) if nvrtc.available() else "no NVRTC"
+    return version("xdsl"), has_nvrtc, *sorted(map(_state, files))
+
+
+def _state(file: Path) -> str:
+    """A file, and when it was written; nothing of an empty one, as SQLite makes to read."""
+    try:
+        state = file.stat()
+    except OSError:
+        return ""
+    return f"{file}: {state.st_size} bytes at {state.st_mtime_ns} ns" if state.st_size else ""
