@@ -28,6 +28,7 @@ from tilewright.codegen.slab import InPlace, Slab
 from tilewright.dialects import cuda, loop
 from tilewright.dialects.buffer_plan import slot_of
 from tilewright.dialects.element_types import DTYPE_NAMES
+from tilewright.dialects.origin import place_of
 from tilewright.dialects.parameter_layout import given_types, load_axes, source_names
 from tilewright.errors import UnsupportedError, UsageError
 
@@ -112,14 +113,17 @@ class _Reader:
                 self.launches.append(self._launch(op))
             case func.CallOp():
                 remedy = "put what it calls in its place: inline-calls"
-                raise UnsupportedError(f"@main calls {op.callee}", remedy=remedy)
+                says = f"@main calls {op.callee}"
+                raise UnsupportedError(says, where=place_of(op), remedy=remedy)
             case _:
-                raise UnsupportedError(f"'{op.name}' in @main cannot be run: it is no launch")
+                says = f"'{op.name}' in @main cannot be run: it is no launch"
+                raise UnsupportedError(says, where=place_of(op))
 
     def _launch(self, op: loop.LaunchOp) -> Launch:
         kernel = self.kernels.get(op.kernel.string_value())
         if kernel is None:
-            raise UsageError(f"@main launches {op.kernel}, which is no CUDA kernel")
+            says = f"@main launches {op.kernel}, which is no CUDA kernel"
+            raise UsageError(says, where=place_of(op))
         inputs = tuple(self.numbers[value] for value in op.inputs)
         outputs = tuple(self.numbers[value] for value in op.outputs)
         for number, argument in zip((*inputs, *outputs), kernel.buffers, strict=True):
@@ -167,6 +171,7 @@ class _Reader:
                 name = [*self.names][number]
                 raise UsageError(
                     f"@{kernel.sym_name.data} has to find %{name} as it left it, but it is shared",
+                    where=place_of(kernel),
                     remedy="allocate a buffer of its own, and plan the buffers anew: plan-buffers",
                 )
 

@@ -26,6 +26,7 @@ from tilewright.dialects.cuda_operators import BinaryOp
 from tilewright.dialects.cuda_tensor_map import TensorMapType
 from tilewright.dialects.cuda_threads import PerformOp
 from tilewright.dialects.cuda_types import ArrayType, PointerType, VariableType
+from tilewright.dialects.origin import place_of
 from tilewright.dialects.parameter_layout import load_axes
 from tilewright.dialects.types import memref_type
 from tilewright.errors import UsageError
@@ -115,7 +116,9 @@ def _check_host(module: ModuleOp, function: func.FuncOp) -> None:
 def _not_lowered(module: ModuleOp, op: Operation) -> UsageError:
     passes = pipeline_between(level_of(module), Level.CUDA)
     return UsageError(
-        f"'{op.name}' is not CUDA IR", remedy=f"run {passes} before" if passes else ""
+        f"'{op.name}' is not CUDA IR",
+        where=place_of(op),
+        remedy=f"run {passes} before" if passes else "",
     )
 
 

@@ -92,6 +92,16 @@ def file_place(location: Attribute) -> str:
             return ""
 
 
+def place_of(op: Operation) -> str:
+    """Return `FILE:LINE:COL` of an op or, if it has none, of the nearest op around it; else ""."""
+    around: Operation | None = op
+    while around is not None:
+        if place := file_place(around.location):
+            return place
+        around = around.parent_op()
+    return ""
+
+
 def story(location: Attribute) -> str:
     """
     What `named` says, and of what:

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import MemRefType, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
-from tilewright.dialects.origin import file_place
+from tilewright.dialects.origin import place_of
 from tilewright.dialects.parameter_layout import given_types, load_axes
 from tilewright.errors import UnsupportedError, UsageError, counted
 from tilewright.interpreters.errors import symbol_of
@@ -35,7 +35,7 @@ def checked_arguments(
     callee: Operation, types: Sequence[Attribute], arrays: Sequence[Any], elements: ElementTypes
 ) -> list[Array]:
     """The arguments of `callee` in the dtypes of `elements`; `UsageError` where one misfits."""
-    where, name = file_place(callee.location), symbol_of(callee)
+    where, name = place_of(callee), symbol_of(callee)
     if len(types) != len(arrays):
         says = f"@{name} takes {counted(len(types), 'argument')}, got {len(arrays)}"
         raise UsageError(says, where=where)

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from xdsl.ir import Operation
 
-from tilewright.dialects.origin import file_place
+from tilewright.dialects.origin import place_of
 from tilewright.errors import TilewrightError, UnsupportedError
 
 Error = TypeVar("Error", bound=TilewrightError)
@@ -37,7 +37,7 @@ def error_at(kind: type[Error], op: Operation, message: str, remedy: str = "") -
     text = str(op).partition("\n")[0]
     symbol = _enclosing_symbol(op)
     named = f"@{symbol}: '{text}'" if symbol else f"'{text}'"
-    return kind(f"{named}: {message}", where=file_place(op.location), remedy=remedy)
+    return kind(f"{named}: {message}", where=place_of(op), remedy=remedy)
 
 
 def _enclosing_symbol(op: Operation) -> str | None:

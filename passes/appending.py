@@ -16,24 +16,25 @@ class Appending:
 
     def __init__(self, block: Block):
         self.block = block
-        self._source: Operation | None = None
+        self.source: Operation | None = None
+        """What is appended is what this op becomes."""
         self._location: LocationAttr | None = UNKNOWN_LOC
 
     @property
     def location(self) -> LocationAttr:
         """Where what is appended comes from; found out when it is asked for."""
         if self._location is None:
-            assert self._source is not None
-            self._location = named(title(self._source), self._source.location)
+            assert self.source is not None
+            self._location = named(title(self.source), self.source.location)
         return self._location
 
     @contextmanager
     def at(self, source: Operation) -> Generator[None]:
         """What is appended meanwhile is what `source` becomes."""
-        outer = self._source, self._location
-        self._source, self._location = source, None
+        outer = self.source, self._location
+        self.source, self._location = source, None
         yield
-        self._source, self._location = outer
+        self.source, self._location = outer
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:

@@ -13,27 +13,35 @@ from math import prod
 from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.kernel_grid import is_atomic
 from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.origin import place_of
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.passes.join_groups import JoinGroup, join_groups
+from tilewright.passes.refusal import PlacedPassError
 
 
-class RefusedJoinError(PassFailedException):
+class RefusedJoinError(PlacedPassError):
     """
     A join of blocks that cannot be done, in the words of Tile IR; `with_options` says it in those
     of passes.
     """
 
-    def __init__(self, axis: str, problem: str, kind: Join | None, instead: Join | None):
+    def __init__(
+        self,
+        op: tile.CombineOp,
+        axis: str,
+        problem: str,
+        kind: Join | None,
+        instead: Join | None,
+    ):
         self.problem, self.kind, self.instead = problem, kind, instead
-        says = self._says("join({})")
-        super().__init__(f"cannot lower tile.combine across the block axis %{axis}: {says}")
+        says = f"cannot lower tile.combine across the block axis %{axis}: {self._says('join({})')}"
+        super().__init__(says, place_of(op))
 
     @property
     def with_options(self) -> str:
@@ -169,4 +177,4 @@ def _refused(
     instead: Join | None = None,
 ) -> RefusedJoinError:
     axis = joined_axes(launch, op)[0].value.name_hint or "?"
-    return RefusedJoinError(axis, problem, kind, instead)
+    return RefusedJoinError(op, axis, problem, kind, instead)

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
-from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import range_of_value
@@ -23,15 +22,15 @@ from tilewright.dialects.index import Sum, sum_of
 from tilewright.dialects.kernel_boxes import BOX_ALIGNMENT, box_problem
 from tilewright.dialects.tile_layout import SlabLayoutAttr, with_layout
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.refusal import refused
 
 
 def box_of(op: tile.StageOp, load: loop.LoadOp) -> list[int]:
     """The extents of the slab along the axes of the tensor; an error if it is no box of it."""
     found = find_box(op, load)
     if isinstance(found, str):
-        raise PassFailedException(
-            f"convert-tile-to-kernel: transport(tma) copies boxes, and this is none: {found}; "
-            "use transport(cp_async)"
+        raise refused(
+            op, f"transport(tma) copies boxes, not this slab: {found}; use transport(cp_async)"
         )
     return found
 

@@ -17,10 +17,12 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import DiagnosticException, PassFailedException
+from xdsl.utils.exceptions import DiagnosticException
 
+from tilewright.dialects.origin import place_of
 from tilewright.errors import TilewrightError, in_brief, one_line
 from tilewright.passes.changes import Changes
+from tilewright.passes.refusal import PlacedPassError
 from tilewright.passes.verification import InvalidOpError, verify_changes, verify_module
 from tilewright.stages import stage
 
@@ -118,12 +120,17 @@ def blamed_on(step: ModulePass) -> Generator[None]:
         err.message = f"{label}: {err.message}"
         raise
     except DiagnosticException as err:
-        # a pass that runs others has their errors, which have the same form
-        message = one_line(err).removeprefix("error: ")
-        message = message.removeprefix(f"{step.name}: ")
-        raise PassFailedException(f"error: {label}: {message}") from err
+        reason, where = _reason(err)
+        raise PlacedPassError(f"{label}: {reason}", where) from err
     except Exception as err:
         if type(step).__module__.startswith("xdsl."):
             raise TilewrightError(f"{label} of xDSL: {in_brief(err)}") from err
         err.add_note(f"in {label}")
         raise
+
+
+def _reason(err: DiagnosticException) -> tuple[str, str]:
+    """Return what a pass, or a pass that it runs, reports, and the place."""
+    if isinstance(err, PlacedPassError):
+        return one_line(err.reason), err.where
+    return one_line(err), place_of(err.op) if isinstance(err, InvalidOpError) else ""

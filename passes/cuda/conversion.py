@@ -37,7 +37,7 @@ class Conversion:
         self.source, self.handlers = source, handlers
         self.accesses = Accesses(source)
         self.body = Block()
-        self.writer = Writer(self.body, source.sym_name.data, index_type(source, self.accesses))
+        self.writer = Writer(self.body, source, index_type(source, self.accesses))
         self.indices = Indices(self.writer, self.accesses)
         self.shared = SharedMemory(source, self.writer)
         self.tensor_maps: dict[TensorMapType, SSAValue] = {}

@@ -29,7 +29,6 @@ written where it is used. Launches stay as they are; a kernel whose name C++ has
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import remembered_ranges
@@ -44,6 +43,7 @@ from tilewright.passes.cuda.memory import MEMORY
 from tilewright.passes.cuda.registers import REGISTERS
 from tilewright.passes.cuda.rings import RINGS
 from tilewright.passes.cuda.threads import THREADS
+from tilewright.passes.refusal import refused
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("c", 1, "convert_kernel_to_cuda")
@@ -71,7 +71,7 @@ class ConvertKernelToCudaPass(ModulePass):
         above = next((k for k in op.ops if isinstance(k, loop.KernelOp)), None)
         if above is not None:
             reason = "it is not one thread's program; run to-kernel first"
-            raise PassFailedException(f"{self.name}: cannot lower @{above.sym_name.data}: {reason}")
+            raise refused(above, f"cannot lower @{above.sym_name.data}: {reason}")
         rename_kernels(op)
         for source in [k for k in op.ops if isinstance(k, kernel.FuncOp)]:
             with rewriting(RULE, source, whole_module=True):

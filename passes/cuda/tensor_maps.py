@@ -10,7 +10,7 @@ from tilewright.dialects.cuda_tensor_map import TensorMapType
 from tilewright.dialects.kernel_boxes import BOX_ALIGNMENT, box_pieces
 from tilewright.dialects.tile_layout import layout_of
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.errors import UnsupportedError
+from tilewright.passes.cuda.unsupported import cannot_lower
 
 
 def tensor_maps(source: kernel.FuncOp) -> dict[TensorMapType, BlockArgument]:
@@ -31,14 +31,10 @@ def tensor_map_of(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> TensorMapType:
 
 
 def _check(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> None:
-    where = f"kernel @{source.sym_name.data}"
     if op.source not in source.inputs:
-        raise UnsupportedError("a box is copied from what is no input of the kernel", where=where)
+        raise cannot_lower(source, op, "a box is copied from what is no input of the kernel")
     type = memref_type(op.source)
     row = type.get_shape()[-1] * size_of(type.element_type)
     if type.get_num_dims() > 1 and row % BOX_ALIGNMENT:
-        raise UnsupportedError(
-            f"rows of {row} bytes in {type}; boxes are copied where each begins at a multiple of "
-            f"{BOX_ALIGNMENT}",
-            where=where,
-        )
+        begin = f"boxes are copied where each begins at a multiple of {BOX_ALIGNMENT}"
+        raise cannot_lower(source, op, f"rows of {row} bytes in {type}; {begin}")

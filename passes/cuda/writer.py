@@ -35,8 +35,10 @@ from tilewright.dialects.cuda_operators import (
 )
 from tilewright.dialects.cuda_statements import LetOp, StatementOp
 from tilewright.dialects.cuda_types import STORED, VariableType
+from tilewright.dialects.kernel import FuncOp
 from tilewright.errors import UnsupportedError
 from tilewright.passes.appending import Appending
+from tilewright.passes.cuda.unsupported import cannot_lower
 
 MAX_INLINE = 60
 """Columns beyond which an expression is given a name."""
@@ -45,7 +47,7 @@ MAX_INLINE = 60
 class Writer(Appending):
     """Adds to the block that is open, and knows what each value of the source has become."""
 
-    def __init__(self, block: Block, kernel: str, index_type: IntegerType):
+    def __init__(self, block: Block, kernel: FuncOp, index_type: IntegerType):
         super().__init__(block)
         self.kernel, self.index_type = kernel, index_type
         self.values: dict[SSAValue, SSAValue] = {}
@@ -64,8 +66,9 @@ class Writer(Appending):
         return type
 
     def unsupported(self, what: str) -> UnsupportedError:
-        """An error that names the kernel."""
-        return UnsupportedError(f"CUDA IR has no form for {what}", where=f"kernel @{self.kernel}")
+        """Return an error at the op that is converted, or at the kernel before the first."""
+        op = self.source or self.kernel
+        return cannot_lower(self.kernel, op, f"CUDA IR has no form for {what}")
 
     def use(self, value: SSAValue) -> SSAValue:
         """What `value` has become, for one use."""

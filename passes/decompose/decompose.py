@@ -20,8 +20,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
-from xdsl.utils.exceptions import PassFailedException
 
+from tilewright.dialects.origin import place_of
 from tilewright.dialects.torch_op import TorchOp
 from tilewright.errors import UnsupportedError, one_line
 from tilewright.passes.decompose import (
@@ -56,6 +56,7 @@ from tilewright.passes.decompose import (
     views,
 )
 from tilewright.passes.decompose.decomposition import Table
+from tilewright.passes.refusal import refused
 from tilewright.passes.trace import Rule, TracedPattern
 
 PATTERNS: Table = {
@@ -106,7 +107,7 @@ class Decompose(RewritePattern):
                 pattern.match_and_rewrite(op, rewriter)
             except ArithmeticError as err:
                 message = f"'{op.name}': its numbers are out of range: {one_line(err)}"
-                raise UnsupportedError(message) from err
+                raise UnsupportedError(message, where=place_of(op)) from err
 
 
 class DecomposePass(ModulePass):
@@ -117,8 +118,9 @@ class DecomposePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """All of them: what has no pattern is an error."""
         PatternRewriteWalker(Decompose(), apply_recursively=False).rewrite_module(op)
-        if left := sorted({torch_op.name for torch_op in _torch_ops(op)}):
-            raise PassFailedException(f"there is no pattern for {', '.join(left)}")
+        if left := list(_torch_ops(op)):
+            names = ", ".join(sorted({torch_op.name for torch_op in left}))
+            raise refused(left[0], f"there is no pattern for {names}")
 
 
 def _torch_ops(module: ModuleOp) -> Iterator[Operation]:

@@ -24,12 +24,12 @@ its load or store; where it guards a value it becomes a select.
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.passes.kernel.lower_launch import LaunchLowering
 from tilewright.passes.kernel.scratch import pass_scratch
+from tilewright.passes.refusal import refused
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("k", 1, "convert_tile_to_kernel")
@@ -62,9 +62,7 @@ class ConvertTileToKernelPass(ModulePass):
         """Each kernel of the module."""
         for source in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
             if (reason := legal(source)) is not None:
-                raise PassFailedException(
-                    f"convert-tile-to-kernel: cannot lower @{source.sym_name.data}: {reason}"
-                )
+                raise refused(source, f"cannot lower @{source.sym_name.data}: {reason}")
             launch = source.body.block.last_op
             assert isinstance(launch, tile.LaunchOp)
             with rewriting(RULE, source, whole_module=True):

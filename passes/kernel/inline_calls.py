@@ -34,8 +34,8 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import PassFailedException
 
+from tilewright.passes.refusal import refused
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("k", 4, "inline_calls")
@@ -49,9 +49,9 @@ def inline_calls(function: func.FuncOp, functions: Functions, callers: tuple[str
     for call in [op for op in function.body.block.ops if isinstance(op, func.CallOp)]:
         name = call.callee.string_value()
         if name in callers:
-            raise PassFailedException(f"@{name} calls itself, and would never return")
+            raise refused(call, f"@{name} calls itself, and would never return")
         if (callee := functions.get(name)) is None or callee.is_declaration:
-            raise PassFailedException(f"@{name} is called, but is not in this module")
+            raise refused(call, f"@{name} is called, but is not in this module")
         inline_calls(callee, functions, callers)
         _inline(call, callee)
 

@@ -11,7 +11,6 @@ from collections.abc import Container, Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.tile import Join
@@ -27,6 +26,7 @@ from tilewright.passes.kernel.loops import Loops
 from tilewright.passes.kernel.sharing import Sharing
 from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
+from tilewright.passes.refusal import refused
 
 
 class LaunchLowering:
@@ -128,7 +128,7 @@ class LaunchLowering:
 
     def _copy(self, op: Operation) -> None:
         if op.regions:
-            raise PassFailedException(f"convert-tile-to-kernel: cannot lower '{op.name}'")
+            raise refused(op, f"cannot lower '{op.name}'")
         self.values.define(op.results, self.emit.op(self.values.clone(op)).results)
 
     def _lower_combine(self, op: tile.CombineOp) -> None:
@@ -180,10 +180,8 @@ def _joins_of(source: loop.KernelOp, launch: tile.LaunchOp) -> BlockJoins | None
     if joins is None:
         return None
     if joins.kind is Join.WORKSPACE:
-        raise PassFailedException(
-            f"convert-tile-to-kernel: cannot lower @{source.sym_name.data}: join(workspace) "
-            "takes two kernels; run split-joins first"
-        )
+        reason = "join(workspace) takes two kernels; run split-joins first"
+        raise refused(joins.groups[0].ops[0], f"cannot lower @{source.sym_name.data}: {reason}")
     for group in joins.groups:
         group.stand_together()
     return joins

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.axes import Access
@@ -37,6 +36,7 @@ from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.phase_comments import filled, slabs
 from tilewright.passes.kernel.staging import Ahead, Slot, Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
+from tilewright.passes.refusal import refused
 
 _D0 = AffineExpr.dimension(0)
 
@@ -62,9 +62,10 @@ class Pipeline:
         self.around = list(emitter.loops)
         self.ahead: dict[tile.StageOp, Ahead] = {}
         if emitter.loops and op.is_bounded and self.transport is Transport.TMA:
-            raise PassFailedException(
-                "convert-tile-to-kernel: transport(tma) counts its fills, and a loop within a loop "
-                "that leaves out steps has no fixed number of them; use transport(cp_async)"
+            raise refused(
+                op,
+                "transport(tma) counts its fills, and a loop within a loop that leaves out steps "
+                "has no fixed number of them; use transport(cp_async)",
             )
         with emitter.outside_loops():
             self.slabs = {stage: self._allocate(stage) for stage in stages}
@@ -208,8 +209,9 @@ def pipelines_of(
 def _common_ring(stages: Sequence[tile.StageOp]) -> tuple[int, int]:
     rings = {(stage.depth, stage.lookahead) for stage in stages}
     if len(rings) > 1:
-        raise PassFailedException(
-            "convert-tile-to-kernel: the stages of one loop are filled together; give them rings "
-            "of the same depth and lookahead"
+        raise refused(
+            stages[-1],
+            "the stages of one loop are filled together; give them rings of the same depth and "
+            "lookahead",
         )
     return rings.pop()

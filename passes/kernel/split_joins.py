@@ -36,7 +36,6 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.tile import Join
@@ -44,6 +43,7 @@ from tilewright.passes.block_joins import block_joins
 from tilewright.passes.kernel.kernel_halves import erase, first_half, second_half
 from tilewright.passes.kernel.scratch import allocated, launches_of, replace_launch
 from tilewright.passes.launching import launching
+from tilewright.passes.refusal import refused
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("k", 9, "split_joins")
@@ -60,10 +60,8 @@ def _split(source: loop.KernelOp, module: ModuleOp) -> None:
     twice = {half.given[a] for half in halves[:1] for a in half.kernel.outputs if a in half.given}
     for output in halves[1].kernel.outputs:
         if halves[1].given[output] in twice:
-            raise PassFailedException(
-                f"split-joins: @{name} stores to %{output.name_hint} before and after its blocks "
-                "join; use join(last_block)"
-            )
+            reason = f"stores to %{output.name_hint} before and after its blocks join"
+            raise refused(source, f"@{name} {reason}; use join(last_block)")
     for half in halves:
         module.body.block.insert_op_before(half.kernel, source)
     launches = launches_of(module, name) or [_called(source, module)]

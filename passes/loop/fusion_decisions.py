@@ -8,11 +8,11 @@ nobody can ask for it.
 from collections.abc import Iterable
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop
 from tilewright.dialects.loop_fusion import ATTRIBUTE
 from tilewright.passes.loop.fusion_cost import Decision
+from tilewright.passes.refusal import refused
 from tilewright.passes.trace import Rule, decided, skipped, weighed
 
 
@@ -46,4 +46,4 @@ def fusion_of(module: ModuleOp) -> loop.FusionAttr | None:
     found = module.attributes.get(ATTRIBUTE)
     if found is None or isinstance(found, loop.FusionAttr):
         return found
-    raise PassFailedException(f"'{ATTRIBUTE}' of a module is #{ATTRIBUTE}<...>, not {found}")
+    raise refused(module, f"'{ATTRIBUTE}' of a module is #{ATTRIBUTE}<...>, not {found}")

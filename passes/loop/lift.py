@@ -34,7 +34,6 @@ from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, prim
 from tilewright.dialects.nested_ops import ops_in
@@ -49,6 +48,7 @@ from tilewright.passes.loop.primitive_kernel import (
     write_body,
 )
 from tilewright.passes.loop.views import Alternative, Choice, View, read, view_of, whole
+from tilewright.passes.refusal import refused
 from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("l", 1, "lift")
@@ -101,9 +101,8 @@ class _Lifting:
             case func.ReturnOp():
                 self.plan.add_op(func.ReturnOp(*map(self._in_memory, op.arguments)))
             case _:
-                raise PassFailedException(
-                    f"lift: '{op.name}' is not Tensor IR that can be lifted; to-tensor makes it so"
-                )
+                reason = "is not Tensor IR that can be lifted; to-tensor makes it so"
+                raise refused(op, f"'{op.name}' {reason}")
 
     def _lift_primitive(self, op: Primitive) -> None:
         results = needed_results(op)

@@ -22,6 +22,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipelines import for_target, passes_of
+from tilewright.passes.tile.plan_errors import blamed_on_plan
 from tilewright.passes.trace import Rule, skipped
 
 RULE = Rule("t", 17, "apply_schedule")
@@ -42,7 +43,8 @@ class ApplySchedulePass(ModulePass):
             if kernel.plan is None:
                 skipped(RULE, kernel, "it has no plan")
                 continue
-            steps = passes_of(kernel.plan.data)
+            with blamed_on_plan(kernel):
+                steps = passes_of(kernel.plan.data)
             _apply(ctx, op, kernel, [for_target(step, self.target) for step in steps])
 
 

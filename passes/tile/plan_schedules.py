@@ -26,8 +26,8 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
-from tilewright.errors import UsageError
 from tilewright.passes.pipelines import passes_of
+from tilewright.passes.tile.plan_errors import blamed_on_plan
 from tilewright.passes.tile.planner import plan
 from tilewright.passes.trace import Rule, rewriting, skipped
 
@@ -68,8 +68,5 @@ def _check_plan(kernel: loop.KernelOp) -> None:
     """`UsageError` if no pass would ever do a step of it: all would leave the kernel alone."""
     if kernel.plan is None:
         return
-    try:
+    with blamed_on_plan(kernel):
         passes_of(kernel.plan.data)
-    except UsageError as err:
-        message = f"the plan of @{kernel.sym_name.data}: {err.message}"
-        raise UsageError(message, where=err.where, remedy=err.remedy) from err

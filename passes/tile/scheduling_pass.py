@@ -29,12 +29,13 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
-from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.pipeline_string import configure, parse_spec_list, without_quotes
+from tilewright.passes.refusal import refused
 from tilewright.passes.remembered import unchanged
+from tilewright.passes.tile.plan_errors import blamed_on_plan
 from tilewright.passes.trace import Rule, rewriting, skipped
 
 LEFT_OUT = "its plan does without"
@@ -146,13 +147,15 @@ def _chosen(
 ) -> SchedulingPass | str:
     """The pass with its options, or why the launch is left alone."""
     given = step.options()
-    planned = take_planned(kernel, step.name)
+    with blamed_on_plan(kernel):
+        planned = take_planned(kernel, step.name)
     if planned is None and kernel.plan is not None and not given:
         return LEFT_OUT
     options = {} if planned is None else planned.normalize_parameter_names().parameters
     if given and not given.items() <= options.items():
         kernel.plan, options = None, given
-    return decided(step, launch, options)
+    with blamed_on_plan(kernel):  # options that are given were understood before
+        return decided(step, launch, options)
 
 
 def decided(
@@ -160,7 +163,7 @@ def decided(
 ) -> SchedulingPass | str:
     """
     The pass with values for all its options, some of which are given, or why the launch is left
-    alone; `PassFailedException` if it cannot have what is given.
+    alone; `PlacedPassError` if it cannot have what is given.
     """
     if not options and (reason := step.worthless(launch)) is not None:
         return reason
@@ -189,7 +192,7 @@ def _completed(
     chosen = _configured(asked, asked.completed(guess, dict(options)))
     if (reason := chosen.impossible(launch)) is not None:
         name = launch.kernel.sym_name.data
-        raise PassFailedException(f"{asked.name}: cannot do '{chosen.step()}' in @{name}: {reason}")
+        raise refused(launch, f"cannot do '{chosen.step()}' in @{name}: {reason}")
     return chosen
 
 

@@ -399,7 +399,9 @@ def test_indices_are_int_as_long_as_they_fit():
     ],
 )
 def test_what_has_no_form_is_an_error_that_names_the_kernel(text: str, message: str):
-    with pytest.raises(TilewrightError, match=f"kernel @k: CUDA IR has no form for {message}"):
+    with pytest.raises(
+        TilewrightError, match=f"cannot lower @k: CUDA IR has no form for {message}"
+    ):
         converted(text)
 
 

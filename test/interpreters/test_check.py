@@ -221,3 +221,13 @@ def test_what_cannot_be_checked_is_said(parse: Parse) -> None:
         "pass 'my-pass' is not checked at @add: "
         "about 1.8e+02 scalar operations are too many; use smaller shapes",
     )
+
+
+def test_equal_results_with_nan_are_found_equal_at_once(
+    parse: Parse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = "tilewright.interpreters.check.distances"
+    monkeypatch.setattr(slow, Mock(side_effect=AssertionError("takes ten times as long")))
+    log_of_sum = ADD.replace("loop.store %2", "%3 = math.log %2 : f32\n    loop.store %3")
+    swapped = log_of_sum.replace("addf %0, %1", "addf %1, %0")
+    assert check(parse, log_of_sum, swapped) == CheckReport(("add",), ())

@@ -141,7 +141,7 @@ loop.kernel @padded(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
 // A slab in pieces that the tensor memory accelerator cannot store: three rows of 32 bytes are less
 // than what it aligns boxes by.
 
-// CHECK: transport(tma) copies boxes, and this is none: pieces of a box begin at multiples of 128 bytes, but are 96 bytes apart; use transport(cp_async)
+// CHECK: transport(tma) copies boxes, not this slab: pieces of a box begin at multiples of 128 bytes, but are 96 bytes apart; use transport(cp_async)
 loop.kernel @k(%x: memref<64x256xf32>) -> (%out: memref<256xf32>) {
   tile.launch (%t = thread 256) {
     %sum = loop.reduce %k in 16 with add {
