@@ -20,7 +20,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
 from tilewright.dialects.origin import place_of
-from tilewright.errors import TilewrightError, in_brief, one_line
+from tilewright.errors import TilewrightError, in_brief, one_line, shortened
 from tilewright.passes.changes import Changes
 from tilewright.passes.refusal import PlacedPassError
 from tilewright.passes.verification import InvalidOpError, verify_changes, verify_module
@@ -121,6 +121,8 @@ def blamed_on(step: ModulePass) -> Generator[None]:
         raise
     except DiagnosticException as err:
         reason, where = _reason(err)
+        if type(step).__module__.startswith("xdsl."):
+            reason = shortened(reason)  # it may hold the whole module
         raise PlacedPassError(f"{label}: {reason}", where) from err
     except Exception as err:
         if type(step).__module__.startswith("xdsl."):

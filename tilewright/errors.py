@@ -38,10 +38,16 @@ class UnsupportedError(TilewrightError):
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a remedy with the near matches of `name`, or an empty text if there are none."""
-    near = get_close_matches(name, list(known))
+    names = list(known)
+    near = get_close_matches(name, names) or _near_but_for_case(name, names)
     nearness = [SequenceMatcher(None, name, each).ratio() for each in near]
     best = [each for each, ratio in zip(near, nearness, strict=True) if ratio > nearness[0] - 0.1]
     return f"did you mean {' or '.join(best)}?" if best else ""
+
+
+def _near_but_for_case(name: str, known: Iterable[str]) -> list[str]:
+    folded = {each.casefold(): each for each in known}
+    return [folded[each] for each in get_close_matches(name.casefold(), folded)]
 
 
 def format_error(err: TilewrightError) -> str:
@@ -54,6 +60,13 @@ def format_error(err: TilewrightError) -> str:
 def one_line(message: object) -> str:
     """`message` without its line breaks."""
     return " ".join(str(message).split())
+
+
+def shortened(text: str, most: int = 160) -> str:
+    """`text` with dots in place of its middle where it has more than `most` characters."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 3].rstrip()} ... {text[-most + most // 3 :].lstrip()}"
 
 
 def counted(count: int, what: str) -> str:

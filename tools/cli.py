@@ -13,7 +13,6 @@ import argparse
 import os
 import re
 import sys
-import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
@@ -39,6 +38,7 @@ from tilewright.tools.options import (
 )
 from tilewright.tools.sources import check_sources
 from tilewright.tools.streams import open_closed_streams
+from tilewright.tools.warning_lines import warnings_of_one_line
 
 COMMANDS = (compile, run, generate, ops, explain, tune, db, bench, simcheck, cache, doctor)
 """In the order in which help lists them."""
@@ -51,8 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = _parsed(sys.argv[1:] if argv is None else argv)
         check_sources(args)
-        with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+        with warnings_of_one_line():
             with import_module("tilewright.tools.written").reporting_written(), _progress(args):
                 code: int = import_module(f"tilewright.tools.{args.command}").run(args)
         sys.stdout.flush()
@@ -104,19 +103,6 @@ def _joined(argv: Sequence[str]) -> list[str]:
         else:
             joined.append(argument)
     return joined
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    """One line, and the place only if it is in the user's text rather than in a library."""
-    place = f"{filename}:{lineno}: " if filename == "<-c>" else ""
-    print(f"{place}warning: {' '.join(str(message).split())}", file=file or sys.stderr)
 
 
 def _explained(err: BaseException) -> int:

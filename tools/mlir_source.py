@@ -38,6 +38,7 @@ _LANGUAGES = {".cu": "CUDA", ".cuh": "CUDA", ".ptx": "PTX", ".py": "Python"}
 """What is mistaken for IR, by the ends of the files' names."""
 
 _UNKNOWN_OP = re.compile(r"Operation (\S+) is not registered")
+_CHOICE = re.compile(r"`([^`]+)`")
 
 
 class SourceLexer(MLIRLexer):
@@ -75,7 +76,7 @@ class SourceParser(BoundedParser):
             if err.msg.startswith("values used but not defined"):
                 message = f"%{undefined} is used but never defined"
                 raise self._placed(message, self.first_uses.get(undefined, err.span)) from err
-            raise self._placed(err.msg + self._near_matches(err.msg), err.span) from err
+            raise self._placed(self._with_near_matches(err), err.span) from err
         except _PROVOKED as err:
             raise self._placed(" ".join(map(str, err.args))) from err
         except RecursionError as err:
@@ -103,11 +104,15 @@ class SourceParser(BoundedParser):
             self.first_uses.setdefault(operand.operand_name, operand.span)
         return value
 
-    def _near_matches(self, message: str) -> str:
-        if (unknown := _UNKNOWN_OP.fullmatch(message)) is None:
-            return ""
-        remedy = did_you_mean(unknown[1], [op.name for op in self.ctx.loaded_ops])
-        return f" ({remedy})" if remedy else ""
+    def _with_near_matches(self, err: ParseError) -> str:
+        """Return the message; near matches of an unknown word stand in the place of all choices."""
+        if (unknown := _UNKNOWN_OP.fullmatch(err.msg)) is not None:
+            remedy = did_you_mean(unknown[1], [op.name for op in self.ctx.loaded_ops])
+            return f"{err.msg} ({remedy})" if remedy else err.msg
+        choices = _CHOICE.findall(err.msg) if err.msg.startswith("Expected `") else []
+        if remedy := len(choices) > 1 and did_you_mean(err.span.text, choices):
+            return f"unknown word '{err.span.text}' ({remedy})"
+        return err.msg
 
     def _placed(self, message: str, span: Span[Any] | None = None) -> PlacedParseError:
         span = self._current_token.span if span is None else span

@@ -41,6 +41,7 @@ from tilewright.tools.mlir_source import SourceParser, placed, read_bytes
 from tilewright.tools.options.opt_tool import add_options
 from tilewright.tools.output_path import write_text
 from tilewright.tools.streams import open_closed_streams
+from tilewright.tools.warning_lines import warnings_of_one_line
 from tilewright.tools.xdsl_targets import imported, reporting
 from tilewright.universe import UNIVERSE
 
@@ -268,7 +269,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         limit_memory()
     try:
         tool = OptTool(argv)
-        with _progress(tool):
+        with _progress(tool), warnings_of_one_line():
             tool.run()
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read our output has left, `head` for one

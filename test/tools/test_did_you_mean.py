@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Words on the command line that are nearly right: the message names what was meant."""
 
+from pathlib import Path
+
 import pytest
 
 from tilewright.tools.opt_tool import main as opt_tool
@@ -31,6 +33,10 @@ NEARLY = {
     ),
     "compile -c torch.ones(2) --target sm_90": (
         "error: unknown target 'sm_90' (did you mean sm_90a? "
+        "known: sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_120)"
+    ),
+    "compile -c torch.ones(2) --target SM_90A": (
+        "error: unknown target 'SM_90A' (did you mean sm_90a? "
         "known: sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_120)"
     ),
     "doctor some thing": (
@@ -91,3 +97,26 @@ def test_a_word_of_opt_tool(arguments: str, capsys: pytest.CaptureFixture[str]):
     except SystemExit as left:
         code = left.code
     assert (code, capsys.readouterr().err) == (2, OF_OPT_TOOL[arguments] + "\n")
+
+
+IN_A_FILE = {
+    "prim.elementwise ex(%x)": "unknown word 'ex' (did you mean exp?)",
+    "prim.elementwise zzzzz(%x)": "Expected `add`, `sub`, `mul`, ",
+    "prim.elementwse exp(%x)": (
+        "Operation prim.elementwse is not registered (did you mean prim.elementwise?)"
+    ),
+}
+
+
+@pytest.mark.parametrize("op", IN_A_FILE)
+def test_a_word_in_a_file(op: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "x.mlir"
+    path.write_text(
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+        f"  %0 = {op} : tensor<4xf32>\n"
+        "  func.return %0 : tensor<4xf32>\n}\n"
+    )
+    assert opt_tool([str(path)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"{path}:2:")
+    assert error.partition("error: ")[2].startswith(IN_A_FILE[op])

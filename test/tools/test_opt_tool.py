@@ -350,3 +350,19 @@ def test_a_target_whose_package_is_missing(
     assert main([source("func.func private @f()\n"), "-t", "llvm"]) == 1
     err = capsys.readouterr().err
     assert re.fullmatch(r"error: the target 'llvm' needs the Python package llvmlite.*\n", err)
+
+
+def test_a_warning_of_a_target_is_one_line(source: Any, capsys: pytest.CaptureFixture[str]):
+    main([source("func.func private @f()\n"), "-t", "csl"])
+    assert capsys.readouterr().err.startswith("warning: Expected all top-level operations to be")
+
+
+def test_an_error_of_xdsl_does_not_print_the_module(
+    source: Any, capsys: pytest.CaptureFixture[str]
+):
+    functions = "".join(f"func.func private @f{number}()\n" for number in range(100))
+    assert main([source(functions), "-p", "transform-interpreter"]) == 1
+    err = capsys.readouterr().err
+    assert len(err) < 250
+    assert err.startswith("error: pass 'transform-interpreter': ModuleOp(")
+    assert err.endswith("with name: __transform_main\n")

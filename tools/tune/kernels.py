@@ -86,33 +86,45 @@ class Found(NamedTuple):
     """What is said of cases of which there is no IR."""
 
 
-def kernels_of(args: argparse.Namespace, target: str) -> Found:
-    """Those that the arguments ask for. Raises `UsageError` where that is none."""
-    is_suite = args.expression is None and args.file.endswith(".json")
-    if args.filter is not None and not is_suite:
+class Source(NamedTuple):
+    """A program, or the cases of a suite, as read from the command line."""
+
+    module: ModuleOp | None
+    origin: str
+    cases: Sequence[Case]
+
+    def kernels(self, target: str) -> Found:
+        """Return what there is to tune for a target; `UsageError` if that is nothing."""
+        if self.module is None:
+            found = _of_suite(self.cases, target)
+        else:
+            programs, kernels = _parts(self.module, target, self.origin)
+            found = Found(_unique(kernels), programs, [])
+        if not found.kernels and not found.failures:
+            raise UsageError("there is nothing to tune: the program has no kernels")
+        return found
+
+
+def source_of(args: argparse.Namespace) -> Source:
+    """Read what the arguments name. Raises `UsageError` where that cannot be tuned."""
+    if args.expression is None and args.file.endswith(".json"):
+        return Source(None, "", _cases(args))
+    if args.filter is not None:
         raise UsageError("--filter is of the cases of a suite.json")
-    found = _of_suite(args, target) if is_suite else _of_program(args, target)
-    if not found.kernels and not found.failures:
-        raise UsageError("there is nothing to tune: the program has no kernels")
-    return found
-
-
-def _of_program(args: argparse.Namespace, target: str) -> Found:
     module = module_of(args)
     if level_of(module) not in _NOT_YET_SCHEDULED:
         raise UsageError(
             f"'{args.file}' is scheduled already",
             remedy="schedules are searched for kernels at the level loop or above",
         )
-    programs, kernels = _parts(module, target, args.expression or "")
-    return Found(_unique(kernels), programs, [])
+    return Source(module, args.expression or "", ())
 
 
-def _of_suite(args: argparse.Namespace, target: str) -> Found:
+def _of_suite(cases: Sequence[Case], target: str) -> Found:
     kernels: list[Kernel] = []
     programs: list[Program] = []
     failures: list[str] = []
-    for case in _cases(args):
+    for case in cases:
         try:
             module = _module_of_case(case)
             program, found = _parts(module, target, case.statements, case.name)

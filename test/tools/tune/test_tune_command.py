@@ -170,6 +170,8 @@ def test_space_measures_nothing(tmp_path: Path, tilewright: Tilewright) -> None:
         (["-c", "torch.randn(4)", *MODEL], 2, "there is nothing to tune"),
         (["suite.json", *MODEL, "--filter", "y"], 2, "no case of 'suite.json' has a match"),
         (["tile.mlir", *MODEL], 2, "'tile.mlir' is scheduled already"),
+        (["tile.mlir"], 2, "'tile.mlir' is scheduled already"),
+        (["broken.json"], 2, "'broken.json' is no list of cases"),
     ],
 )
 def test_mistakes(
@@ -183,6 +185,7 @@ def test_mistakes(
     monkeypatch.setattr("tilewright.tools.bench.gpu.why_no_gpu", lambda: "a test")
     monkeypatch.setattr("tilewright.tuning.executors.farm._CONNECT_S", 0.2)
     suite(tmp_path, "t0.relu()")
+    (tmp_path / "broken.json").write_text("{")
     tilewright("compile", *RELU, "--ir", "tile", "-o", "tile.mlir")
     result = tilewright("tune", *argv)
     assert (result.code, result.out) == (code, "")
