@@ -19,6 +19,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tilewright.errors import TilewrightError, UsageError
+
 _MOST_LINKS = 40
 """Links that are followed, as many as Linux follows."""
 
@@ -27,6 +29,21 @@ _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 """Constants of `renameat2`, linux/fcntl.h and linux/fs.h."""
+
+
+_OF_THE_DEVICE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""Reasons for which a device fails, whatever file is named."""
+
+
+def is_of_the_device(err: OSError) -> bool:
+    """True if a device is full or broken, which is a failure and no mistake of the user's."""
+    return err.errno in _OF_THE_DEVICE
+
+
+def cannot_write(path: str | Path, err: OSError) -> TilewrightError:
+    """Return the error of writing a file: a `UsageError` unless a device fails."""
+    kind = TilewrightError if is_of_the_device(err) else UsageError
+    return kind(f"cannot write '{path}': {err.strerror}")
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.aten import decompositions
+from tilewright.frontend.calling import check_kind, misfit
 from tilewright.frontend.composite_ops import handled_quickly
 from tilewright.frontend.export_errors import error_of_export, untraced
 from tilewright.frontend.kept_forms import forms_kept
@@ -36,6 +37,7 @@ def export(
     import torch
     from torch.utils import _pytree as pytree
 
+    check_kind(function)
     module = _as_module(function)
     seen = {id(tensor) for tensor in (*module.parameters(), *module.buffers())}
     alone = partial(_alone, seen)
@@ -56,7 +58,7 @@ def export(
     except TilewrightError:
         raise
     except (Exception, SystemExit) as error:
-        raise error_of_export(error) from error
+        raise misfit(function, args, kwargs, error) or error_of_export(error) from error
 
 
 def _alone(seen: set[int], tensor: Any) -> Any:

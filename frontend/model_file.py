@@ -106,9 +106,12 @@ def _model(path: str, name: str) -> Expression:
     model = made if isinstance(made, nn.Module) else found
     if not callable(model) or isinstance(model, type):
         kind = type(made).__name__ if isinstance(model, type) else type(model).__name__
-        raise UsageError(f"{path}:{name} gives a {kind}, not a module or a function")
+        raise UsageError(
+            f"{path}:{name} gives an object of type {kind}, not a module or a function"
+        )
     needs_inputs = isinstance(model, nn.Module) or not _is_maker(found)
-    args, kwargs = _inputs([model, found, file], f"{path}:{name}", needs_inputs)
+    owners = [model, found, file] if needs_inputs else [found]  # the file's are for others
+    args, kwargs = _inputs(owners, f"{path}:{name}", needs_inputs)
     return Expression(model, args, kwargs)
 
 
@@ -179,6 +182,6 @@ def _inputs(owners: list[Any], name: str, needed: bool) -> tuple[tuple[Any, ...]
             )
         case _:
             raise UsageError(
-                f"example_inputs of {name} is a {type(given).__name__}, not a tuple of arguments, "
-                "a dict of keyword arguments or a tensor"
+                f"example_inputs of {name} is of type {type(given).__name__}, not a tuple of "
+                "arguments, a dict of keyword arguments or a tensor"
             )

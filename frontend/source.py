@@ -41,8 +41,8 @@ _OURS = tuple(_ROOT / name for name in ("frontend", "tools", "tilewright", "__in
 
 
 @lru_cache(maxsize=1024)
-def _is_foreign(file: str) -> bool:
-    """Whether a file is PyTorch's, Python's or ours, rather than the user's."""
+def is_foreign(file: str) -> bool:
+    """True if a file is PyTorch's, Python's or ours, rather than the user's."""
     import torch
 
     if file.startswith(_GENERATED):
@@ -61,14 +61,14 @@ def place_of_node(node: Any) -> Place | None:
 @lru_cache(maxsize=1024)  # equal layers of a model have equal traces
 def _place_of_trace(trace: str) -> Place | None:
     frames = _FRAME.findall(trace)
-    users = [Place(file, int(line)) for file, line in frames if not _is_foreign(file)]
+    users = [Place(file, int(line)) for file, line in frames if not is_foreign(file)]
     return users[-1] if users else None
 
 
 def place_of_exception(error: BaseException) -> Place | None:
     """The user's expression that raised: the innermost frame outside of PyTorch."""
     frames = traceback.extract_tb(error.__traceback__)
-    users = [f for f in frames if f.lineno and not _is_foreign(f.filename)]
+    users = [f for f in frames if f.lineno and not is_foreign(f.filename)]
     if not users:
         return None
     frame = users[-1]
@@ -78,9 +78,7 @@ def place_of_exception(error: BaseException) -> Place | None:
 def place_of_caller() -> Place | None:
     """Return the user's line that is running: the innermost frame outside of PyTorch."""
     frames = traceback.extract_stack()
-    users = [
-        Place(f.filename, f.lineno) for f in frames if f.lineno and not _is_foreign(f.filename)
-    ]
+    users = [Place(f.filename, f.lineno) for f in frames if f.lineno and not is_foreign(f.filename)]
     return users[-1] if users else None
 
 

@@ -21,7 +21,7 @@ from tilewright.errors import TilewrightError, UnsupportedError
 from tilewright.interpreters.arguments import shape_and_element
 from tilewright.interpreters.distances import distances, finite, is_float, largest
 from tilewright.interpreters.errors import TooLargeError, symbol_of
-from tilewright.interpreters.memory import bytes_needed
+from tilewright.interpreters.memory import bytes_needed, require_memory
 from tilewright.interpreters.random_runs import Draw, RandomRuns
 from tilewright.interpreters.types import Array, ElementTypes
 
@@ -131,6 +131,7 @@ def _why_not(
     needed = max(bytes_needed(each[name], ElementTypes(np.float64)) for each in (old, new))
     if needed > MAX_BYTES:
         return f"about {needed / 2**30:.1f} GiB of memory are too much; use smaller shapes"
+    require_memory(needed, f"interpreting @{name}", "use smaller shapes")
     work = max(scalar_operations(old[name]), scalar_operations(new[name]))
     if work > max_work:
         return f"about {work:.1e} scalar operations are too many; use smaller shapes"

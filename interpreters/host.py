@@ -47,16 +47,17 @@ def interpret(
     that has no meaning (reads out of bounds, races), `TooLargeError` for one that would take too
     much memory.
     """
+    needed = bytes_needed(_find(module, function), ElementTypes(dtype))
+    require_memory(needed, f"interpreting @{function}", "use smaller shapes")
     with stage(f"interpret @{function}"):
-        return _interpret(module, arrays, function, dtype)
+        return interpret_fitting(module, arrays, function, dtype)
 
 
-def _interpret(
+def interpret_fitting(
     module: ModuleOp, arrays: Sequence[Any], function: str, dtype: type[np.floating[Any]] | None
 ) -> list[Array]:
+    """Return what `interpret` does for a program that is known to fit into memory."""
     callee = _find(module, function)
-    needed = bytes_needed(callee, ElementTypes(dtype))
-    require_memory(needed, f"interpreting @{function}", "use smaller shapes")
     if isinstance(callee, KernelOp | FuncOp):
         return interpret_kernel(callee, arrays, dtype=dtype)
     if not isinstance(callee, func.FuncOp):

@@ -8,11 +8,7 @@ number of points: their buffers count, one piece, and in Kernel IR what is remem
 element of an output to find races.
 """
 
-import os
-from collections.abc import Iterator
-from contextlib import suppress
 from math import prod
-from pathlib import Path
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType, TensorType
@@ -26,6 +22,7 @@ from tilewright.dialects.work import scalar_operations
 from tilewright.interpreters.arguments import shape_and_element
 from tilewright.interpreters.errors import TooLargeError
 from tilewright.interpreters.types import ElementTypes
+from tilewright.machine_memory import available_memory
 
 _WRITTEN = 1
 """Bytes that say of an element of a buffer whether it was written."""
@@ -55,33 +52,6 @@ def require_memory(needed: int, what: str, remedy: str) -> None:
 
 def _gib(size: int) -> str:
     return f"{size / 2**30:.1f} GiB"
-
-
-def available_memory() -> int | None:
-    """Return the bytes that a process may still ask for, or None where the system does not say."""
-    found = [*_system_memory(), *_process_limit()]
-    return min(found, default=None)
-
-
-def _system_memory() -> Iterator[int]:
-    with suppress(OSError, ValueError, IndexError):
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        sizes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-        yield int(sizes[0]) * 1024
-        return
-    with suppress(OSError, ValueError, AttributeError):
-        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def _process_limit() -> Iterator[int]:
-    """Yield what is left of the address space, if `ulimit -v` bounds it."""
-    with suppress(ImportError, OSError):
-        import resource
-
-        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if limit != resource.RLIM_INFINITY:
-            pages = int(Path("/proc/self/statm").read_text().split()[0])
-            yield max(0, limit - pages * resource.getpagesize())
 
 
 def bytes_needed(root: Operation, types: ElementTypes, *callers: Operation) -> int:

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute
 
 from tilewright.dialects.structure import structure
 from tilewright.interpreters.arguments import shape_and_element
-from tilewright.interpreters.host import interpret
+from tilewright.interpreters.host import interpret_fitting
 from tilewright.interpreters.types import Array, ElementTypes
 
 
@@ -51,9 +51,9 @@ class RandomRuns:
         self._now, self._before = {}, self._now
 
     def results(self, module: ModuleOp, name: str, draw: Draw) -> list[Array]:
-        """The results of `@name`, whose inputs have the types of `draw`."""
+        """Return the results of `@name`, which fits memory, for inputs of the types of `draw`."""
         ran = structure(module), name, draw.seed, draw.is_positive
         if (found := self._now.get(ran, self._before.get(ran))) is None:
-            found = interpret(module, *draw.inputs(), function=name, dtype=np.float64)
+            found = interpret_fitting(module, draw.inputs(), name, np.float64)
         self._now[ran] = found
         return found

@@ -23,8 +23,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.printer import cuda_source, kernels_of
-from tilewright.codegen.whole_file import exchange
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.codegen.whole_file import cannot_write, exchange
+from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.models.buffers import rebuilt_buffers
 from tilewright.models.json_object import read_object
@@ -141,7 +141,7 @@ def write_folder(folder: Path, files: Files) -> None:
             (new / path).write_bytes(data)
         _put_in_place(new, folder, old)
     except OSError as err:
-        raise TilewrightError(f"cannot write '{folder}': {err.strerror}") from err
+        raise cannot_write(folder, err) from err
     finally:
         rmtree(new, ignore_errors=True)
         if old.exists() and not folder.exists():

@@ -35,6 +35,10 @@ class ArgumentParser(argparse.ArgumentParser):
             self.error(f"no option and no argument of this command: {words}")
         return parsed
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print help or a version; argparse itself is silent about a disk that is full."""
+        (file or sys.stderr).write(message)
+
     def _check_options(self, args: Sequence[str]) -> None:
         """Leave with an error at the first word that can only be an option, and is none."""
         has_commands = self._commands() is not None

@@ -71,7 +71,7 @@ def check_source(args: argparse.Namespace) -> None:
         raise UsageError("a model is measured by its decoder block", remedy="add --block")
     if args.model is None and args.block:
         raise UsageError(
-            "--block is of a model", remedy=f"--model {' or '.join(SHORT)}, a folder, or a name"
+            "--block goes with --model", remedy=f"--model {' or '.join(SHORT)}, a folder, or a name"
         )
     if args.suite is not None and of_blocks:
         raise UsageError(f"--{of_blocks[0]} goes with --model MODEL --block")

@@ -3,8 +3,9 @@
 `tilewright compile | run | generate | explain | tune | db | bench | ops | simcheck | cache |
 doctor`: the commands, how they run and how they end. Options of each are in `tools/options/`.
 
-Exit code 0: done, and right. 1: something failed, or a result is wrong. 2: the command line, the
-expression or the file cannot be understood. 130: interrupted.
+Exit code 0: done, and right. 1: something failed, or a result is wrong; a disk that is full, too.
+2: the command line, the expression or the file cannot be understood, or a file cannot be opened.
+130: interrupted.
 
 Commands are imported when they run: help and wrong options cost neither torch nor xDSL.
 """
@@ -49,15 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     open_closed_streams()
     _print_all_text(sys.stdout)
     try:
-        args = _parsed(sys.argv[1:] if argv is None else argv)
-        check_sources(args)
-        with warnings_of_one_line():
-            with import_module("tilewright.tools.written").reporting_written(), _progress(args):
-                code: int = import_module(f"tilewright.tools.{args.command}").run(args)
+        code = _run(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
         return code
-    except SystemExit as err:  # argparse has said all there is to say
-        return err.code if isinstance(err.code, int) else 2
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # whoever read our output has left, `head` for one
@@ -68,6 +63,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return err.exit_code
     except BaseException as err:
         return _explained(err)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Run the command; its exit code, also where argparse has answered."""
+    try:
+        args = _parsed(argv)
+        check_sources(args)
+        with warnings_of_one_line():
+            with import_module("tilewright.tools.written").reporting_written(), _progress(args):
+                return import_module(f"tilewright.tools.{args.command}").run(args)
+    except SystemExit as err:
+        return err.code if isinstance(err.code, int) else 2
 
 
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:

@@ -68,9 +68,11 @@ def _check(args: argparse.Namespace, level: Level) -> None:
         raise UsageError("--host goes with -o and --target alone")
     if args.print_debuginfo and level is Level.CUDA:
         remedy = "take --ir kernel or a level above"
-        raise UsageError("--print-debuginfo is of IR: CUDA text has no locations", remedy=remedy)
+        raise UsageError(
+            "--print-debuginfo goes with IR: CUDA text has no locations", remedy=remedy
+        )
     if args.schedule and not _has_kernels(level):
-        says = f"--schedule is of kernels, and there are none at level {level}"
+        says = f"--schedule is for kernels, and level {level} has none"
         raise UsageError(says, remedy="take loop or a level below")
 
 

@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import (
 )
 from xdsl.utils.lexer import Span
 
+from tilewright.codegen.whole_file import is_of_the_device
 from tilewright.dialects.origin import file_place
 from tilewright.errors import TilewrightError, excerpt, format_error, one_line
 from tilewright.passes.pipeline_string import malformed
@@ -77,7 +78,8 @@ def explain(err: BaseException) -> tuple[str, int]:
             return str(err), 1
         case OSError():  # without a file's name it is of stdout, as on a full disk
             what = "write" if err.filename is None else f"open '{err.filename}'"
-            return f"error: cannot {what}: {err.strerror or one_line(err)}", 1
+            code = 1 if err.filename is None or is_of_the_device(err) else 2
+            return f"error: cannot {what}: {err.strerror or one_line(err)}", code
         case MemoryError():
             return f"error: this machine has no memory left: {one_line(err) or 'for Python'}", 1
         case _ if _fills_gpu(err):

@@ -49,7 +49,7 @@ def is_model(args: argparse.Namespace) -> bool:
     for option, spelled in OPTIONS.items():
         if getattr(args, option, None) is not None:
             remedy = "a folder with a config.json, or ORGANISATION/MODEL of Hugging Face"
-            raise UsageError(f"{spelled} is of a MODEL, and this is none", remedy=remedy)
+            raise UsageError(f"{spelled} goes with a MODEL only", remedy=remedy)
     return False
 
 

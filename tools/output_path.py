@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from tilewright.codegen.whole_file import followed, write_whole
+from tilewright.codegen.whole_file import cannot_write, followed, write_whole
 from tilewright.errors import UsageError
 from tilewright.tools.written import note_written
 
@@ -44,9 +44,9 @@ def write_text(path: str, text: str) -> None:
 
 
 def write_bytes(path: str, content: bytes) -> None:
-    """Write a file whole; `UsageError` if that cannot be, and the file is as it was."""
+    """Write a file whole. Raises `TilewrightError` if that cannot be; the file is as it was."""
     try:
         write_whole(Path(path), content)
     except OSError as err:
-        raise UsageError(f"cannot write '{path}': {err.strerror}") from err
+        raise cannot_write(path, err) from err
     note_written(path)

@@ -5,8 +5,11 @@ What `tilewright run` runs: IR at some level, and two ways to say what its resul
 An expression is judged by PyTorch, a file by the interpreters of the level that it is written in.
 """
 
+import warnings
 from collections.abc import Sequence
+from contextlib import redirect_stderr, suppress
 from dataclasses import replace
+from io import StringIO
 from typing import Any
 
 from numpy.typing import NDArray
@@ -15,7 +18,8 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.arrays import MAX_RANK, array_of
 from tilewright.errors import UnsupportedError, UsageError
-from tilewright.frontend.capture import Captured
+from tilewright.frontend.capture import Captured, capture
+from tilewright.frontend.expression import parse_expression
 from tilewright.frontend.reference import disturbed, eager, reference
 from tilewright.frontend.reference_memory import bytes_of_reference
 from tilewright.frontend.signature import Input
@@ -26,6 +30,9 @@ from tilewright.passes.levels import Level, level_of
 
 Array = NDArray[Any]
 
+_LARGE = 1 << 28
+"""Bytes of inputs that take about a second to draw at random."""
+
 
 def captured_program(captured: Captured) -> Program:
     """
@@ -33,8 +40,7 @@ def captured_program(captured: Captured) -> Program:
 
     Raises `TooLargeError` where PyTorch has not enough memory to compute what is right.
     """
-    needed = bytes_of_reference(captured)
-    require_memory(needed, "computing what the results should be", "use smaller shapes")
+    _require_reference(captured)
     return Program(
         captured.module,
         exact=lambda arrays: reference(captured, arrays),
@@ -43,6 +49,37 @@ def captured_program(captured: Captured) -> Program:
         rounded_by="PyTorch",
         inputs=[_values(input) for input in captured.inputs],
     )
+
+
+def _require_reference(captured: Captured) -> None:
+    needed = bytes_of_reference(captured)
+    require_memory(needed, "computing what the results should be", "use smaller shapes")
+
+
+def check_reference_memory(text: str) -> None:
+    """
+    Raise `TooLargeError` as `captured_program` does, before the inputs of an expression are drawn.
+
+    Inputs that take no second to draw are not looked at, and neither are mistakes in the text.
+    """
+    captured = None
+    with redirect_stderr(StringIO()), warnings.catch_warnings(), suppress(Exception):
+        warnings.simplefilter("ignore")
+        fake = parse_expression(text, fake=True)
+        if _bytes_of((fake.args, fake.kwargs)) < _LARGE:
+            return
+        captured = capture(fake.module, fake.args, fake.kwargs)
+    if captured is not None:
+        _require_reference(captured)
+
+
+def _bytes_of(given: object) -> int:
+    """Return the bytes of all tensors that are given."""
+    import torch
+    from torch.utils import _pytree as pytree
+
+    leaves = pytree.tree_leaves(given)
+    return sum(t.numel() * t.element_size() for t in leaves if isinstance(t, torch.Tensor))
 
 
 def _values(input: Input) -> Array:

@@ -26,7 +26,7 @@ from tilewright.tools.next_tokens import next_tokens, print_next_tokens, write_l
 from tilewright.tools.options.backends import BACKENDS
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output_path import check_path
-from tilewright.tools.program import captured_program, module_program
+from tilewright.tools.program import captured_program, check_reference_memory, module_program
 from tilewright.tools.progress import Say, progress
 from tilewright.tools.prompted_program import check_prompt_options, prompted_program
 from tilewright.tools.report import Report, print_report, write_json, write_json_error
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     """Raise where options do not go together, or results could not be written."""
     if args.backends is not None and not args.bench:
-        raise UsageError("--backends is of --bench, which is not asked for")
+        raise UsageError("--backends goes with --bench, which is not given")
     if is_model(args):
         check_prompt_options(args)
     check_path(args.logits)
@@ -134,4 +134,6 @@ def _program(args: argparse.Namespace, backend: Backend, say: Say) -> tuple[Prom
         if getattr(args, option) is not None:
             kind = "-c" if args.file is None else "a model"
             raise UsageError(f"--{option} goes with a FILE of IR, not with {kind}")
+    if args.expression is not None:
+        check_reference_memory(args.expression)
     return None, captured_program(captured(args, fake=False, seed=args.seed))

@@ -20,7 +20,7 @@ from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import parse_spec_list, without_quotes
-from tilewright.passes.pipelines import TO_TILE
+from tilewright.passes.pipelines import TO_TILE, NamedPipeline, passes_of
 from tilewright.passes.tile.scheduling_pass import LEFT_OUT
 from tilewright.passes.trace import Listener, Rule, listening
 from tilewright.tuning.knowledge import Db
@@ -55,6 +55,7 @@ def with_schedules(
             raise UsageError(f"there are two schedules for @{name}")
         if not passes.strip():  # as a plan it would leave all to one thread
             raise UsageError(f"the schedule of @{name} names no pass")
+        _check_steps(name, passes)
         planned.add(name)
         kernels[name].plan = StringAttr(passes)
     return nests
@@ -74,6 +75,19 @@ def _read(text: str, kernels: Sequence[str], in_cuda: Mapping[str, str]) -> tupl
         f"the schedule '{text}' is for one kernel, and there are {len(kernels)}",
         remedy=f"--schedule KERNEL=PASSES, where KERNEL is one of: {', '.join(kernels)}",
     )
+
+
+def _check_steps(name: str, passes: str) -> None:
+    """Raise `UsageError` for a pass that is not there, or that is one of whole programs."""
+    try:
+        steps = passes_of(passes)
+    except UsageError as err:
+        raise UsageError(f"the schedule of @{name}: {err}") from err
+    for step in steps:
+        if isinstance(step, NamedPipeline):
+            says = f"'{step.name}' lowers a program from level to level, and schedules no kernel"
+            remedy = "leave it out: kernels are lowered once they are scheduled"
+            raise UsageError(f"the schedule of @{name}: {says}", remedy=remedy)
 
 
 def warn_of_idle_steps(module: ModuleOp, lowered: ModuleOp, target: str) -> None:

@@ -33,7 +33,7 @@ def names_model(text: str) -> bool:
     """True if `text` names a language model, rather than a file."""
     path = Path(text)
     if os.path.lexists(path) or _FILE.search(text):
-        return path.is_dir()
+        return os.path.isdir(text)
     return is_repository(text) or not (path.suffix or text == "-")
 
 

@@ -68,9 +68,9 @@ def _check(args: argparse.Namespace) -> None:
     if args.resume and not args.uses_db:
         raise UsageError("--resume goes on with what a database knows, and --no-db is to have none")
     if args.evaluator == "model" and args.scheduler is not None:
-        raise UsageError("--scheduler is of --evaluator gpu: the model needs no farm")
+        raise UsageError("--scheduler goes with --evaluator gpu: the model needs no farm")
     if args.evaluator != "model" and args.shortlist is not None:
-        raise UsageError("--shortlist is of --evaluator model: a GPU measures all")
+        raise UsageError("--shortlist goes with --evaluator model: a GPU measures all")
 
 
 def _database(args: argparse.Namespace) -> AbstractContextManager[Database | None]:
@@ -82,7 +82,7 @@ def _database(args: argparse.Namespace) -> AbstractContextManager[Database | Non
 
 def _print_spaces(args: argparse.Namespace, out: Console) -> int:
     if args.json is not None:
-        raise UsageError("--json is of what is measured, and --space measures nothing")
+        raise UsageError("--json is for measurements, and --space makes none")
     target = target_for(args.target)
     found = source_of(args).kernels(target)
     _tell_failures(found)

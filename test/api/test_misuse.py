@@ -3,7 +3,8 @@
 
 import copy
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -29,6 +30,16 @@ def difference(batch: dict[str, Any]) -> torch.Tensor:
     """Function whose result depends on the order of its tensors."""
     tensor, factor = batch["b"]
     return batch["a"] - tensor * factor
+
+
+def generator(x: torch.Tensor) -> Generator[torch.Tensor]:
+    """Generator of tensors."""
+    yield x
+
+
+async def coroutine(x: torch.Tensor) -> torch.Tensor:
+    """Coroutine of a tensor."""
+    return x
 
 
 MISTAKES: dict[str, tuple[Callable[[Any], object], str]] = {
@@ -63,6 +74,29 @@ MISTAKES: dict[str, tuple[Callable[[Any], object], str]] = {
     "a text": (
         lambda captured: api.interpret(captured, "x", X),
         "argument 0 of @main has shape (), expected (4, 6)",
+    ),
+    "no inputs": (
+        lambda captured: api.compile(difference),
+        f"{__file__}:{difference.__code__.co_firstlineno}: 'difference' cannot be called with no "
+        "inputs: missing a required argument: 'batch'\n    def difference(",
+    ),
+    "too many inputs": (
+        lambda captured: api.compile(difference, X, X),
+        f"{__file__}:{difference.__code__.co_firstlineno}: 'difference' cannot be called with 2 "
+        "inputs: too many positional arguments\n",
+    ),
+    "no inputs of a module of PyTorch": (
+        lambda captured: api.compile(torch.nn.Linear(3, 3)),
+        "'Linear' cannot be called with no inputs: missing a required argument: 'input'",
+    ),
+    "a generator": (
+        lambda captured: api.compile(generator, X),
+        f"{__file__}:{generator.__code__.co_firstlineno}: 'generator' is a generator function: "
+        "return a tensor, or a tuple or list of them\n    def generator(",
+    ),
+    "a partial of a coroutine": (
+        lambda captured: api.compile(partial(coroutine, X)),
+        f"{__file__}:{coroutine.__code__.co_firstlineno}: 'coroutine' is a coroutine: return",
     ),
     "a copy": (copy.deepcopy, "a capture is neither copied nor pickled"),
     "a pickle": (pickle.dumps, "a capture is neither copied nor pickled"),

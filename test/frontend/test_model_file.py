@@ -124,6 +124,7 @@ def captured(text: str) -> Captured:
         ("double", ["x"], (4,)),
         ("named", ["y", "x"], (2,)),
         ("Space.inner", ["input"], (4,)),
+        ("none", [], (3,)),
         ("program", ["input"], (6,)),
     ],
 )
@@ -163,8 +164,8 @@ def said(text: str) -> str:
     [
         (":nett", "'models.py' has no nett (did you mean net?)"),
         (":Space.outer", "'models.py' has no Space.outer"),
-        (":number", "models.py:number gives a int, not a module or a function"),
-        (":Plain", "models.py:Plain gives a Plain, not a module or a function"),
+        (":number", "models.py:number gives an object of type int, not a module or a function"),
+        (":Plain", "models.py:Plain gives an object of type Plain, not a module or a function"),
         (":Needs", "'Needs' cannot be made: TypeError: Needs.__init__() missing 1 required"),
         (":fails", "models.py:58:12: 'fails' cannot be made: ZeroDivisionError: division by zero"),
         (":wrong", "models.py:63:12: RuntimeError: "),
@@ -185,7 +186,10 @@ def test_what_is_wrong_is_said(name: str, message: str, models: Path):
         ("x = 1 +\n", "other.py:1:8: not Python: invalid syntax\n    x = 1 +\n           ^"),
         ("\nimport nowhere\n", "other.py:2:1: ModuleNotFoundError: No module named 'nowhere'"),
         ("def f(x):\n    return x\n", "what other.py:f is called with is not known (set f.exam"),
-        ("def f(x):\n    return x\nexample_inputs = 3\n", "example_inputs of other.py:f is a int"),
+        (
+            "def f(x):\n    return x\nexample_inputs = 3\n",
+            "example_inputs of other.py:f is of type int",
+        ),
         (
             "def f(x):\n    return x\ndef example_inputs():\n    exit()\n",
             "other.py:4:5: example_in",

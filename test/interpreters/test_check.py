@@ -57,8 +57,8 @@ def test_equal_kernels(parse: Parse) -> None:
 
 
 def interpretations(monkeypatch: pytest.MonkeyPatch) -> Mock:
-    counted = Mock(wraps=host.interpret)
-    monkeypatch.setattr("tilewright.interpreters.random_runs.interpret", counted)
+    counted = Mock(wraps=host.interpret_fitting)
+    monkeypatch.setattr("tilewright.interpreters.random_runs.interpret_fitting", counted)
     return counted
 
 

@@ -10,13 +10,14 @@ import pytest
 import torch
 import torch.nn.functional as F
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 import tilewright
 from tilewright.interpreters import memory
 from tilewright.interpreters.check import check_pass
 from tilewright.interpreters.errors import TooLargeError
 from tilewright.interpreters.host import interpret
-from tilewright.interpreters.memory import available_memory, bytes_needed
+from tilewright.interpreters.memory import bytes_needed
 from tilewright.interpreters.types import ElementTypes
 from tilewright.tools.cli import main
 
@@ -51,11 +52,6 @@ def test_an_estimate_holds_what_is_asked_for(name: str, level: str):
     assert 0.8 * peak <= estimate <= 2 * peak + memory.PIECE
 
 
-def test_the_machine_says_what_it_has():
-    available = available_memory()
-    assert available is None or available > 1 << 20
-
-
 @pytest.fixture
 def _little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_memory", lambda: 1 << 20)
@@ -82,3 +78,30 @@ def test_a_run_that_cannot_be_compared_is_refused(capsys: pytest.CaptureFixture[
     error = capsys.readouterr().err
     assert error.startswith("error: computing what the results should be takes about ")
     assert error.endswith("(use smaller shapes)\n")
+
+
+def test_a_run_is_refused_before_its_inputs_are_drawn(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("tilewright.tools.program._LARGE", 1 << 20)
+    monkeypatch.setattr(memory, "available_memory", lambda: 1 << 20)
+    drawn = list[object]()
+    monkeypatch.setattr("tilewright.tools.run_command.captured", lambda *args, **_: drawn.append(1))
+    assert main(["run", "-c", "print('drawn'); torch.var(torch.randn(512, 512))"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: computing what the results should be takes about ")
+    assert not drawn
+
+
+def test_memory_is_estimated_once_for_a_check(monkeypatch: pytest.MonkeyPatch):
+    module, _ = lowered("matmul", "tensor")
+    estimated = list[object]()
+
+    def estimate(root: Operation, types: ElementTypes) -> int:
+        estimated.append(root)
+        return bytes_needed(root, types)
+
+    monkeypatch.setattr("tilewright.interpreters.check.bytes_needed", estimate)
+    monkeypatch.setattr("tilewright.interpreters.host.bytes_needed", estimate)
+    assert check_pass(module, module.clone(), "my-pass").compared == ("main",)
+    assert len(estimated) == 2  # before and after

@@ -4,6 +4,7 @@
 import io
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -513,13 +514,35 @@ def test_a_full_disk(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch):
     assert (result.code, result.err) == (1, "error: cannot write: No space left on device\n")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no such device")
+@pytest.mark.parametrize("argv", [["--version"], ["--help"], ["compile", "--help"]])
+def test_a_full_disk_behind_help(argv: list[str]):
+    command = [sys.executable, "-m", "tilewright.tools.cli", *argv]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "error: cannot write: No space left on device\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no such device")
+def test_a_full_disk_ends_alike_for_files_and_for_stdout(tilewright: Tilewright):
+    result = tilewright("compile", "-c", "torch.randn(3) + 1", "-o", "/dev/full")
+    says = "error: cannot write '/dev/full': No space left on device\n"
+    assert (result.code, result.err) == (1, says)
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, f"{'a' * 5000}.mlir"])
+def test_a_name_that_is_too_long_for_a_file(name: str, tilewright: Tilewright):
+    for argv in (["compile", name], ["run", "-c", SOFTMAX, "-o", name], ["tune", name]):
+        assert tilewright(*argv).code == 2
+
+
 def test_a_file_that_may_not_be_opened(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch):
     def closed(args: object):
         raise PermissionError(13, "Permission denied", "/root/model")
 
     monkeypatch.setattr(compile_command, "run", closed)
     result = tilewright("compile", "-c", "torch.randn(3) + 1")
-    assert (result.code, result.err) == (1, "error: cannot open '/root/model': Permission denied\n")
+    assert (result.code, result.err) == (2, "error: cannot open '/root/model': Permission denied\n")
 
 
 def test_a_level_above_the_file(tilewright: Tilewright):

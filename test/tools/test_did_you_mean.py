@@ -49,8 +49,7 @@ NEARLY = {
         "tilewright run: error: argument --backends: unknown backend 'eagre' (did you mean eager?)"
     ),
     "compile -c torch.ones(9).exp() --schedule tileiffy": (
-        "error: pass 'plan-schedules': the plan of @exp: unknown pass 'tileiffy' "
-        "(did you mean tileify?)"
+        "error: the schedule of @exp: unknown pass 'tileiffy' (did you mean tileify?)"
     ),
 }
 

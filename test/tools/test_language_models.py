@@ -75,8 +75,8 @@ def test_values_are_not_there(tilewright: Tilewright, model: str):
     [
         (("nobody/nothing",), "'nobody/nothing' is neither a folder nor in the Hugging Face cache"),
         ((".",), "the folder '.' has no config.json"),
-        (("-c", "torch.randn(3) + 1", "--layers", "2"), "--layers is of a MODEL, and this is none"),
-        (("-c", "torch.randn(3)", "--dtype", "float16"), "--dtype is of a MODEL, and this is none"),
+        (("-c", "torch.randn(3) + 1", "--layers", "2"), "--layers goes with a MODEL only"),
+        (("-c", "torch.randn(3)", "--dtype", "float16"), "--dtype goes with a MODEL only"),
         (("a/b.mlir",), "cannot read 'a/b.mlir': No such file or directory"),
         (("a/b.pt2",), "cannot read 'a/b.pt2': No such file or directory"),
         (("model", "--layers", "3"), "the model has 2 layers: 3 of them cannot be taken"),

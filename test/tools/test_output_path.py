@@ -16,7 +16,7 @@ from unittest.mock import Mock
 import pytest
 
 from tilewright.codegen.whole_file import exchange
-from tilewright.errors import UsageError
+from tilewright.errors import TilewrightError, UsageError
 from tilewright.tools.cli import main
 from tilewright.tools.output_path import check_path, write_bytes, write_text
 
@@ -87,10 +87,10 @@ def disk_of(size: int) -> Generator[None]:
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path):
     path = tmp_path / "x.json"
     path.write_text("old")
-    with disk_of(1000), pytest.raises(UsageError, match=r"cannot write '.*x.json': File too large"):
+    with disk_of(1000), pytest.raises(TilewrightError, match=r"cannot write '.*x.json': File too"):
         write_text(str(path), "new" * 1000)
     assert (path.read_text(), names(tmp_path)) == ("old", ["x.json"])
-    with disk_of(1000), pytest.raises(UsageError, match="File too large"):
+    with disk_of(1000), pytest.raises(TilewrightError, match="File too large"):
         write_text(str(tmp_path / "none.json"), "new" * 1000)
     assert names(tmp_path) == ["x.json"]
 
@@ -191,7 +191,7 @@ def test_an_open_file_is_written_on(name: str, tmp_path: Path):
 _AS_A_USER = """
 import os, resource, sys
 from pathlib import Path
-from tilewright.errors import UsageError
+from tilewright.errors import TilewrightError
 from tilewright.tools.output_path import check_path, write_text
 
 os.geteuid() or os.setuid(65534)  # root may write anywhere
@@ -202,7 +202,7 @@ for name in ("open", "closed", "new"):
         write_text(str(folder / name), "shorter")
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
         write_text(str(folder / name), "x" * 1001)
-    except UsageError as err:
+    except TilewrightError as err:
         print(name, str(err).replace(str(folder), ""), sep=": ")
 """
 

@@ -162,9 +162,9 @@ MISTAKES = {
     "run MODEL --prompt-ids 1 --seq-len 3": "--seq-len does not go with a MODEL's prompt",
     "run MODEL --prompt-ids 1 --inputs x": "--inputs does not go with a MODEL's prompt",
     "run MODEL --prompt-ids 1 --layers 9": "the model has 1 layers",
-    "run -c torch.ones(1) --prompt x": "--prompt is of a MODEL",
-    "run -c torch.ones(1) -o x": "-o is of a MODEL",
-    "run x.mlir --prompt-ids 1": "--prompt-ids is of a MODEL",
+    "run -c torch.ones(1) --prompt x": "--prompt goes with a MODEL only",
+    "run -c torch.ones(1) -o x": "-o goes with a MODEL only",
+    "run x.mlir --prompt-ids 1": "--prompt-ids goes with a MODEL only",
 }
 
 

@@ -76,7 +76,11 @@ def test_an_option_that_a_kernel_cannot_have_names_the_kernel_and_the_reason(
         (["softmaxx=tileify"], "no kernel is called 'softmaxx' (did you mean softmax?)"),
         (["softmax=tileify"] * 2, "there are two schedules for @softmax"),
         (["softmax="], "the schedule of @softmax names no pass"),
-        (["softmax=tilefy"], "the plan of @softmax: unknown pass 'tilefy' (did you mean tileify"),
+        (
+            ["softmax=tilefy"],
+            "the schedule of @softmax: unknown pass 'tilefy' (did you mean tileify",
+        ),
+        (["softmax=to-cuda"], "'to-cuda' lowers a program from level to level, and schedules no"),
         (["softmax=mark-unroll{limit=x}"], "'limit' expects an integer, not 'x' (e.g. limit=64)"),
     ],
 )
@@ -111,7 +115,7 @@ def test_a_kernel_goes_by_one_name_or_the_other(tilewright: Tilewright) -> None:
 def test_there_are_no_kernels_to_schedule_above_loop_ir(tilewright: Tilewright, level: str) -> None:
     code, out, err = tilewright("compile", "-c", TWO, "--schedule", TILES, "--ir", level)
     assert (code, out) == (2, "")
-    assert f"--schedule is of kernels, and there are none at level {level} (take loop or" in err
+    assert f"--schedule is for kernels, and level {level} has none (take loop or" in err
 
 
 def test_times_are_of_the_planners_schedules(tilewright: Tilewright) -> None:

@@ -110,7 +110,7 @@ def source_of(args: argparse.Namespace) -> Source:
     if args.expression is None and args.file.endswith(".json"):
         return Source(None, "", _cases(args))
     if args.filter is not None:
-        raise UsageError("--filter is of the cases of a suite.json")
+        raise UsageError("--filter goes with a suite.json only")
     module = module_of(args)
     if level_of(module) not in _NOT_YET_SCHEDULED:
         raise UsageError(

@@ -168,7 +168,7 @@ def test_static(model: str, tmp_path: Path, tilewright: Tilewright) -> None:
         ("--model MODEL", 2, "a model is measured by its decoder block (add --block)"),
         ("--model llama --block", 2, "--model also takes qwen2.5-7b and tinyllama"),
         ("--model no/model --block", 2, "'no/model' is neither a folder nor"),
-        ("--block", 2, "--block is of a model (--model qwen2.5-7b or tinyllama"),
+        ("--block", 2, "--block goes with --model (--model qwen2.5-7b or tinyllama"),
         ("a.json --model MODEL --block", 2, "a suite or --model: one of them"),
         ("a.json --seq 8", 2, "--seq goes with --model MODEL --block"),
         ("", 2, "what is to be measured: SUITE, or --model MODEL --block"),

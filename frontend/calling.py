@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that cannot be captured as they are called, reported at their definition."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from inspect import (
+    isasyncgenfunction,
+    iscoroutinefunction,
+    isgeneratorfunction,
+    unwrap,
+)
+from typing import Any
+
+from tilewright.errors import UsageError, counted
+from tilewright.frontend.source import Place, error_at, is_foreign
+
+_MISFIT = re.compile(r"missing a required|too many positional|unexpected keyword|multiple values")
+"""Parts of the messages of `inspect.Signature.bind`, by which PyTorch binds arguments."""
+
+_KINDS: tuple[tuple[Callable[[Any], bool], str], ...] = (
+    (isgeneratorfunction, "generator function"),
+    (iscoroutinefunction, "coroutine"),
+    (isasyncgenfunction, "asynchronous generator"),
+)
+
+
+def check_kind(function: Any) -> None:
+    """Raise `UsageError` for a function that returns something to run, and no tensors."""
+    definition = _definition(function)
+    for is_kind, kind in _KINDS:
+        if is_kind(definition):
+            says = f"'{_name(function)}' is a {kind}: return a tensor, or a tuple or list of them"
+            raise _error_at_definition(definition, says)
+
+
+def misfit(
+    function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], error: BaseException
+) -> UsageError | None:
+    """Return the error at the definition where arguments do not fit parameters, or None."""
+    if not isinstance(error, TypeError) or not _MISFIT.search(str(error)):
+        return None
+    given = len(args) + len(kwargs)
+    inputs = f"{counted(given, 'input')}" if given else "no inputs"
+    says = f"'{_name(function)}' cannot be called with {inputs}: {error}"
+    return _error_at_definition(_definition(function), says)
+
+
+def _error_at_definition(definition: Any, message: str) -> UsageError:
+    code = getattr(definition, "__code__", None)
+    if code is None or is_foreign(code.co_filename):
+        return UsageError(message)
+    return error_at(Place(code.co_filename, code.co_firstlineno), message)
+
+
+def _definition(function: Any) -> Any:
+    """Return the function of Python that is run by a call, if there is one."""
+    function = getattr(function, "forward", function)  # of a module
+    while isinstance(function, partial):
+        function = function.func
+    function = unwrap(getattr(function, "__func__", function))
+    return function if hasattr(function, "__code__") else getattr(function, "__call__", function)
+
+
+def _name(function: Any) -> str:
+    """Return what people call a function or module."""
+    while isinstance(function, partial):
+        function = function.func
+    return getattr(function, "__name__", type(function).__name__)

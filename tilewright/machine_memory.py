@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Memory of the machine, or of the container (control group, version 1 or 2) if that has less.
+
+The files are documented in Linux's `cgroup-v2.rst` and `cgroup-v1/memory.rst`.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+GROUPS = (
+    ("/sys/fs/cgroup", "memory.max", "memory.current"),
+    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+)
+"""Folder of a control group, its limit and what is used of that, for versions 2 and 1."""
+
+_MISSING = (OSError, ValueError, KeyError)
+
+
+def total_memory() -> int | None:
+    """Return the bytes of memory that there are, or None where the system does not say."""
+    limits = (limit for limit, _ in _containers())
+    return min([*_physical(), *limits], default=None)
+
+
+def available_memory() -> int | None:
+    """Return the bytes that a process may still ask for, or None where the system does not say."""
+    left = (max(0, limit - used) for limit, used in _containers())
+    return min([*(_unused() or _physical()), *left, *_process_limit()], default=None)
+
+
+def _physical() -> list[int]:
+    """Return the machine's memory in bytes, if it is known."""
+    try:
+        return [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    except (*_MISSING, AttributeError):  # Windows
+        return []
+
+
+def _unused() -> list[int]:
+    """Return the machine's free bytes, those of caches included, if they are known."""
+    try:
+        return [_field(Path("/proc/meminfo"), "MemAvailable:") * 1024]
+    except _MISSING:
+        return []
+
+
+def _containers() -> Iterator[tuple[int, int]]:
+    """Yield the limit of each control group that has one, and the bytes that it cannot give up."""
+    for folder, limit, usage in GROUPS:
+        with suppress(*_MISSING):  # no such group, or `max` for no limit
+            path = Path(folder)
+            bound, used = (int((path / name).read_text()) for name in (limit, usage))
+            yield bound, used - _reclaimable(path)
+
+
+def _reclaimable(group: Path) -> int:
+    """Return the bytes of files that are cached, which are dropped where memory is needed."""
+    with suppress(*_MISSING):
+        return _field(group / "memory.stat", "inactive_file")
+    return 0
+
+
+def _field(path: Path, name: str) -> int:
+    """Return the number behind a name in a file of such lines."""
+    fields = dict(line.split()[:2] for line in path.read_text().splitlines())
+    return int(fields[name])
+
+
+def _process_limit() -> Iterator[int]:
+    """Yield what is left of the address space, if `ulimit -v` bounds it."""
+    with suppress(ImportError, *_MISSING):
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            yield max(0, limit - pages * resource.getpagesize())

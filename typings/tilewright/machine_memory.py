@@ -1,0 +1,1 @@
+../../tilewright/machine_memory.py
