@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from time import monotonic
 
 from tilewright.errors import UsageError
+from tilewright.stages import stage
 from tilewright.tools import static_bench
 from tilewright.tools.bench.gpu import MACHINE_CODE, need_gpu
 from tilewright.tools.bench.plot import draw, need_matplotlib
@@ -62,7 +63,8 @@ def run_measured(args: argparse.Namespace, cases: Sequence[AnyCase], supervisor:
         need_matplotlib(args.plot)
         check_path(args.plot)
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
-    supervisor.start()
+    with stage("start a worker"):
+        supervisor.start()
     results = ResultsFile(args.json, supervisor.environment)
     try:
         _measure(cases, results, supervisor, args)
@@ -94,7 +96,8 @@ def _measure(
             continue
         if args.stop_after is not None and monotonic() - begin > args.stop_after:
             return
-        row = supervisor.row(case)
+        with stage(f"measure {case.name}, case {number} of {len(cases)}"):
+            row = supervisor.row(case)
         results.add(row)
         print(f"{number}/{len(cases)} {_line(row)}", file=sys.stderr, flush=True)
 

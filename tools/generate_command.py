@@ -16,6 +16,7 @@ from tilewright.models.generation_config import FILE, GenerationConfig, generati
 from tilewright.models.sampling import Choose, Sampling, greedy, penalised, sampler
 from tilewright.models.structure import build
 from tilewright.models.weights import model_tensors
+from tilewright.stages import stage
 from tilewright.tools.model_runs import Compiler, check_room, device_of, interpreted
 from tilewright.tools.options.database import database_of
 from tilewright.tools.prompts import prompt_of, weights_folder
@@ -33,7 +34,10 @@ def run(args: argparse.Namespace) -> int:
     asked = generation_config_of(found.config, folder)
     _tell_left_alone(asked)
     choose = penalised(choose, _penalty(args, asked))
-    generator = _generator(args, build(found.config, dtype=args.dtype), folder)
+    with stage("build the model"):
+        model = build(found.config, dtype=args.dtype)
+    with stage("read weights"):
+        generator = _generator(args, model, folder)
     clock = Clock(generator.tokens(prompt.tokens, args.max_new_tokens, choose, asked.ends))
     print_tokens(clock, prompt.tokenizer)
     if args.verbose:

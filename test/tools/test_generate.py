@@ -14,6 +14,7 @@ from saved_models import load, save, save_tokenizer
 from tilewright.tools.token_stream import print_tokens
 
 from .conftest import Tilewright
+from .told_stages import told_stages
 
 WORDS = ["<s>", "<unk>", "</s>", *(f"w{number}" for number in range(3, 100))]
 
@@ -50,6 +51,14 @@ def test_tokens_then_text(folder: Path, expected: list[int], tilewright: Tilewri
     assert told.err.startswith(f"{len(until_end)} tokens in ")
     assert "keys and values: 8192 B" in told.err
     assert "decode step, cache of 16" in told.err
+
+
+def test_stages_are_told(folder: Path, tilewright: Tilewright):
+    asked = ("--device", "interpreter", "--prompt-ids", "5,6,7", "--max-new-tokens", "1")
+    with told_stages() as told:
+        assert tilewright("generate", str(folder), *asked).code == 0
+    assert told[:2] == ["build the model", "read weights"]
+    assert {"capture the program", "interpret @main"} <= {*told}
 
 
 def test_numbers_stand_in_a_line(capsys: pytest.CaptureFixture[str]):

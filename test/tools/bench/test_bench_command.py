@@ -18,6 +18,7 @@ from tilewright.tools.bench.summary import Tally, losses_first, tally
 from tilewright.tools.suite import Case
 
 from ..conftest import Tilewright
+from ..told_stages import told_stages
 
 CASES = [case(name) for name in ("fast", "even", "slow", "wrong")]
 Run = Callable[..., int]
@@ -79,6 +80,13 @@ def test_losses_come_first(run: Run, capsys: pytest.CaptureFixture[str]) -> None
     assert lines[eager + 2].split() == ["relu", "4", "1.44x", "2", "1", "0", "1"]
     assert err.splitlines()[0] == "1/4 fast: 10.00 us"
     assert err.splitlines()[-1] == "4/4 wrong: wrong: the error is 3"
+
+
+def test_stages_are_told(run: Run) -> None:
+    with told_stages() as told:
+        run()
+    assert told[0] == "start a worker"
+    assert told[1:] == [f"measure {c.name}, case {n} of 4" for n, c in enumerate(CASES, 1)]
 
 
 def test_what_is_in_the_file_is_not_measured_again(run: Run, tmp_path: Path) -> None:
