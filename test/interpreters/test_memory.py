@@ -4,6 +4,7 @@
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -85,12 +86,12 @@ def test_a_run_is_refused_before_its_inputs_are_drawn(
 ):
     monkeypatch.setattr("tilewright.tools.program._LARGE", 1 << 20)
     monkeypatch.setattr(memory, "available_memory", lambda: 1 << 20)
-    drawn = list[object]()
-    monkeypatch.setattr("tilewright.tools.run_command.captured", lambda *args, **_: drawn.append(1))
+    drawn = Mock()
+    monkeypatch.setattr("tilewright.tools.run_command.captured", drawn)
     assert main(["run", "-c", "print('drawn'); torch.var(torch.randn(512, 512))"]) == 1
     error = capsys.readouterr().err
     assert error.startswith("error: computing what the results should be takes about ")
-    assert not drawn
+    drawn.assert_not_called()
 
 
 def test_memory_is_estimated_once_for_a_check(monkeypatch: pytest.MonkeyPatch):

@@ -39,8 +39,8 @@ def add_only(parser: argparse.ArgumentParser, options: str) -> None:
         metavar="TEXT",
         action="append",
         default=[],
-        help=f"of {options}: only rules, passes and kernels with TEXT in their name, as t:007, "
-        "stage-inputs or matmul; t:007@matmul is a rule at a kernel; once for each",
+        help=f"limit {options} to rules, passes and kernels with TEXT in their name, as t:007, "
+        "stage-inputs or matmul; t:007@matmul is a rule at a kernel; may be repeated",
     )
 
 
@@ -50,7 +50,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         "-o",
         dest="output",
         metavar="FILE",
-        help="write to a file, - for stdout; of a MODEL a folder, unless it ends in .cu",
+        help="write to a file, - for stdout; for a MODEL to a folder, unless it ends in .cu",
     )
     parser.add_argument(
         "--plan",

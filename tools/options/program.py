@@ -53,5 +53,5 @@ def add_program(parser: argparse.ArgumentParser) -> None:
         metavar="[KERNEL=]PASSES",
         action="append",
         default=[],
-        help="do a kernel with these passes and options, as `explain` prints them; once for each",
+        help="schedule a kernel by these passes, as `explain` prints them; may be repeated",
     )
