@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.kernel import FuncOp
 from tilewright.dialects.loop import KernelOp, LaunchOp
+from tilewright.dialects.origin import place_of
 from tilewright.dialects.parameter_layout import given_types
 from tilewright.dialects.work import scalar_operations
 from tilewright.errors import TilewrightError, UnsupportedError
@@ -155,7 +156,8 @@ def _difference(
     if [*map(shape_and_element, [*types, *outputs])] != [
         *map(shape_and_element, [*new_types, *new_outputs])
     ]:
-        raise PassCheckError(f"pass '{pass_name}' changed the signature of @{name}")
+        says = f"pass '{pass_name}' changed the signature of @{name}"
+        raise PassCheckError(says, where=place_of(_functions(before)[name]))
     tolerance = CONSTANT_TOLERANCE if _is_torch(before) else TOLERANCE
     for is_positive in (False, True):
         draw = Draw(types, seed, is_positive)
@@ -215,6 +217,7 @@ def _changed(
     """The error, with the smallest kernel that shows the difference by itself, if one does."""
     message = f"pass '{pass_name}' changed what @{name} computes: {difference}"
     old, new = _functions(before), _functions(after)
+    where = place_of(old[name])
     kernels = [k for k, op in old.items() if k != name and k in new and type(op) is not func.FuncOp]
     for kernel in sorted(kernels, key=lambda k: scalar_operations(old[k])):
         try:
@@ -222,5 +225,6 @@ def _changed(
         except TilewrightError:
             continue
         if alone is not None:
-            return PassCheckError(message, remedy=f"kernel @{kernel} alone shows it: {alone}")
-    return PassCheckError(message)
+            remedy = f"kernel @{kernel} alone shows it: {alone}"
+            return PassCheckError(message, where=where, remedy=remedy)
+    return PassCheckError(message, where=where)

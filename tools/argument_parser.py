@@ -17,6 +17,9 @@ from tilewright.errors import did_you_mean
 
 _LOOKS_LIKE_OPTION = re.compile(r"--?[A-Za-z][\w-]*(=.*)?", re.DOTALL)
 
+_ONE_OF = re.compile(r"one of the arguments (.+) is required")
+"""What argparse says where none of several options is given."""
+
 
 class ArgumentParser(argparse.ArgumentParser):
     """argparse's parser; a mistake is one line, and an unknown word is reported before others."""
@@ -76,6 +79,8 @@ class ArgumentParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Leave with exit code 2 and one line on stderr."""
+        if one_of := _ONE_OF.fullmatch(message):
+            message = f"{' or '.join(one_of[1].split())} is required"
         hint = "" if message.endswith(")") else f" ({self.prog} --help says more)"
         self.exit(2, f"{self.prog}: error: {message}{hint}\n")
 

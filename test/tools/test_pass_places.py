@@ -101,3 +101,19 @@ def test_a_target_names_the_place(
     path.write_text(text)
     assert main([str(path), "-t", "cuda"]) == 2
     assert capsys.readouterr().err == f"{path}:{place}: error: {says}\n"
+
+
+NOT_IN_FLOAT32 = """\
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = torch.mul.Scalar %x other 1.0e+300 : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+"""
+
+
+def test_a_check_names_the_function(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "x.mlir"
+    path.write_text(NOT_IN_FLOAT32)
+    assert main([str(path), "-p", "decompose", "--check=each"]) == 1
+    says = "error: pass 'decompose' changed what @main computes: "
+    assert capsys.readouterr().err.startswith(f"{path}:1:1: {says}")
