@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Block barriers: `bar.sync`, `bar.arrive` and their relatives. PTX ISA 9.0, section 9.7.13.1.
+Block barriers: `bar.sync`, `bar.arrive` and their relatives. PTX ISA, "bar, barrier".
 
 A barrier opens for a block when all its threads that run have come, or as many as the instruction
 says. Threads that arrive do not wait, but are counted; what they do later is not ordered by it.
-Threads that come to different barriers, or that exit while others wait, are reported: CUDA asks
-that `__syncthreads()` is reached by the whole block or by none of it.
+Threads that come to different barriers are reported: since Volta `__syncthreads()` waits until each
+thread of the block has reached the same call or exited (CUDA C++ Programming Guide). A barrier
+orders nothing that an exited thread did.
+
+A thread count is one of whole warps: a warp arrives when its last running thread comes, and counts
+32, whoever of it has exited or never existed.
 """
 
 from collections.abc import Callable
@@ -146,18 +150,35 @@ class Hall:
         arrived = np.zeros(count, np.int64)
         alive = np.bincount(self._geometry.block_of[self._alive], minlength=self._geometry.blocks)
         needed = np.repeat(alive, _BARRIERS)
+        counted = np.zeros(count, np.bool_)
         for party in self._waiting:
             keys = party.keys
             arrived += np.bincount(keys, minlength=count)
             waits[keys] |= party.barrier.waits
             if party.threads is not None:
                 needed[keys] = party.threads
+                counted[keys] = True
+        if counted.any():
+            arrived = np.where(counted, self._arrived_warps(count) * WARP, arrived)
         for party in self._waiting:
             keys = party.keys
             if (arrived[keys] > needed[keys]).any():
                 few, many = int(needed[keys].min()), int(arrived[keys].max())
                 self._complain(party, f"{many} threads come to it, more than its {few}")
         return (arrived >= needed) & waits
+
+    def _arrived_warps(self, count: int) -> Integers:
+        """Return per key how often warps have arrived: each with all its threads that run."""
+        lanes, keys = _joined(self._waiting)
+        pairs, come = np.unique(keys << 32 | lanes // WARP, return_counts=True)
+        here, warp = pairs >> 32, pairs & (1 << 32) - 1
+        missing = np.zeros(len(pairs), np.int64)
+        for number in np.unique(here).tolist():
+            running = self._alive.copy()
+            running[lanes[keys == number]] = True
+            mine = here == number
+            missing[mine] = running.reshape(-1, WARP).sum(axis=1)[warp[mine]]
+        return np.bincount(here, weights=come // missing, minlength=count).astype(np.int64)
 
     def _open(self, complete: Booleans) -> list[tuple[int, Lanes]]:
         gone: list[tuple[int, Lanes]] = []
@@ -201,13 +222,9 @@ class Hall:
                 self._complain(party, f"others may still wait at barrier {number}", lane)
 
     def _complain_divergence(self, complete: Booleans) -> None:
-        blocks = self._geometry.block_of
-        exited = np.bincount(blocks[self._live & ~self._alive], minlength=self._geometry.blocks)
         for party in sorted(self._waiting, key=lambda party: party.lanes.count):
             keys = party.keys
             opens = complete[keys]
-            if party.barrier.threads is None and (opens & (exited[keys // _BARRIERS] > 0)).any():
-                self._complain(party, "others of its block have exited")
             if (opens & self._elsewhere(party, keys)).any():
                 lines = {
                     other.barrier.instruction.line

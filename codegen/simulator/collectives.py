@@ -183,7 +183,12 @@ class Gathering:
         collective.meet(meeting)
 
     def _check_mask(self, collective: Collective, lanes: Lanes) -> None:
-        """The mask must name the lane itself, and no lane that has exited."""
+        """
+        The mask must name the lane itself, and no lane that exits without coming.
+
+        Lanes that have exited are excused (CUDA C++ Programming Guide, warp shuffle functions), but
+        nothing orders that exit before the others come.
+        """
         mask, numbers = collective.mask[lanes.index], lanes.numbers()
         outside = (mask >> (numbers % WARP).astype(np.uint32) & 1) == 0
         if outside.any():

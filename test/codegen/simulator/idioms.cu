@@ -347,3 +347,12 @@ k(int* x, int* y) { int c[4] = {-1, -1, -1, -1}; const int t = threadIdx.x; int 
 k(int* x, int* y) { int h[8]; const int t = threadIdx.x; for (int m = 0; m < 8; ++m) h[m] = 0;
   for (int n = 0; n < 16; ++n) ++h[(x[n] + t * n) & 7]; for (int m = 0; m < 8;
   ++m) y[t * 8 + m] = h[m]; }
+
+//// threads beyond the end return before the barriers | float32 50, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ float a[64]; const int t = threadIdx.x; if (t >= 50) return;
+  a[t] = x[t]; __syncthreads(); y[t] = a[49 - t] + __syncthreads_count(t < 10); }
+
+//// the last lanes of warps return before a named barrier | float32 128, float32 128 | grid 1, block 80
+k(float* x, float* y) { __shared__ float a[80]; const int t = threadIdx.x;
+  a[t] = x[t]; sync(2, 96); if (t % 32 > 7) return; if (t >= 64) { a[t] = 1; arrive(1, 96); return; }
+  sync(1, 96); y[t] = a[64 + t % 8]; }

@@ -143,12 +143,6 @@ MUTANTS = {
         "/*!*/ if (t < half) part[t] += part[t + half];",
         Kind.RACE,
     ),
-    "a barrier in a branch": M(
-        "sum",
-        "part[t] += part[t + half];\n    __syncthreads();",
-        "{ part[t] += part[t + half];\n    /*!*/ __syncthreads(); }",
-        Kind.DIVERGENCE,
-    ),
     "one past the end of shared memory": M(
         "sum", "part[t] = i", "/*!*/ part[t + 1] = i", Kind.OUT_OF_BOUNDS
     ),
@@ -172,11 +166,12 @@ MUTANTS = {
     ),
     "two threads fill one place": M("sum", "part[t] = i", "/*!*/ part[t & ~1] = i", Kind.RACE),
     "a store to an input": M("sum", "y[blockIdx.x] =", "/*!*/ ((float*)x)[0] =", Kind.READ_ONLY),
-    "threads leave before a barrier": M(
+    "a thread leaves before a barrier, and others read what it wrote": M(
         "sum",
-        "0.f;\n  __syncthreads();",
-        "0.f;\n  if (t == 63) return;\n  /*!*/ __syncthreads();",
-        Kind.DIVERGENCE,
+        "0.f;\n  __syncthreads();\n  for (int half = 32; half > 0; half /= 2) {\n    if",
+        "0.f;\n  if (t == 63) return;\n  __syncthreads();\n"
+        "  for (int half = 32; half > 0; half /= 2) {\n    /*!*/ if",
+        Kind.RACE,
     ),
     "a shuffle that half a warp skips": M(
         "warp_sum",
