@@ -80,6 +80,7 @@ class MBarriers:
             barrier = self.find(offset, lanes[mine], line)
             if barrier is not None:
                 self._settle(barrier, lanes[mine], line)
+                self._use(barrier, offset, lanes[mine], line)
                 barrier.bytes += int(bytes[mine].sum())
 
     def arrive(
@@ -102,6 +103,7 @@ class MBarriers:
                 continue
             self._settle(barrier, lanes[mine], line)
             phases[mine] = barrier.phase
+            self._use(barrier, offset, lanes[mine], line)
             if releases is not None:
                 self._release(barrier, offset, lanes[mine], releases)
             count = int(counts[mine].sum())
@@ -124,9 +126,13 @@ class MBarriers:
         line: int,
         *,
         parity: bool,
-        level: Level = Level.BLOCK,
+        acquires: Level | None = Level.BLOCK,
     ) -> Booleans:
-        """For each lane whether the phase is complete; they then know what happened before."""
+        """
+        For each lane whether the phase is complete; they then know what happened before.
+
+        `acquires` is the scope of the acquire, None for a relaxed wait.
+        """
         complete = np.zeros(len(lanes), np.bool_)
         for offset, mine in _groups(offsets):
             barrier = self.find(offset, lanes[mine], line)
@@ -141,7 +147,11 @@ class MBarriers:
             complete[mine] = done
             learns = done & self._is_last(barrier, lanes[mine], asked, parity=parity)
             if learns.any():
-                self._order.acquire(lanes[mine][learns], barrier.done[min(level, Level.CLUSTER)])
+                size = self._shared.layout.size
+                self._shared.visitors.awaited(offset // size, offset, barrier.phase)
+                if acquires is not None:
+                    done = barrier.done[min(acquires, Level.CLUSTER)]
+                    self._order.acquire(lanes[mine][learns], done)
         return complete
 
     def _is_last(
@@ -159,6 +169,12 @@ class MBarriers:
             return np.full(len(lanes), barrier.phase == 1)
         agent, between = np.full(len(lanes), barrier.agent), barrier.copy_time - 2
         return self._order.knows(lanes, agent, np.full(len(lanes), between))
+
+    def _use(self, barrier: MBarrier, offset: int, lanes: Integers, line: int) -> None:
+        """Record lanes of other blocks that count for the phase."""
+        block = offset // self._shared.layout.size
+        if self._shared.checks and (afar := self._geometry.block_of[lanes] != block).any():
+            self._shared.visitors.use(block, offset, lanes[afar], barrier.phase, line)
 
     def _release(self, barrier: MBarrier, offset: int, lanes: Integers, level: Level) -> None:
         """Lanes release what they know to those who wait for the phase, if the scope has them."""
@@ -182,6 +198,7 @@ class MBarriers:
                 f"a bulk copy of {self._geometry.name(lane)} completes on an mbarrier that was "
                 "initialised with no fence.mbarrier_init or fence.proxy.async after it",
             )
+        self._use(barrier, offset, who, copy.line)
         barrier.copies.append(copy)
         return barrier
 

@@ -29,7 +29,7 @@ class PhaseWait:
     phase: Values
     target: Values
     parity: bool
-    level: Level
+    acquires: Level | None
 
     def test(self, mbarriers: MBarriers, lanes: Lanes) -> None:
         """Write the predicate; true where the mbarrier cannot be used, which is reported."""
@@ -42,7 +42,7 @@ class PhaseWait:
                 phase & 1 if self.parity else phase,
                 self.instruction.line,
                 parity=self.parity,
-                level=self.level,
+                acquires=self.acquires,
             )
 
 

@@ -84,7 +84,7 @@ def _arrive(unit: Unit, instruction: Instruction) -> Step:
     places = _places(unit, instruction, where, Mode.OBJECT)
     state = None if isinstance(target, Sink) else unit.registers.target(target, "b64")
     expects = "expect_tx" in parts
-    releases = None if "relaxed" in parts else _level(parts)
+    releases = _level(parts)
     amount = _value(unit, rest, 1)
 
     def run(lanes: Lanes) -> None:
@@ -101,19 +101,17 @@ def _arrive(unit: Unit, instruction: Instruction) -> Step:
     return run
 
 
-def _level(parts: set[str]) -> Level:
-    """
-    The level of the scope; that of none is the cluster, though PTX says the block.
-
-    Libraries free slots for blocks of their cluster without a scope.
-    """
-    return Level.BLOCK if "cta" in parts else Level.CLUSTER
+def _level(parts: set[str]) -> Level | None:
+    """The level at which an arrival releases or a wait acquires: the block, if none is named."""
+    if "relaxed" in parts:
+        return None
+    return Level.CLUSTER if "cluster" in parts else Level.BLOCK
 
 
 def phase_wait(unit: Unit, instruction: Instruction) -> PhaseWait:
     """`test_wait` and `try_wait`: by a phase's parity, or by what `arrive` returned."""
     parts = modifiers(
-        instruction, ("test_wait", "try_wait", "parity", *_SPACES, "acquire", "cta", "cluster")
+        instruction, ("test_wait", "try_wait", "parity", *_SPACES, *_ORDERS)
     )
     target, where, phase, *_ = instruction.operands
     parity = "parity" in parts

@@ -86,3 +86,8 @@ INLINE float load_from(const float* p, unsigned rank) {
 INLINE void store_to(float* p, unsigned rank, float v) {
   asm volatile("st.shared::cluster.f32 [%0], %1;" :: "r"(at_rank(p, rank)), "f"(v) : "memory");
 }
+#define ARRIVE_AT(how, b, rank) asm volatile("mbarrier.arrive" how ".shared::cluster.b64 _, [%0];" \
+  :: "r"(at_rank(b, rank)) : "memory");
+#define AWAIT(how, b, parity) for (int p = 0; !p;) asm volatile("{.reg .pred p; mbarrier.try_wait" \
+  ".parity" how ".shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}" : "=r"(p) : "r"(AT(b)), \
+  "r"(parity) : "memory");

@@ -76,3 +76,38 @@ k(int* y, int* z) { if (blockIdx.x == 0)
 k(int* y) { __shared__ volatile int a[2]; const int t = threadIdx.x; if (t < 2) a[t] = 0;
   __syncthreads(); if (t == 0) a[0] = y[0];
   /*!*/ if (t == 32) y[t] = ((volatile char*)a)[<<3 ||| 4>>]; }
+
+//// an arrival without a scope is the block's | race | float32 256 | grid 4, block 64
+__cluster_dims__(2) k(float* y) { __shared__ float a[64]; __shared__ u64 b; PEER
+  if (t == 0) { make(&b, 64); FENCE_INIT; } CLUSTER_BARRIER;
+  store_to(a + t, peer, i); ARRIVE_AT(<<"" ||| ".release.cluster">>, &b, peer)
+  AWAIT(".acquire.cluster", &b, 0)
+  /*!*/ y[i] = a[t];
+  CLUSTER_BARRIER; }
+
+//// a wait without a scope is the block's | race | float32 256 | grid 4, block 64
+__cluster_dims__(2) k(float* y) { __shared__ float a[64]; __shared__ u64 b; PEER
+  if (t == 0) { make(&b, 64); FENCE_INIT; } CLUSTER_BARRIER;
+  store_to(a + t, peer, i); ARRIVE_AT(".release.cluster", &b, peer)
+  AWAIT(<<"" ||| ".acquire.cluster">>, &b, 0)
+  /*!*/ y[i] = a[t];
+  CLUSTER_BARRIER; }
+
+//// a relaxed wait orders nothing | race | float32 64 | grid 1, block 64
+k(float* y) { __shared__ float a[64]; __shared__ u64 b; const int t = threadIdx.x;
+  if (t == 0) make(&b, 64); __syncthreads();
+  a[t] = t; arrive_on(&b); AWAIT(<<".relaxed.cta" ||| ".acquire.cta">>, &b, 0)
+  /*!*/ y[t] = a[63 - t]; }
+
+//// an awaited arrival has been executed, a store before it may not | exited | float32 256 | grid 4, block 64
+__cluster_dims__(2) k(float* y) { __shared__ float a[64]; __shared__ u64 b; PEER
+  if (t == 0) { make(&b, 64); FENCE_INIT; } CLUSTER_BARRIER; y[i] = t;
+  /*!*/ << store_to(a + t, peer, i); ||| >>
+  ARRIVE_AT("", &b, peer) AWAIT("", &b, 0) }
+
+//// a second arrival that nobody waits for | exited | float32 256 | grid 4, block 64
+__cluster_dims__(2) k(float* y) { __shared__ u64 b; PEER
+  if (t == 0) { make(&b, 64); FENCE_INIT; } CLUSTER_BARRIER; y[i] = t;
+  for (int n = 0; n < 2; ++n) {
+  /*!*/ ARRIVE_AT(".relaxed.cluster", &b, peer)
+  <<if (n == 0) ||| >> AWAIT("", &b, n) } }
