@@ -12,6 +12,7 @@ from tilewright.codegen.simulator.global_memory import GlobalMemory
 from tilewright.codegen.simulator.instructions.memory_access import space_name
 from tilewright.codegen.simulator.kernel import Kernel, Variable
 from tilewright.codegen.simulator.local_memory import LocalChecks, LocalSpace
+from tilewright.codegen.simulator.lockstep import loads_data
 from tilewright.codegen.simulator.mbarriers import MBarriers
 from tilewright.codegen.simulator.memory import (
     PARAMETER_WINDOW,
@@ -46,6 +47,7 @@ def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool
     layout = SharedLayout([v for v in variables if v.space == "shared"], shared_bytes)
     shared = SharedMemory(layout, _granule(kernel), geometry, order, findings, complaints)
     shared.checks = checks
+    shared.loads_data = any(loads_data(kernel, i) for i in kernel.instructions if i.root == "ld")
     shared.mixes_strong = are_mixed(kernel, {"global"})
     global_memory.races.mixes_strong = are_mixed(kernel, {"shared"})
     addresses = dict(layout.addresses)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flow of register values through the instructions of a kernel, found without running it."""
 
+from collections.abc import Callable
+
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.operands import (
     Address,
@@ -12,6 +14,7 @@ from tilewright.codegen.simulator.operands import (
 )
 
 _DECIDING = ("setp", "set", "selp", "slct", "vote", "match", "shfl", "redux", "bar", "barrier")
+_STORING = ("st", "red", "atom", "shfl")
 _MEMORY = ("ld", "ldu", "st", "atom", "red")
 
 
@@ -21,6 +24,16 @@ def decides(kernel: Kernel, register: Register) -> bool:
 
     A value that only tells where to store, or what, decides nothing.
     """
+    return _reaches(kernel, register, lambda i: i.root in _DECIDING or _hands_on(i))
+
+
+def is_stored(kernel: Kernel, register: Register) -> bool:
+    """True if the value, or what is computed with it, may be stored in memory."""
+    return _reaches(kernel, register, lambda i: i.root in _STORING)
+
+
+def _reaches(kernel: Kernel, register: Register, ends: Callable[[Instruction], bool]) -> bool:
+    """True if the value, or what is computed with it, is read by an instruction that ends it."""
     reached, before = {register.name}, 0
     while len(reached) > before:
         before = len(reached)
@@ -28,7 +41,7 @@ def decides(kernel: Kernel, register: Register) -> bool:
             read, written = _operands(instruction)
             if not names(read) & reached:
                 continue
-            if instruction.root in _DECIDING or _hands_on(instruction):
+            if ends(instruction):
                 return True
             reached |= names(written)
     return False

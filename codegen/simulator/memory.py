@@ -56,6 +56,8 @@ class Access:
     strong: str | None = None
     coherent: bool = True
     observes: bool = False
+    data: bool = False
+    """True for a volatile load of what is no flag: `lockstep.py`."""
     vector: int = 1
     """Elements of `size / vector` bytes are accessed one by one."""
 

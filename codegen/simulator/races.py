@@ -24,6 +24,7 @@ from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.first_writes import FirstWrites
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Booleans, Integers
+from tilewright.codegen.simulator.lockstep import LockstepAccesses
 from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.observed import Observed
 from tilewright.codegen.simulator.order import COPY_TIME, WHO, Order, Stamps, View
@@ -59,6 +60,9 @@ class SharedRaces:
         self._observed: Observed | None = None
         self._first = FirstWrites(cells, order)
         self._strong: StrongAccesses | None = None
+        self.loads_data = False
+        """True if the kernel has volatile loads of data: `lockstep.py`."""
+        self._lockstep: LockstepAccesses | None = None
         self._row = np.zeros(cells, np.int32)
         """Scratch: which row of an access a cell belongs to, from 1."""
         self._generic, self._copies, self._updated = Near(), Near(), Near()
@@ -71,6 +75,7 @@ class SharedRaces:
         self._writes = Near()
         if not self.order.uses_rows:
             self._updates, self._observed, self._updated = None, None, Near()
+            self._lockstep = None
         self._log: list[_LoggedRead] = []
         self._most = _LOGGED_READS
 
@@ -80,6 +85,12 @@ class SharedRaces:
         if mixes:
             self._strong = StrongAccesses(len(self.written), self.geometry, WHO, _lane)
 
+    def _in_lockstep(self) -> LockstepAccesses:
+        if self._lockstep is None:
+            what = self.geometry, self.order, self.findings
+            self._lockstep = LockstepAccesses(len(self.written), *what)
+        return self._lockstep
+
     def read(self, touch: Touch, strong: Access | None = None) -> None:
         """Record a load; a `strong` one does not race with atomic updates and strong stores."""
         self.touches += 1
@@ -88,6 +99,8 @@ class SharedRaces:
             self._check_first_write(touch)
             self._meet_strong(touch, strong)
             self._observe(touch, updates=False, observes=True)
+            if strong.data:
+                self._in_lockstep().read(touch)
         else:
             self._against_updates(touch, "reads")
         times, executed = self.order.time[touch.lanes], self.executed.clock[touch.lanes]
@@ -112,6 +125,8 @@ class SharedRaces:
         self._against_writes(touch, "updates")
         if access.mode is Mode.ATOMIC:
             self._check_first_write(touch)
+        elif self.loads_data:
+            self._in_lockstep().write(touch)
         self._against_reads(touch, atomic=True)
         self._meet_strong(touch, access)
         self._observe(touch, updates=True, observes=access.observes)

@@ -63,6 +63,8 @@ class SharedMemory:
         self.checks = True
         self.mixes_strong = False
         """True if strong accesses may race with each other: `strong_accesses.py`."""
+        self.loads_data = False
+        """True if the kernel has volatile loads of data: `lockstep.py`."""
         self._granule = granule
         self._geometry = geometry
         self._order = order
@@ -79,6 +81,7 @@ class SharedMemory:
         self.block.items(4)[:] = _POISON
         self.races = SharedRaces(self._cells, self._geometry, self._order, self._findings)
         self.races.mixes_strong(self.mixes_strong)
+        self.races.loads_data = self.loads_data
         self.visitors = Visitors(self._geometry, self._order, self._findings)
         self._copier = np.zeros(self._cells, np.int32)
         self.in_flight: list[tuple[int, int]] = []

@@ -27,6 +27,17 @@ def spinning_branches(kernel: Kernel) -> set[int]:
     return found
 
 
+def is_asked_again(kernel: Kernel, instruction: Instruction) -> bool:
+    """True if an instruction stands in a loop that what others do may end."""
+    for end in spinning_branches(kernel):
+        start = _target(kernel, kernel.instructions[end])
+        assert start is not None
+        here = any(each is instruction for each in kernel.instructions[start : end + 1])
+        if here and _asks(kernel, start, end, ends=True):
+            return True
+    return False
+
+
 def _target(kernel: Kernel, instruction: Instruction) -> int | None:
     if instruction.root != "bra":
         return None
@@ -34,8 +45,8 @@ def _target(kernel: Kernel, instruction: Instruction) -> int | None:
     return kernel.labels.get(label.name) if isinstance(label, Symbol) else None
 
 
-def _asks(kernel: Kernel, start: int, end: int) -> bool:
-    """Whether a branch of the loop depends on an answer."""
+def _asks(kernel: Kernel, start: int, end: int, *, ends: bool = False) -> bool:
+    """Whether a branch of the loop depends on an answer; `ends`: one that leaves it or repeats."""
     body = kernel.instructions[start : end + 1]
     answers: set[str] = set()
     for _ in range(2):
@@ -46,7 +57,12 @@ def _asks(kernel: Kernel, start: int, end: int) -> bool:
             reads = _names(instruction.operands[1:])
             if instruction.root != "bra" and (asks or reads & answers):
                 answers |= _names(instruction.operands[:1])
-    branches = [instruction.predicate for instruction in body if instruction.root == "bra"]
+    within = range(start + 1, end + 1)
+    branches = [
+        instruction.predicate
+        for instruction in body
+        if instruction.root == "bra" and not (ends and _target(kernel, instruction) in within)
+    ]
     return any(p is not None and p.register.name in answers for p in branches)
 
 

@@ -9,6 +9,7 @@ from tilewright.codegen.simulator.atomic_order import strength_of
 from tilewright.codegen.simulator.counters import Meter
 from tilewright.codegen.simulator.instructions.elementwise import same, step
 from tilewright.codegen.simulator.lanes import Integers, Lanes
+from tilewright.codegen.simulator.lockstep import loads_data
 from tilewright.codegen.simulator.memory import Access, Block, Mode, Place, Space
 from tilewright.codegen.simulator.non_coherent import is_non_coherent
 from tilewright.codegen.simulator.operands import (
@@ -114,6 +115,7 @@ def _load(unit: Unit, instruction: Instruction) -> Step:
         strong,
         coherent=not is_non_coherent(instruction),
         observes=strong is not None,
+        data=loads_data(unit.kernel, instruction),
         vector=count,
     )
     port = Port(unit, instruction, source, access)

@@ -103,3 +103,26 @@ k(float* y) { __shared__ volatile int f; const int t = threadIdx.x; if (t == 0) 
 k(int* y) { __shared__ int n; const int t = threadIdx.x; if (t == 0) *(volatile int*)&n = 0;
   << ||| __syncthreads();>>
   /*!*/ y[t] = atomicAdd(&n, 1); }
+
+//// a warp's volatile sum without syncwarp | race | float32 64, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ volatile float v[64]; const int t = threadIdx.x; v[t] = x[t];
+  __syncthreads();
+  if (t < 32) { for (int m = 32; m; m >>= 1) {
+  /*!*/ float other = v[t + m]; << ||| __syncwarp();>>
+  /*!*/ v[t] += other; << ||| __syncwarp();>> } }
+  if (t == 0) y[0] = v[0]; }
+
+//// a warp's volatile sum with a syncwarp after each step only | race | float32 64, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ volatile float v[64]; const int t = threadIdx.x; v[t] = x[t];
+  __syncthreads();
+  if (t < 32) { for (int m = 32; m; m >>= 1) {
+  /*!*/ if (<<t < 32 ||| t < m>>) v[t] += v[t + m]; __syncwarp(); } }
+  if (t == 0) y[0] = v[0]; }
+
+//// a warp's volatile maximum by comparison | race | float32 64, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ volatile float v[64]; const int t = threadIdx.x; v[t] = x[t];
+  __syncthreads();
+  if (t < 16) for (int m = 16; m; m >>= 1) { << ||| __syncwarp(0xffff);>>
+  /*!*/ float a = v[t + m]; << ||| __syncwarp(0xffff);>>
+  /*!*/ if (a >= v[t]) v[t] = a; }
+  if (t == 0) y[0] = v[0]; }
