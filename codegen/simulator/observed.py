@@ -18,15 +18,18 @@ from tilewright.codegen.simulator.crowds import Stamps
 from tilewright.codegen.simulator.instruction_flow import decides
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import Integers
-from tilewright.codegen.simulator.operands import Instruction, Register
+from tilewright.codegen.simulator.operands import Instruction, Register, Vector
 
 _MOST = 1 << 14
 
 
 def observes(kernel: Kernel, instruction: Instruction) -> bool:
     """True if a thread knows after an atomic which updates of its place came before."""
-    result = instruction.operands[0] if instruction.root == "atom" else None
-    return isinstance(result, Register) and decides(kernel, result)
+    if instruction.root != "atom":
+        return False
+    result = instruction.operands[0]
+    registers = result.items if isinstance(result, Vector) else (result,)
+    return any(isinstance(each, Register) and decides(kernel, each) for each in registers)
 
 
 class Observed:

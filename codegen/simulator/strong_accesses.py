@@ -25,17 +25,21 @@ from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.operands import TYPES, Instruction
 from tilewright.codegen.simulator.scopes import Level, level_of, scope_of
 
+_ELEMENT_BYTES = {
+    **{name: dtype.itemsize for name, dtype in TYPES.items()},
+    **dict.fromkeys(("bf16", "f16x2", "bf16x2"), 2),
+}
 _ACCESSES = ("ld", "st", "atom", "red")
 
 
 def are_mixed(kernel: Kernel, other_spaces: set[str]) -> bool:
     """True if strong accesses may race, by what they name; those of other spaces do not count."""
     strong = [
-        (level_of(scope), TYPES[instruction.type].itemsize)
+        (level_of(scope), _ELEMENT_BYTES[instruction.type])
         for instruction in kernel.instructions
         if instruction.root in _ACCESSES
         and (scope := scope_of(instruction)) is not None
-        and instruction.type in TYPES
+        and instruction.type in _ELEMENT_BYTES
         and not _spaces(instruction) & other_spaces
     ]
     return len(set(strong)) > 1 or any(level < Level.DEVICE for level, _ in strong)

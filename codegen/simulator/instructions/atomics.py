@@ -12,11 +12,12 @@ import numpy as np
 
 from tilewright.codegen.simulator.instructions.elementwise import Function, where
 from tilewright.codegen.simulator.instructions.memory_access import Port
+from tilewright.codegen.simulator.instructions.packed_atomics import is_packed, packed_update
+from tilewright.codegen.simulator.instructions.updates import one_after_the_other
 from tilewright.codegen.simulator.lanes import Lanes
-from tilewright.codegen.simulator.memory import Access, Mode, Place
+from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.observed import observes
 from tilewright.codegen.simulator.operands import TYPES, Instruction, Register
-from tilewright.codegen.simulator.registers import Values
 from tilewright.codegen.simulator.scopes import scope_of
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
 
@@ -67,7 +68,7 @@ _ALLOWED = (
         "release",
         "acq_rel",
     ),
-    *("cta", "cluster", "gpu", "sys", "noftz", "L2_cache_hint"),
+    *("cta", "cluster", "gpu", "sys", "noftz", "L2_cache_hint", "v2", "v4", "v8"),
 )
 
 
@@ -86,6 +87,8 @@ def _atomic(unit: Unit, instruction: Instruction) -> Step:
     if len(operations) != 1:
         raise unknown(instruction)
     operation = operations[0]
+    if is_packed(instruction):
+        return packed_update(unit, instruction, operation)
     dtype = TYPES[instruction.type]
     operands = list(instruction.operands)
     result = operands.pop(0) if instruction.root == "atom" else None
@@ -105,27 +108,11 @@ def _atomic(unit: Unit, instruction: Instruction) -> Step:
             if accumulate is not None:
                 accumulate.at(items, place.offsets // dtype.itemsize, mine[0])
                 continue
-            old = _one_after_the_other(items, place, _UPDATE[operation], mine)
+            old = one_after_the_other(items, place, _UPDATE[operation], mine)
             if target is not None:
                 target[index] = old
 
     return run
-
-
-def _one_after_the_other(
-    items: Values, place: Place, update: Function, values: list[Any]
-) -> Values:
-    """Apply the update lane by lane where lanes meet, all at once where they do not."""
-    cells = place.offsets // items.itemsize
-    old = np.empty(len(cells), items.dtype)
-    waiting = np.arange(len(cells))
-    while len(waiting):
-        turn = waiting[np.unique(cells[waiting], return_index=True)[1]]
-        where = cells[turn]
-        old[turn] = items[where]
-        items[where] = update(old[turn], *(value[turn] for value in values))
-        waiting = np.setdiff1d(waiting, turn, assume_unique=True)
-    return old
 
 
 ATOMICS: dict[str, Builder] = {"atom": _atomic, "red": _atomic}

@@ -110,9 +110,7 @@ def _level(parts: set[str]) -> Level | None:
 
 def phase_wait(unit: Unit, instruction: Instruction) -> PhaseWait:
     """`test_wait` and `try_wait`: by a phase's parity, or by what `arrive` returned."""
-    parts = modifiers(
-        instruction, ("test_wait", "try_wait", "parity", *_SPACES, *_ORDERS)
-    )
+    parts = modifiers(instruction, ("test_wait", "try_wait", "parity", *_SPACES, *_ORDERS))
     target, where, phase, *_ = instruction.operands
     parity = "parity" in parts
     return PhaseWait(

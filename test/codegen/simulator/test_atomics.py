@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -101,3 +102,47 @@ def test_the_last_block_sums_what_the_others_left(run: Run):
     report = run(source, _X, part, count, y, grid=8)
     assert report.ok, report.errors
     assert y[0] == _X.sum()
+
+
+_REGISTERS = {"h": np.uint16, "r": np.uint32, "f": np.float32}
+_SEVERAL = [
+    ("add.noftz.f16", 1, "h", np.float16, np.add),
+    ("add.noftz.bf16", 1, "h", ml_dtypes.bfloat16, np.add),
+    ("add.noftz.f16x2", 1, "r", np.float16, np.add),
+    ("add.noftz.bf16x2", 1, "r", ml_dtypes.bfloat16, np.add),
+    ("max.noftz.v8.f16", 8, "h", np.float16, np.maximum),
+    ("min.noftz.v2.bf16", 2, "h", ml_dtypes.bfloat16, np.minimum),
+    ("add.noftz.v4.bf16x2", 4, "r", ml_dtypes.bfloat16, np.add),
+    ("add.v4.f32", 4, "f", np.float32, np.add),
+    ("add.v2.f32", 2, "f", np.float32, np.add),
+]
+
+
+@pytest.mark.parametrize(
+    ("what", "registers", "letter", "dtype", "ufunc"), _SEVERAL, ids=[x[0] for x in _SEVERAL]
+)
+def test_several_elements_at_once(
+    run: Run, what: str, registers: int, letter: str, dtype: type, ufunc: np.ufunc
+):
+    register = {"h": "unsigned short", "r": "unsigned", "f": "float"}[letter]
+    values = ", ".join(f"%{number + 1}" for number in range(registers))
+    vector = f"{{{values}}}" if registers > 1 else values
+    inputs = ", ".join(f'"{letter}"(v[{number}])' for number in range(registers))
+    source = f"""(const {register}* x, {register}* y) {{
+      const {register}* v = x + (blockIdx.x * 32 + threadIdx.x) * {registers};
+      asm volatile("red.global.{what} [%0], {vector};" :: "l"(y), {inputs} : "memory"); }}"""
+    count = registers * np.dtype(_REGISTERS[letter]).itemsize // np.dtype(dtype).itemsize
+    x = np.random.default_rng(3).integers(-8, 9, (64, count)).astype(dtype)
+    y = np.ones(count, dtype)
+    report = run(source, x.view(_REGISTERS[letter]), y.view(_REGISTERS[letter]), grid=2)
+    assert report.ok, report.errors
+    expected = ufunc.reduce(np.concatenate([np.ones((1, count)), x.astype(np.float64)]), axis=0)
+    np.testing.assert_array_equal(y.astype(np.float64), expected)
+
+
+def test_a_vector_of_old_values(run: Run):
+    source = """(float4* y, float4* old) {
+      old[threadIdx.x] = atomicAdd(y, make_float4(1.f, 2.f, 3.f, 4.f)); }"""
+    y, old = np.zeros(4, np.float32), np.zeros((32, 4), np.float32)
+    assert run(source, y, old).ok
+    np.testing.assert_array_equal(old, np.arange(32)[:, None] * [1, 2, 3, 4])

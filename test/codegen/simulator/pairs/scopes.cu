@@ -111,3 +111,14 @@ __cluster_dims__(2) k(float* y) { __shared__ u64 b; PEER
   for (int n = 0; n < 2; ++n) {
   /*!*/ ARRIVE_AT(".relaxed.cluster", &b, peer)
   <<if (n == 0) ||| >> AWAIT("", &b, n) } }
+
+//// vectors of atomics on halves of a plainly read vector | race | float32 8, float32 64 | grid 1, block 64
+k(float4* x, float* y) { const int t = threadIdx.x; atomicAdd(x + t % 2, make_float4(1, 2, 3, 4));
+  << ||| __syncthreads();>>
+  /*!*/ if (t == 63) y[t] = ((float*)x)[3]; }
+
+//// pairs of halves, of which one is read | race | uint16 2, uint16 64 | grid 1, block 64
+k(unsigned short* x, unsigned short* y) { const int t = threadIdx.x;
+  asm volatile("red.global.add.noftz.f16x2 [%0], %1;" :: "l"(x), "r"(0x3c003c00) : "memory");
+  << ||| __syncthreads();>>
+  /*!*/ if (t == 63) y[t] = x[1]; }
