@@ -4,10 +4,14 @@
 
 A copy lands as late as the rules allow, so a kernel that forgets to wait reads what was there
 before. Until then it also reads its source, which its own thread must not overwrite either. Each
-thread counts its commits; a copy belongs to the group that its thread commits next. PTX ISA 9.0,
-section 9.7.9.25.
+thread counts its commits; a copy belongs to the group that its thread commits next. PTX ISA,
+"cp.async".
+
+`cp.async.mbarrier.arrive` hands all copies of its thread over to an mbarrier: from then on they
+land when somebody waits for its phase, and that is the only way to wait for them here.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +50,26 @@ class Copy:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class FollowedCopies:
+    """`cp.async` of lanes that each arrive on an mbarrier when their copies have landed."""
+
+    copies: list[Copy]
+    arrivals: int
+    line: int
+    write: Callable[["FollowedCopies"], None]
+    agent: int
+    time: int
+    bytes: int = 0
+
+    @property
+    def offsets(self) -> Integers:
+        return np.concatenate([np.zeros(0, np.int64), *(copy.target for copy in self.copies)])
+
+    def land(self, memory: Block) -> None:
+        self.write(self)
+
+
 class AsyncCopies:
     """The copies in flight in a batch of blocks."""
 
@@ -55,6 +79,7 @@ class AsyncCopies:
         self._geometry = geometry
         self._memory = memory
         self._pending: list[Copy] = []
+        self._followed: list[FollowedCopies] = []
         self._findings = findings
         self._lanes = geometry.lanes
         self._shared = shared
@@ -65,7 +90,10 @@ class AsyncCopies:
         self._committed = np.zeros(self._lanes, np.int64)
         for copy in self._pending:
             self._count_reading(copy, -1)
-        self._pending = []
+        for copies in self._followed:
+            for copy in copies.copies:
+                self._count_reading(copy, -1)
+        self._pending, self._followed = [], []
 
     def start(
         self,
@@ -98,6 +126,19 @@ class AsyncCopies:
         limit[lanes.index] = np.iinfo(np.int64).max
         self._land(limit)
 
+    def hand_over(self, lanes: Integers, agent: int, time: int, line: int) -> FollowedCopies:
+        """Take the copies of lanes, which land by an mbarrier: its agent, and a time of that."""
+        chosen = np.zeros(self._lanes, np.bool_)
+        chosen[lanes] = True
+        copies = [copy.part(mine) for copy in self._pending if (mine := chosen[copy.lanes]).any()]
+        left = [
+            copy.part(~mine) for copy in self._pending if not (mine := chosen[copy.lanes]).all()
+        ]
+        followed = FollowedCopies(copies, len(lanes), line, self._land_followed, agent, time)
+        self._followed.append(followed)
+        self._keep(left)
+        return followed
+
     def exit(self, lanes: Lanes) -> None:
         """Threads end: whatever they have started should be done."""
         if not self._pending:
@@ -122,18 +163,30 @@ class AsyncCopies:
                 self._write(copy if done.all() else copy.part(done))
             if not done.all():
                 left.append(copy.part(~done))
-        self._pending = left
-        self._shared.in_flight = [copy.span for copy in left]
+        self._keep(left)
+
+    def _land_followed(self, followed: FollowedCopies) -> None:
+        for copy in followed.copies:
+            self._write(copy, (followed.agent, followed.time))
+        self._followed.remove(followed)
+        self._keep(self._pending)
+
+    def _keep(self, pending: list[Copy]) -> None:
+        """Have these copies in flight, and those that mbarriers follow."""
+        self._pending = pending
+        followed = [copy for copies in self._followed for copy in copies.copies]
+        self._shared.in_flight = [copy.span for copy in pending + followed]
 
     def _count_reading(self, copy: Copy, by: int) -> None:
         if isinstance(copy.source, Array):
             self._memory.pull(copy.source, copy.offsets, copy.bytes_read, by)
 
-    def _write(self, copy: Copy) -> None:
+    def _write(self, copy: Copy, by: tuple[int, int] | None = None) -> None:
+        """Land a copy: its lanes know, or those who know an agent at a time."""
         self._count_reading(copy, -1)
         if isinstance(copy.source, Array):
-            self._memory.pulled(copy.source, copy.lanes, copy.offsets, copy.bytes_read)
-        self._shared.land(copy.lanes, copy.target, copy.access)
+            self._memory.pulled(copy.source, copy.lanes, copy.offsets, copy.bytes_read, by)
+        self._shared.land(copy.lanes, copy.target, copy.access, by)
         size = copy.access.size
         full = copy.bytes_read == size
         target = self._shared.block

@@ -148,7 +148,7 @@ class GlobalMemory:
             if self.dry:
                 return
         if self.checks:
-            array.move(offsets, access.mode not in (Mode.LOAD, Mode.SOURCE))
+            array.move(offsets, access.mode not in (Mode.LOAD, Mode.PULL, Mode.SOURCE))
             if self.non_coherent is not None:
                 where = array.base, len(array.data), array.what
                 self.non_coherent.check(*where, lanes.numbers(), offsets, access)
@@ -166,7 +166,14 @@ class GlobalMemory:
         if self.checks and array.cells is not None:
             self.races.pull(array.cells, offsets, bytes, by)
 
-    def pulled(self, array: Array, lanes: Integers, offsets: Integers, bytes: Integers) -> None:
-        """Record that the lanes have waited for such copies."""
+    def pulled(
+        self,
+        array: Array,
+        lanes: Integers,
+        offsets: Integers,
+        bytes: Integers,
+        by: tuple[int, int] | None,
+    ) -> None:
+        """Record that the lanes have waited for such copies, or an mbarrier's agent at a time."""
         if self.checks and array.cells is not None:
-            self.races.pulled(array.cells, lanes, offsets, bytes)
+            self.races.pulled(array.cells, lanes, offsets, bytes, by)

@@ -55,7 +55,7 @@ class _Now:
 
     @property
     def loads(self) -> bool:
-        return self.access.mode is Mode.LOAD
+        return self.access.mode in (Mode.LOAD, Mode.PULL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +100,25 @@ class GlobalRaces:
         np.add.at(array.pulled, cells, by)
         array.pulls += by * len(cells)
 
-    def pulled(self, array: Cells, lanes: Integers, offsets: Integers, bytes: Integers) -> None:
-        """The lanes have waited for such copies: they have read by now."""
+    def pulled(
+        self,
+        array: Cells,
+        lanes: Integers,
+        offsets: Integers,
+        bytes: Integers,
+        by: tuple[int, int] | None,
+    ) -> None:
+        """The lanes, or an mbarrier's agent, have waited for such copies: they have read by now."""
         cells, run = array.within(offsets, bytes)
-        array.crowd(Doing.READ, self._launch.may_race).add(cells, self._launch.stamps(lanes)[run])
+        stamps = self._launch.stamps(lanes)[run]
+        if by is not None:
+            stamps = np.full(len(cells), self._copy_stamp(lanes, *by))
+        array.crowd(Doing.READ, self._launch.may_race).add(cells, stamps)
+
+    def _copy_stamp(self, lanes: Integers, agent: int, time: int) -> int:
+        """The stamp of copies of a cluster that complete on the agent of an mbarrier."""
+        cluster = int(self._launch.cluster(lanes[:1])[0])
+        return copy_stamp(cluster, agent - self._geometry.lanes, time - COPY_TIME)
 
     def read_in_bulk(self, array: Cells, lane: int, read: BulkRead) -> None:
         """A lane starts a bulk copy that reads an array that may be written."""
@@ -116,11 +131,7 @@ class GlobalRaces:
         if Doing.UPDATE in array.crowds:
             updates = self._earlier(now, array.crowds[Doing.UPDATE])
             self._compare_proxied(now, *updates, Doing.UPDATE.value)
-        cluster, mbarrier = (
-            int(self._launch.cluster(lanes[:1])[0]),
-            read.agent - self._geometry.lanes,
-        )
-        stamp = copy_stamp(cluster, mbarrier, read.time - COPY_TIME)
+        stamp = self._copy_stamp(lanes, read.agent, read.time)
         array.crowd(Doing.READ, self._launch.may_race).add(cells, np.full(len(cells), stamp))
 
     def _check_cells(self, now: _Now) -> None:
@@ -132,6 +143,8 @@ class GlobalRaces:
                 self._compare(now, *earlier, doing.value)
         if not now.loads and array.pulls:
             self._against_pulls(now)
+        if now.access.mode is Mode.PULL:
+            return  # recorded when it lands
         if strong:
             self._observe(now)
         if strong or now.loads:

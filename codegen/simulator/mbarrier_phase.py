@@ -2,12 +2,36 @@
 """State of one mbarrier in its current phase: what it waits for, and what waiting for it tells."""
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
 from tilewright.codegen.simulator.lanes import Integers
+from tilewright.codegen.simulator.memory import Block
 from tilewright.codegen.simulator.order import COPY_TIME, Knowledge
 from tilewright.codegen.simulator.scopes import Level
+
+
+class Landing(Protocol):
+    """Copies that complete on an mbarrier: the bytes and arrivals that this is for its phase."""
+
+    @property
+    def offsets(self) -> Integers:
+        """The bytes within the batch that they go to."""
+        ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def arrivals(self) -> int: ...
+
+    @property
+    def line(self) -> int: ...
+
+    def land(self, memory: Block) -> None:
+        """Write what was copied."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -18,6 +42,11 @@ class BulkCopy:
     data: np.ndarray
     bytes: int
     line: int
+    arrivals: int = 0
+
+    def land(self, memory: Block) -> None:
+        items = memory.items(16)
+        items[self.offsets // 16] = self.data.view(items.dtype)[:, 0]
 
 
 @dataclass
@@ -37,7 +66,12 @@ class MBarrier:
     """Arrivals of other blocks, which waits of the scope of the cluster acquire."""
     done: dict[Level, Knowledge] = field(default_factory=dict[Level, Knowledge])
     """Knowledge that the phase before is complete, for waits of the block's scope and others."""
-    copies: list[BulkCopy] = field(default_factory=list[BulkCopy])
+    copies: list[Landing] = field(default_factory=list[Landing])
+
+    @property
+    def open(self) -> int:
+        """Arrivals that neither have come nor will come with copies."""
+        return self.pending - sum(copy.arrivals for copy in self.copies)
 
     @property
     def copy_time(self) -> int:

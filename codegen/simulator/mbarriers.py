@@ -8,14 +8,14 @@ knows what the threads that arrived have done, and the copies. Threads of other 
 the arrival and the wait have the scope of the cluster.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Booleans, Integers
-from tilewright.codegen.simulator.mbarrier_phase import BulkCopy, MBarrier
+from tilewright.codegen.simulator.mbarrier_phase import BulkCopy, Landing, MBarrier
 from tilewright.codegen.simulator.order import Order, View
 from tilewright.codegen.simulator.scopes import Level
 from tilewright.codegen.simulator.shared_memory import SharedMemory
@@ -107,16 +107,42 @@ class MBarriers:
             if releases is not None:
                 self._release(barrier, offset, lanes[mine], releases)
             count = int(counts[mine].sum())
-            if count > barrier.pending:
-                self._complain(
-                    int(lanes[mine][0]),
-                    line,
-                    f"and others arrive {count} times at an mbarrier that waits for "
-                    f"{barrier.pending} arrivals",
-                )
-            barrier.pending = max(0, barrier.pending - count)
+            self._check_arrivals(barrier, int(lanes[mine][0]), count, line)
+            barrier.pending -= min(count, barrier.open)
             self._complete(barrier)
         return phases
+
+    def follow(
+        self,
+        lanes: Integers,
+        offsets: Integers,
+        hand_over: Callable[[Integers, int, int, int], Landing],
+        line: int,
+        *,
+        counted: bool,
+    ) -> None:
+        """
+        Arrive once for each lane when its `cp.async` have completed.
+
+        `hand_over` gives the copies of lanes, which from now on complete on an agent at a time.
+        Those arrivals are `counted` by the mbarrier, or added to what the phase waits for.
+        """
+        for offset, mine in _groups(offsets):
+            barrier = self.find(offset, lanes[mine], line)
+            if barrier is None:
+                continue
+            self._settle(barrier, lanes[mine], line)
+            self._use(barrier, offset, lanes[mine], line)
+            copies = hand_over(lanes[mine], barrier.agent, barrier.copy_time, line)
+            if counted:
+                self._check_arrivals(barrier, int(lanes[mine][0]), copies.arrivals, line)
+            barrier.pending += 0 if counted else copies.arrivals
+            barrier.copies.append(copies)
+
+    def _check_arrivals(self, barrier: MBarrier, lane: int, count: int, line: int) -> None:
+        if count > barrier.open:
+            what = f"and others arrive {count} times at an mbarrier that waits for {barrier.open}"
+            self._complain(lane, line, f"{what} arrivals")
 
     def test(
         self,
@@ -202,23 +228,25 @@ class MBarriers:
         barrier.copies.append(copy)
         return barrier
 
-    def left(self) -> Iterator[tuple[BulkCopy, int]]:
+    def left(self) -> Iterator[tuple[Landing, int]]:
         """Copies that nobody has waited for, and the block they go to."""
         for barrier in self.objects.values():
             for copy in barrier.copies:
+                if not len(copy.offsets):
+                    continue
                 yield copy, int(copy.offsets[0]) // self._shared.layout.size
 
     def _settle(self, barrier: MBarrier, lanes: Integers, line: int) -> None:
         """Before something counts for a phase: only copies may be left of the last one."""
-        if barrier.pending == 0:
+        if barrier.open == 0:
             self._land(barrier, int(lanes[0]), line)
 
     def _land(self, barrier: MBarrier, lane: int, line: int) -> None:
         copies, barrier.copies = barrier.copies, []
         for copy in copies:
-            items = self._shared.block.items(16)
-            items[copy.offsets // 16] = copy.data.view(items.dtype)[:, 0]
+            copy.land(self._shared.block)
             barrier.bytes -= copy.bytes
+            barrier.pending -= copy.arrivals
         if barrier.bytes < 0 and barrier.pending == 0:
             self._complain(
                 lane, line, f"uses an mbarrier that gets {-barrier.bytes} bytes too many"

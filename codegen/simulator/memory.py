@@ -35,6 +35,7 @@ class Mode(Enum):
     ATOMIC = "updates"
     COPY = "fills by cp.async"
     BULK = "fills by a bulk copy"
+    PULL = "reads by cp.async"
     SOURCE = "reads by a bulk copy"
     MAKE = "initialises an mbarrier in"
     OBJECT = "uses an mbarrier in"

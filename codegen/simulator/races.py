@@ -190,6 +190,12 @@ class SharedRaces:
         self.written[touch.cells] = stamps[:, None]
         self._copies.add(touch)
 
+    def record_copy(self, touch: Touch, agent: int, time: int) -> None:
+        """Copies that who knows an mbarrier's agent at a time knows."""
+        self.touches += 1
+        self.written[touch.cells] = time << 32 | agent
+        self._copies.add(touch)
+
     def record_write(self, touch: Touch) -> None:
         self.touches += 1
         mine = self.order.stamps(touch.lanes)[:, None]
@@ -340,7 +346,7 @@ class SharedRaces:
             self.findings.add(
                 Kind.ASYNC_RACE,
                 touch.line,
-                f"{name} touches shared memory that a bulk copy{_lines(lines)} is still filling",
+                f"{name} touches shared memory that a copy{_lines(lines)} is still filling",
             )
             return
         self.findings.add(

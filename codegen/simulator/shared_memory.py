@@ -250,12 +250,21 @@ class SharedMemory:
             )
         self.in_flight.append((touch.low, touch.high))
 
-    def land(self, lanes: Integers, offsets: Integers, access: Access) -> None:
-        """Copies to `offsets` (within the batch) are done: their threads have waited for them."""
+    def land(
+        self, lanes: Integers, offsets: Integers, access: Access, by: tuple[int, int] | None
+    ) -> None:
+        """
+        Copies to `offsets` (within the batch) are done.
+
+        Their threads have waited for them, or it is known `by` the agent of an mbarrier at a time.
+        """
         if not self.checks:
             return
         within = offsets - self._base[lanes]
         low, high = int(within.min()), int(within.max()) + access.size
         touch = self._touch(lanes, offsets, low, high, access)
         self._copier[touch.cells] = 0
-        self.races.record_write(touch)
+        if by is None:
+            self.races.record_write(touch)
+        else:
+            self.races.record_copy(touch, *by)

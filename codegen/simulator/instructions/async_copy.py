@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tilewright.codegen.simulator.instructions.bulk_copy import bulk_copy
+from tilewright.codegen.simulator.instructions.mbarrier import arrive_after_copies
 from tilewright.codegen.simulator.instructions.memory_access import addresses
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import Access, Mode, Place
@@ -25,6 +26,8 @@ def _async_copy(unit: Unit, instruction: Instruction) -> Step:
     if parts == ["async", "wait_group"]:
         newest = _constant(instruction, 0)
         return lambda lanes: unit.copies.wait(lanes, newest)
+    if parts[:3] == ["async", "mbarrier", "arrive"]:
+        return arrive_after_copies(unit, instruction)
     if parts[:2] == ["async", "bulk"]:
         return bulk_copy(unit, instruction)
     if set(parts) <= _HINTS and parts[0] == "async":
@@ -92,12 +95,12 @@ class _Source:
         addresses = self._addresses(lanes)
         if wanted < self._size:
             part = wanted & -wanted
-            access = Access(Mode.LOAD, part, self._line)
+            access = Access(Mode.PULL, part, self._line)
             parts = (addresses + start for start in range(0, wanted, part))
             found = [list(self._memory.places(lanes, part, access)) for part in parts]
             yield from found[0] if all(found) else []
             return
-        access = Access(Mode.LOAD, self._size, self._line)
+        access = Access(Mode.PULL, self._size, self._line)
         for place in self._memory.places(lanes, addresses, access):
             if self._meter:
                 self._meter.add(place.lanes, place.offsets)

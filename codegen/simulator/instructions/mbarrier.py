@@ -101,6 +101,21 @@ def _arrive(unit: Unit, instruction: Instruction) -> Step:
     return run
 
 
+def arrive_after_copies(unit: Unit, instruction: Instruction) -> Step:
+    """`cp.async.mbarrier.arrive{.noinc}`: an arrival when the thread's `cp.async` have landed."""
+    parts = modifiers(instruction, ("async", "mbarrier", "arrive", "noinc", "shared", "shared_cta"))
+    (where,) = instruction.operands
+    places = _places(unit, instruction, where, Mode.OBJECT)
+    hand_over, counted = unit.copies.hand_over, "noinc" in parts
+
+    def run(lanes: Lanes) -> None:
+        for place in places(lanes):
+            who = place.lanes.numbers(), place.offsets
+            unit.mbarriers.follow(*who, hand_over, instruction.line, counted=counted)
+
+    return run
+
+
 def _level(parts: set[str]) -> Level | None:
     """The level at which an arrival releases or a wait acquires: the block, if none is named."""
     if "relaxed" in parts:

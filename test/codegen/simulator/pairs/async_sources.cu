@@ -98,3 +98,47 @@ k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx
 k(float* x, float* y) { __shared__ __align__(16) float s[256]; int t = threadIdx.x;
   copy16(s + 4 * t, x + 4 * t); COMMIT; WAIT_GROUP(0); y[blockIdx.x * 64 + t] = s[4 * t];
   /*!*/ if (blockIdx.x == 3) x[<<4 * t ||| 256 + 4 * t>>] = 0; }
+
+//// an mbarrier follows the copies, nobody waits for it | async-race | float32 64, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ float a[64]; __shared__ u64 b; const int t = threadIdx.x;
+  if (t == 0) make(&b, 64); __syncthreads(); copy4(a + t, x + t); ARRIVE_NOINC(&b)
+  << __syncthreads(); ||| wait_for(&b, 0);>>
+  /*!*/ y[t] = a[63 - t]; <<||| >> }
+
+//// a consumer warp waits for the producer's copies, or for an arrival | async-race | float32 96, float32 96 | grid 1, block 64
+k(float* x, float* y) { __shared__ float a[2][32]; __shared__ u64 full[2], empty[2];
+  const int t = threadIdx.x, l = t % 32; if (t == 0) for (int s = 0; s < 2; ++s) { make(full + s, 32);
+  make(empty + s, 32); } __syncthreads();
+  for (int n = 0; n < 3; ++n) { const int s = n % 2, p = n / 2 % 2;
+    if (t < 32) { wait_for(empty + s, p ^ 1); copy4(a[s] + l, x + 32 * n + l);
+      << arrive_on(full + s); ||| ARRIVE_NOINC(full + s)>> }
+    else { wait_for(full + s, p);
+  /*!*/ y[32 * n + l] = a[s][31 - l]; arrive_on(empty + s); } }
+  << WAIT_GROUP(0); ||| >> }
+
+//// the mbarrier counts what copies add | deadlock | float32 64, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ float a[64]; __shared__ u64 b; const int t = threadIdx.x;
+  if (t == 0) make(&b, 64); __syncthreads(); copy4(a + t, x + t);
+  <<ARRIVE_NOINC(&b) ||| ARRIVE_AFTER_COPIES(&b)>>
+  arrive_on(&b);
+  /*!*/ wait_for(&b, 0); y[t] = a[63 - t]; }
+
+//// the arrival of copies tells nothing of stores | race | float32 64, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ float a[64], c[64]; __shared__ u64 b; const int t = threadIdx.x;
+  if (t == 0) make(&b, <<64 ||| 128>>); __syncthreads(); copy4(a + t, x + t); c[t] = t;
+  ARRIVE_NOINC(&b) << ||| arrive_on(&b);>>
+  wait_for(&b, 0);
+  /*!*/ y[t] = a[63 - t] + c[63 - t]; }
+
+//// followed copies still read their source | async-race | float32 64, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ float a[64]; __shared__ u64 b; const int t = threadIdx.x;
+  if (t == 0) make(&b, 64); __syncthreads(); copy4(a + t, x + t); ARRIVE_NOINC(&b)
+  << ||| wait_for(&b, 0);>>
+  /*!*/ x[63 - t] = 0;
+  wait_for(&b, 0); y[t] = a[63 - t]; }
+
+//// the block ends with followed copies | unawaited | float32 64, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ float a[64]; __shared__ u64 b; const int t = threadIdx.x;
+  if (t == 0) make(&b, 64); __syncthreads(); copy4(a + t, x + t); y[t] = 0;
+  /*!*/ ARRIVE_NOINC(&b)
+  << ||| wait_for(&b, 0);>> }

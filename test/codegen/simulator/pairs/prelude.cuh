@@ -91,3 +91,7 @@ INLINE void store_to(float* p, unsigned rank, float v) {
 #define AWAIT(how, b, parity) for (int p = 0; !p;) asm volatile("{.reg .pred p; mbarrier.try_wait" \
   ".parity" how ".shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}" : "=r"(p) : "r"(AT(b)), \
   "r"(parity) : "memory");
+#define ARRIVE_NOINC(b) asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" \
+  :: "r"(AT(b)) : "memory");
+#define ARRIVE_AFTER_COPIES(b) asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" \
+  :: "r"(AT(b)) : "memory");
