@@ -86,7 +86,7 @@ class Crowd:
         pairs = [(touched, last[touched]), (twice, another[twice])]
         places = np.flatnonzero(self._crowded[cells])
         if len(places):
-            places = _representatives(places, cells[places], knowledge[places])
+            places = representatives(places, cells[places], knowledge[places])
             pairs += [_pairs(run, places, cells[places]) for run in self._sorted()]
         return np.concatenate([p for p, _ in pairs]), np.concatenate([s for _, s in pairs])
 
@@ -162,7 +162,7 @@ class Crowd:
         return _Run(cells[last], stamps[last])
 
 
-def _representatives(places: Integers, cells: Integers, knowledge: Integers) -> Integers:
+def representatives(places: Integers, cells: Integers, knowledge: Integers) -> Integers:
     """The first and last place of each cell and knowledge."""
     order = np.lexsort((knowledge, cells))
     cells, knowledge, places = cells[order], knowledge[order], places[order]

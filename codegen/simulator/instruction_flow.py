@@ -4,14 +4,8 @@
 from collections.abc import Callable
 
 from tilewright.codegen.simulator.kernel import Kernel
-from tilewright.codegen.simulator.operands import (
-    Address,
-    Instruction,
-    Operand,
-    Pair,
-    Register,
-    Vector,
-)
+from tilewright.codegen.simulator.operands import Address, Instruction, Operand, Register
+from tilewright.codegen.simulator.register_uses import names
 
 _DECIDING = ("setp", "set", "selp", "slct", "vote", "match", "shfl", "redux", "bar", "barrier")
 _STORING = ("st", "red", "atom", "shfl")
@@ -39,28 +33,12 @@ def _reaches(kernel: Kernel, register: Register, ends: Callable[[Instruction], b
         before = len(reached)
         for instruction in kernel.instructions:
             read, written = _operands(instruction)
-            if not names(read) & reached:
+            if reached.isdisjoint(names(read)):
                 continue
             if ends(instruction):
                 return True
-            reached |= names(written)
+            reached.update(names(written))
     return False
-
-
-def names(operands: tuple[Operand, ...]) -> set[str]:
-    """The registers that operands name."""
-    found: set[str] = set()
-    for operand in operands:
-        match operand:
-            case Register(name) | Address(Register(name)):
-                found.add(name)
-            case Vector(items):
-                found |= names(items)
-            case Pair(value, predicate):
-                found |= names((value, predicate))
-            case _:
-                pass
-    return found
 
 
 def _hands_on(instruction: Instruction) -> bool:

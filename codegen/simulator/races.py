@@ -14,12 +14,13 @@ barrier: most reads never meet one. A bulk copy is a write of the mbarrier on wh
 a time that all lanes know which have waited for its phase.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from tilewright.codegen.simulator.crowds import Crowd
+from tilewright.codegen.simulator.crowds import Crowd, representatives
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.first_writes import FirstWrites
 from tilewright.codegen.simulator.geometry import Geometry
@@ -284,13 +285,36 @@ class SharedRaces:
         ]
         if not near:
             return
-        self._row[touch.cells] = np.arange(1, len(touch.lanes) + 1)[:, None]
         lanes = self._lanes_beside(touch)
-        done = [entry for entry in near if self._against_read(entry, touch, lanes)]
-        self._row[touch.cells] = 0
+        done: list[_LoggedRead] = []
+        for cells, rows in self._layers(touch, several=atomic):
+            self._row[cells] = rows + 1
+            done = [entry for entry in near if self._against_read(entry, touch, lanes)]
+            self._row[cells] = 0
         if done and not atomic:
             gone = set(map(id, done))
             self._log = [entry for entry in self._log if id(entry) not in gone]
+
+    def _layers(self, touch: Touch, *, several: bool) -> Iterator[tuple[Integers, Integers]]:
+        """
+        Cells of a touch and their rows; each cell once, or `several` times if lanes share it.
+
+        The first and last lane of each cell and knowledge stand for those between.
+        """
+        cells = touch.cells.ravel()
+        rows = np.repeat(np.arange(len(touch.lanes)), touch.cells.shape[1])
+        self._row[cells] = rows
+        alone = bool((self._row[cells] == rows).all())
+        self._row[cells] = 0
+        if alone or not several:
+            yield cells, rows
+            return
+        knowledge = self.order.knowledge(touch.lanes)[rows]
+        places = np.sort(representatives(np.arange(len(cells)), cells, knowledge))
+        while len(places):
+            _, first = np.unique(cells[places], return_index=True)
+            yield cells[places[first]], rows[places[first]]
+            places = np.delete(places, first)
 
     def _lanes_beside(self, touch: Touch) -> range:
         """All lanes of the clusters that a touch is of: no others come near its cells."""

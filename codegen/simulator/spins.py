@@ -10,7 +10,8 @@ from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import Lanes, merge
-from tilewright.codegen.simulator.operands import Instruction, Operand, Register, Symbol, Vector
+from tilewright.codegen.simulator.operands import Instruction, Symbol
+from tilewright.codegen.simulator.register_uses import names, targets
 
 _ASKING = ("volatile", "relaxed", "acquire", "test_wait")
 _LAST_CHANCE = 200
@@ -48,15 +49,15 @@ def _target(kernel: Kernel, instruction: Instruction) -> int | None:
 def _asks(kernel: Kernel, start: int, end: int, *, ends: bool = False) -> bool:
     """Whether a branch of the loop depends on an answer; `ends`: one that leaves it or repeats."""
     body = kernel.instructions[start : end + 1]
-    answers: set[str] = set()
+    answers = set[str]()
     for _ in range(2):
         for instruction in body:
             asks = instruction.root == "atom" or (
                 instruction.root in ("ld", "mbarrier") and set(instruction.parts) & set(_ASKING)
             )
-            reads = _names(instruction.operands[1:])
-            if instruction.root != "bra" and (asks or reads & answers):
-                answers |= _names(instruction.operands[:1])
+            reads = names(instruction.operands[1:])
+            if instruction.root != "bra" and (asks or answers.intersection(reads)):
+                answers.update(targets(instruction))
     within = range(start + 1, end + 1)
     branches = [
         instruction.predicate
@@ -64,19 +65,6 @@ def _asks(kernel: Kernel, start: int, end: int, *, ends: bool = False) -> bool:
         if instruction.root == "bra" and not (ends and _target(kernel, instruction) in within)
     ]
     return any(p is not None and p.register.name in answers for p in branches)
-
-
-def _names(operands: tuple[Operand, ...]) -> set[str]:
-    names: set[str] = set()
-    for operand in operands:
-        match operand:
-            case Register(name):
-                names.add(name)
-            case Vector(items):
-                names |= _names(items)
-            case _:
-                pass
-    return names
 
 
 class SpinHall:

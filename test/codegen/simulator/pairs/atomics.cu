@@ -329,3 +329,8 @@ k(int* y) { __shared__ int c; __shared__ u64 b; int t = threadIdx.x;
   } <<if (t < 32) atomicAdd(&c, 1); ||| >>
   wait_for(&b, 0);
   /*!*/ if (t == 40) y[0] = c; }
+
+//// the last of a warp reads what all its lanes update | race | int32 32 | grid 1, block 32
+k(int* y) { __shared__ int c; const int t = threadIdx.x; if (t == 0) c = 0; __syncwarp();
+  if (t == 31) y[0] = c; << ||| __syncwarp();>>
+  /*!*/ atomicAdd(&c, 1); }

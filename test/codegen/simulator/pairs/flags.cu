@@ -126,3 +126,10 @@ k(float* x, float* y) { __shared__ volatile float v[64]; const int t = threadIdx
   /*!*/ float a = v[t + m]; << ||| __syncwarp(0xffff);>>
   /*!*/ if (a >= v[t]) v[t] = a; }
   if (t == 0) y[0] = v[0]; }
+
+//// a flag that lane 0 asks for and shuffles to its warp | race | float32 64, uint32 1, float32 64 | grid 2, block 32
+k(float* x, unsigned* f, float* y) { const int t = threadIdx.x;
+  if (blockIdx.x == 0) { x[t] = t; __syncwarp(); if (t == 0) release(f, 1); return; }
+  unsigned v = 0; do { if (t == 0) v = acquire(f); v = __shfl_sync(~0u, v, 0); } while (!v);
+  << ||| __syncwarp();>>
+  /*!*/ y[t] = x[31 - t]; }
