@@ -104,6 +104,8 @@ def _control(machine: Machine, place: int, instruction: Instruction) -> Control 
     match root:
         case "bra":
             target = _label(unit.kernel, instruction)
+            if place in machine.endless:
+                return lambda lanes: machine.hang(lanes, instruction)
             if place in machine.spinning:
                 return lambda lanes: machine.spin(target, instruction, lanes)
             return lambda lanes: machine.go(target, lanes)

@@ -19,11 +19,15 @@ from tilewright.codegen.simulator.findings import Kind
 from tilewright.codegen.simulator.lanes import Lanes, all_lanes, compact, merge
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.phase_waits import PhaseHall, PhaseWait
-from tilewright.codegen.simulator.spins import SpinHall, spinning_branches
+from tilewright.codegen.simulator.spins import SpinHall, endless_branches, spinning_branches
 from tilewright.codegen.simulator.unit import Step, Unit
 
 Control = Callable[[Lanes], None]
 """An instruction that decides where its lanes go next."""
+
+
+_LEAST_LANES = 128
+"""A group of fewer takes as long as one of so many: NumPy's calls cost more than its loops."""
 
 
 class OutOfBudget(Exception):
@@ -44,7 +48,9 @@ class Machine:
         self.steps: list[Step] = []
         self.controls: dict[int, Control] = {}
         self.executed = 0
+        self._cost = 0
         self.spinning = spinning_branches(unit.kernel)
+        self.endless = endless_branches(unit.kernel)
         self._groups: dict[int, list[Lanes]] = {}
 
     def run(self, budget: int) -> None:
@@ -67,7 +73,7 @@ class Machine:
         with np.errstate(all="ignore"):
             while self._groups or self._settle():
                 self._run_lowest(stops)
-                if self.executed > budget:
+                if self._cost > budget:
                     raise OutOfBudget
 
     def _stops(self) -> list[int]:
@@ -91,6 +97,7 @@ class Machine:
         controls = stop in self.controls and stop not in self._groups
         end = stop + controls
         self.executed += (end - place) * lanes.count
+        self._cost += (end - place) * max(lanes.count, _LEAST_LANES)
         self.unit.meters.visits.add(place, end, lanes)
         if controls:
             self.controls[stop](lanes)
@@ -110,6 +117,13 @@ class Machine:
         name = self.unit.geometry.name(int(lanes.numbers()[0]))
         message = f"{name} executes a trap, as for an index that is out of range"
         self.unit.findings.add(Kind.TRAP, instruction.line, message)
+        self._alive[lanes.index] = False
+
+    def hang(self, lanes: Lanes, instruction: Instruction) -> None:
+        """The lanes have come to a loop that nothing ends."""
+        name = self.unit.geometry.name(int(lanes.numbers()[0]))
+        message = f"{name} is in a loop that nothing ends; a plain flag may be read only once"
+        self.unit.findings.add(Kind.DEADLOCK, instruction.line, message)
         self._alive[lanes.index] = False
 
     def wait(self, place: int, barrier: Barrier, lanes: Lanes) -> None:

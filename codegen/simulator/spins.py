@@ -39,6 +39,29 @@ def is_asked_again(kernel: Kernel, instruction: Instruction) -> bool:
     return False
 
 
+def endless_branches(kernel: Kernel) -> set[int]:
+    """
+    The instructions that branch back in a loop that nothing can end.
+
+    A compiler makes `while (x[0] == 0) {}` such a loop, for it may read a plain flag once.
+    """
+    found: set[int] = set()
+    for end, instruction in enumerate(kernel.instructions):
+        start = _target(kernel, instruction)
+        if start is not None and start <= end and instruction.predicate is None:
+            body = range(start, end + 1)
+            if not any(_may_leave(kernel, place, body) for place in body):
+                found.add(end)
+    return found
+
+
+def _may_leave(kernel: Kernel, place: int, body: range) -> bool:
+    instruction = kernel.instructions[place]
+    if instruction.root == "bra":
+        return _target(kernel, instruction) not in body
+    return instruction.root in ("ret", "exit", "trap", "brx")
+
+
 def _target(kernel: Kernel, instruction: Instruction) -> int | None:
     if instruction.root != "bra":
         return None

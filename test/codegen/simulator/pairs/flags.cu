@@ -133,3 +133,7 @@ k(float* x, unsigned* f, float* y) { const int t = threadIdx.x;
   unsigned v = 0; do { if (t == 0) v = acquire(f); v = __shfl_sync(~0u, v, 0); } while (!v);
   << ||| __syncwarp();>>
   /*!*/ y[t] = x[31 - t]; }
+
+//// a plain flag is read once | deadlock | float32 2, float32 2 | grid 2, block 32
+k(<< ||| volatile>> float* x, float* y) { if (threadIdx.x) return; if (blockIdx.x == 0) { x[1] = 1; __threadfence(); x[0] = 1; }
+  /*!*/ else { while (x[0] == 0) {} __threadfence(); y[0] = x[1]; } }
