@@ -3,14 +3,14 @@
 Accesses of one kind that do not race with each other, so that many of them count for one cell.
 
 Reads do not race with reads, nor atomics with atomics, so the last one does not stand for those
-before it. Each cell has the stamps of its last access and of another one of the same warp, if that
-was the last warp; what they replace goes into a log:
+before it. Each cell has the stamp of its last access; those of other threads that it replaces go
+into a log:
 
-    atomicAdd(&count, 1) by threads 0 to 63     last: 63     another: 32     log: 0, 31
+    atomicAdd(&count, 1) by threads 0 to 63     last: 63     log: 0 to 62
 
-An access that meets them looks up its cells in the log. Two threads of a warp are enough: a third
-that knows of one but not of the other has one to race with. A stamp has the time in its upper bits
-and the thread in its lower ones.
+An access that meets them looks up its cells in the log. No access is left out, for any thread of
+a warp may be the only one that nothing orders. A stamp has the time in its upper bits and the
+thread in its lower ones.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers
+from tilewright.codegen.simulator.lanes import Booleans, Integers
 
 Stamps = NDArray[np.int64]
 
@@ -39,16 +39,13 @@ class Crowd:
     """
     The accesses of one kind to `count` cells; `who` masks the bits of a stamp that name the thread.
 
-    The threads of a warp have numbers that differ in their lowest bits only. `alive` returns which
-    logged accesses may still race with a later one: the others are dropped.
+    `alive` returns which logged accesses may still race with a later one: the others are dropped.
     """
 
     def __init__(self, count: int, who: int, alive: Callable[[Integers, Stamps], Booleans]):
         self._last: Stamps = np.zeros(count, np.int64)
-        self._another: Stamps = np.zeros(count, np.int64)
         self._crowded = np.zeros(count, np.bool_)
         self._who = who
-        self._warp = who & ~(WARP - 1)
         self._alive = alive
         self._runs: list[_Run] = []
         self._pending: list[_Run] = []
@@ -56,19 +53,18 @@ class Crowd:
 
     def add(self, cells: Integers, stamps: Stamps) -> None:
         """Record accesses to `cells`, several of which may be the same."""
-        cells, stamps = self._without_repeats(cells, stamps)
         before = self._last[cells]
-        if before.any():
-            self._another[cells] = self._replace(cells, before, stamps)
         self._last[cells] = stamps
-        lost = self._last[cells] != stamps
-        if lost.any():
-            self._log(cells[lost], stamps[lost])
+        stays = self._last[cells] == stamps
+        leaves = stays & (before != 0) & ((before ^ stamps) & self._who != 0)
+        if leaves.any():
+            self._log(cells[leaves], before[leaves])
+        if not stays.all():
+            self._log(cells[~stays], stamps[~stays])
 
     def clear(self, cells: Integers) -> None:
         """Forget the accesses to `cells`: a write has followed all of them."""
         self._last[cells] = 0
-        self._another[cells] = 0
         self._crowded[cells] = False
 
     def earlier(self, cells: Integers, knowledge: Integers) -> tuple[Integers, Stamps]:
@@ -81,9 +77,7 @@ class Crowd:
         (touched,) = np.nonzero(last)
         if not len(touched):
             return touched, last[:0]
-        another = self._another[cells]
-        (twice,) = np.nonzero(another)
-        pairs = [(touched, last[touched]), (twice, another[twice])]
+        pairs = [(touched, last[touched])]
         places = np.flatnonzero(self._crowded[cells])
         if len(places):
             places = representatives(places, cells[places], knowledge[places])
@@ -92,37 +86,13 @@ class Crowd:
 
     def refine(self, parts: int) -> None:
         """Divide each cell into `parts` cells."""
-        self._last, self._another = np.repeat(self._last, parts), np.repeat(self._another, parts)
+        self._last = np.repeat(self._last, parts)
         self._crowded = np.repeat(self._crowded, parts)
         within = np.arange(parts)
         self._runs = [
             _Run((run.cells[:, None] * parts + within).ravel(), np.repeat(run.stamps, parts))
             for run in self._sorted()
         ]
-
-    def _without_repeats(self, cells: Integers, stamps: Stamps) -> tuple[Integers, Stamps]:
-        """Return the first and the last of neighbours in a warp that access one cell."""
-        if len(cells) < 3 or not (cells[1:] == cells[:-1]).any():
-            return cells, stamps
-        like = (cells[1:] == cells[:-1]) & ((stamps[1:] ^ stamps[:-1]) & self._warp == 0)
-        ends = np.ones(len(cells), np.bool_)
-        ends[1:-1] = ~(like[1:] & like[:-1])
-        return cells[ends], stamps[ends]
-
-    def _replace(self, cells: Integers, before: Stamps, stamps: Stamps) -> Stamps:
-        """Log what leaves the cells; returns another access of the warp that stays with each."""
-        another = self._another[cells]
-        old, differs = before != 0, before ^ stamps
-        leaves = old & (differs & self._warp != 0)
-        if leaves.any():
-            self._log(cells[leaves], before[leaves])
-            twice = leaves & (another != 0)
-            self._log(cells[twice], another[twice])
-            another[leaves] = 0
-        others = old & ~leaves & (differs & self._who != 0)
-        again = others & ((another == 0) | ((another ^ stamps) & self._who == 0))
-        another[again] = before[again]
-        return another
 
     def _log(self, cells: Integers, stamps: Stamps) -> None:
         if not len(cells):

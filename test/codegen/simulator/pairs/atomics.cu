@@ -334,3 +334,14 @@ k(int* y) { __shared__ int c; __shared__ u64 b; int t = threadIdx.x;
 k(int* y) { __shared__ int c; const int t = threadIdx.x; if (t == 0) c = 0; __syncwarp();
   if (t == 31) y[0] = c; << ||| __syncwarp();>>
   /*!*/ atomicAdd(&c, 1); }
+
+//// one lane of a warp between others that are ordered | race | int32 1, int32 64 | grid 1, block 64
+k(int* x, int* y) { __shared__ u64 b; const int t = threadIdx.x; if (t == 0) make(&b, <<31 ||| 32>>);
+  __syncthreads();
+  if (t < 32) { y[t] = x[0]; << if (t != 15) ||| >> arrive_on(&b); }
+  /*!*/ else if (t == 40) { wait_for(&b, 0); x[0] = 1; } }
+
+//// a lane that leaves between others | race | int32 1, int32 64 | grid 1, block 64
+k(int* x, int* y) { const int t = threadIdx.x; atomicAdd(x, 1); << if (t == 40) return; ||| >>
+  __syncthreads();
+  /*!*/ if (t == 0) y[0] = x[0]; }
