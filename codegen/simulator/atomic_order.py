@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How atomics order what threads do: release and acquire patterns, PTX ISA 9.0, section 8.7.
+How atomics order what threads do: PTX ISA, "Release and Acquire Patterns".
 
 A strong write releases what a fence of its thread lies behind (with `.release`, all that it knows);
 an update hands on what was released there before. A strong read finds it, and a fence after it (or
 `.acquire`) makes it known.
 
 All of it counts only among threads that the scopes of all four operations include: two fences, or
-what takes their place, and the write and the read (morally strong, section 8.7.2). So what is
+what takes their place, and the write and the read ("Morally Strong Operations"). So what is
 released is kept for each scope that the kernel names, with the smallest scope that was on its way.
 """
 

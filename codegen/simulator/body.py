@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The statements of one kernel of a PTX module. PTX ISA 9.0, chapter 4.
+The statements of one kernel of a PTX module. PTX ISA, "Syntax".
 
 Names belong to scopes, which inline assembly opens. All statements are read first, then operands
 are resolved, as labels may be declared after their use.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`barrier.cluster.arrive` and `.wait`: all threads of a cluster. PTX ISA 9.0, section 9.7.13.4.
+`barrier.cluster.arrive` and `.wait`: all threads of a cluster. PTX ISA, "barrier.cluster".
 
 Each thread arrives, may do something else, and waits until all threads of its cluster that run have
 arrived as often as it has. What was done before an arrival that releases is known after the wait;

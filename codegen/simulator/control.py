@@ -2,7 +2,7 @@
 """
 Compiles a kernel for the machine: branches, exits, barriers, and predicates before instructions.
 
-PTX ISA 9.0, sections 9.7.12 (control flow) and 9.7.14 (barriers).
+PTX ISA, "Control Flow Instructions" and "bar, barrier".
 """
 
 import numpy as np

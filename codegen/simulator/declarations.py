@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declarations of variables and parameters in PTX text. PTX ISA 9.0, chapter 5."""
+"""Declarations of variables and parameters in PTX text. PTX ISA, "Variables"."""
 
 import re
 

@@ -3,7 +3,8 @@
 Device functions of a PTX module: the body takes the place of each call.
 
 NVRTC leaves such calls to parts of its math library. What is passed lies in `.param` variables that
-the caller declares; in the body their names stand for the function's own. PTX ISA 9.0, 7.1.
+the caller declares; in the body their names stand for the function's own. PTX ISA, "Abstracting
+the ABI".
 """
 
 import re

@@ -4,12 +4,12 @@ Races in global memory, by happens-before.
 
 Of two accesses, one of which writes, something must order the second after the first (`order.py`).
 Two strong accesses (atomics, volatile, acquire, release, relaxed) do not race, but a strong and a
-plain one do: PTX ISA 9.0, sections 8.7 and 8.10.1. So each cell has the last plain write, and all
+plain one do: PTX ISA, "Morally Strong Operations". So each cell has the last plain write, and all
 reads and updates since (`crowds.py`).
 
 Copies read their source until they have completed. A `cp.async` has when its thread waits for it,
 a bulk copy when its mbarrier's phase is complete: it reads through the async proxy, and sees what
-threads wrote only after a `fence.proxy.async` (section 9.7.9.25.4).
+threads wrote only after a `fence.proxy.async` ("Async Proxy").
 """
 
 from dataclasses import dataclass
@@ -186,7 +186,7 @@ class GlobalRaces:
         """
         Compare strong accesses with those that are not morally strong with them.
 
-        Having observed such an access tells nothing of it (section 8.9.2).
+        Having observed such an access tells nothing of it ("Observation Order").
         """
         if now.array.strong is None:
             return

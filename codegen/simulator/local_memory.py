@@ -2,7 +2,7 @@
 """
 Local memory: the arrays of each thread that do not fit its registers, and which bytes it wrote.
 
-PTX ISA 9.0, section 5.1.5: local memory is private to a thread, and nothing initialises it. What a
+PTX ISA, "Local State Space": local memory is private to a thread, and nothing initialises it. What a
 thread reads before it has written is undefined: `undefined.py` reports what is done with it.
 """
 

@@ -2,7 +2,7 @@
 """
 mbarrier objects: phases that complete when all arrivals and all bytes have come.
 
-PTX ISA 9.0, section 9.7.13.15. Bulk copies land as late as the rules allow: when somebody asks
+PTX ISA, "mbarrier". Bulk copies land as late as the rules allow: when somebody asks
 whether their phase is complete, or when the next phase begins. Who learns that a phase is complete
 knows what the threads that arrived have done, and the copies. Threads of other blocks count if both
 the arrival and the wait have the scope of the cluster.
@@ -39,7 +39,7 @@ class MBarriers:
         self._made: dict[int, int] = {}
 
     def init(self, lanes: Integers, offsets: Integers, counts: Integers, line: int) -> None:
-        """Make mbarriers, one for each lane, where none may be valid (section 9.7.13.15.9)."""
+        """Make mbarriers, one for each lane, where none may be valid."""
         times = self._order.time[lanes]
         rows = np.stack([lanes, offsets, counts, times], axis=1)
         for lane, offset, count, time in rows.tolist():

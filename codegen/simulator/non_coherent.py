@@ -3,8 +3,8 @@
 Loads by the non-coherent path: `ld.global.nc` (`__ldg`, `const __restrict__`) and `ldu`.
 
 They may read what is read-only for the whole kernel. The memory consistency model does not apply to
-them (PTX ISA 9.0, section 8.1), so nothing orders such a load after a write of the same kernel: no
-barrier, fence or atomic does, and not even that the thread itself has written.
+them (PTX ISA, "Scope and Applicability"), so nothing orders such a load after a write of the
+same kernel: no barrier, fence or atomic does, and not even that the thread itself has written.
 """
 
 import numpy as np

@@ -3,8 +3,8 @@
 Updates of a place that a thread has observed there.
 
 An update precedes what a thread does after it has read its value, or the value of an atomic that
-came later at the same place, and what others do who know of that: PTX ISA 9.0, sections 8.9.2 and
-8.9.6, observation order and causality order.
+came later at the same place, and what others do who know of that: PTX ISA,
+"Observation Order" and "Causality Order".
 
     if (atomicAdd(&count, 1) == blocks - 1) count = 0;    the last one has observed all updates
 

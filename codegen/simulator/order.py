@@ -7,8 +7,8 @@ did something when; thread `a` knows it if `a`'s row has at least that time for 
 of a thread is what it knows with all that it has done itself; who acquires it knows that too.
 
 There are several views of what is known, and all of them travel together: see `View`. Memory model:
-PTX ISA 9.0, chapter 8; a fence counts for what its thread does later also where a barrier lies
-between (`__threadfence(); __syncthreads();` and then an atomic of thread 0).
+PTX ISA, "Memory Consistency Model"; a fence counts for what its thread does later also
+where a barrier lies between (`__threadfence(); __syncthreads();` and then an atomic of thread 0).
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`mbarrier.try_wait`: lanes that wait until a phase is complete. PTX ISA 9.0, section 9.7.13.15.16.
+`mbarrier.try_wait`: lanes that wait until a phase is complete. PTX ISA.
 
 The instruction may return early; here it does not, so that a loop around it takes one turn.
 """

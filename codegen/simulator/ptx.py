@@ -3,7 +3,7 @@
 PTX text, as NVRTC writes it, into instructions.
 
 Understands what a compiler emits for one module: variables, entries, scopes (inline assembly opens
-them), labels, branch tables and `.loc` lines. Reference: PTX ISA 9.0, chapters 4 and 5.
+them), labels, branch tables and `.loc` lines. Reference: PTX ISA, "Syntax".
 """
 
 import re

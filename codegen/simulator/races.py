@@ -3,24 +3,19 @@
 Races in shared memory, by happens-before.
 
 Two accesses to one cell race when different threads make them, one of them writes, and nothing
-orders them (`order.py`). Within a warp, a shuffle orders an earlier *read* before a later write
-(the value that was read had to arrive), but no earlier write before a later read: "these intrinsics
-do not imply a memory barrier", says the CUDA programming guide.
+orders them (`order.py`).
 
 Each cell keeps the stamp of its last plain write, and those of all its atomic updates, which do not
-race with each other but with plain accesses (PTX ISA 9.0, section 8.10.1: only morally strong
-accesses may conflict). Reads are logged, and compared only with writes that come near them before a
-barrier: most reads never meet one. A bulk copy is a write of the mbarrier on which it completes, at
-a time that all lanes know which have waited for its phase.
+race with each other but with plain accesses (PTX ISA, "Morally Strong Operations").
+Reads are logged: `shared_reads.py`. A bulk copy is a write of the mbarrier on which it completes,
+at a time that all lanes know which have waited for its phase.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from tilewright.codegen.simulator.crowds import Crowd, representatives
+from tilewright.codegen.simulator.crowds import Crowd
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.first_writes import FirstWrites
 from tilewright.codegen.simulator.geometry import Geometry
@@ -29,23 +24,13 @@ from tilewright.codegen.simulator.lockstep import LockstepAccesses
 from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.observed import Observed
 from tilewright.codegen.simulator.order import COPY_TIME, WHO, Order, Stamps, View
+from tilewright.codegen.simulator.shared_reads import SharedReads, in_lines
 from tilewright.codegen.simulator.strong_accesses import StrongAccesses
 from tilewright.codegen.simulator.touches import Near, Touch
-from tilewright.codegen.simulator.warp_order import Clocks, WarpOrder
+from tilewright.codegen.simulator.warp_order import WarpOrder
 
-_LOGGED_READS = 256
 _FILLED: Final = 1
 """The stamp of what only atomics have written: by lane 1, before anything else."""
-
-
-@dataclass(frozen=True, slots=True)
-class _LoggedRead:
-    """`times` and `executed` are per row of the touch."""
-
-    touch: Touch
-    times: Integers
-    executed: Clocks
-    strong: bool
 
 
 class SharedRaces:
@@ -64,8 +49,7 @@ class SharedRaces:
         self.loads_data = False
         """True if the kernel has volatile loads of data: `lockstep.py`."""
         self._lockstep: LockstepAccesses | None = None
-        self._row = np.zeros(cells, np.int32)
-        """Scratch: which row of an access a cell belongs to, from 1."""
+        self._reads = SharedReads(cells, geometry, order, findings, self.executed)
         self._generic, self._copies, self._updated = Near(), Near(), Near()
         self.touches = 0
         """Number of accesses so far."""
@@ -77,8 +61,7 @@ class SharedRaces:
         if not self.order.uses_rows:
             self._updates, self._observed, self._updated = None, None, Near()
             self._lockstep = None
-        self._log: list[_LoggedRead] = []
-        self._most = _LOGGED_READS
+        self._reads.clear()
 
     def mixes_strong(self, mixes: bool) -> None:
         """Compare strong accesses with each other, too."""
@@ -104,16 +87,13 @@ class SharedRaces:
                 self._in_lockstep().read(touch)
         else:
             self._against_updates(touch, "reads")
-        times, executed = self.order.time[touch.lanes], self.executed.clock[touch.lanes]
-        self._log.append(_LoggedRead(touch, times, executed, strong is not None))
-        if len(self._log) > self._most:
-            self._forget_reads()
+        self._reads.add(touch, strong=strong is not None)
 
     def write(self, touch: Touch, *, copying: bool = False) -> None:
         """A store; or the start of a copy (recorded only when it lands)."""
         self._against_writes(touch, "writes")
         self._against_updates(touch, "writes")
-        self._against_reads(touch)
+        self._reads.meet(touch)
         if not copying:
             self.record_write(touch)
 
@@ -128,7 +108,7 @@ class SharedRaces:
             self._check_first_write(touch)
         elif self.loads_data:
             self._in_lockstep().write(touch)
-        self._against_reads(touch, atomic=True)
+        self._reads.meet(touch, atomic=True)
         self._meet_strong(touch, access)
         self._observe(touch, updates=True, observes=access.observes)
         self.use_object(touch)
@@ -186,7 +166,7 @@ class SharedRaces:
         self.touches += 1
         self._against_writes(touch, "fills")
         self._against_updates(touch, "fills")
-        self._against_reads(touch)
+        self._reads.meet(touch)
         self._against_proxy(touch)
         self.written[touch.cells] = stamps[:, None]
         self._copies.add(touch)
@@ -273,86 +253,9 @@ class SharedRaces:
             Kind.PROXY,
             touch.line,
             f"a bulk copy of {self.geometry.name(int(lanes[first]))} fills shared memory "
-            f"that {self._who(int(stamps[first]) & WHO)} wrote{_lines(lines)}, with no "
+            f"that {self._who(int(stamps[first]) & WHO)} wrote{in_lines(lines)}, with no "
             "fence.proxy.async between",
         )
-
-    def _against_reads(self, touch: Touch, atomic: bool = False) -> None:
-        near = [
-            entry
-            for entry in self._log
-            if entry.touch.near(touch) and not (atomic and entry.strong)
-        ]
-        if not near:
-            return
-        lanes = self._lanes_beside(touch)
-        done: list[_LoggedRead] = []
-        for cells, rows in self._layers(touch, several=atomic):
-            self._row[cells] = rows + 1
-            done = [entry for entry in near if self._against_read(entry, touch, lanes)]
-            self._row[cells] = 0
-        if done and not atomic:
-            gone = set(map(id, done))
-            self._log = [entry for entry in self._log if id(entry) not in gone]
-
-    def _layers(self, touch: Touch, *, several: bool) -> Iterator[tuple[Integers, Integers]]:
-        """
-        Cells of a touch and their rows; each cell once, or `several` times if lanes share it.
-
-        The first and last lane of each cell and knowledge stand for those between.
-        """
-        cells = touch.cells.ravel()
-        rows = np.repeat(np.arange(len(touch.lanes)), touch.cells.shape[1])
-        self._row[cells] = rows
-        alone = bool((self._row[cells] == rows).all())
-        self._row[cells] = 0
-        if alone or not several:
-            yield cells, rows
-            return
-        knowledge = self.order.knowledge(touch.lanes)[rows]
-        places = np.sort(representatives(np.arange(len(cells)), cells, knowledge))
-        while len(places):
-            _, first = np.unique(cells[places], return_index=True)
-            yield cells[places[first]], rows[places[first]]
-            places = np.delete(places, first)
-
-    def _lanes_beside(self, touch: Touch) -> range:
-        """All lanes of the clusters that a touch is of: no others come near its cells."""
-        members = self.order.members
-        first, last = int(touch.lanes.min()) // members, int(touch.lanes.max()) // members
-        return range(first * members, (last + 1) * members)
-
-    def _against_read(self, entry: _LoggedRead, touch: Touch, lanes: range) -> bool:
-        """Whether the write follows all of the read: who races with the read races with both."""
-        beside = entry.touch.rows_of(lanes)
-        hit = self._row[entry.touch.cells[beside]]
-        rows, columns = np.nonzero(hit)
-        if not len(rows):
-            return False
-        writer = touch.lanes[hit[rows, columns] - 1]
-        rows += beside.start
-        reader = entry.touch.lanes[rows]
-        other = writer != reader
-        rows, reader, writer = rows[other], reader[other], writer[other]
-        ordered = self.order.knows(writer, reader, entry.times[rows])
-        ordered |= self.executed.ordered(writer, reader, entry.executed[rows])
-        if ordered.all():
-            return len(hit) == len(entry.touch.lanes) and bool((hit != 0).all())
-        first = int(np.argmin(ordered))
-        self.findings.add(
-            Kind.RACE,
-            touch.line,
-            f"in shared memory, {self.geometry.name(int(writer[first]))} writes what another "
-            f"thread reads{_lines([entry.touch.line])}: {self._who(int(reader[first]))}, with no "
-            "barrier between",
-        )
-        return False
-
-    def _forget_reads(self) -> None:
-        """Drop the reads that all their cluster knows: nothing can race with them."""
-        known = self.order.known_to_all()
-        self._log = [read for read in self._log if (read.times > known[read.touch.lanes]).any()]
-        self._most = max(_LOGGED_READS, 2 * len(self._log))
 
     def _who(self, who: int) -> str:
         return self.geometry.name(who) if who < self.geometry.lanes else "a bulk copy"
@@ -370,19 +273,15 @@ class SharedRaces:
             self.findings.add(
                 Kind.ASYNC_RACE,
                 touch.line,
-                f"{name} touches shared memory that a copy{_lines(lines)} is still filling",
+                f"{name} touches shared memory that a copy{in_lines(lines)} is still filling",
             )
             return
         self.findings.add(
             Kind.RACE,
             touch.line,
-            f"in shared memory, {name} {what}{_lines(lines)}: {self._who(who)}, "
+            f"in shared memory, {name} {what}{in_lines(lines)}: {self._who(who)}, "
             "with no barrier between",
         )
-
-
-def _lines(lines: list[int]) -> str:
-    return f" (line {', '.join(map(str, sorted(set(lines))))})" if lines else ""
 
 
 def _lane(stamps: Stamps) -> Integers:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scopes of strong accesses and fences: the threads that they include. PTX ISA 9.0, section 8.5."""
+"""Scopes of strong accesses and fences: the threads that they include. PTX ISA, "Scope"."""
 
 from enum import IntEnum
 

@@ -3,7 +3,7 @@
 `.loc` directives to lines of the CUDA text.
 
 Code inlined from a device function counts for the line of the kernel that calls it: that is the
-line a reader of the kernel can act on. PTX ISA 9.0, section 11.5.3.
+line a reader of the kernel can act on. PTX ISA, ".loc".
 """
 
 import re

@@ -3,13 +3,14 @@
 Strong accesses that race with each other all the same: they are not morally strong.
 
 Two strong accesses do not race if each one's scope includes the other's thread and they overlap
-completely (PTX ISA 9.0, section 8.7.2). Otherwise an update may be lost, or a part of it be seen:
+completely (PTX ISA, "Morally Strong Operations"). Otherwise an update may be
+lost, or a part of it be seen:
 
     atom.add.relaxed.cta.u32      on one place, by threads of two blocks
     atom.add.u64 and ld.volatile.u32    on one place, the second on its upper half
 
-A vector's elements are accessed one by one (section 8.2.1), and accesses are aligned, so that two
-of them overlap completely if their elements have one size.
+A vector's elements are accessed one by one ("Vector Data-types"), and accesses are aligned, so
+that two of them overlap completely if their elements have one size.
 """
 
 from collections.abc import Callable

@@ -2,7 +2,7 @@
 """
 What a `CUtensorMap` says: an array as bulk copies see it, and the box that one copy moves.
 
-CUDA driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, section 5.5. Sizes here are in the order of
+CUDA driver API, cuTensorMapEncodeTiled; PTX ISA, "Tensors". Sizes here are in the order of
 the array's axes; coordinates in CUDA come innermost first.
 """
 

@@ -2,7 +2,7 @@
 """
 Memory that is a valid mbarrier, from `mbarrier.init` to `mbarrier.inval`.
 
-Only mbarrier instructions may access it: PTX ISA 9.0, sections 9.7.13.15.3 and 9.7.13.15.9.
+Only mbarrier instructions may access it: PTX ISA, "mbarrier.init" and "mbarrier.inval".
 """
 
 import numpy as np

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cp.async` and its groups. PTX ISA 9.0, section 9.7.9.25.3."""
+"""`cp.async` and its groups. PTX ISA, "Non-bulk copy"."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`atom` and `red`: updates that no other thread can come between. PTX ISA 9.0, section 9.7.13.
+`atom` and `red`: updates that no other thread can come between. PTX ISA, "atom" and "red".
 
 Lanes that update one place do so one after the other: those of a block by their numbers, blocks in
 an order of their own.

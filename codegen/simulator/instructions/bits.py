@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logic, shifts and bit fields. PTX ISA 9.0, sections 9.7.1 and 9.7.8."""
+"""Logic, shifts and bit fields. PTX ISA, "Logic and Shift Instructions"."""
 
 from typing import Any
 

@@ -2,7 +2,7 @@
 """
 `cp.async.bulk` and `cp.async.bulk.tensor` from global to shared memory, completing on an mbarrier.
 
-PTX ISA 9.0, sections 9.7.9.25.4 and 9.7.9.25.5. Tile mode, without multicast or interleaving.
+PTX ISA, "cp.async.bulk" and "cp.async.bulk.tensor". Tile mode, without multicast or interleaving.
 """
 
 from abc import ABC, abstractmethod

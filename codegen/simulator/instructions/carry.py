@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Integer arithmetic with a carry: `.cc` leaves one bit per lane in the condition code, and `addc`,
-`subc` and `madc` take it in. PTX ISA 9.0, section 9.7.2.
+`subc` and `madc` take it in. PTX ISA, "Extended-Precision Integer Arithmetic Instructions".
 """
 
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Addresses in the shared memory of other blocks of a cluster. PTX ISA 9.0, section 9.7.9.23."""
+"""Addresses in the shared memory of other blocks of a cluster. PTX ISA, "mapa"."""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cvt`: between integers and floats of all sizes. PTX ISA 9.0, section 9.7.9.21."""
+"""`cvt`: between integers and floats of all sizes. PTX ISA, "cvt"."""
 
 from typing import Any
 

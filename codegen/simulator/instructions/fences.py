@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`membar` and `fence`. PTX ISA 9.0, section 9.7.13.5."""
+"""`membar` and `fence`. PTX ISA, "membar, fence"."""
 
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.order import View

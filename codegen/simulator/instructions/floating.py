@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Floating-point arithmetic. PTX ISA 9.0, section 9.7.3.
+Floating-point arithmetic. PTX ISA, "Floating Point Instructions".
 
 `.rn` and the directed roundings are exact. The `.approx` forms, which hardware gets right to one
 or two units in the last place, are correctly rounded here.

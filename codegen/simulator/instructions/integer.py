@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer arithmetic; it wraps around as NumPy's does. PTX ISA 9.0, section 9.7.1."""
+"""Integer arithmetic, which wraps as NumPy's. PTX ISA, "Integer Arithmetic Instructions"."""
 
 from typing import Any
 

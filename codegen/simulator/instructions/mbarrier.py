@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`mbarrier.*` but the waiting of `try_wait`. PTX ISA 9.0, section 9.7.13.15."""
+"""`mbarrier.*` but the waiting of `try_wait`. PTX ISA, "mbarrier"."""
 
 from collections.abc import Callable
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ld` and `st` in all spaces. PTX ISA 9.0, sections 9.7.9.8 and 9.7.9.11."""
+"""`ld` and `st` in all spaces. PTX ISA, "ld" and "st"."""
 
 from collections.abc import Callable
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparing, choosing and moving values. PTX ISA 9.0, sections 9.7.6, 9.7.7 and 9.7.9."""
+"""Comparing, choosing and moving values. PTX ISA, "setp", "selp", "mov"."""
 
 from typing import Any
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the lanes of a warp do together: shuffles, votes, reductions. PTX ISA 9.0, section 9.7.14.
+What the lanes of a warp do together: shuffles, votes, reductions. PTX ISA, "shfl.sync"
+and others.
 
 Each builder says which values the lanes bring and how results follow from everybody's; waiting for
 the lanes of the member mask is the machine's part (`collectives.py`).
