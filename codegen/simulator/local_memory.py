@@ -2,8 +2,8 @@
 """
 Local memory: the arrays of each thread that do not fit its registers, and which bytes it wrote.
 
-PTX ISA, "Local State Space": local memory is private to a thread, and nothing initialises it. What a
-thread reads before it has written is undefined: `undefined.py` reports what is done with it.
+PTX ISA, "Local State Space": local memory is private to a thread, and nothing initialises it. What
+a thread reads before it has written is undefined: `undefined.py` reports what is done with it.
 """
 
 from collections.abc import Callable, Iterator

@@ -142,3 +142,9 @@ k(float* x, float* y) { __shared__ float a[64]; __shared__ u64 b; const int t = 
   if (t == 0) make(&b, 64); __syncthreads(); copy4(a + t, x + t); y[t] = 0;
   /*!*/ ARRIVE_NOINC(&b)
   << ||| wait_for(&b, 0);>> }
+
+//// followed copies: two stages, waits for the first only | async-race | float32 512, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ float a[2][64]; __shared__ u64 b[2]; const int t = threadIdx.x;
+  if (t < 2) make(b + t, 64); __syncthreads(); for (int s = 0; s < 2; ++s) { copy4(a[s] + t, x + 64
+  * s + t); ARRIVE_NOINC(b + s) } wait_for(b, 0); y[t] = a[0][63 - t]; << ||| wait_for(b + 1, 0);>>
+  /*!*/ y[t] += a[1][63 - t]; wait_for(b + 1, 0); }

@@ -80,3 +80,9 @@ __cluster_dims__(2) k(float* y) { __shared__ float a[64]; PEER CLUSTER_BARRIER; 
   <<CLUSTER_ARRIVE_RELAXED; ||| CLUSTER_ARRIVE;>> CLUSTER_WAIT;
   /*!*/ y[i] = load_from(a + t, peer);
   CLUSTER_BARRIER; }
+
+//// cluster: reduction of ranks without the barrier before | race | float32 256 | grid 4, block 64
+__cluster_dims__(4) k(float* y) { __shared__ float a[64]; PEER a[t] = i; CLUSTER_BARRIER; float s =
+  0; for (int r = 0; r < 4; ++r) s += load_from(a + t, r); << __syncthreads(); |||
+  CLUSTER_BARRIER;>>
+  /*!*/ a[t] = s; CLUSTER_BARRIER; y[i] = load_from(a + 63 - t, peer); CLUSTER_BARRIER; }

@@ -93,3 +93,9 @@ k(float* y) { __shared__ float s[32]; int t = threadIdx.x, w = t / 32;
   if (w == 1) { <<arrive(2, 64); sync(1, 64); ||| sync(1, 64); arrive(2, 64);>> return; }
   sync(2, 64);
   /*!*/ y[t - 64] = s[95 - t]; }
+
+//// three barriers of a split pipeline, one arrival too early | race | float32 128, float32 128 | grid 1, block 96
+k(float* x, float* y) { __shared__ float a[32], c[32]; const int t = threadIdx.x, l = t % 32; if (t
+  < 32) { a[l] = l; arrive(1, 64); } else if (t < 64) { << arrive(2, 64); sync(1, 64); c[l] = a[31
+  - l]; ||| sync(1, 64); c[l] = a[31 - l]; arrive(2, 64);>> } else { sync(2, 64);
+  /*!*/ y[l] = c[31 - l]; } }

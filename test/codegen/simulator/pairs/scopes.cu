@@ -122,3 +122,10 @@ k(unsigned short* x, unsigned short* y) { const int t = threadIdx.x;
   asm volatile("red.global.add.noftz.f16x2 [%0], %1;" :: "l"(x), "r"(0x3c003c00) : "memory");
   << ||| __syncthreads();>>
   /*!*/ if (t == 63) y[t] = x[1]; }
+
+//// fence of the block, barrier, then a device atomic | race | float32 64, uint32 1, float32 64 | grid 2, block 64
+k(float* x, unsigned* f, float* y) { const int t = threadIdx.x; if (blockIdx.x == 0) { x[t] = t;
+  asm volatile("fence.acq_rel.<<cta|||gpu>>;" ::: "memory"); __syncthreads(); if (t == 0) asm
+  volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" :: "l"(f) : "memory"); }
+  else { if (t == 0) while (!acquire(f)) {} __syncthreads();
+  /*!*/ y[t] = x[63 - t]; } }
