@@ -28,6 +28,8 @@ Control = Callable[[Lanes], None]
 
 _LEAST_LANES = 128
 """A group of fewer takes as long as one of so many: NumPy's calls cost more than its loops."""
+_FREE = 1 << 26
+"""What small groups may cost beyond the budget, as so many thread-instructions: some seconds."""
 
 
 class OutOfBudget(Exception):
@@ -73,7 +75,7 @@ class Machine:
         with np.errstate(all="ignore"):
             while self._groups or self._settle():
                 self._run_lowest(stops)
-                if self._cost > budget:
+                if self.executed > budget or self._cost > budget + _FREE:
                     raise OutOfBudget
 
     def _stops(self) -> list[int]:

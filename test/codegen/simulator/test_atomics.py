@@ -122,7 +122,7 @@ _SEVERAL = [
     ("what", "registers", "letter", "dtype", "ufunc"), _SEVERAL, ids=[x[0] for x in _SEVERAL]
 )
 def test_several_elements_at_once(
-    run: Run, what: str, registers: int, letter: str, dtype: type, ufunc: np.ufunc
+    run: Run, what: str, registers: int, letter: str, dtype: type[np.generic], ufunc: np.ufunc
 ):
     register = {"h": "unsigned short", "r": "unsigned", "f": "float"}[letter]
     values = ", ".join(f"%{number + 1}" for number in range(registers))

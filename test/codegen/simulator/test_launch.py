@@ -160,9 +160,15 @@ def test_a_launch_within_its_budget_runs(run: Run):
 
 
 def test_an_endless_loop_ends_at_the_budget(run: Run):
-    source = "(volatile int* y) { for (;;) { y[0] = 1; } }"
+    source = "(volatile unsigned* y, unsigned n) { for (unsigned i = 0; i != n; i += 2) y[0] = i; }"
     with pytest.raises(SimulationTooLarge):
-        run(source, np.zeros(1, np.int32), budget=1_000_000)
+        run(source, np.zeros(1, np.uint32), 1, budget=1_000_000)
+
+
+def test_a_loop_that_nothing_ends_is_a_deadlock(run: Run):
+    source = "(volatile int* y) { for (;;) { y[0] = 1; } }"
+    (error,) = run(source, np.zeros(1, np.int32)).errors
+    assert (error.kind, error.line) == (Kind.DEADLOCK, 1)
 
 
 def test_a_loop_that_asks_for_what_nobody_does_is_a_deadlock(run: Run):
