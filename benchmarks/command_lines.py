@@ -195,6 +195,19 @@ def limited() -> Generator[None]:
 
 def tried(words: Sequence[str]) -> tuple[str, str, str]:
     """Return how a command line ended, what is wrong with that, and its first error."""
+    end, _, err, wrong = _run(words)
+    last = next((line for line in err.splitlines() if "error: " in line), "")
+    return end, wrong, last
+
+
+def captured_end(words: Sequence[str]) -> tuple[str, str, str]:
+    """Return how a command line ended, what it printed on stdout, and what is wrong with it."""
+    end, out, _, wrong = _run(words)
+    return end, out, wrong
+
+
+def _run(words: Sequence[str]) -> tuple[str, str, str, str]:
+    """Return how a command line ended, what it printed, and what is wrong with that."""
     out, err = io.StringIO(), io.StringIO()
     main = cli.main if words[0] == "tilewright" else opt_tool.main
     sys.stdin = io.TextIOWrapper(io.BytesIO(MLIR.encode()))
@@ -204,11 +217,12 @@ def tried(words: Sequence[str]) -> tuple[str, str, str]:
     except SystemExit as left:
         code = left.code
     except TooLong:
-        return "too long", f"takes more than {LIMIT_S} s", ""
+        return "too long", out.getvalue(), err.getvalue(), f"takes more than {LIMIT_S} s"
     except BaseException as leaked:
-        return "leaked", f"leaks {type(leaked).__name__}: {leaked}", ""
-    last = next((line for line in err.getvalue().splitlines() if "error: " in line), "")
-    return f"exit code {code}", _wrong(code, err.getvalue()), last
+        problem = f"leaks {type(leaked).__name__}: {leaked}"
+        return "leaked", out.getvalue(), err.getvalue(), problem
+    wrong = _wrong(code, err.getvalue())
+    return f"exit code {code}", out.getvalue(), err.getvalue(), wrong
 
 
 def _wrong(code: object, err: str) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from tilewright.arrays import as_array, tensor_of
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, one_line
+from tilewright.frontend.arguments import check_tensor, check_values
 from tilewright.frontend.aten import dtype_name
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.mutation import check_writable, write_back
@@ -31,7 +32,9 @@ class Call:
 
     def values(self) -> list[Any]:
         """Tensors or arrays for `captured.inputs`: the call's, and the module's own."""
-        return [_with_values(i.name, self._tensors[i.node]) for i in self._captured.inputs]
+        for input in self._captured.inputs:
+            check_values(repr(input.name), self._tensors[input.node])
+        return [self._tensors[input.node] for input in self._captured.inputs]
 
     def results(self, values: Sequence[Any]) -> Any:
         """
@@ -59,7 +62,9 @@ def _matched_leaves(
     order = [name for name in example[1] if name in kwargs]
     named = {name: kwargs[name] for name in [*order, *(n for n in kwargs if n not in order)]}
     expected, structure = captured.example
-    given, found = pytree.tree_flatten(_in_order((args, named), example))
+    # A torch.Size becomes a tuple, as in the example.
+    rebuilt = pytree.tree_unflatten(*pytree.tree_flatten((args, named)))
+    given, found = pytree.tree_flatten(_in_order(rebuilt, example))
     if found != structure:
         was, now = (_shown(a, k) for a, k in (example, (args, kwargs)))
         raise UsageError(f"the program was compiled for the arguments {was}, not {now}")
@@ -116,36 +121,39 @@ def _check_leaf(place: str, like: Any, value: Any) -> None:
 
     if not isinstance(like, torch.Tensor):
         if not _is_same(value, like):
-            raise UsageError(f"argument {place} is baked in as {like!r}, and cannot be {value!r}")
+            was, now = _shortened(like), _shortened(value)
+            raise UsageError(f"argument {place} is baked in as {was}, and cannot be {now}")
         return
     if not isinstance(value, torch.Tensor | np.ndarray):
         raise UsageError(f"argument {place} is no tensor or array, but {type(value).__name__}")
-    if isinstance(value, torch.Tensor) and value.layout is not torch.strided:
-        layout = str(value.layout).removeprefix("torch.")
-        raise UsageError(f"argument {place} has the layout {layout}", remedy="call to_dense()")
+    if isinstance(value, torch.Tensor):
+        check_tensor(f"argument {place}", value)
     wanted, found = _kind(like), _kind(value)
     if wanted != found:
         raise UsageError(f"argument {place} is {found}, but the program was compiled for {wanted}")
 
 
+_MOST_CHARACTERS = 80
+"""Characters that messages show of a value."""
+
+
+def _shortened(value: Any) -> str:
+    """Return the text of a value on one line, and the beginning of a long one."""
+    text = one_line(repr(value))
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
+
+
 def _is_same(value: Any, like: Any) -> bool:
-    """Whether Python values are the same; two NaN are."""
-    if type(value) is not type(like):
-        return isinstance(value, int | float) and isinstance(like, int | float) and value == like
-    return value == like or (value != value and like != like)
+    """
+    Return whether a program does the same with both values of Python.
+
+    Results of 1, 1.0 and True have other dtypes, and 0.0 and -0.0 are other divisors. NumPy's
+    float64 is a float of Python's; two NaN are the same.
+    """
+    if isinstance(value, float) and isinstance(like, float):
+        return float(value).hex() == float(like).hex()
+    return type(value) is type(like) and (value is like or bool(value == like))
 
 
 def _kind(tensor: Any) -> str:
     return f"{dtype_name(tensor.dtype)}{list(tensor.shape)}"
-
-
-def _with_values(name: str, tensor: Any) -> Any:
-    """`tensor`, if it has values to run with."""
-    import torch
-    from torch._subclasses.fake_tensor import FakeTensor
-
-    if isinstance(tensor, FakeTensor):
-        raise UsageError(f"'{name}' is a fake tensor: it has no values to run with")
-    if isinstance(tensor, torch.Tensor) and tensor.is_meta:
-        raise UsageError(f"'{name}' is on the device meta: it has no values to run with")
-    return tensor

@@ -37,6 +37,7 @@ from tilewright.dialects.torch_op import TorchOp
 from tilewright.errors import UnsupportedError, UsageError, counted
 from tilewright.frontend.affine_values import Affine, iota, predicate
 from tilewright.frontend.argument_attributes import argument_attributes, result_attributes
+from tilewright.frontend.arguments import check_arguments
 from tilewright.frontend.aten import build_op, op_of_call, type_of, types_of
 from tilewright.frontend.export import break_down, export
 from tilewright.frontend.fold import fold
@@ -128,6 +129,7 @@ def capture(
 
     # A mode of the caller's would make fake what must have values: the constants of the program.
     with stage("capture the program"), unset_fake_temporarily():
+        check_arguments(args, kwargs or {})
         return capture_exported(_exported(function, args, dict(kwargs or {})))
 
 
@@ -233,6 +235,8 @@ def _checked_op(op_class: type[TorchOp], node: Any, values: Mapping[Any, SSAValu
     The op of a node. It is verified at once, while its place is known: fake tensors pass with some
     arguments that PyTorch refuses for real ones.
     """
+    import torch
+
     where = str(place_of_node(node) or "")
     types = types_of(node.meta["val"])
     try:
@@ -245,6 +249,12 @@ def _checked_op(op_class: type[TorchOp], node: Any, values: Mapping[Any, SSAValu
     except UnsupportedError as err:
         raise UnsupportedError(f"{node.target}: {err.message}", where=where) from err
     except VerifyException as err:
+        if (default := torch.get_default_dtype()) is not torch.float32:
+            raise UnsupportedError(
+                f"{node.target}: its result depends on the default dtype, {default}",
+                where=where,
+                remedy="torch.set_default_dtype(torch.float32) before, or give the dtype",
+            ) from err
         raise UsageError(f"{node.target}: {err}", where=where) from err
     return op
 

@@ -44,7 +44,7 @@ class Program:
         from torch.utils import _pytree as pytree
 
         if self.written and share_memory(inputs, self.written):
-            tell("a graph runs in PyTorch: an input that it writes shares memory with another")
+            tell("a graph runs in PyTorch: elements of an input that it writes share memory")
             return self.graph(*inputs)
         with torch.no_grad():
             results = self.compute(*inputs)

@@ -16,13 +16,16 @@ from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.aten import decompositions
 from tilewright.frontend.calling import check_kind, misfit
 from tilewright.frontend.composite_ops import handled_quickly
-from tilewright.frontend.export_errors import error_of_export, untraced
+from tilewright.frontend.export_errors import error_of_export, gradient, untraced
 from tilewright.frontend.kept_forms import forms_kept
 from tilewright.frontend.refusals import check_source, check_states, refused_in
 from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
 
-_ONE_TRACE = RLock()
+_TRACE = RLock()
 """Lock of tracing: PyTorch and we patch modules meanwhile, which other threads would see."""
+
+_traced: list[Any] = []
+"""The module that is traced now, by the thread that has the lock."""
 
 
 def export(
@@ -44,7 +47,7 @@ def export(
     args, kwargs = pytree.tree_map_only(torch.Tensor, alone, (args, kwargs))
     try:
         with ExitStack() as stack:
-            for context in (_ONE_TRACE, torch.no_grad(), _eval_mode(module), _quiet()):
+            for context in (_one_trace(module), torch.no_grad(), _eval_mode(module), _quiet()):
                 stack.enter_context(context)
             for wrapped in (subscripts_as_tensors, forms_kept):
                 stack.enter_context(wrapped(module))
@@ -88,7 +91,7 @@ def break_down(exported: Any) -> Any:
         return export(exported.module(), args, kwargs)
     check_source(exported)
     try:
-        with _ONE_TRACE, torch.no_grad(), _quiet():
+        with _one_trace(exported), torch.no_grad(), _quiet():
             return _decomposed(exported)
     except Exception as error:
         raise error_of_export(error) from error
@@ -106,6 +109,10 @@ def _as_module(function: Any) -> Any:
     import torch.export
     from torch import nn
 
+    if isinstance(function, torch.jit.ScriptModule | torch.jit.ScriptFunction):
+        raise UsageError(
+            "TorchScript cannot be captured", remedy="capture what the script was made of"
+        )
     if isinstance(function, nn.Module):
         return function
     if isinstance(function, torch.export.ExportedProgram):
@@ -174,6 +181,22 @@ def _surroundings(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 
 @contextmanager
+def _one_trace(program: Any) -> Generator[None]:
+    """Wait for traces of other threads. Raises `UsageError` within a trace of this one."""
+    with _TRACE:
+        if _traced:
+            raise UsageError(
+                "a program is captured or compiled while another one is captured",
+                remedy="call its function there, and leave compiling to the outer one",
+            )
+        _traced.append(program)
+        try:
+            yield
+        finally:
+            _traced.clear()
+
+
+@contextmanager
 def _eval_mode(module: Any) -> Generator[None]:
     """Eval mode for the module and all within, each given its own mode back at the end."""
     modes = {child: child.training for child in module.modules()}
@@ -212,8 +235,11 @@ def _check_constants(exported: Any) -> None:
     PyTorch 2.13 does so only where the inputs are real. Where they are fake it goes on with a
     constant that has no memory, and crashes.
     """
+    from torch._C._functorch import is_functorch_wrapped_tensor  # pyright: ignore
     from torch._subclasses.fake_tensor import FakeTensor
 
     for name, value in exported.constants.items():
+        if is_functorch_wrapped_tensor(value):
+            raise gradient()
         if "lifted_tensor_" in name and isinstance(value, FakeTensor):
             raise untraced()

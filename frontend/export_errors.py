@@ -22,6 +22,14 @@ def untraced() -> UnsupportedError:
     )
 
 
+def gradient() -> UnsupportedError:
+    """Return the error of a program that computes gradients of its own."""
+    return UnsupportedError(
+        "torch.func.grad and what is made of it are not supported",
+        remedy="compute what has no gradient, or write the derivative out",
+    )
+
+
 def _depends_on_values(error: BaseException) -> UnsupportedError:
     functions = {frame.name for frame in traceback.extract_tb(error.__traceback__)}
     # nn.TransformerEncoder and nn.TransformerDecoder do so if they are not told.
@@ -55,6 +63,11 @@ def _shared_inputs(error: BaseException) -> UnsupportedError:
 
 def _constant(error: BaseException) -> UnsupportedError:
     name = re.findall(r"Constant (\S+) is", str(error))[0]
+    if name.startswith("lifted_tensor_"):  # PyTorch's name for one without a name in a module
+        return UnsupportedError(
+            "the program writes to a tensor that is no input, and in no module",
+            remedy="pass it in, or make it a buffer of a module",
+        )
     return UnsupportedError(
         f"the program writes to {name!r}, which is a tensor but no buffer",
         remedy=f"register_buffer({name!r}, ...)",
@@ -71,6 +84,7 @@ def _place(error: BaseException) -> str:
 
 
 _KNOWN: tuple[tuple[str, str, Callable[[BaseException], TilewrightError]], ...] = (
+    ("AttributeError", "'Tensor' object has no attribute 'constant'", lambda error: gradient()),
     ("", "Expected a real tensor, not a FakeTensor", lambda error: untraced()),
     ("", "a fake tensor in the exported program", lambda error: untraced()),
     ("DynamicOutputShapeException", "", _shape_depends_on_values),

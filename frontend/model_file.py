@@ -19,10 +19,12 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
+from zipfile import BadZipFile, ZipFile
 
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.expression import Expression, seeded
 from tilewright.frontend.source import Place, error_at, error_of, first_line
+from tilewright.text_file import read_text_file
 
 _NAMED = re.compile(r"(?P<path>.*\.py):(?P<name>\w+(\.\w+)*)")
 
@@ -55,13 +57,23 @@ def _exported(path: str) -> Any:
     before = logging.root.manager.disable
     logging.disable(logging.ERROR)  # PyTorch reports with a traceback what it raises then
     try:
+        _check_sums(path)
         return torch.export.load(path)
+    except OSError as error:
+        raise UsageError(f"cannot read '{path}': {error.strerror or error}") from error
     except Exception as error:
         raise UsageError(
             f"cannot read '{path}': {first_line(error)}", remedy="torch.export.save writes one"
         ) from error
     finally:
         logging.disable(before)
+
+
+def _check_sums(path: str) -> None:
+    """Raise `BadZipFile` if a part of a ZIP file is damaged, which PyTorch does not look at."""
+    with ZipFile(path) as file:
+        if (part := file.testzip()) is not None:
+            raise BadZipFile(f"its part '{part}' is damaged")
 
 
 def _defined(path: str) -> list[str]:
@@ -73,9 +85,7 @@ def _defined(path: str) -> list[str]:
 
 def _parsed(path: str) -> ast.Module:
     try:
-        return ast.parse(Path(path).read_bytes(), path)
-    except OSError as error:
-        raise UsageError(f"cannot read '{path}': {error.strerror}") from error
+        return ast.parse(read_text_file(path), path)
     except SyntaxError as error:
         place = Place(path, error.lineno or 1, error.offset or 1)
         raise error_at(place, f"not Python: {error.msg}") from error

@@ -10,6 +10,7 @@ from typing import Any, cast
 from tilewright.arrays import tensor_of
 from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured
+from tilewright.frontend.overlap import overlaps_itself, share_elements
 from tilewright.frontend.signature import Input
 
 
@@ -27,7 +28,7 @@ def check_writable(captured: Captured, values: Sequence[Any]) -> None:
         if reason := _unwritable(value):
             raise UsageError(f"the program writes to its {_what(written)}, but that {reason}")
         for other in captured.inputs:
-            if other.node != written.node and _overlap(value, by_node[other.node]):
+            if other.node != written.node and share_elements(value, by_node[other.node]):
                 raise UsageError(
                     f"the program writes to its {_what(written)}, but that shares memory with "
                     f"{other.name!r}",
@@ -64,50 +65,11 @@ def _unwritable(value: Any) -> str:
     import numpy as np
     import torch
 
-    if isinstance(value, np.ndarray):
-        return "" if value.flags.writeable else "is read-only"
-    if not isinstance(value, torch.Tensor):
+    if not isinstance(value, torch.Tensor | np.ndarray):
         return f"is a {type(cast(object, value)).__name__}, which cannot be written"
-    if value.is_inference() and not torch.is_inference_mode_enabled():
+    if isinstance(value, np.ndarray) and not value.flags.writeable:
+        return "is read-only"
+    is_tensor = isinstance(value, torch.Tensor)
+    if is_tensor and value.is_inference() and not torch.is_inference_mode_enabled():
         return "is a tensor made in inference mode"
-    steps = zip(value.shape, value.stride(), strict=True)
-    if any(stride == 0 and size > 1 for size, stride in steps):
-        return "is expanded: several of its elements are one"
-    return ""
-
-
-def _overlap(one: Any, other: Any) -> bool:
-    """Whether two tensors or arrays share an element."""
-    import numpy as np
-    import torch
-    from torch._subclasses.fake_tensor import FakeTensor
-
-    if any(isinstance(value, FakeTensor) for value in (one, other)):
-        return False  # which has no memory, and cannot be run with either
-    devices = {
-        v.device if isinstance(v, torch.Tensor) else torch.device("cpu") for v in (one, other)
-    }
-    return len(devices) == 1 and np.shares_memory(_addresses(one), _addresses(other))
-
-
-def _addresses(value: Any) -> Any:
-    """An array of the bytes where a tensor or array lies, to be asked where, and never read."""
-    import numpy as np
-
-    if isinstance(value, np.ndarray):
-        return cast(Any, value)
-    return np.asarray(_Extent(value))
-
-
-class _Extent:
-    """A tensor's memory, on whatever device, in NumPy's array interface."""
-
-    def __init__(self, tensor: Any):
-        size = tensor.element_size()
-        self.__array_interface__ = {
-            "version": 3,
-            "data": (tensor.data_ptr(), True),
-            "shape": tuple(tensor.shape),
-            "strides": tuple(size * stride for stride in tensor.stride()),
-            "typestr": f"|V{size}",
-        }
+    return "has elements that share memory with each other" if overlaps_itself(value) else ""

@@ -38,7 +38,7 @@ def check_source(exported: Any) -> None:
     _check_names(exported)
     _check_layouts(exported)
     _check_sizes(exported)
-    _check_ranks(exported)
+    _check_extents(exported)
     _check_dtypes(exported)
 
 
@@ -66,7 +66,7 @@ def check(exported: Any) -> None:
     """Raise `UnsupportedError` for what the compiler cannot do with a program broken down."""
     _check_layouts(exported)
     _check_sizes(exported)
-    _check_ranks(exported)
+    _check_extents(exported)
     _check_ops(exported)
     _check_dtypes(exported)
 
@@ -142,15 +142,21 @@ def _check_sizes(exported: Any) -> None:
             )
 
 
-def _check_ranks(exported: Any) -> None:
-    """Raise if a tensor has more dims than NumPy's arrays can have."""
+_MOST_ELEMENTS = 1 << 58
+"""Number of elements of a tensor whose size in bits fits 64 bits with any dtype."""
+
+
+def _check_extents(exported: Any) -> None:
+    """Raise if a tensor has more dims than NumPy's arrays can have, or more elements than ours."""
     for node in exported.graph.nodes:
         for tensor in tensors_of(node.meta.get("val")):
             if tensor.dim() > MAX_RANK:
-                raise UnsupportedError(
-                    f"{_what(node)} has {tensor.dim()} dims; at most {MAX_RANK} are supported",
-                    where=_where(node),
-                )
+                found = f"{tensor.dim()} dims; at most {MAX_RANK}"
+            elif tensor.numel() > _MOST_ELEMENTS:
+                found = f"{tensor.numel()} elements; at most {_MOST_ELEMENTS}"
+            else:
+                continue
+            raise UnsupportedError(f"{_what(node)} has {found} are supported", where=_where(node))
 
 
 _UNKNOWN = "PyTorch operators that are not supported"

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs that a graph of Dynamo's writes in place: which outputs and other inputs they are."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from tilewright.errors import UnsupportedError
+from tilewright.frontend.overlap import overlaps_itself
 
 
 def is_output(graph: Any, output: int, position: int) -> bool:
@@ -24,9 +25,9 @@ def is_output(graph: Any, output: int, position: int) -> bool:
     return reference(one.untyped_storage()) == reference(other.untyped_storage())
 
 
-def share_memory(inputs: Sequence[Any], written: Iterable[int]) -> bool:
+def share_memory(inputs: Sequence[Any], written: Collection[int]) -> bool:
     """
-    Whether one of the inputs that are written may share an element with another input.
+    Whether an element of the inputs that are written may be another one too, of any input.
 
     The program was captured with separate ones, and would not see the change.
     """
@@ -34,6 +35,8 @@ def share_memory(inputs: Sequence[Any], written: Iterable[int]) -> bool:
 
     tensors = {n: v for n, v in enumerate(inputs) if isinstance(v, torch.Tensor)}
     spans = {n: _span(tensor) for n, tensor in tensors.items()}
+    if any(overlaps_itself(tensors[n]) for n in written):
+        return True
     return any(
         n != other and spans[n][0] < spans[other][1] and spans[other][0] < spans[n][1]
         for n in written

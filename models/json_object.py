@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from tilewright.errors import UsageError
+from tilewright.text_file import read_text_file
 
 
 def read_object(path: Path) -> dict[str, Any]:
     """The object in a file. Raises `UsageError` if it cannot be read, or holds something else."""
     try:
-        text = path.read_text(encoding="utf-8")
-        found = as_object(json.loads(text, parse_constant=_refuse))
-    except OSError as error:
-        raise UsageError(f"cannot read '{path}': {error.strerror}") from error
+        found = as_object(json.loads(read_text_file(path), parse_constant=_refuse))
     except ValueError as error:
         raise UsageError(f"'{path}' is not JSON: {error}") from error
     except RecursionError as error:

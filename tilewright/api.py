@@ -7,8 +7,8 @@ The Python API: `capture`, `lower`, `interpret` and `compile`, as `tilewright.co
     print(program.cuda_source)       # or program.ir("tile")
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn, cast
@@ -24,6 +24,7 @@ from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.report import StaticReport, report_of
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import UsageError
+from tilewright.frontend.arguments import check_tensor, check_values
 from tilewright.frontend.call import Call
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.capture import capture as capture_call
@@ -79,7 +80,7 @@ def lower(
 
 def _checked(db: object) -> Db:
     """`db` if it is a path or a bool; `UsageError` otherwise."""
-    if not isinstance(db, str | Path | bool):
+    if not isinstance(db, str | Path | bool) or db == "":
         raise UsageError(f"db is a path or a bool, not {db!r}")
     return db
 
@@ -99,9 +100,15 @@ def interpret(module: ModuleOp | Captured, *arrays: Any) -> list[np.ndarray[Any,
     `capture` gives, the inputs that the program writes in place are written, and the results are
     those that the user's function returns; of IR alone all results of `@main` are returned.
     """
+    import torch
+
     ir = _module_of(module)
     if level_of(ir) is Level.CUDA:
         raise UsageError("CUDA IR has no interpreter", remedy="interpret a higher level")
+    for position, value in enumerate(arrays):
+        if isinstance(value, torch.Tensor):
+            check_tensor(f"argument {position} of @main", value)
+            check_values(f"argument {position} of @main", value)
     if not isinstance(module, Captured):
         return interpreters.interpret(ir, *map(as_array, arrays))
     if len(arrays) == len(module.inputs):
@@ -156,9 +163,14 @@ class CompiledProgram:
     """The GPU architecture that it is compiled for."""
     db: Db = True
     """Where schedules are looked up, as `compile` says."""
+    _called: Callable[..., Any] = field(init=False)
 
     def __post_init__(self) -> None:
+        import torch
+
         _ = self.plan  # what cannot be compiled is an error now, not at the first call
+        # Of a caller that torch.compile traces, Dynamo would trace what runs kernels here, too.
+        vars(self)["_called"] = cast(Any, torch.compiler).disable(self._results)
 
     def __repr__(self) -> str:
         names = [*dict.fromkeys(launch.kernel for launch in self.kernels)]
@@ -225,6 +237,9 @@ class CompiledProgram:
         compilation in number, shape, dtype, or in a Python value, and for one that is written and
         cannot be. On a GPU the kernels are queued on PyTorch's current stream.
         """
+        return self._called(*args, **kwargs)
+
+    def _results(self, *args: Any, **kwargs: Any) -> Any:
         from torch._subclasses.fake_tensor import unset_fake_temporarily
 
         # A mode of the caller's would make fake what is computed here.

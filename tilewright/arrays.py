@@ -4,6 +4,8 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
+from tilewright.errors import UsageError
+
 ROUNDOFF: Mapping[str, float] = {
     "float64": 2.0**-53,
     "float32": 2.0**-24,
@@ -38,17 +40,31 @@ def array_of(tensor: Any) -> Any:
 
 
 def tensor_of(value: Any) -> Any:
-    """An array's elements as a tensor of the same dtype, on the CPU; a tensor as it is."""
+    """
+    An array's elements as a tensor of the same dtype, on the CPU; a tensor as it is.
+
+    Raises `UsageError` for a dtype that PyTorch does not have.
+    """
     import numpy as np
     import torch
 
     if isinstance(value, torch.Tensor):
         return value
     array = np.asarray(value)
-    array = array if array.flags.writeable else array.copy()
-    if cast(Any, array.dtype).name != "bfloat16":
-        return torch.as_tensor(array)
-    return torch.as_tensor(array.view(np.int16)).view(torch.bfloat16)
+    array = array if array.flags.writeable and _has_tensor_strides(array) else array.copy()
+    if is_bfloat16 := cast(Any, array.dtype).name == "bfloat16":
+        array = array.view(np.int16)
+    try:
+        # as_tensor would go to the user's default device
+        tensor = cast(Any, torch).from_numpy(array)
+    except (TypeError, ValueError) as err:
+        raise UsageError(f"PyTorch has no tensors of NumPy's dtype {array.dtype}") from err
+    return tensor.view(torch.bfloat16) if is_bfloat16 else tensor
+
+
+def _has_tensor_strides(array: Any) -> bool:
+    """Whether PyTorch, which counts in elements and not backwards, takes the array as it lies."""
+    return all(step >= 0 and step % array.itemsize == 0 for step in array.strides)
 
 
 def as_array(value: Any) -> Any:

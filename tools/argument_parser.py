@@ -21,6 +21,10 @@ _ONE_OF = re.compile(r"one of the arguments (.+) is required")
 """What argparse says where none of several options is given."""
 
 
+_PATHS = ("FILE", "FOLDER", "MODEL", "SUITE", "SOURCE", "input_file", "output_file")
+"""Arguments that name a file or a folder, by their metavar, or by what xDSL calls them."""
+
+
 class ArgumentParser(argparse.ArgumentParser):
     """argparse's parser; a mistake is one line, and an unknown word is reported before others."""
 
@@ -63,6 +67,12 @@ class ArgumentParser(argparse.ArgumentParser):
         if not name.startswith("--"):
             return name[:2] in self._option_string_actions
         return self.allow_abbrev and any(o.startswith(name) for o in self._option_string_actions)
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Return the value of a word. An empty name of a file is mostly a variable without one."""
+        if not arg_string and (action.metavar in _PATHS or action.dest in _PATHS):
+            raise argparse.ArgumentError(action, "the name is empty")
+        return super()._get_value(action, arg_string)  # pyright: ignore
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Report a value outside of the choices of `action`."""

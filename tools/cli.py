@@ -37,6 +37,7 @@ from tilewright.tools.options import (
     simcheck,
     tune,
 )
+from tilewright.tools.output_conflicts import check_outputs
 from tilewright.tools.sources import check_sources
 from tilewright.tools.streams import open_closed_streams
 from tilewright.tools.warning_lines import warnings_of_one_line
@@ -70,6 +71,7 @@ def _run(argv: Sequence[str]) -> int:
     try:
         args = _parsed(argv)
         check_sources(args)
+        check_outputs(args)
         with warnings_of_one_line():
             with import_module("tilewright.tools.written").reporting_written(), _progress(args):
                 return import_module(f"tilewright.tools.{args.command}").run(args)

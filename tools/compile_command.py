@@ -8,7 +8,6 @@ import argparse
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from io import StringIO
-from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
@@ -54,7 +53,6 @@ def _check(args: argparse.Namespace, level: Level) -> None:
     for option, path in (("-o", args.output), ("--plan", args.plan)):
         if args.json == path == "-":
             raise UsageError(f"--json - has stdout for itself: {option} takes a file then")
-    _check_apart(args)
     check_path(args.json)
     check_path(args.plan)
     if not _writes_folder(args, level):
@@ -74,17 +72,6 @@ def _check(args: argparse.Namespace, level: Level) -> None:
     if args.schedule and not _has_kernels(level):
         says = f"--schedule is for kernels, and level {level} has none"
         raise UsageError(says, remedy="take loop or a level below")
-
-
-def _check_apart(args: argparse.Namespace) -> None:
-    """Raise where two outputs are to go into one file."""
-    named = {"-o": args.output, "--plan": args.plan, "--json": args.json}
-    taken: dict[Path, str] = {}
-    for option, path in named.items():
-        if path is None or path == "-":
-            continue
-        if (other := taken.setdefault(Path(path).absolute(), option)) != option:
-            raise UsageError(f"{other} and {option} write the same file '{path}'")
 
 
 def _wants_report(args: argparse.Namespace) -> bool:

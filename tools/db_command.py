@@ -118,7 +118,7 @@ def _export(args: argparse.Namespace, path: Path) -> None:
             write_goldens(Path(args.goldens), notes, database.best_of_each())
             return
         text = "".join(to_lines(notes.values(), database.records()))
-    write_text(args.file, text)
+    write_text(args.exported, text)
 
 
 def _import(args: argparse.Namespace, path: Path) -> None:

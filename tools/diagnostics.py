@@ -76,6 +76,8 @@ def explain(err: BaseException) -> tuple[str, int]:
             return "error: the target's options end too early", 2
         case DiagnosticException():
             return str(err), 1
+        case FileNotFoundError(filename=None):  # as `os.getcwd` raises it
+            return "error: the current folder has been deleted", 2
         case OSError():  # without a file's name it is of stdout, as on a full disk
             what = "write" if err.filename is None else f"open '{err.filename}'"
             code = 1 if err.filename is None or is_of_the_device(err) else 2

@@ -2,8 +2,8 @@
 """Reading IR from text so that every later complaint can point back at the source."""
 
 import re
-import sys
 from bisect import bisect_right
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from dataclasses import replace
 from io import BytesIO, StringIO
@@ -22,6 +22,7 @@ from xdsl.utils.mlir_lexer import MLIRLexer
 from tilewright.errors import TilewrightError, UsageError, did_you_mean
 from tilewright.passes.lowering import context
 from tilewright.passes.verification import InvalidOpError, verify_module
+from tilewright.text_file import read_text_file
 from tilewright.tools.bounded_parser import BoundedParser
 from tilewright.tools.diagnostics import (
     PlacedParseError,
@@ -124,15 +125,11 @@ class SourceParser(BoundedParser):
 
 def read_bytes(path: str) -> BytesIO:
     """The contents of a text file, or of stdin for `-`; `UsageError` if it is none."""
+    data = read_text_file(path).removeprefix(BOM_UTF8)  # some editors begin files with it
     try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
         data.decode("utf-8")
-    except OSError as err:
-        raise UsageError(f"cannot read '{path}': {err.strerror}") from err
     except UnicodeDecodeError as err:
         raise UsageError(f"cannot read '{path}': it is not text") from err
-    if b"\0" in data:
-        raise UsageError(f"cannot read '{path}': it is not text")
     return BytesIO(data)
 
 

@@ -25,6 +25,7 @@ from xdsl.irdl import (
 
 from tilewright.dialects.torch import FAMILIES, OPS, ops_of
 from tilewright.dialects.torch_op import TorchOp, python_value
+from tilewright.errors import UsageError
 from tilewright.frontend.unsupported import UNSUPPORTED, Refusal, refusal_named
 
 
@@ -114,8 +115,12 @@ def overload_of(op: type[TorchOp]) -> Overload:
 
 
 def _paragraphs(doc: str | None) -> list[str]:
-    """The paragraphs of a docstring, each on one line."""
-    assert doc is not None
+    """Return the paragraphs of a docstring, each on one line."""
+    if doc is None:
+        raise UsageError(
+            "the table is made of docstrings, which Python leaves out with -OO",
+            remedy="unset PYTHONOPTIMIZE",
+        )
     return [" ".join(paragraph.split()) for paragraph in doc.split("\n\n")]
 
 

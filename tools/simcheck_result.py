@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from tilewright.errors import UsageError
+from tilewright.text_file import read_text_file
 from tilewright.tools.output_path import write_text
 from tilewright.tools.terminal import show, table
 
@@ -120,14 +121,12 @@ def _stored(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        stored = json.loads(path.read_text())
+        stored = json.loads(read_text_file(path))
         _ = (
             stored["environment"].items(),
             [(row["name"], row["facts"]) for row in stored["kernels"]],
         )
-    except OSError as err:
-        raise UsageError(f"cannot read '{path}': {err.strerror}") from err
-    except (ValueError, KeyError, TypeError, AttributeError) as err:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as err:
         raise UsageError(
             f"'{path}' holds something else than results", remedy="give --json another file"
         ) from err

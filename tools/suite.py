@@ -6,13 +6,15 @@ An expression is code, which is run as that of `-c`. All else is data.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tilewright.errors import UsageError
+from tilewright.errors import UsageError, one_line
 from tilewright.frontend.expression import Expression
+from tilewright.text_file import read_text_file
 from tilewright.tools.suite_inputs import Special, special_inputs, special_tensor, statement
 
 _NO_CASES = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
@@ -93,17 +95,29 @@ class Case:
 
 def read_cases(path: str | Path, pattern: str = "") -> Iterator[Case]:
     """The cases whose name contains `pattern`, in the order of the file."""
-    try:
-        cases = [_case(entry) for entry in json.loads(Path(path).read_text())["cases"]]
-    except OSError as err:
-        raise UsageError(f"cannot read '{path}': {err.strerror}") from err
-    except _NO_CASES as err:
-        raise UsageError(
-            f"'{path}' is no list of cases", remedy="benchmarks/suite84.json shows what one is"
-        ) from err
+    with _no_list(path):
+        entries: Any = json.loads(read_text_file(path))["cases"]
+        numbered = [*enumerate(entries)]
+    cases: list[Case] = []
+    for number, entry in numbered:
+        with _no_list(path, f"case {number} "):
+            cases.append(_case(entry))
     if not cases:
         raise UsageError(f"'{path}' has no cases")
     yield from (case for case in cases if pattern in case.name)
+
+
+@contextmanager
+def _no_list(path: str | Path, where: str = "it ") -> Generator[None]:
+    """Raise `UsageError` that says why a file is no list of cases, for errors of `_NO_CASES`."""
+    try:
+        yield
+    except _NO_CASES as err:
+        reason = f"has no {err}" if isinstance(err, KeyError) else f"is wrong: {one_line(err)}"
+        raise UsageError(
+            f"'{path}' is no list of cases: {where}{reason}",
+            remedy="benchmarks/suite84.json shows what one is",
+        ) from err
 
 
 def _case(entry: dict[str, Any]) -> Case:

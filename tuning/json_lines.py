@@ -2,32 +2,37 @@
 """
 Measurements as text, to carry from one machine to another: JSON, an object a line.
 
-    {"tilewright": "measurements", "schema": 1}
+    {"tilewright": "measurements", "schema": 2}
     {"kernel": "8bbb...", "name": "matmul", "about": "matmul(...) -> ...", "inputs": [...], ...}
     {"kernel": "8bbb...", "device": "NVIDIA H100", ..., "schedule": "tileify,...", "us": 12.5, ...}
 
-Lines with a schedule are measurements, others say what a kernel is. Files may be joined end to end.
+Lines with a schedule are measurements, others say what a kernel is; both end in a checksum. Files
+may be joined end to end. Version 1 had no checksums.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
 from typing import Any, cast
 
 from tilewright.errors import UsageError
 from tilewright.tuning.key import KernelNote, Record
 from tilewright.tuning.record_fields import FieldError, in_utc, note_of, record_of
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the lines."""
+
+_CHECKSUM = "checksum"
+_DIGEST_BYTES = 8
 
 
 def to_lines(notes: Iterable[KernelNote], records: Iterable[Record]) -> Iterator[str]:
     """The lines of a file, each with its end."""
     yield _line({"tilewright": "measurements", "schema": SCHEMA})
     for note in notes:
-        yield _line(note._asdict())
+        yield _line(_with_checksum(note._asdict()))
     for record in records:
-        yield _line(as_json(record))
+        yield _line(_with_checksum(as_json(record)))
 
 
 def as_json(record: Record) -> dict[str, Any]:
@@ -70,7 +75,11 @@ def _read(line: str, where: str, is_first: bool) -> Record | KernelNote | None:
 
 def _understood(fields: Mapping[str, Any], is_first: bool) -> Record | KernelNote | None:
     if not is_first and "tilewright" not in fields:
-        return _measured(fields) if "schedule" in fields else note_of(fields)
+        content = {name: value for name, value in fields.items() if name != _CHECKSUM}
+        found = _measured(content) if "schedule" in content else note_of(content)
+        if _CHECKSUM in fields and _with_checksum(content) != fields:
+            raise FieldError("its checksum is another one")
+        return found
     _check_schema(fields.get("schema") if "tilewright" in fields else None)
     return None
 
@@ -89,11 +98,17 @@ def _check_schema(schema: object) -> None:
         raise UsageError(
             "this is no file of measurements", remedy="tilewright db export writes one"
         )
-    if type(schema) is not int or schema != SCHEMA:
+    if type(schema) is not int or not 1 <= schema <= SCHEMA:
         raise UsageError(
             f"its lines are of version {json.dumps(schema)}, and this Tilewright knows {SCHEMA}",
             remedy="update Tilewright",
         )
+
+
+def _with_checksum(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a line with the digest of those before it."""
+    digest = blake2b(_line(fields).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    return {**fields, _CHECKSUM: digest}
 
 
 def _line(fields: Mapping[str, Any]) -> str:

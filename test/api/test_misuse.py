@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 import torch
 from needs import needs_nvrtc
+from torch.testing._internal.two_tensor import TwoTensor
 
 import tilewright
-from tilewright.errors import UsageError
+from tilewright.errors import UnsupportedError, UsageError
 
 X = torch.ones(4, 6)
 
@@ -54,6 +55,10 @@ MISTAKES: dict[str, tuple[Callable[[Any], object], str]] = {
     "database": (
         lambda captured: api.compile(torch.relu, X, db=3),
         "db is a path or a bool, not 3",
+    ),
+    "an empty name of a database": (
+        lambda captured: api.compile(torch.relu, X, db=""),
+        "db is a path or a bool, not ''",
     ),
     "no database": (
         lambda captured: api.lower(captured, "loop", db=None),
@@ -101,6 +106,181 @@ MISTAKES: dict[str, tuple[Callable[[Any], object], str]] = {
     "a copy": (copy.deepcopy, "a capture is neither copied nor pickled"),
     "a pickle": (pickle.dumps, "a capture is neither copied nor pickled"),
 }
+
+
+def plus_one(x: Any) -> Any:
+    """Add a number."""
+    return x + 1
+
+
+def plus_ones(x: Any) -> Any:
+    """Add a tensor of the default dtype."""
+    return x + torch.ones(6)
+
+
+def summed(x: Any) -> Any:
+    """Add all elements."""
+    return x.sum()
+
+
+def added(x: Any) -> Any:
+    """Write to a tensor that is no argument."""
+    return TOTAL.add_(x)
+
+
+def applied(x: Any, layer: Any) -> Any:
+    """Call an argument."""
+    return layer(x)
+
+
+def calling(program: Any) -> Callable[[Any], Any]:
+    """Make a function that calls a program."""
+
+    def called(x: Any) -> Any:
+        return program(x) + 1
+
+    return called
+
+
+TOTAL = torch.zeros(4, 6)
+NESTED = cast(Any, torch).nested.nested_tensor([torch.ones(2), torch.ones(3)])
+
+UNFIT: dict[str, tuple[Any, str]] = {
+    "sparse": (X.to_sparse(), "has the layout sparse_coo (call to_dense())"),
+    "nested": (NESTED, "is a nested tensor (call to_padded_tensor())"),
+    "wrapped": (TwoTensor(X, X), "is a TwoTensor, which wraps other tensors (pass those)"),
+}
+
+
+@pytest.mark.parametrize("kind", UNFIT)
+def test_tensors_that_are_no_plain_ones_are_refused_wherever_they_come_in(kind: str):
+    value, message = UNFIT[kind]
+    with pytest.raises(UsageError) as caught:
+        tilewright.compile(torch.relu, value)
+    assert str(caught.value) == f"argument [0] {message}"
+    with pytest.raises(UsageError) as caught:
+        tilewright.compile(torch.relu, X)(value)
+    assert str(caught.value) == f"argument [0] {message}"
+    with pytest.raises(UsageError) as caught:
+        tilewright.interpret(tilewright.capture(torch.relu, X), value)
+    assert str(caught.value) == f"argument 0 of @main {message}"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shown"), [(">f4", ">f4"), ("O", "object"), ("U1", "<U1"), ("M8[D]", "datetime64[D]")]
+)
+def test_arrays_of_dtypes_that_pytorch_does_not_have_are_refused(dtype: str, shown: str):
+    with pytest.raises(UsageError) as caught:
+        tilewright.capture(torch.relu, np.zeros(3, dtype))
+    assert str(caught.value) == f"PyTorch has no tensors of NumPy's dtype {shown}"
+
+
+@needs_nvrtc
+def test_arrays_may_lie_as_no_tensor_does():
+    backwards = np.arange(3, dtype=np.float32)[::-1]
+    field = np.ones(3, [("a", "i1"), ("b", "f4")])["b"]
+    for array in (backwards, field):
+        program = tilewright.compile(plus_one, array, device="sim")
+        np.testing.assert_array_equal(program(array), array + 1)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("baked", "other"), [(1, 1.0), (1, True), (1.0, 1), (0.0, -0.0), (2, np.int64(2))]
+)
+def test_equal_numbers_of_other_kinds_are_other_values(baked: Any, other: Any):
+    program = tilewright.compile(torch.mul, torch.arange(3), baked, device="sim")
+    with pytest.raises(UsageError, match="is baked in as"):
+        program(torch.arange(3), other)
+    assert program(torch.arange(3), baked).dtype == (torch.arange(3) * baked).dtype
+
+
+def test_long_values_are_shortened_in_errors():
+    program = tilewright.compile(torch.mul, X, 1.0, device="sim")
+    with pytest.raises(UsageError) as caught:
+        program(X, "x" * 1000)
+    assert len(str(caught.value)) < 200
+
+
+@needs_nvrtc
+def test_a_size_is_a_tuple():
+    program = tilewright.compile(torch.reshape, X, X.T.shape, device="sim")
+    assert program(X, X.T.shape).shape == program(X, (6, 4)).shape == (6, 4)
+
+
+def test_a_module_is_no_argument():
+    with pytest.raises(UsageError, match=r"argument \[1\] is a module, ReLU"):
+        tilewright.capture(applied, X, torch.nn.ReLU())
+
+
+@pytest.mark.parametrize("compiles", [tilewright.compile, tilewright.capture])
+def test_nothing_is_captured_while_something_is(compiles: Any):
+    def nested(x: Any) -> Any:
+        return compiles(torch.relu, x)
+
+    with pytest.raises(UsageError, match="compiled while another one is captured"):
+        tilewright.capture(nested, X)
+    tilewright.capture(torch.relu, X)
+
+
+def test_a_program_is_not_called_by_what_is_traced():
+    program = tilewright.compile(torch.relu, X, device="sim")
+    with pytest.raises(UsageError, match="calls what the program was compiled from"):
+        tilewright.capture(calling(program), X)
+    with pytest.raises(UsageError, match=r"traced by a transform of torch\.func"):
+        torch.vmap(program)(X[None])
+
+
+@needs_nvrtc
+def test_a_function_that_torch_compile_traces_may_call_a_program():
+    program = tilewright.compile(torch.neg, X, device="sim")
+    compiled = cast(Any, torch).compile(calling(program), backend="eager")
+    assert torch.equal(compiled(3 * X), -3 * X + 1)
+
+
+@needs_nvrtc
+def test_the_default_device_is_not_where_values_go():
+    with torch.device("meta"):
+        result = tilewright.compile(torch.neg, X, device="sim")(X)
+    assert torch.equal(result, -X)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_script_is_refused():
+    with pytest.raises(UsageError, match="TorchScript cannot be captured"):
+        tilewright.capture(cast(Any, torch).jit.trace(torch.nn.ReLU(), X), X)
+
+
+REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
+    "gradients": (torch.func.grad(summed), r"torch\.func\.grad and what is made of it"),
+    "gradients of several": (torch.vmap(torch.func.grad(summed)), r"torch\.func\.grad and"),
+    "a constant that is written": (
+        added,
+        "writes to a tensor that is no input, and in no module",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_refused_is_named(kind: str):
+    function, message = REFUSED[kind]
+    with pytest.raises(UnsupportedError, match=message):
+        tilewright.capture(function, X)
+
+
+def test_a_tensor_too_large_for_any_index_is_refused():
+    x = torch.empty(2**62, dtype=torch.int8, device="meta")
+    with pytest.raises(UnsupportedError, match="the input 'x' has 4611686018427387904 elements"):
+        tilewright.compile(plus_one, x)
+
+
+def test_the_default_dtype_is_named_where_a_result_depends_on_it():
+    torch.set_default_dtype(torch.float64)
+    try:
+        with pytest.raises(UnsupportedError, match=r"the default dtype, torch\.float64"):
+            tilewright.capture(plus_ones, X)
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

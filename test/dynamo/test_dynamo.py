@@ -237,8 +237,18 @@ def test_inputs_that_are_written_and_share_memory_are_left_to_pytorch(compiler: 
     apart = torch.zeros(2, 4)
     assert compiled(apart[0], apart[1]).tolist() == [0.0] * 4
     both = torch.zeros(6)
-    with pytest.warns(NotCompiled, match="shares memory"):
+    with pytest.warns(NotCompiled, match="share memory"):
         assert compiled(both[:4], both[2:]).tolist() == [2.0, 2.0, 0.0, 0.0]
+
+
+def test_an_input_that_is_written_and_overlaps_itself_is_left_to_pytorch(compiler: Interpreted):
+    def shift(x: Tensor) -> Tensor:
+        return x.add_(1)
+
+    compiled = compiler.compile(shift)
+    windows, wanted = (torch.zeros(20).as_strided((4, 5), (2, 1)) for _ in range(2))
+    with pytest.warns(NotCompiled, match="share memory"):
+        assert torch.equal(compiled(windows), wanted.add_(1))
 
 
 def test_tensors_that_kernels_cannot_take_are_left_to_pytorch(compiler: Interpreted):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models from `model.pt2` and `file.py:NAME`: what they are called with, and what is missing."""
 
+import re
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -249,6 +250,14 @@ def test_a_pt2_file_has_its_inputs(models: Path):
         assert [i.name for i in found.mutated] == ["count"]
         assert torch.equal(found.inputs[3].tensor, program.example_inputs[0][0])
         assert "torch.linear" in str(found.module)
+
+
+def test_a_pt2_file_whose_weights_are_damaged_is_refused(models: Path):
+    program, path = saved(models / "m.pt2"), models / "m.pt2"
+    content, weight = path.read_bytes(), program.state_dict["fc.weight"].detach().numpy().tobytes()
+    at = content.index(weight)
+    path.write_bytes(content[:at] + bytes([weight[0] ^ 1]) + content[at + 1 :])
+    assert re.fullmatch(r"cannot read 'm\.pt2': .* '.*weight_?\S*' is damaged.*", said("m.pt2"))
 
 
 def test_a_pt2_file_with_open_sizes_takes_those_of_its_inputs(models: Path):

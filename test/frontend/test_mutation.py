@@ -186,7 +186,7 @@ def test_what_cannot_be_written_is_refused():
         inference = torch.zeros(3)
     for value, reason in (
         (frozen(np.zeros(3, np.float32)), "input 'x', but that is read-only"),
-        (torch.zeros(1).expand(3), "several of its elements are one"),
+        (torch.zeros(1).expand(3), "elements that share memory with each other"),
         (inference, "made in inference mode"),
     ):
         with pytest.raises(UsageError, match=reason):

@@ -78,7 +78,6 @@ _WRITERS = {
     "codegen/whole_file.py": "writes files whole",
     "models/folder.py": "writes a folder whole, which is renamed",
     "tools/run_lines.py": "redirects the output of a test to a file, as a shell does",
-    "tools/streams.py": "opens the null device",
 }
 """Files that may write files themselves, and why; all others call them."""
 

@@ -155,12 +155,12 @@ def test_where_no_fault_of_the_suite_is_to_blame_the_exit_code_is_1(
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (None, "is no list of cases (benchmarks/suite84.json shows what one is)"),
+        (None, "is no list of cases: it is wrong: list indices must be"),
         ({"dtype": "float16"}, "case 'matmul.small' is float16; suites are float32"),
         ({"expression": "torch.no_such(t0)"}, "no_such"),
         ({"expression": "t0 @ t1 +"}, "matmul.small"),
         ({"expression": "t0 @ t0"}, "matmul.small"),
-        ({"flops": None, "name": None}, "is no list of cases"),
+        ({"flops": None, "name": None}, "is no list of cases: case 0 is wrong: int() argument"),
         ({"input_notes": "t0 = "}, "case 'matmul.small': its input_notes are no data: 't0 = ' ("),
         (
             {"input_notes": "t9 = torch.full((64,96), 1)"},
@@ -194,6 +194,17 @@ def test_mistakes_in_a_suite(
     assert err.startswith("error: ")
     assert complaint in err
     assert "Traceback" not in err
+
+
+def test_the_case_of_a_suite_that_lacks_a_field_is_named(
+    tmp_path: Path, tilewright: Tilewright
+) -> None:
+    path = tmp_path / "suite.json"
+    lacking = {name: value for name, value in CASES[0].items() if name != "seq_len"}
+    path.write_text(json.dumps({"cases": [CASES[0], lacking]}))
+    code, _, err = tilewright("bench", "--static", str(path))
+    assert code == 2
+    assert "suite.json' is no list of cases: case 1 has no 'seq_len' (" in err
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 """`tilewright db`: what it shows of a database, and what it carries to another."""
 
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -212,7 +213,7 @@ HEAD = '{"tilewright": "measurements", "schema": 1}\n'
         ("", "error: 'in.jsonl' is empty"),
         ("{}\n", "in.jsonl:1: error: this is no file of measurements (tilewright db export"),
         ("junk\n", "in.jsonl:1: error: this is no measurement"),
-        (HEAD.replace("1}", "2}"), "in.jsonl:1: error: its lines are of version 2, and this"),
+        (HEAD.replace("1}", "3}"), "in.jsonl:1: error: its lines are of version 3, and this"),
         (f'{HEAD}{{"schedule": "tileify"}}\n', "in.jsonl:2: error: this is no measurement"),
         (f"{HEAD}[]\n", "in.jsonl:2: error: this is no measurement"),
         (f"{HEAD}{'[' * 100_000}\n", "in.jsonl:2: error: this is no measurement"),
@@ -251,6 +252,24 @@ def test_values_that_cannot_be(
     code, _, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
     assert code == 2
     assert "this is no measurement" in err
+
+
+def test_a_digit_that_has_changed_is_found(tilewright: Tilewright, db: str, tmp_path: Path):
+    text = told(tilewright("db", "export", "--db", db))
+    (tmp_path / "in.jsonl").write_text(text.replace("2.5", "2.4"))
+    code, _, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
+    assert code == 2
+    assert err.endswith("error: this is no measurement: its checksum is another one\n")
+
+
+def test_lines_of_the_first_version_had_no_checksums(
+    tilewright: Tilewright, db: str, tmp_path: Path
+) -> None:
+    text = told(tilewright("db", "export", "--db", db))
+    old = re.sub(r', "checksum": "\w+"}', "}", text).replace('"schema": 2', '"schema": 1')
+    (tmp_path / "in.jsonl").write_text(old)
+    assert tilewright("db", "import", "in.jsonl", "--db", "new.sqlite").code == 0
+    assert told(tilewright("db", "export", "--db", "new.sqlite")) == text
 
 
 FIELDS = {

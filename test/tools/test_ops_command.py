@@ -3,6 +3,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,16 @@ from tilewright.tools.ops_table import Family, arguments_of, families
 
 PAGE = Path(__file__).parents[2] / "docs" / "ops.md"
 OPERATORS = {op.ATEN.partition(".")[0] for op in OPS}
+
+
+def test_without_docstrings_there_is_no_table(monkeypatch: pytest.MonkeyPatch, capsys: Any):
+    """As under `python -OO`."""
+    monkeypatch.setattr(OPS[0], "__doc__", None)
+    code, out, err = ops(capsys, "--json")
+    assert (code, out) == (2, "")
+    assert err.startswith(
+        "error: the table is made of docstrings, which Python leaves out with -OO"
+    )
 
 
 def ops(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tilewright.tools.cli import main
+
 from .conftest import Tilewright
 
 NO_FILE = "No such file or directory\n"
@@ -30,6 +32,24 @@ MISSING = {
     "db import nofile": f"error: cannot read 'nofile': {NO_FILE}",
     "simcheck nofolder": "error: there is no folder 'nofolder' (run it in a checkout, or name",
 }
+
+
+@pytest.mark.parametrize(
+    ("command", "argument"),
+    [
+        (["compile", ""], "FILE"),
+        (["compile", "-c", "1", "-o", ""], "-o"),
+        (["run", "x.mlir", "--db", ""], "--db"),
+        (["simcheck", ""], "SOURCE"),
+        (["bench", "--model", ""], "--model"),
+        (["db", "import", ""], "FILE"),
+    ],
+)
+def test_an_empty_name_is_named(
+    command: list[str], argument: str, capsys: pytest.CaptureFixture[str]
+):
+    assert main(command) == 2
+    assert f"error: argument {argument}: the name is empty (" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["bench --static", "tune --evaluator model"])
@@ -70,3 +90,10 @@ def test_a_pipe_is_not_read_twice(tilewright: Tilewright, tmp_path: Path):
     command = ["bash", "-c", script, sys.executable, text]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_closed_streams_leave_no_warning():
+    command = [sys.executable, "-W", "error", "-m", "tilewright.tools.cli", "--version"]
+    shell = ["sh", "-c", 'exec "$@" <&- >&-', "sh", *command]
+    done = subprocess.run(shell, capture_output=True, text=True, check=True)
+    assert done.stderr == ""

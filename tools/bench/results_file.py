@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.errors import UsageError
+from tilewright.text_file import read_text_file
 from tilewright.tools.bench.request import AnyCase
 from tilewright.tools.bench.row import SCHEMA, Row, head
 from tilewright.tools.bench.row_check import wrong_field
@@ -63,10 +64,8 @@ def _stored(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        stored = json.loads(path.read_text())
+        stored = json.loads(read_text_file(path))
         _ = stored["schema"], stored["environment"].items(), [*stored["cases"]]
-    except OSError as err:
-        raise UsageError(f"cannot read '{path}': {err.strerror}") from err
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as err:
         raise UsageError(f"'{path}' holds something else than results", remedy=_REMEDY) from err
     if stored["schema"] == SCHEMA:

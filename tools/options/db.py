@@ -42,7 +42,7 @@ def _add_exchange(action: Callable[[str, str], argparse.ArgumentParser]) -> None
     """What carries measurements from one place to another."""
     export = action("export", "write all measurements as JSON, an object a line")
     where = export.add_mutually_exclusive_group()
-    where.add_argument("file", metavar="FILE", nargs="?", default="-", help="default: stdout")
+    where.add_argument("exported", metavar="FILE", nargs="?", default="-", help="default: stdout")
     where.add_argument(
         "--goldens",
         metavar="FOLDER",

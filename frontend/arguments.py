@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors that a program can be captured for and called with: dense ones, of PyTorch's own type."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tilewright.errors import UsageError
+
+
+def check_arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Raise `UsageError` that names the argument unless a program can be captured for all."""
+    import torch
+    from torch.utils import _pytree as pytree
+
+    leaves, _ = pytree.tree_flatten_with_path((args, kwargs))
+    for path, value in leaves:
+        place = f"argument {pytree.keystr(path[1:])}"
+        if isinstance(value, torch.Tensor):
+            check_tensor(place, value)
+        if isinstance(value, torch.nn.Module):
+            raise UsageError(
+                f"{place} is a module, {type(value).__name__}",
+                remedy="capture a module that holds it, or a function that uses it",
+            )
+
+
+def check_tensor(what: str, value: Any) -> None:
+    """Raise `UsageError` unless a tensor is dense and of PyTorch's own type, real or fake."""
+    import torch
+    from torch._C._functorch import is_functorch_wrapped_tensor  # pyright: ignore
+    from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+
+    if is_functorch_wrapped_tensor(value):
+        words, remedy = "is traced by a transform of torch.func", "compile what it is applied to"
+    elif value.is_nested:
+        words, remedy = "is a nested tensor", "call to_padded_tensor()"
+    elif value.layout is not torch.strided:
+        layout = str(value.layout).removeprefix("torch.")
+        words, remedy = f"has the layout {layout}", "call to_dense()"
+    elif value.is_quantized:
+        words, remedy = "is quantised", "call dequantize()"
+    elif is_traceable_wrapper_subclass(value):
+        words, remedy = f"is a {type(value).__name__}, which wraps other tensors", "pass those"
+    else:
+        return
+    raise UsageError(f"{what} {words}", remedy=remedy)
+
+
+def check_values(what: str, value: Any) -> None:
+    """Raise `UsageError` if a tensor has no values to run with."""
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    if isinstance(value, FakeTensor):
+        raise UsageError(
+            f"{what} is a fake tensor: it has no values to run with",
+            remedy="a function that PyTorch traces calls what the program was compiled from",
+        )
+    if isinstance(value, torch.Tensor) and value.is_meta:
+        raise UsageError(f"{what} is on the device meta: it has no values to run with")

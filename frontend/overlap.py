@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elements of tensors and arrays that lie in the same memory: they cannot be written one by one."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, cast
+
+_MOST_WORK = 1_000_000
+"""Candidates that NumPy tries before it gives up: the question is NP-hard for odd strides."""
+
+
+def share_elements(one: Any, other: Any) -> bool:
+    """Return whether two tensors or arrays share an element, or whether that is hard to tell."""
+    import numpy as np
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    if any(isinstance(value, FakeTensor) for value in (one, other)):
+        return False  # which has no memory, and cannot be run with either
+    devices = {
+        v.device if isinstance(v, torch.Tensor) else torch.device("cpu") for v in (one, other)
+    }
+    if len(devices) > 1:
+        return False
+    try:
+        return np.shares_memory(_addresses(one), _addresses(other), cast(Any, _MOST_WORK))
+    except np.exceptions.TooHardError:
+        return True
+
+
+def overlaps_itself(value: Any) -> bool:
+    """Return whether two elements of a tensor or array share a byte."""
+    item, strides = _bytes_of(value)
+    sizes = [*value.shape]
+    if 0 in sizes:
+        return False
+    steps = sorted((abs(step), size) for step, size in zip(strides, sizes, strict=True) if size > 1)
+    if _steps_over(steps, item):
+        return False
+    span = item + sum(step * (size - 1) for step, size in steps)
+    return prod(sizes) * item > span or _meets(steps, item)
+
+
+def _steps_over(steps: Sequence[tuple[int, int]], item: int) -> bool:
+    """Return whether each axis steps over all elements along the axes with smaller steps."""
+    end = item
+    for step, size in steps:
+        if step < end:
+            return False
+        end += step * (size - 1)
+    return True
+
+
+def _meets(steps: Sequence[tuple[int, int]], item: int) -> bool:
+    """Return whether two elements are nearer than the bytes of one, by their places."""
+    import numpy as np
+
+    places: Any = np.zeros(1, np.int64)
+    for step, size in steps:
+        places = np.asarray(np.add.outer(places, np.arange(size) * step)).reshape(-1)
+    places.sort()
+    return bool((places[1:] - places[:-1] < item).any())
+
+
+def _bytes_of(value: Any) -> tuple[int, list[int]]:
+    """Return the bytes of an element, and the distances of elements along each axis in bytes."""
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        return value.itemsize, list(value.strides)
+    size = value.element_size()
+    return size, [size * stride for stride in value.stride()]
+
+
+def _addresses(value: Any) -> Any:
+    """An array of the bytes where a tensor or array lies, to be asked where, and never read."""
+    import numpy as np
+
+    if isinstance(value, np.ndarray):
+        return cast(Any, value)
+    return np.asarray(_Extent(value))
+
+
+class _Extent:
+    """A tensor's memory, on whatever device, in NumPy's array interface."""
+
+    def __init__(self, tensor: Any):
+        size, strides = _bytes_of(tensor)
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (tensor.data_ptr(), True),
+            "shape": tuple(tensor.shape),
+            "strides": tuple(strides),
+            "typestr": f"|V{size}",
+        }

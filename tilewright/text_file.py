@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text files that the user names: read whole, up to a limit, for devices and pipes have no end."""
+
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+from tilewright.errors import UsageError
+
+_MOST_BYTES = 1 << 30
+"""Bytes of a text: some million operations."""
+
+_CHUNK = 1 << 24
+"""Bytes that are read before they are looked at."""
+
+
+def read_text_file(path: str | Path) -> bytes:
+    """
+    Return the bytes of a text file, or of stdin for `-`, in whatever encoding.
+
+    Raises `UsageError` for what cannot be read, has a NUL in it, or more than a gibibyte.
+    """
+    try:
+        if path == "-":
+            return _read(sys.stdin.buffer, path)
+        with Path(path).open("rb") as file:
+            return _read(file, path)
+    except OSError as err:
+        raise UsageError(f"cannot read '{path}': {err.strerror}") from err
+
+
+def _read(file: BinaryIO, path: str | Path) -> bytes:
+    content = bytearray()
+    while chunk := file.read(_CHUNK):
+        content += chunk
+        if b"\0" in chunk:
+            raise UsageError(f"cannot read '{path}': it is not text")
+        if len(content) > _MOST_BYTES:
+            raise UsageError(f"cannot read '{path}': it is longer than {_MOST_BYTES} bytes")
+    return bytes(content)

@@ -1,0 +1,1 @@
+../../tilewright/text_file.py
