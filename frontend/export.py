@@ -18,6 +18,7 @@ from tilewright.frontend.calling import check_kind, misfit
 from tilewright.frontend.composite_ops import handled_quickly
 from tilewright.frontend.export_errors import error_of_export, gradient, untraced
 from tilewright.frontend.kept_forms import forms_kept
+from tilewright.frontend.kept_views import views_kept
 from tilewright.frontend.refusals import check_source, check_states, refused_in
 from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
 
@@ -49,7 +50,7 @@ def export(
         with ExitStack() as stack:
             for context in (_one_trace(module), torch.no_grad(), _eval_mode(module), _quiet()):
                 stack.enter_context(context)
-            for wrapped in (subscripts_as_tensors, forms_kept):
+            for wrapped in (subscripts_as_tensors, forms_kept, views_kept):
                 stack.enter_context(wrapped(module))
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, cast
 
+from tilewright.frontend.scalar_views import ScalarViews
 from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 
@@ -23,15 +24,18 @@ def subscripts_as_tensors(module: Any) -> AbstractContextManager[None]:
 
     def wrap(original: Forward) -> Forward:
         def forward(*args: Any, **kwargs: Any) -> Any:
-            with _mode():
-                return original(*args, **kwargs)
+            views = ScalarViews(_read, _write)
+            with _mode(views):
+                result = original(*args, **kwargs)
+            views.refresh(_tensors(result))
+            return result
 
         return forward
 
     return wrapped_forward(module, wrap)
 
 
-def _mode() -> Any:
+def _mode(views: ScalarViews) -> Any:
     import torch
     from torch.overrides import TorchFunctionMode
 
@@ -39,13 +43,28 @@ def _mode() -> Any:
         def __torch_function__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
-            if func is torch.Tensor.__getitem__ and _has_scalar(args[1]):
-                return _read(*args)
-            if func is torch.Tensor.__setitem__ and _has_scalar(args[1]) and _is_view(args[1]):
-                return _write(*args)
-            return func(*args, **(kwargs or {}))
+            kwargs = kwargs or {}
+            used = _tensors((args, kwargs)) if views else []
+            views.refresh(used)
+            result = _called(func, args, kwargs)
+            views.store(used)
+            return result
+
+    def _called(func: Any, args: Any, kwargs: Any) -> Any:
+        if func is torch.Tensor.__getitem__ and _has_scalar(args[1]):
+            return views.read(*args) if _is_view(args[1]) else _read(*args)
+        if func is torch.Tensor.__setitem__ and _has_scalar(args[1]) and _is_view(args[1]):
+            return _write(*args)
+        return func(*args, **kwargs)
 
     return Subscripts()
+
+
+def _tensors(value: Any) -> list[Any]:
+    import torch
+    from torch.utils import _pytree as pytree
+
+    return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
 
 
 def _is_scalar(subscript: Any) -> bool:

@@ -10,7 +10,7 @@ The error is the largest distance to the results in float64. What the dtypes cos
   its dtype up or down at random (2^-24 of itself in float32): the inputs, and of an expression the
   result of each of its operations. No program can be expected to do better than values that are no
   better than that;
-- half the spacing of the result's dtype at the largest result.
+- half the spacing of the result's dtype at the largest result, and next to zero.
 
 Elements that overflow for whom we trust have no part in these: in float64 they are far too large.
 
@@ -24,6 +24,12 @@ Luck, and long sums added one term after the other, may still take a right progr
 its own rounding counts: how far its Kernel IR in its own dtypes is from the same Kernel IR in
 float64, as interpreted. That tells rounding from mistakes, which both have. Twice this is allowed,
 within another `MULTIPLE`: an algorithm that loses far more digits than PyTorch's is wrong.
+
+All this follows from the largest elements. One that is small beside them must also be within
+`SLACK` times of what rounding costs that element alone (`element_costs`), its rounding in the
+Kernel IR included; without Kernel IR, or with more of it than a check is worth, that is not asked.
+
+The shape and the dtype must be those of whom we trust.
 
 Infinities and NaN must stand where those of whom we trust stand. An integer or a bool must be equal
 to the exact one or to that of whom we trust: they differ where floats that are compared, or whose
@@ -40,18 +46,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.traits import SymbolTable
 
-from tilewright.arrays import ROUNDOFF
+from tilewright.arrays import ROUNDOFF, SMALLEST
+from tilewright.dialects.work import scalar_operations
 from tilewright.errors import UsageError
 from tilewright.interpreters.distances import distances, finite, is_float, largest
+from tilewright.interpreters.element_costs import lost_elements
 from tilewright.interpreters.errors import TooLargeError
 from tilewright.interpreters.host import interpret
+from tilewright.interpreters.moves import is_known, moves_of
 from tilewright.interpreters.program import Program
 
 Array = NDArray[Any]
 
 MULTIPLE = 8
 """Different orders of a sum, and functions such as `expf` within some units in the last place."""
+
+MAX_WORK = 5 << 28
+"""Scalar operations of Kernel IR that a look at single elements is worth: some seconds."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +81,10 @@ class Comparison:
     limit: float | None
     """The largest error that is right; None where there is nothing to compare with."""
     mismatch: str
-    """The first element where infinities or NaN do not match; empty if they do."""
+    """
+    What no limit excuses: another shape or dtype, the first element where infinities or NaN do not
+    match, or that is lost beside larger ones; empty if there is nothing.
+    """
 
     @property
     def reason(self) -> str:
@@ -94,16 +110,42 @@ def compare(
     if program.exact is None:
         return uncompared(outputs)
     exact, rounded = program.exact(inputs), program.rounded(inputs)
-    moves = _moves(program, inputs, exact, rounded)
-    rows = zip(outputs, exact, rounded, moves, strict=True)
+    moves = moves_of(program, inputs, exact, rounded)
+    rows = [*zip(outputs, exact, rounded, moves, strict=True)]
     found = [_compare_one(*row) for row in rows]
     if program.against is not None:
         found = _also_against(program.against, inputs, outputs, found)
-    if not any(c.reason and not c.mismatch for c in found) or (ir := kernel_ir()) is None:
+    compared = [not c.reason and is_float(row[0]) for c, row in zip(found, rows)]
+    is_off = any(c.reason and not c.mismatch for c in found)
+    is_lost = any(
+        lost_elements(*row).any() for row, is_compared in zip(rows, compared) if is_compared
+    )
+    if not (is_off or is_lost) or (ir := kernel_ir()) is None:
+        return found
+    if not is_off and not _is_worth_it(ir):
         return found
     if (own := _own_rounding(ir, inputs)) is None:
         return found
-    return [_allowing(c, error) for c, error in zip(found, own, strict=True)]
+    found = [_allowing(c, largest(finite(error))) for c, error in zip(found, own, strict=True)]
+    asked = zip(found, rows, own, strict=True)
+    return [_without_lost(c, row, error) if not c.reason else c for c, row, error in asked]
+
+
+def _is_worth_it(kernel_ir: ModuleOp) -> bool:
+    """True if interpreting `@main` takes some seconds at most."""
+    main = SymbolTable.lookup_symbol(kernel_ir, "main")
+    return main is not None and scalar_operations(main) <= MAX_WORK
+
+
+def _without_lost(
+    comparison: Comparison, row: tuple[Array, Array, Array, Array], own: Array
+) -> Comparison:
+    """The comparison, or one that names the first lost element of an output of floats."""
+    if not is_float(row[0]) or not (lost := lost_elements(*row, own)).any():
+        return comparison
+    element, found, wanted = _first(lost, row[0], row[1])
+    mismatch = f"element {element} is {found:g}, should be {wanted:g}"
+    return replace(comparison, mismatch=mismatch)
 
 
 def uncompared(outputs: Sequence[Array]) -> list[Comparison]:
@@ -111,17 +153,17 @@ def uncompared(outputs: Sequence[Array]) -> list[Comparison]:
     return [Comparison(o.shape, str(o.dtype), None, None, None, None, "") for o in outputs]
 
 
-def _own_rounding(kernel_ir: ModuleOp, inputs: Sequence[Array]) -> list[float] | None:
+def _own_rounding(kernel_ir: ModuleOp, inputs: Sequence[Array]) -> list[Array] | None:
     """
-    How far each result of the kernels is off by rounding alone, in the order they add in; None
-    where that is too much to interpret.
+    How far each element of the kernels' results is off by rounding alone, in the order they add in;
+    None where that is too much to interpret.
     """
     try:
         rounded = interpret(kernel_ir, *inputs)
         exact = interpret(kernel_ir, *inputs, dtype=np.float64)
     except TooLargeError:
         return None
-    return [largest(finite(distances(a, b))) for a, b in zip(rounded, exact, strict=True)]
+    return [distances(a, b) for a, b in zip(rounded, exact, strict=True)]
 
 
 def _allowing(comparison: Comparison, own: float) -> Comparison:
@@ -129,13 +171,16 @@ def _allowing(comparison: Comparison, own: float) -> Comparison:
     return replace(comparison, limit=max(limit, min(2 * own, MULTIPLE * limit)))
 
 
-def _compare_one(output: Array, exact: Array, rounded: Array, move: float) -> Comparison:
+def _compare_one(output: Array, exact: Array, rounded: Array, move: Array) -> Comparison:
+    if reason := _types_differ(output, rounded):
+        return Comparison(output.shape, str(output.dtype), None, None, None, 0.0, reason)
     mismatch = _special_values_differ(output, rounded)
     rounded_errors = distances(rounded, exact)
     cost, limit = 0.0, 0.0
     if is_float(output):
-        known = finite(exact[_is_known(exact, rounded)])
-        cost = max(move, largest(np.abs(known)) * ROUNDOFF[output.dtype.name])
+        known = finite(exact[is_known(exact, rounded)])
+        cost = max(largest(move), largest(np.abs(known)) * ROUNDOFF[output.dtype.name])
+        cost = max(cost, SMALLEST[output.dtype.name] / 2)
     jumped = _jumped(output, rounded_errors, cost)
     if is_float(output):
         limit = MULTIPLE * max(cost, largest(rounded_errors[~jumped]))
@@ -199,30 +244,13 @@ def _jumped(output: Array, rounded_errors: Array, cost: float) -> Array:
     return ~known | jumped if 2 * jumped.sum() < known.sum() else ~known
 
 
-def _moves(
-    program: Program, inputs: Sequence[Array], exact: Sequence[Array], rounded: Sequence[Array]
-) -> list[float]:
-    """
-    Return how far each result moves by a rounding of every value.
-
-    Elements that overflow in the program's own dtypes do not count: their exact results are larger
-    than any right one, and so are their moves.
-    There are two steps of one size, and the smaller one counts: a jump is in one of them only. They
-    are half a rounding long, but in float64 four, for it cannot be moved by parts of its roundoff.
-    """
-    if not any(map(is_float, rounded)):
-        return [0.0] * len(rounded)
-    step = 4.0 if any(result.dtype == np.float64 for result in rounded) else 0.5
-    near, far = (program.disturbed(inputs, roundings) for roundings in (step, 2 * step))
-    return [
-        largest(finite(np.minimum(distances(a, b), distances(b, c))[_is_known(a, own)])) / step
-        for a, b, c, own in zip(exact, near, far, rounded, strict=True)
-    ]
-
-
-def _is_known(exact: Array, rounded: Array) -> Array:
-    """Return where the rounded result is as finite as the exact one: it did not overflow."""
-    return np.isfinite(distances(exact, rounded))
+def _types_differ(output: Array, rounded: Array) -> str:
+    """Return how the shape or the dtype of an output differs from what it should be."""
+    if output.shape != rounded.shape:
+        return f"it is {list(output.shape)}, should be {list(rounded.shape)}"
+    if output.dtype != rounded.dtype:
+        return f"it is {output.dtype}, should be {rounded.dtype}"
+    return ""
 
 
 def _special_values_differ(output: Array, rounded: Array) -> str:

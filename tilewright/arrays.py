@@ -14,6 +14,14 @@ ROUNDOFF: Mapping[str, float] = {
 }
 """How far rounding to a dtype moves a value at most, relative to it."""
 
+SMALLEST: Mapping[str, float] = {
+    "float64": 2.0**-1074,
+    "float32": 2.0**-149,
+    "float16": 2.0**-24,
+    "bfloat16": 2.0**-133,
+}
+"""The smallest positive number of a dtype, by which its numbers next to zero are apart."""
+
 MAX_RANK = 64
 """Dims that an array may have (NumPy 2, `NPY_MAXDIMS`)."""
 

@@ -84,3 +84,61 @@ def test_out_of_bounds_is_an_error() -> None:
     program = api.capture(chosen, torch.randn(4), torch.tensor(1))
     with pytest.raises(Exception, match="no index of an axis of size 4"):
         api.interpret(api.lower(program, "loop"), torch.randn(4), torch.tensor(4))
+
+
+def base_is_written(x: Any, p: Any, q: Any) -> Any:
+    y = x.clone()
+    row, part = y[p], y[:, p, 1:]
+    last = row[1:].T
+    y[:, 1:] *= 2
+    y.sub_(1)
+    return torch.cat([row.flatten(), last.flatten(), part.flatten(), y.flatten()])
+
+
+def part_is_written(x: Any, p: Any, q: Any) -> Any:
+    y = x.clone()
+    y[p].mul_(2)
+    y[:, p].T[0].fill_(3)
+    y[p][q].add_(1)
+    row = y[q]
+    row[0] = 7
+    torch.neg(row[1], out=row[1])
+    return y
+
+
+def neither_is_a_view(x: Any, p: Any, q: Any) -> Any:
+    y = x.clone()
+    copy = y[p, torch.tensor([0, 1])]
+    clone, more = y[p].clone(), y[p] + 1
+    copy.zero_()
+    y[p] = 9
+    return torch.cat([copy.flatten(), clone.flatten(), more.flatten(), y.flatten()])
+
+
+def elements_move(x: Any, p: Any, q: Any) -> Any:
+    y = x.clone()
+    for position in (p, q, p):
+        row = y[position]
+        y[position] = row.flip(0) + y[q]
+        row += 1
+    return torch.cat([row.flatten(), y.flatten()])
+
+
+@pytest.mark.parametrize(
+    "case", [base_is_written, part_is_written, neither_is_a_view, elements_move]
+)
+def test_what_is_read_is_a_view(case: Case) -> None:
+    check(case, 2, 3)
+    check(case, -1, 1)
+
+
+def test_a_part_of_an_input_is_written() -> None:
+    def program(x: Any, p: Any) -> Any:
+        row = x[p]
+        row.mul_(2)
+        return row.sum()
+
+    x, expected, p = torch.ones(3, 4), torch.ones(3, 4), torch.tensor(1)
+    assert api.interpret(api.capture(program, x, p), x, p) == [8]
+    program(expected, p)
+    torch.testing.assert_close(x, expected)

@@ -325,5 +325,75 @@ def test_a_bool_may_be_the_exact_one_or_pytorchs():
     assert judged(below, inputs, ~rounded & ~exact, dtype=np.bool_).reason != ""
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_next_to_zero_the_spacing_counts(dtype: Any):
+    """Subnormal numbers are further apart than the roundoff of the largest of them."""
+    smallest = np.finfo(dtype).smallest_subnormal
+    inputs, output = (
+        [np.array([3, 5, 8], dtype) * smallest],
+        np.array([6, 11, 16], dtype) * smallest,
+    )
+    assert judged(double, inputs, output, dtype=dtype).reason == ""
+    assert judged(double, inputs, output * dtype(2), dtype=dtype).reason != ""
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, np.int32, bfloat16])
+def test_an_output_must_have_the_dtype_that_it_should(dtype: Any):
+    comparison = judged(double, [one([1, 2, 3])], np.array([2, 4, 6], dtype))
+    assert comparison.reason == f"it is {np.dtype(dtype)}, should be float32"
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (3, 1), (1, 1, 3)])
+def test_an_output_must_have_the_shape_that_it_should(shape: tuple[int, ...]):
+    """NumPy would broadcast it."""
+    comparison = judged(double, [one([1, 2, 3])], one([2, 4, 6]).reshape(shape))
+    assert comparison.reason == f"it is {list(shape)}, should be [3]"
+
+
+DOUBLE = """
+func.func @main(%x: memref<4xf32>) -> memref<4xf32> {
+  %y = memref.alloc() : memref<4xf32>
+  loop.launch @double(%x) -> (%y) : (memref<4xf32>) -> (memref<4xf32>)
+  func.return %y : memref<4xf32>
+}
+kernel.func grid 1 block 4 @double(%x: memref<4xf32>) -> (%out: memref<4xf32>) {
+  %t = kernel.thread_id
+  %v = loop.load %x[%t] : memref<4xf32>
+  %0 = arith.addf %v, %v : f32
+  loop.store %0, %out[%t] : memref<4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("large", [1e9, -3e38, 1e-20])
+def test_an_element_is_not_lost_beside_a_larger_one(large: float):
+    """What is allowed for the large element hides nothing of the others."""
+    kernel_ir = Parser(context(), DOUBLE).parse_module()
+    inputs = [one([large / 2, 1e-3, 2e-30, 3])]
+    right = inputs[0] * np.float32(2)
+    assert judged(double, inputs, right, kernel_ir).reason == ""
+    for element, wrong in ((1, 0.0), (1, -2e-3), (2, 0.0), (2, 5e-30), (3, 6.01)):
+        output = right.copy()
+        output[element] = wrong
+        comparison = judged(double, inputs, output, kernel_ir)
+        assert comparison.reason.startswith((f"element [{element}] is {wrong:g}", "the error is"))
+
+
+def test_an_element_that_the_kernels_round_like_this_is_not_lost():
+    """What is left of 3 beside 1e9 depends on the order of a sum, as the Kernel IR has it."""
+    order = DOUBLE.replace(
+        "%0 = arith.addf %v, %v : f32",
+        """%c = arith.constant 1.0e+09 : f32
+      %a = arith.addf %v, %c : f32
+      %b = arith.subf %a, %c : f32
+      %0 = arith.addf %b, %v : f32""",
+    )
+    inputs = [one([1e9, 1, 2, 3])]
+    output = one([2e9, 1, 2, 3])
+    assert judged(double, inputs, output, Parser(context(), order).parse_module()).reason == ""
+    plain = Parser(context(), DOUBLE).parse_module()
+    assert judged(double, inputs, output, plain).reason == "element [1] is 1, should be 2"
+
+
 def test_nothing_compares_right_with_nothing():
     assert judged(double, [one([])], one([])).reason == ""
