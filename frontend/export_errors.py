@@ -85,6 +85,7 @@ def _place(error: BaseException) -> str:
 
 _KNOWN: tuple[tuple[str, str, Callable[[BaseException], TilewrightError]], ...] = (
     ("AttributeError", "'Tensor' object has no attribute 'constant'", lambda error: gradient()),
+    ("AssertionError", "Expected FakeTensor, got", lambda error: gradient()),  # PyTorch 2.11
     ("", "Expected a real tensor, not a FakeTensor", lambda error: untraced()),
     ("", "a fake tensor in the exported program", lambda error: untraced()),
     ("DynamicOutputShapeException", "", _shape_depends_on_values),

@@ -32,7 +32,7 @@ class ScalarViews:
     def __init__(self, read: Read, write: Write):
         self._read = read
         self._write = write
-        self._copies: dict[int, _Copy] = {}
+        self._copies: dict[int | None, _Copy] = {}
 
     def __bool__(self) -> bool:
         return bool(self._copies)
@@ -66,6 +66,11 @@ class ScalarViews:
             self.store([copy.base])
 
 
-def _memory(tensor: Any) -> int:
-    """Return what tells apart the memory of tensors; those that a copy keeps alive stay apart."""
-    return tensor.untyped_storage()._cdata
+def _memory(tensor: Any) -> int | None:
+    """
+    Return what tells apart the memory of tensors; those that a copy keeps alive stay apart. None
+    for sparse tensors, which have several pieces.
+    """
+    import torch
+
+    return tensor.untyped_storage()._cdata if tensor.layout is torch.strided else None
