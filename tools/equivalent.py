@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Mutants that are no bugs: `equivalent.toml`, beside the kernels, names them, and says why.
+Mutants that are no bugs: `equivalent.toml`, beside the kernels or the suite, names them, and says
+why.
 
     [[matmul_odd]]
     line = "kernel.copy_async %b[...] to %bs[...] width 1 where [8 - %j] : ..."
@@ -51,20 +52,20 @@ class Equivalent:
         return [Place(self.line, bug, self.which) for bug in self.bugs]
 
 
-def read_equivalent(kernel: Path) -> tuple[Equivalent, ...]:
+def read_equivalent(folder: Path, kernel: str) -> tuple[Equivalent, ...]:
     """The entries of a kernel; raises `UsageError` for a file that cannot be understood."""
-    path = kernel.parent / EQUIVALENT
+    path = folder / EQUIVALENT
     if not path.exists():
         return ()
     try:
-        entries = tomllib.loads(path.read_text()).get(kernel.stem, [])
+        entries = tomllib.loads(path.read_text()).get(kernel, [])
     except OSError as err:
         raise UsageError(f"cannot read '{path}': {err.strerror}") from err
     except ValueError as err:
         raise UsageError(str(err), where=str(path)) from err
     if not isinstance(entries, list):
-        raise UsageError(f"[[{kernel.stem}]] is no list of tables: {entries}", where=str(path))
-    return tuple(_entry(entry, path, kernel.stem) for entry in cast(list[Any], entries))
+        raise UsageError(f"[[{kernel}]] is no list of tables: {entries}", where=str(path))
+    return tuple(_entry(entry, path, kernel) for entry in cast(list[Any], entries))
 
 
 def _entry(entry: Any, path: Path, kernel: str) -> Equivalent:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -21,9 +22,10 @@ from tilewright.dialects import loop
 from tilewright.errors import UnsupportedError
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
+from tilewright.tools.equivalent import read_equivalent
 from tilewright.tools.judging import JudgedSets
 from tilewright.tools.options.bench import SHORT
-from tilewright.tools.planted import BUDGET, Kernel
+from tilewright.tools.planted import Kernel
 from tilewright.tools.reduced_kernel import reduced, steps_of
 from tilewright.tools.suite import read_cases
 from tilewright.tuning.kernel_key import digest
@@ -34,8 +36,9 @@ TOKENS, ROWS = 128, 256
 FEW_STEPS = 300_000
 """Steps of a kernel's loops up to which runs are so short that it is judged with all sets."""
 
-STEP_BUDGET = 12
-"""Thread-instructions that a step of a kernel's loops may take."""
+LEAST_BUDGET, STEP_BUDGET = 60_000_000, 36
+"""Thread-instructions that a kernel, and a step of its loops, may take; tiles that are cut off at
+the edges of small sizes take several times what they compute."""
 
 LAYERS = 2
 """Layers of a model: what stands between two is there, and all others are equal."""
@@ -55,6 +58,8 @@ class PlannedKernel:
     digest: str
     steps: int
     """Steps that its loops take."""
+    folder: Path | None
+    """The folder of the suite that it is of, which may have an `equivalent.toml`."""
     others: list[str] = field(default_factory=list[str])
     """Kernels that are equal to it."""
 
@@ -79,13 +84,13 @@ def planned_kernels(
     """Return the distinct kernels of suites and models with `only` in their names, in order."""
     kernels: dict[tuple[str, str], PlannedKernel] = {}
     refused: dict[str, None] = {}
-    for program, captured in _programs(models, suites):
+    for program, captured, folder in _programs(models, suites):
         for kernel, schedule in _scheduled(captured, target):
             name = f"{program}: {kernel.sym_name.data}"
             if only not in name:
                 continue
             try:
-                found = _planned(name, kernel, schedule, target)
+                found = _planned(name, kernel, schedule, target, folder)
             except UnsupportedError as err:
                 refused[f"{program}: {err}"] = None
                 continue
@@ -106,15 +111,19 @@ def _one_of_each_kind_first(kernels: Sequence[PlannedKernel]) -> list[PlannedKer
     return [kernels[number] for number in order]
 
 
-def _programs(models: Sequence[str], suites: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Return what is compiled, captured without values, each with a name."""
+def _programs(
+    models: Sequence[str], suites: Sequence[str]
+) -> Iterator[tuple[str, Any, Path | None]]:
+    """Return what is compiled, captured without values, each with a name and its suite's folder."""
     capture = import_module("tilewright.frontend.capture").capture
     for suite in suites:
         for case in read_cases(suite):
             program = case.program(fake=True)
-            yield case.name, capture(program.module, program.args, program.kwargs)
+            captured = capture(program.module, program.args, program.kwargs)
+            yield case.name, captured, Path(suite).parent
     for model in models:
-        yield from _programs_of_model(model)
+        for name, captured in _programs_of_model(model):
+            yield name, captured, None
 
 
 def _programs_of_model(name: str) -> Iterator[tuple[str, Any]]:
@@ -142,11 +151,15 @@ def _kernels(module: ModuleOp) -> list[loop.KernelOp]:
     return [op for op in module.ops if isinstance(op, loop.KernelOp)]
 
 
-def _planned(name: str, kernel: loop.KernelOp, schedule: str, target: str) -> PlannedKernel:
+def _planned(
+    name: str, kernel: loop.KernelOp, schedule: str, target: str, folder: Path | None
+) -> PlannedKernel:
     program = reduced(kernel, schedule, target)
     (smaller,) = _kernels(program)
     shapes = tuple(str(argument.type) for argument in smaller.body.block.args)
-    return PlannedKernel(name, program, schedule, shapes, digest(smaller), steps_of(smaller))
+    return PlannedKernel(
+        name, program, schedule, shapes, digest(smaller), steps_of(smaller), folder
+    )
 
 
 def load_planned(planned: PlannedKernel, target: str) -> Kernel:
@@ -155,5 +168,6 @@ def load_planned(planned: PlannedKernel, target: str) -> Kernel:
     plan = plan_of(lower(lowered, Level.CUDA, target=target))
     turns = TURNS if planned.steps <= FEW_STEPS else 1
     sets = JudgedSets(planned.program, plan.inputs, turns=turns)
-    budget = max(BUDGET, STEP_BUDGET * planned.steps)
-    return Kernel(planned.name, lowered, plan, sets, target, budget=budget)
+    budget = max(LEAST_BUDGET, STEP_BUDGET * planned.steps)
+    known = () if planned.folder is None else read_equivalent(planned.folder, planned.name)
+    return Kernel(planned.name, lowered, plan, sets, target, known, budget)

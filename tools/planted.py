@@ -63,7 +63,9 @@ def load_kernel(path: Path, turns: int = TURNS) -> Kernel:
     lowered = lower(module, Level.KERNEL)
     plan = plan_of(lower(lowered, Level.CUDA))
     sets = JudgedSets(module, plan.inputs, turns=turns)
-    return Kernel(path.stem, lowered, plan, sets, equivalent=read_equivalent(path))
+    return Kernel(
+        path.stem, lowered, plan, sets, equivalent=read_equivalent(path.parent, path.stem)
+    )
 
 
 def mutants(kernel: Kernel) -> list[Mutant]:

@@ -25,9 +25,9 @@ def _wait_for_block(op: Operation) -> None:
 
 
 def _wrong_rank(op: kernel.RemoteOp) -> Iterator[Mutation]:
-    """The block after, round the cluster; and the block's own memory."""
+    """One block for all, one that is not there, and the block's own memory."""
     blocks = _blocks_of_cluster(op)
-    yield Mutation("of the block after", partial(add_to_operand, number=1, more=1, modulo=blocks))
+    yield Mutation("of the first block", partial(add_to_operand, number=1, more=0, modulo=1))
     yield Mutation("of no block", partial(add_to_operand, number=1, more=blocks))
     yield Mutation("its own memory", _read_own)
 

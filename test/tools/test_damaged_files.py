@@ -72,7 +72,7 @@ def read_goldens(path: Path) -> None:
 
 
 def read_equivalents(path: Path) -> None:
-    read_equivalent(path.parent / "attention_values.mlir")
+    read_equivalent(path.parent, "attention_values")
 
 
 def content(kind: str) -> bytes:

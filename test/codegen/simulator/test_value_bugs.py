@@ -64,8 +64,6 @@ def test_a_zero_too_many_in_a_maximum_is_found():
         ("rms_norm", "always taken", "predicate [0 - %t mod 32]", "race"),
         # NVRTC loads it where the result is stored, which has that condition.
         ("rms_norm", "condition 0 lost", "load %weight", "reported"),
-        # The sum of two is the same in either order.
-        ("rms_norm_cluster", "of the block after", "kernel.remote", WITHOUT_EFFECT),
     ],
 )
 def test_what_changes_no_result_is_without_effect(name: str, bug: str, line: str, kind: str):
