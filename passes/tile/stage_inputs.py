@@ -122,7 +122,9 @@ class StageInputsPass(SchedulingPass):
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         with operands_of(launch) as operands:
-            used = [(o, place) for o in operands for place in o.places[self._kind(o.name)]]
+            every = ((o, place) for o in operands for place in o.places[self._kind(o.name)])
+            # Each value once: two operands may be computed from one load.
+            used = [*{place.value: (operand, place) for operand, place in every}.values()]
             stages = [place.slab.stage for _, place in used]  # while all is computed as it was
             for (operand, place), stage in zip(used, stages, strict=True):
                 for share in (s for s in place.slab.shares if s.parent is None):

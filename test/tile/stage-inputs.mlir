@@ -260,3 +260,29 @@ loop.kernel @attention(%s: memref<4x40x40xf32>, %v: memref<2x40x24xf32>) -> (%ou
     loop.store %8, %out[%h, %bm * 8 + %tm, %tn] : memref<4x40x24xf32>
   }
 }
+
+// Two operands are computed from one load, which is itself an operand: it is replaced once.
+// CHECK-LABEL: loop.kernel @shared(
+// CHECK:       %as = tile.stage
+// CHECK:       %bs = tile.stage
+// CHECK-NOT:   tile.stage
+// CHECK:       %x = loop.load %as[%tm, %ki]
+// CHECK-NEXT:  %y = loop.load %bs[%ki, %tn]
+// CHECK-NEXT:  %xy = arith.muli %x, %y : i64
+// CHECK-NEXT:  %x1 = arith.trunci %x : i64 to i32
+// CHECK:       } schedule "stage-inputs{raw=a,b,a-1,b-1}"
+loop.kernel @shared(%a: memref<16x16xi64>, %b: memref<16x16xi64>) -> (%out: memref<16x16xi64>, %out_1: memref<16x16xi32>) {
+  tile.launch (%tm = thread 16 m, %tn = thread 16 n) {
+    %sum, %sum_1 = loop.reduce %ki in 16 with add {
+      %x = loop.load %a[%tm, %ki] : memref<16x16xi64>
+      %y = loop.load %b[%ki, %tn] : memref<16x16xi64>
+      %xy = arith.muli %x, %y : i64
+      %x1 = arith.trunci %x : i64 to i32
+      %y1 = arith.trunci %y : i64 to i32
+      %xy1 = arith.muli %x1, %y1 : i32
+      loop.yield %xy, %xy1 : i64, i32
+    } : i64, i32
+    loop.store %sum, %out[%tm, %tn] : memref<16x16xi64>
+    loop.store %sum_1, %out_1[%tm, %tn] : memref<16x16xi32>
+  }
+}
