@@ -17,6 +17,7 @@ from tilewright.frontend.aten import decompositions
 from tilewright.frontend.calling import check_kind, misfit
 from tilewright.frontend.composite_ops import handled_quickly
 from tilewright.frontend.export_errors import error_of_export, gradient, untraced
+from tilewright.frontend.kept_arguments import arguments_kept
 from tilewright.frontend.kept_forms import forms_kept
 from tilewright.frontend.kept_views import views_kept
 from tilewright.frontend.refusals import check_source, check_states, refused_in
@@ -50,7 +51,7 @@ def export(
         with ExitStack() as stack:
             for context in (_one_trace(module), torch.no_grad(), _eval_mode(module), _quiet()):
                 stack.enter_context(context)
-            for wrapped in (subscripts_as_tensors, forms_kept, views_kept):
+            for wrapped in (subscripts_as_tensors, forms_kept, views_kept, arguments_kept):
                 stack.enter_context(wrapped(module))
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)

@@ -51,14 +51,14 @@ def tensor_of(value: Any) -> Any:
     """
     An array's elements as a tensor of the same dtype, on the CPU; a tensor as it is.
 
-    Raises `UsageError` for a dtype that PyTorch does not have.
+    Raises `UsageError` for a masked array, and for a dtype that PyTorch does not have.
     """
     import numpy as np
     import torch
 
     if isinstance(value, torch.Tensor):
         return value
-    array = np.asarray(value)
+    array = as_array(value)
     array = array if array.flags.writeable and _has_tensor_strides(array) else array.copy()
     if is_bfloat16 := cast(Any, array.dtype).name == "bfloat16":
         array = array.view(np.int16)
@@ -76,8 +76,19 @@ def _has_tensor_strides(array: Any) -> bool:
 
 
 def as_array(value: Any) -> Any:
-    """A tensor, an array, or what `numpy.asarray` takes, as an array."""
+    """
+    A tensor, an array, or what `numpy.asarray` takes, as an array.
+
+    Raises `UsageError` for a masked array: `numpy.asarray` drops its mask.
+    """
     import numpy as np
     import torch
 
-    return array_of(value) if isinstance(value, torch.Tensor) else cast(Any, np.asarray(value))
+    if isinstance(value, torch.Tensor):
+        return array_of(value)
+    if isinstance(value, np.ma.MaskedArray):
+        raise UsageError(
+            "a masked array has no counterpart in PyTorch",
+            remedy="pass its filled() elements, and the mask as an input of its own",
+        )
+    return cast(Any, np.asarray(value))

@@ -175,6 +175,41 @@ def test_arrays_of_dtypes_that_pytorch_does_not_have_are_refused(dtype: str, sho
     assert str(caught.value) == f"PyTorch has no tensors of NumPy's dtype {shown}"
 
 
+def test_masked_arrays_are_refused_as_their_mask_would_be_lost():
+    masked = np.ma.masked_array(np.ones((4, 6), np.float32), mask=np.eye(4, 6))
+    message = "a masked array has no counterpart in PyTorch"
+    with pytest.raises(UsageError, match=message):
+        tilewright.capture(torch.relu, masked)
+    captured = tilewright.capture(torch.relu, X)
+    with pytest.raises(UsageError, match=message):
+        tilewright.interpret(captured, masked)
+
+
+def append(items: list[torch.Tensor]) -> torch.Tensor:
+    """Append to the list that it is given."""
+    items.append(items[0] * 2)
+    return items[0] + 1
+
+
+def replace(items: dict[str, list[torch.Tensor]]) -> torch.Tensor:
+    """Replace a tensor in the list that it is given."""
+    items["a"][0] = items["a"][0] * 2
+    return items["a"][0] + 1
+
+
+def test_a_list_that_the_program_changes_is_named():
+    with pytest.raises(UsageError) as caught:
+        tilewright.capture(append, [X])
+    assert str(caught.value) == (
+        "the program changes the list that is its argument [0] (return what is new)"
+    )
+    with pytest.raises(UsageError) as caught:
+        tilewright.capture(replace, kwargs={"items": {"a": [X]}})
+    assert str(caught.value) == (
+        "the program changes the dict that is its argument ['items'] (return what is new)"
+    )
+
+
 @needs_nvrtc
 def test_arrays_may_lie_as_no_tensor_does():
     backwards = np.arange(3, dtype=np.float32)[::-1]

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Check that a program leaves the lists and dictionaries it is given as they are.
+
+Export passes copies of them, and keeps nothing of what happens to those: a call of the compiled
+program would not append to the caller's list.
+"""
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+from tilewright.errors import UsageError
+from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
+
+
+def arguments_kept(module: Any) -> AbstractContextManager[None]:
+    """Within, tracing `module` raises `UsageError` if it changes a container among its inputs."""
+    from torch.utils import _pytree as pytree
+
+    def wrap(original: Forward) -> Forward:
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            containers = [*enumerate(args), *kwargs.items()]
+            before = [pytree.tree_flatten(value) for _, value in containers]
+            result = original(*args, **kwargs)
+            for (key, value), (leaves, structure) in zip(containers, before, strict=True):
+                now, nested = pytree.tree_flatten(value)
+                if nested != structure or any(a is not b for a, b in zip(leaves, now, strict=True)):
+                    raise UsageError(
+                        f"the program changes the {type(value).__name__} that is its argument "
+                        f"[{key!r}]",
+                        remedy="return what is new",
+                    )
+            return result
+
+        return forward
+
+    return wrapped_forward(module, wrap)
