@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher, get_close_matches
+from unicodedata import category
 
 
 class TilewrightError(Exception):
@@ -54,7 +55,17 @@ def format_error(err: TilewrightError) -> str:
     """Return the one line in which `err` is printed."""
     remedy = f" ({err.remedy})" if err.remedy else ""
     where = f"{err.where}: " if err.where else ""
-    return f"{where}error: {err.message}{remedy}"
+    return printable(f"{where}error: {err.message}{remedy}")
+
+
+def printable(text: str) -> str:
+    """`text` with escapes for the control characters, which a terminal would obey."""
+    return "".join(
+        char.encode("unicode_escape").decode()
+        if category(char) == "Cc" and char not in "\n\t"
+        else char
+        for char in text
+    )
 
 
 def one_line(message: object) -> str:

@@ -22,7 +22,7 @@ from xdsl.utils.lexer import Span
 
 from tilewright.codegen.whole_file import is_of_the_device
 from tilewright.dialects.origin import file_place
-from tilewright.errors import TilewrightError, excerpt, format_error, one_line
+from tilewright.errors import TilewrightError, excerpt, format_error, one_line, printable
 from tilewright.passes.pipeline_string import malformed
 from tilewright.passes.verification import InvalidOpError
 
@@ -60,6 +60,11 @@ def location_text(location: Attribute) -> str:
 
 def explain(err: BaseException) -> tuple[str, int]:
     """What to tell the user, and the exit code: 2 for wrong input, 1 for a failure."""
+    message, code = _message_and_code(err)
+    return printable(message), code
+
+
+def _message_and_code(err: BaseException) -> tuple[str, int]:
     match err:
         case TilewrightError():
             return format_error(err), err.exit_code

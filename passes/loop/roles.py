@@ -55,6 +55,8 @@ def is_contraction(block: Block) -> bool:
 
 
 def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> list[Role] | None:
+    if 0 in reduction.axis_extents():
+        return None  # it multiplies nothing: there are no sides
     varying = _varying_loads(reduction, axes)
     for left, right in (*_factors(reduction, varying), *_each_load(varying)):
         if left - right and right - left and left | right == frozenset(axes):

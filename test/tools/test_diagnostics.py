@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user is told where there is not enough memory."""
+"""What a user is told where there is not enough memory, and of names that a terminal would obey."""
 
 import pytest
 import torch
 
+from tilewright.errors import UsageError
 from tilewright.tools.diagnostics import explain
 
 PYTORCH_SAYS = (
@@ -37,3 +38,10 @@ def test_other_errors_of_a_library_are():
     message, code = explain(RuntimeError("CUDA out of memory"))
     assert message.endswith("the input and the traceback above.")
     assert code == 1
+
+
+def test_control_characters_are_printed_as_escapes():
+    name = "\x1b[2Jé.mlir"
+    shown = r"error: cannot open '\x1b[2Jé.mlir': not there"
+    assert explain(OSError(2, "not there", name)) == (shown, 2)
+    assert explain(UsageError(f"cannot open '{name}': not there")) == (shown, 2)
