@@ -60,7 +60,7 @@ def tensor_of(value: Any) -> Any:
         return value
     array = as_array(value)
     array = array if array.flags.writeable and _has_tensor_strides(array) else array.copy()
-    if is_bfloat16 := cast(Any, array.dtype).name == "bfloat16":
+    if is_bfloat16 := array.dtype.name == "bfloat16":
         array = array.view(np.int16)
     try:
         # as_tensor would go to the user's default device

@@ -176,7 +176,7 @@ def test_arrays_of_dtypes_that_pytorch_does_not_have_are_refused(dtype: str, sho
 
 
 def test_masked_arrays_are_refused_as_their_mask_would_be_lost():
-    masked = np.ma.masked_array(np.ones((4, 6), np.float32), mask=np.eye(4, 6))
+    masked: Any = np.ma.masked_invalid(np.full((4, 6), np.nan, np.float32))
     message = "a masked array has no counterpart in PyTorch"
     with pytest.raises(UsageError, match=message):
         tilewright.capture(torch.relu, masked)
