@@ -14,6 +14,7 @@ from typing import Any
 
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.aten import decompositions
+from tilewright.frontend.call_by_call import call_by_call
 from tilewright.frontend.calling import check_kind, misfit
 from tilewright.frontend.composite_ops import handled_quickly
 from tilewright.frontend.export_errors import error_of_export, gradient, untraced
@@ -99,8 +100,12 @@ def break_down(exported: Any) -> Any:
 
 
 def _decomposed(exported: Any, but_for: Collection[str] = ()) -> Any:
-    with handled_quickly():
-        return exported.run_decompositions(decompositions(but_for))
+    def run_decompositions(exported: Any) -> Any:
+        with handled_quickly():
+            return exported.run_decompositions(decompositions(but_for))
+
+    found = None if but_for else call_by_call(exported, run_decompositions)
+    return run_decompositions(exported) if found is None else found
 
 
 def _as_module(function: Any) -> Any:
