@@ -253,14 +253,10 @@ def _broken_copy(graph: Any, node: Any, values: Mapping[Any, Any], mode: Any) ->
 
 
 def _copy(graph: Any, node: Any, values: Mapping[Any, Any], meta: Mapping[str, Any]) -> Any:
-    """A call in `graph`, or all of its results; with names as tracing makes them."""
-    from torch.fx import map_arg
-
+    """A call in `graph`, or all of its results."""
     if node.target is operator.getitem:
         return values[node.args[0]][node.args[1]]
-    name = graph._target_to_str(node.target.overloadpacket.__name__)
-    args, kwargs = map_arg((node.args, node.kwargs), values.__getitem__)
-    call = graph.create_node("call_function", node.target, args, kwargs, name)
+    call = copy_call(graph, node, values)
     call.meta = {**meta}
     parts = meta.get("val")
     if not isinstance(parts, list | tuple):
@@ -269,6 +265,16 @@ def _copy(graph: Any, node: Any, values: Mapping[Any, Any], meta: Mapping[str, A
     for result, part in zip(results, parts, strict=True):
         result.meta = {**meta, "val": part}
     return results
+
+
+def copy_call(graph: Any, node: Any, values: Mapping[Any, Any]) -> Any:
+    """A call of the same operator in `graph`, named as tracing does."""
+    from torch.fx import map_arg
+
+    packet = getattr(node.target, "overloadpacket", node.target)
+    args, kwargs = map_arg((node.args, node.kwargs), values.__getitem__)
+    name = graph._target_to_str(packet.__name__)
+    return graph.create_node("call_function", node.target, args, kwargs, name)
 
 
 def _program(exported: Any, graph: Any) -> Any:

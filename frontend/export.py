@@ -21,6 +21,7 @@ from tilewright.frontend.export_errors import error_of_export, gradient, untrace
 from tilewright.frontend.kept_forms import forms_kept
 from tilewright.frontend.kept_views import views_kept
 from tilewright.frontend.refusals import check_source, check_states, refused_in
+from tilewright.frontend.repeated_calls import repeated_calls
 from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
 
 _TRACE = RLock()
@@ -51,7 +52,7 @@ def export(
         with ExitStack() as stack:
             for context in (_one_trace(module), torch.no_grad(), _eval_mode(module), _quiet()):
                 stack.enter_context(context)
-            for wrapped in (subscripts_as_tensors, forms_kept, views_kept):
+            for wrapped in (subscripts_as_tensors, forms_kept, views_kept, repeated_calls):
                 stack.enter_context(wrapped(module))
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)
