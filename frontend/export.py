@@ -16,6 +16,7 @@ from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.aten import decompositions
 from tilewright.frontend.call_by_call import call_by_call
 from tilewright.frontend.calling import check_kind, misfit
+from tilewright.frontend.code_when_called import code_when_called
 from tilewright.frontend.composite_ops import handled_quickly
 from tilewright.frontend.export_errors import error_of_export, gradient, untraced
 from tilewright.frontend.kept_forms import forms_kept
@@ -52,6 +53,7 @@ def export(
         with ExitStack() as stack:
             for context in (_one_trace(module), torch.no_grad(), _eval_mode(module), _quiet()):
                 stack.enter_context(context)
+            stack.enter_context(code_when_called())
             for wrapped in (subscripts_as_tensors, forms_kept, views_kept, repeated_calls):
                 stack.enter_context(wrapped(module))
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
@@ -94,7 +96,7 @@ def break_down(exported: Any) -> Any:
         return export(exported.module(), args, kwargs)
     check_source(exported)
     try:
-        with _one_trace(exported), torch.no_grad(), _quiet():
+        with _one_trace(exported), torch.no_grad(), _quiet(), code_when_called():
             return _decomposed(exported)
     except Exception as error:
         raise error_of_export(error) from error

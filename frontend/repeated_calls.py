@@ -18,6 +18,7 @@ import operator
 import sys
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from tilewright.frontend.call_by_call import copy_call
@@ -114,7 +115,7 @@ class _Call:
         self._tracer = tracer
         self._given: dict[Any, Any] = {}
         """The tensors among the arguments, by their nodes."""
-        self._last = next(iter(reversed(tracer.graph.nodes)))
+        self._last = next(iter(reversed(tracer.graph.nodes)), None)
         self.key: Hashable = None
         """Equal for calls that trace to the same nodes; None for those that are not compared."""
         if torch.is_grad_enabled() or torch._C._is_any_autocast_enabled():
@@ -128,7 +129,7 @@ class _Call:
         import torch
         from torch.utils import _pytree as pytree
 
-        nodes = _nodes_after(self._last)
+        nodes = _nodes_after(self._last, self._tracer.graph)
         known = {*self._given}
         for node in nodes:
             if not _is_plain_call(node) or not known.issuperset(node.all_input_nodes):
@@ -215,22 +216,19 @@ class _Call:
         """A tensor without values like one that was made before, for the copy of its node."""
         import torch
         from torch._subclasses.fake_tensor import FakeTensor
-        from torch.fx.experimental.proxy_tensor import track_tensor
+        from torch.fx.experimental.proxy_tensor import _ProxyTensor, set_proxy_slot
 
         memory = torch.empty(made.elements, dtype=made.dtype, device="meta")
         part = memory.as_strided(made.size, made.stride, made.offset)
         tensor = FakeTensor(made.mode, part, made.device)
         proxy = self._tracer.proxy(values[made.node])
-        track_tensor(tensor, proxy, constant=None, tracer=self._tracer)
+        set_proxy_slot(tensor, self._tracer, _ProxyTensor(proxy, None))
         return tensor
 
 
-def _nodes_after(last: Any) -> list[Any]:
-    nodes, node = list[Any](), last.next
-    while node.op != "root":
-        nodes.append(node)
-        node = node.next
-    return nodes
+def _nodes_after(last: Any | None, graph: Any) -> list[Any]:
+    """The nodes of a graph behind `last`, in order; all of them if there is none such."""
+    return [*takewhile(lambda node: node is not last, reversed(graph.nodes))][::-1]
 
 
 def _is_plain_call(node: Any) -> bool:
