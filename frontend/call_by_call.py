@@ -162,8 +162,11 @@ def _learn(calls: Mapping[Hashable, Any], run_decompositions: RunDecompositions)
     import torch
     from torch.export.graph_signature import InputKind
 
-    program = torch.export.export(*_side_by_side([*calls.values()]), strict=False)
-    program = run_decompositions(program)
+    try:
+        program = torch.export.export(*_side_by_side([*calls.values()]), strict=False)
+        program = run_decompositions(program)
+    except Exception:  # which the whole program says more of: the call's place, for one
+        return False
     if any(spec.kind is not InputKind.USER_INPUT for spec in program.graph_signature.input_specs):
         return False
     inputs = iter(program.graph.find_nodes(op="placeholder"))

@@ -48,15 +48,13 @@ class _Made(NamedTuple):
     """A tensor that the call made, as it was then: it may change in place later."""
 
     node: Any
-    mode: Any
-    """The `FakeTensorMode`."""
+    view_of: int | None
+    """The number of the tensor whose memory it shares; None if the memory is its own."""
     device: Any
     dtype: Any
     size: Sequence[int]
     stride: Sequence[int]
     offset: int
-    elements: int
-    """As many as its memory has, which it may be a part of."""
 
 
 class _NotPlainError(Exception):
@@ -78,11 +76,13 @@ def repeated_calls(module: Any) -> AbstractContextManager[None]:
 
 def _mode() -> AbstractContextManager[Any]:
     from torch._C import _len_torch_dispatch_stack
+    from torch._guards import active_fake_mode
     from torch.fx.experimental.proxy_tensor import get_proxy_mode
     from torch.overrides import TorchFunctionMode
 
     tracing: Any = get_proxy_mode()
-    if tracing is None:
+    mode = active_fake_mode()
+    if tracing is None or mode is None:
         return nullcontext()
     depth, traced = _len_torch_dispatch_stack(), dict[Hashable, _Traced]()
 
@@ -95,7 +95,7 @@ def _mode() -> AbstractContextManager[Any]:
             # A property such as x.shape adds nothing to the graph.
             if getattr(func, "__name__", "__get__") == "__get__" or not is_alone:
                 return func(*args, **kwargs)
-            call = _Call(tracing.tracer, func, args, kwargs)
+            call = _Call(tracing.tracer, mode, func, args, kwargs)
             if call.key in traced:
                 return call.copied(traced[call.key])
             result = func(*args, **kwargs)
@@ -109,10 +109,11 @@ def _mode() -> AbstractContextManager[Any]:
 class _Call:
     """A call of one of PyTorch's functions as it is traced."""
 
-    def __init__(self, tracer: Any, func: Any, args: Any, kwargs: Any):
+    def __init__(self, tracer: Any, mode: Any, func: Any, args: Any, kwargs: Any):
         import torch
 
         self._tracer = tracer
+        self._mode = mode
         self._given: dict[Any, Any] = {}
         """The tensors among the arguments, by their nodes."""
         self._last = next(iter(reversed(tracer.graph.nodes)), None)
@@ -148,28 +149,29 @@ class _Call:
         from torch.utils import _pytree as pytree
 
         values = dict(zip(traced.inputs, self._given, strict=True))
-        modules = {
-            key: (path, _class_name(kind))
-            for key, (path, kind) in self._tracer.module_stack.items()
-        }
+        stack = self._tracer.module_stack.items()
+        modules = {key: (path, _class_name(kind)) for key, (path, kind) in stack}
         for node in traced.nodes:
             values[node] = copy = copy_call(self._tracer.graph, node, values)
             copy.meta = {**node.meta, "nn_module_stack": {**modules}}
         tensors = [*self._given.values()]
-        with (
-            torch._C.DisableTorchFunction(),
-            torch._C._DisableTorchDispatch(),
-            torch._C._DisablePythonDispatcher(),
-        ):
-            leaves = [
-                tensors[leaf.number]
-                if isinstance(leaf, _Input)
-                else self._made(leaf, values)
-                if isinstance(leaf, _Made)
-                else leaf
-                for leaf in traced.results
-            ]
+        with torch._C.DisableTorchFunction():
+            leaves = [self._again(leaf, tensors, values) for leaf in traced.results]
         return pytree.tree_unflatten(leaves, traced.structure)
+
+    def _again(self, leaf: Any, tensors: Sequence[Any], values: Mapping[Any, Any]) -> Any:
+        """A leaf of what is returned; a tensor that is made is one of the graph's from now on."""
+        from torch.fx.experimental.proxy_tensor import _ProxyTensor, set_proxy_slot
+
+        if isinstance(leaf, _Input):
+            return tensors[leaf.number]
+        if not isinstance(leaf, _Made):
+            return leaf
+        base = None if leaf.view_of is None else tensors[leaf.view_of]
+        tensor = _made(leaf, self._mode, base)
+        proxy = self._tracer.proxy(values[leaf.node])
+        set_proxy_slot(tensor, self._tracer, _ProxyTensor(proxy, None))
+        return tensor
 
     def _hashable(self, value: Any) -> Hashable:
         """Equal for equal arguments; tensors are equal if their kinds and first uses are."""
@@ -202,28 +204,37 @@ class _Call:
         if not isinstance(leaf, torch.Tensor):
             _plain(leaf)
             return leaf
-        node = self._node_of(leaf)
+        node, tensors = self._node_of(leaf), [*self._given.values()]
         if self._given.get(node) is leaf:
             return _Input([*self._given].index(node))
+        _kind(leaf)
         if node not in nodes or leaf.requires_grad:
             raise _NotPlainError
-        _kind(leaf)
-        elements = leaf.untyped_storage().size() // leaf.itemsize
-        memory = tuple(leaf.shape), leaf.stride(), leaf.storage_offset(), elements
-        return _Made(node, leaf.fake_mode, leaf.device, leaf.dtype, *memory)
+        bases = [n for n, tensor in enumerate(tensors) if _memory(tensor) == _memory(leaf)]
+        # What is no view of an input has its memory to itself.
+        is_known = leaf.dtype == tensors[bases[0]].dtype if bases else not leaf._is_view()
+        if not is_known:
+            raise _NotPlainError
+        layout = tuple(leaf.shape), leaf.stride(), leaf.storage_offset()
+        return _Made(node, bases[0] if bases else None, leaf.device, leaf.dtype, *layout)
 
-    def _made(self, made: _Made, values: Mapping[Any, Any]) -> Any:
-        """A tensor without values like one that was made before, for the copy of its node."""
-        import torch
-        from torch._subclasses.fake_tensor import FakeTensor
-        from torch.fx.experimental.proxy_tensor import _ProxyTensor, set_proxy_slot
 
-        memory = torch.empty(made.elements, dtype=made.dtype, device="meta")
-        part = memory.as_strided(made.size, made.stride, made.offset)
-        tensor = FakeTensor(made.mode, part, made.device)
-        proxy = self._tracer.proxy(values[made.node])
-        set_proxy_slot(tensor, self._tracer, _ProxyTensor(proxy, None))
-        return tensor
+def _made(made: _Made, mode: Any, base: Any | None) -> Any:
+    """A tensor without values like one that was made before; `base` is what it is a view of."""
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensor
+    from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
+
+    if base is not None:
+        with disable_proxy_modes_tracing():
+            return base.as_strided(made.size, made.stride, made.offset)
+    with torch._C._DisableTorchDispatch(), torch._C._DisablePythonDispatcher():
+        memory = torch.empty_strided(made.size, made.stride, dtype=made.dtype, device="meta")
+        return FakeTensor(mode, memory, made.device)
+
+
+def _memory(tensor: Any) -> int:
+    return tensor.untyped_storage()._cdata
 
 
 def _nodes_after(last: Any | None, graph: Any) -> list[Any]:

@@ -25,6 +25,7 @@ class Layer(nn.Module):
         self.compute, self.number = compute, number
         self.linear = nn.Linear(8, 8)
         self.register_buffer("shift", torch.full((8,), float(number)))
+        self.register_buffer("row", torch.tensor(number))
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.relu(self.compute(self, x))
@@ -88,6 +89,14 @@ def what_is_written(layer: Layer, x: Tensor) -> Tensor:
     return y.unsqueeze_(0).squeeze(0)
 
 
+def what_is_written_shows_in_views(layer: Layer, x: Tensor) -> Tensor:
+    y = layer.linear(x)
+    half = y[layer.row].reshape(2, 4)[0]
+    y.mul_(2)
+    half.add_(1)
+    return y + half.repeat(2)
+
+
 def another_dtype(layer: Layer, x: Tensor) -> Tensor:
     dtype = torch.float16 if layer.number == 1 else torch.float32
     return layer.linear(x.to(dtype).float())
@@ -122,6 +131,7 @@ def the_same_twice(layer: Layer, x: Tensor) -> Tensor:
         a_number,
         a_branch,
         what_is_written,
+        what_is_written_shows_in_views,
         another_dtype,
         autocast,
         a_default,

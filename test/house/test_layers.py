@@ -9,15 +9,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-<<<<<<< HEAD
-_BASE = ("arrays", "errors", "stages", "machine_memory", "text_file", "__version__", "")
+_FILES = ("arrays", "errors", "stages", "machine_memory", "text_file", "uncollected")
+_BASE = (*_FILES, "__version__", "")
 """Modules of the package itself that all may import."""
 
 # folder -> the folders of ours that it may import from, besides itself and `_BASE`
-=======
-# folder -> the folders of ours that it may import from, besides itself, tilewright.errors,
-# tilewright.arrays, tilewright.stages and tilewright.uncollected
->>>>>>> f02bb08 (frontend: write code of graph modules when it is called, and collect no garbage in capture)
 MAY_IMPORT = {
     "dialects": set[str](),
     "passes": {"dialects"},
@@ -89,19 +85,7 @@ def stage(module: str) -> str:
 
 def misplaced(folder: str, tree: ast.Module, derives: bool = False) -> list[str]:
     """What a file of `folder` imports against the rules; `derives` as of `DERIVING`."""
-<<<<<<< HEAD
     allowed = MAY_IMPORT[folder] | {folder, *_BASE}
-=======
-    allowed = MAY_IMPORT[folder] | {
-        folder,
-        "arrays",
-        "errors",
-        "stages",
-        "uncollected",
-        "__version__",
-        "",
-    }
->>>>>>> f02bb08 (frontend: write code of graph modules when it is called, and collect no garbage in capture)
     heavy = set[str]() if derives else NOT_AT_IMPORT.get(folder, set[str]())
     never = NEVER.get(folder, set[str]()) | MAY_IMPORT.keys()
     late = [f"line {n}: {m}" for m, n in imports(tree) if stage(m) not in allowed]
