@@ -14,12 +14,14 @@ That is the same wherever calls do not depend on each other but by their results
 as where one writes in place, `call_by_call` leaves the program to PyTorch.
 """
 
+# pyright: reportPrivateUsage=false
+
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from tilewright.frontend.aten import defined_ops
 from tilewright.frontend.refusals import tensors_of
@@ -134,10 +136,11 @@ def _hashable(value: Any, numbers: Mapping[Any, int]) -> Hashable:
     if _is_node(value):
         return "node", numbers[value]
     if isinstance(value, Mapping):
-        return tuple((name, _hashable(item, numbers)) for name, item in value.items())
+        items = cast(Mapping[str, Any], value).items()
+        return tuple((name, _hashable(item, numbers)) for name, item in items)
     if isinstance(value, list | tuple):
-        return tuple(_hashable(item, numbers) for item in value)
-    return type(value), repr(value)
+        return tuple(_hashable(item, numbers) for item in cast(Sequence[Any], value))
+    return type(cast(object, value)), repr(value)
 
 
 def _is_node(value: Any) -> bool:
@@ -261,9 +264,9 @@ def _copy(graph: Any, node: Any, values: Mapping[Any, Any], meta: Mapping[str, A
         return values[node.args[0]][node.args[1]]
     call = copy_call(graph, node, values)
     call.meta = {**meta}
-    parts = meta.get("val")
-    if not isinstance(parts, list | tuple):
+    if not isinstance(meta.get("val"), list | tuple):
         return call
+    parts: Sequence[Any] = meta["val"]
     results = [graph.call_function(operator.getitem, (call, n)) for n in range(len(parts))]
     for result, part in zip(results, parts, strict=True):
         result.meta = {**meta, "val": part}

@@ -14,12 +14,14 @@ therefore never asked: a layer that reads another attribute, has a hook or branc
 other calls.
 """
 
+# pyright: reportPrivateUsage=false
+
 import operator
 import sys
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from tilewright.frontend.call_by_call import copy_call
 from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
@@ -182,11 +184,14 @@ class _Call:
             self._given.setdefault(node, value)
             return [*self._given].index(node), _kind(value)
         if isinstance(value, Mapping):
-            return tuple((name, self._hashable(item)) for name, item in value.items())
+            items = cast(Mapping[str, Any], value).items()
+            return tuple((name, self._hashable(item)) for name, item in items)
         if isinstance(value, list | tuple):
-            return type(value), *(self._hashable(item) for item in value)
+            parts = cast(Sequence[Any], value)
+            return cast(type, type(parts)), *(self._hashable(part) for part in parts)
         if isinstance(value, slice):
-            return slice, self._hashable((value.start, value.stop, value.step))
+            part = cast(Any, value)
+            return slice, self._hashable((part.start, part.stop, part.step))
         return _plain(value)
 
     def _node_of(self, tensor: Any) -> Any:
@@ -215,7 +220,7 @@ class _Call:
         is_known = leaf.dtype == tensors[bases[0]].dtype if bases else not leaf._is_view()
         if not is_known:
             raise _NotPlainError
-        layout = tuple(leaf.shape), leaf.stride(), leaf.storage_offset()
+        layout = tuple(leaf.shape), leaf.stride(), int(leaf.storage_offset())
         return _Made(node, bases[0] if bases else None, leaf.device, leaf.dtype, *layout)
 
 
@@ -270,7 +275,7 @@ def _plain(value: Any) -> Hashable:
     kinds = int, float, bool, str, type(None), type(Ellipsis), torch.dtype, torch.device
     if type(value) not in (*kinds, torch.layout, torch.memory_format):
         raise _NotPlainError
-    return type(value), repr(value)
+    return type(cast(object, value)), repr(value)
 
 
 def _class_name(kind: Any) -> str:

@@ -24,6 +24,8 @@ class Layer(nn.Module):
         super().__init__()
         self.compute, self.number = compute, number
         self.linear = nn.Linear(8, 8)
+        self.shift: Tensor
+        self.row: Tensor
         self.register_buffer("shift", torch.full((8,), float(number)))
         self.register_buffer("row", torch.tensor(number))
 
