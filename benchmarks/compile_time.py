@@ -6,16 +6,22 @@ How long the compiler takes, and how much memory its plans need:
     python benchmarks/compile_time.py --to cuda --json results.json
     python benchmarks/compile_time.py --only rmsnorm
     python benchmarks/compile_time.py --to cuda --profile profile.txt    # passes and functions
+    python benchmarks/compile_time.py --base ../before    # ratios to another checkout, in one run
 
 Seconds are CPU seconds of one process, without NVRTC; at CUDA level writing the text is part of
 them. What is imported on the way is imported before. Nothing is allocated: tensors have no values.
 """
 
 import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from itertools import product
 from pathlib import Path
+from typing import Any
 
 from compile_profile import profile
 from measure import Measured, environment, figures_table, lowered, measure, write_json
@@ -34,8 +40,8 @@ from tilewright.tools.output_path import write_text
 
 MODELS = {"tinyllama": SHORT["tinyllama"], "qwen": SHORT["qwen2.5-7b"]}
 TOKENS = 512
-LAYERS = 28
-"""As many as Qwen2.5-7B has."""
+LAYERS = {"tinyllama": 22, "qwen": 28}
+"""As many as the models have."""
 
 
 def suite(only: str, level: str, repeat: int) -> Iterator[Measured]:
@@ -46,7 +52,7 @@ def suite(only: str, level: str, repeat: int) -> Iterator[Measured]:
 
 def layers(only: str, level: str, repeat: int) -> Iterator[Measured]:
     """One decoder layer, and many that are equal."""
-    for model, number in product(MODELS, (1, LAYERS)):
+    for model, number in ((model, n) for model in MODELS for n in (1, LAYERS[model])):
         name = f"decoder.{model}.x{number}.s{TOKENS}"
         if only in name:
             config = find_model(MODELS[model]).config
@@ -79,7 +85,7 @@ def ratios(rows: Sequence[Measured]) -> dict[str, float]:
     seconds = {row.name: row.lower_s for row in rows}
     found: dict[str, float] = {}
     for model in MODELS:
-        one, many = (f"decoder.{model}.x{number}.s{TOKENS}" for number in (1, LAYERS))
+        one, many = (f"decoder.{model}.x{number}.s{TOKENS}" for number in (1, LAYERS[model]))
         if one in seconds and many in seconds:
             found[model] = seconds[many] / seconds[one]
     return found
@@ -93,11 +99,45 @@ def report(rows: dict[str, list[Measured]], level: str) -> dict[str, object]:
         "ratio_of_layers": ratios(rows["layers"]),
         **{
             part: {
+                "capture_s": sum(row.capture_s for row in measured),
                 "lower_s": sum(row.lower_s for row in measured),
                 "programs": [asdict(row) for row in measured],
             }
             for part, measured in rows.items()
         },
+    }
+
+
+def compare(base: Path, argv: Sequence[str]) -> Iterator[str]:
+    """
+    Ratios of seconds to those of the checkout `base`, of both parts and of each number of layers.
+
+    Each checkout runs its own copy of this file with this Python, one right after the other: how
+    fast a machine is changes within minutes.
+    """
+    found: list[dict[str, dict[str, float]]] = []
+    for root in (base, Path(__file__).parents[1]):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "results.json"
+            script = str(root / "benchmarks" / "compile_time.py")
+            command = [sys.executable, script, *argv, "--json", str(file)]
+            subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": str(root)})
+            found.append(_seconds(json.loads(file.read_text())))
+    before, after = found
+    for name in before:
+        if name in after:
+            ratios = (f"{key} {after[name][key] / s:.2f}" for key, s in before[name].items())
+            yield f"{name}: {', '.join(ratios)} of the base"
+
+
+def _seconds(results: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """CPU seconds of suite84 in all, and of each number of layers."""
+    suite, layers = (results[part]["programs"] for part in ("suite84", "layers"))
+    programs = {"suite84": suite, **{row["name"]: [row] for row in layers}}
+    return {
+        name: {key: sum(row[f"{key}_s"] for row in rows) for key in ("capture", "lower")}
+        for name, rows in programs.items()
+        if rows
     }
 
 
@@ -114,7 +154,18 @@ def main(argv: Sequence[str] | None = None) -> None:
         metavar="FILE",
         help="write to FILE which passes and functions suite84 takes its time in, and no more",
     )
+    parser.add_argument(
+        "--base",
+        type=Path,
+        metavar="DIR",
+        help="also print ratios to the checkout DIR, and no more",
+    )
     args = parser.parse_args(argv)
+    if args.base is not None:
+        limits = ["--to", args.to, "--only", args.only, "--repeat", str(args.repeat)]
+        for line in compare(args.base.resolve(), limits):
+            print(line)
+        return
 
     lowered(tilewright.capture(Softmax(-1), empty(4, 8)), "cuda")  # import
     if args.profile is not None:
@@ -128,7 +179,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if measured:
             console.print(table(f"{part}: Torch IR to {args.to}", measured))
     for model, ratio in ratios(rows["layers"]).items():
-        console.print(f"{LAYERS} layers of {model} take {ratio:.2f}x the time of one")
+        console.print(f"{LAYERS[model]} layers of {model} take {ratio:.2f}x the time of one")
     if args.json is not None:
         write_json(args.json, report(rows, args.to))
 

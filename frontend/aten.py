@@ -106,7 +106,13 @@ def types_of(value: Any) -> list[TensorType[Attribute]]:
 
 def type_of(tensor: Any) -> TensorType[Attribute]:
     """The IR type of a tensor, real or fake. Its sizes must be numbers."""
-    return TensorType(DTYPES[dtype_name(tensor.dtype)], [int(size) for size in tensor.shape])
+    return _type(dtype_name(tensor.dtype), tuple(int(size) for size in tensor.shape))
+
+
+@lru_cache(maxsize=4096)
+def _type(dtype: str, shape: tuple[int, ...]) -> TensorType[Attribute]:
+    """One attribute for all tensors of a kind: xDSL verifies each that is made."""
+    return TensorType(DTYPES[dtype], shape)
 
 
 def dtype_name(dtype: Any) -> str:

@@ -49,6 +49,7 @@ from tilewright.frontend.refusals import calls_of, check
 from tilewright.frontend.signature import KINDS, Input, Output, inputs_of, outputs_of
 from tilewright.frontend.source import place_of_node
 from tilewright.stages import stage
+from tilewright.uncollected import uncollected
 
 _EVAL_BATCH_NORM = "_native_batch_norm_legit_no_training"
 """What `torch.export` makes of `batch_norm` in eval mode: no name for kernels."""
@@ -128,7 +129,7 @@ def capture(
     from torch._subclasses.fake_tensor import unset_fake_temporarily
 
     # A mode of the caller's would make fake what must have values: the constants of the program.
-    with stage("capture the program"), unset_fake_temporarily():
+    with stage("capture the program"), unset_fake_temporarily(), uncollected():
         check_arguments(args, kwargs or {})
         return capture_exported(_exported(function, args, dict(kwargs or {})))
 

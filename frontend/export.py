@@ -14,13 +14,16 @@ from typing import Any
 
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.aten import decompositions
+from tilewright.frontend.call_by_call import call_by_call
 from tilewright.frontend.calling import check_kind, misfit
+from tilewright.frontend.code_when_called import code_when_called
 from tilewright.frontend.composite_ops import handled_quickly
 from tilewright.frontend.export_errors import error_of_export, gradient, untraced
 from tilewright.frontend.kept_arguments import arguments_kept
 from tilewright.frontend.kept_forms import forms_kept
 from tilewright.frontend.kept_views import views_kept
 from tilewright.frontend.refusals import check_source, check_states, refused_in
+from tilewright.frontend.repeated_calls import repeated_calls
 from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
 
 _TRACE = RLock()
@@ -51,7 +54,9 @@ def export(
         with ExitStack() as stack:
             for context in (_one_trace(module), torch.no_grad(), _eval_mode(module), _quiet()):
                 stack.enter_context(context)
-            for wrapped in (subscripts_as_tensors, forms_kept, views_kept, arguments_kept):
+            stack.enter_context(code_when_called())
+            kept = (subscripts_as_tensors, forms_kept, views_kept, arguments_kept)
+            for wrapped in (*kept, repeated_calls):
                 stack.enter_context(wrapped(module))
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)
@@ -93,15 +98,19 @@ def break_down(exported: Any) -> Any:
         return export(exported.module(), args, kwargs)
     check_source(exported)
     try:
-        with _one_trace(exported), torch.no_grad(), _quiet():
+        with _one_trace(exported), torch.no_grad(), _quiet(), code_when_called():
             return _decomposed(exported)
     except Exception as error:
         raise error_of_export(error) from error
 
 
 def _decomposed(exported: Any, but_for: Collection[str] = ()) -> Any:
-    with handled_quickly():
-        return exported.run_decompositions(decompositions(but_for))
+    def run_decompositions(exported: Any) -> Any:
+        with handled_quickly():
+            return exported.run_decompositions(decompositions(but_for))
+
+    found = None if but_for else call_by_call(exported, run_decompositions)
+    return run_decompositions(exported) if found is None else found
 
 
 def _as_module(function: Any) -> Any:

@@ -8,7 +8,6 @@ functions and kernels that a pass has changed. Every door (`opt-tool`, `tilewrig
 a named pipeline) runs passes through here.
 """
 
-import gc
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from tilewright.passes.changes import Changes
 from tilewright.passes.refusal import PlacedPassError
 from tilewright.passes.verification import InvalidOpError, verify_changes, verify_module
 from tilewright.stages import stage
+from tilewright.uncollected import uncollected
 
 Checker = Callable[[ModuleOp, ModuleOp, str], None]
 """Raises unless the module before and the module after the pass of that name compute the same."""
@@ -92,22 +92,6 @@ class PassManager:
 
     def finished(self, step: ModulePass, module: ModuleOp, seconds: float) -> None:
         """A pass has run, and its result is fine."""
-
-
-@contextmanager
-def uncollected() -> Generator[None]:
-    """
-    No garbage collection inside. Operations and their uses refer to each other, so Python would
-    walk them over and over, and with them all that was ever imported; little of it is garbage
-    before the last pass is done.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @contextmanager

@@ -11,6 +11,8 @@ Commands are imported when they run: help and wrong options cost neither torch n
 """
 
 import argparse
+import atexit
+import gc
 import os
 import re
 import sys
@@ -41,6 +43,7 @@ from tilewright.tools.output_conflicts import check_outputs
 from tilewright.tools.sources import check_sources
 from tilewright.tools.streams import open_closed_streams
 from tilewright.tools.warning_lines import warnings_of_one_line
+from tilewright.uncollected import uncollected
 
 COMMANDS = (compile, run, generate, ops, explain, tune, db, bench, simcheck, cache, doctor)
 """In the order in which help lists them."""
@@ -48,6 +51,9 @@ COMMANDS = (compile, run, generate, ops, explain, tune, db, bench, simcheck, cac
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`tilewright`'s exit code for the arguments `argv`, by default those of the process."""
+    if argv is None:
+        # The process ends after this: Python need not search all of PyTorch for garbage before.
+        atexit.register(gc.freeze)
     open_closed_streams()
     _print_all_text(sys.stdout)
     try:
@@ -74,7 +80,9 @@ def _run(argv: Sequence[str]) -> int:
         check_outputs(args)
         with warnings_of_one_line():
             with import_module("tilewright.tools.written").reporting_written(), _progress(args):
-                return import_module(f"tilewright.tools.{args.command}").run(args)
+                with uncollected():
+                    command = import_module(f"tilewright.tools.{args.command}")
+                return command.run(args)
     except SystemExit as err:
         return err.code if isinstance(err.code, int) else 2
 

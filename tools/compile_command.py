@@ -31,8 +31,10 @@ from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tools.trace_filter import listening_to
 from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
 from tilewright.tuning.known_schedules import with_known_schedules
+from tilewright.uncollected import uncollected
 
 
+@uncollected()
 def run(args: argparse.Namespace) -> int:
     """Print or write what the arguments ask for."""
     target, level = target_for(args.target), Level(args.ir)

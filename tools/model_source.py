@@ -17,6 +17,7 @@ from tilewright.errors import UsageError
 from tilewright.tools.language_model import is_model, language_model
 from tilewright.tools.mlir_source import read_module
 from tilewright.tools.progress import Say, silent
+from tilewright.uncollected import uncollected
 
 
 def is_ir(args: argparse.Namespace) -> bool:
@@ -49,7 +50,8 @@ def model_of(args: argparse.Namespace, fake: bool, seed: int = 0, say: Say = sil
     if args.expression is None:
         return import_module("tilewright.frontend.model_file").load_model(args.file, seed)
     parse = import_module("tilewright.frontend.expression").parse_expression
-    return parse(args.expression, fake=fake, seed=seed)
+    with uncollected():  # it imports PyTorch
+        return parse(args.expression, fake=fake, seed=seed)
 
 
 def _language_model(args: argparse.Namespace, fake: bool, say: Say) -> Any:

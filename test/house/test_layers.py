@@ -9,7 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-_BASE = ("arrays", "errors", "stages", "machine_memory", "text_file", "__version__", "")
+_FILES = ("arrays", "errors", "stages", "machine_memory", "text_file", "uncollected")
+_BASE = (*_FILES, "__version__", "")
 """Modules of the package itself that all may import."""
 
 # folder -> the folders of ours that it may import from, besides itself and `_BASE`

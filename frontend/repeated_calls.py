@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Calls of PyTorch that a program repeats, layer by layer, are traced once.
+
+    for layer in self.layers:            %0 = aten.linear(%x, %w0)    traced
+        x = torch.relu(layer(x))         %1 = aten.relu(%0)           traced
+                                         %2 = aten.linear(%1, %w1)    copied from %0
+                                         %3 = aten.relu(%2)           copied from %1
+
+The program runs as it is written, in every layer. Only what PyTorch does below one call of a
+function is not done again, if that was called before from the same lines, with the same numbers and
+the same kinds of tensors: the nodes that the graph got then are copied. Which layers are equal is
+therefore never asked: a layer that reads another attribute, has a hook or branches otherwise makes
+other calls.
+"""
+
+# pyright: reportPrivateUsage=false
+
+import operator
+import sys
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from itertools import takewhile
+from typing import Any, NamedTuple, cast
+
+from tilewright.frontend.call_by_call import copy_call
+from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
+
+
+class _Traced(NamedTuple):
+    """What a call has added to the graph, and returned."""
+
+    inputs: Sequence[Any]
+    """FX nodes of the tensors that the call took, in order of their first use."""
+    nodes: Sequence[Any]
+    """FX nodes in order."""
+    results: Sequence[Any]
+    """Leaves of what the call returned: an `_Input`, a `_Made`, or a Python value."""
+    structure: Any
+    """The pytree of the results."""
+
+
+class _Input(NamedTuple):
+    """A tensor that the call took, and returned itself."""
+
+    number: int
+
+
+class _Made(NamedTuple):
+    """A tensor that the call made, as it was then: it may change in place later."""
+
+    node: Any
+    view_of: int | None
+    """The number of the tensor whose memory it shares; None if the memory is its own."""
+    device: Any
+    dtype: Any
+    size: Sequence[int]
+    stride: Sequence[int]
+    offset: int
+
+
+class _NotPlainError(Exception):
+    """A call takes or gives something that is no plain value and no tensor of the graph."""
+
+
+def repeated_calls(module: Any) -> AbstractContextManager[None]:
+    """Trace equal calls of PyTorch's functions once, as `module` is exported."""
+
+    def wrap(original: Forward) -> Forward:
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            with _mode():
+                return original(*args, **kwargs)
+
+        return forward
+
+    return wrapped_forward(module, wrap)
+
+
+def _mode() -> AbstractContextManager[Any]:
+    from torch._C import _len_torch_dispatch_stack
+    from torch._guards import active_fake_mode
+    from torch.fx.experimental.proxy_tensor import get_proxy_mode
+    from torch.overrides import TorchFunctionMode
+
+    tracing: Any = get_proxy_mode()
+    mode = active_fake_mode()
+    if tracing is None or mode is None:
+        return nullcontext()
+    depth, traced = _len_torch_dispatch_stack(), dict[Hashable, _Traced]()
+
+    class RepeatedCalls(TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            kwargs = kwargs or {}
+            is_alone = get_proxy_mode() is tracing and _len_torch_dispatch_stack() == depth
+            # A property such as x.shape adds nothing to the graph.
+            if getattr(func, "__name__", "__get__") == "__get__" or not is_alone:
+                return func(*args, **kwargs)
+            call = _Call(tracing.tracer, mode, func, args, kwargs)
+            if call.key in traced:
+                return call.copied(traced[call.key])
+            result = func(*args, **kwargs)
+            if call.key is not None and (found := call.recorded(result)) is not None:
+                traced[call.key] = found
+            return result
+
+    return RepeatedCalls()
+
+
+class _Call:
+    """A call of one of PyTorch's functions as it is traced."""
+
+    def __init__(self, tracer: Any, mode: Any, func: Any, args: Any, kwargs: Any):
+        import torch
+
+        self._tracer = tracer
+        self._mode = mode
+        self._given: dict[Any, Any] = {}
+        """The tensors among the arguments, by their nodes."""
+        self._last = next(iter(reversed(tracer.graph.nodes)), None)
+        self.key: Hashable = None
+        """Equal for calls that trace to the same nodes; None for those that are not compared."""
+        if torch.is_grad_enabled() or torch._C._is_any_autocast_enabled():
+            return
+        with torch._C.DisableTorchFunction(), suppress(_NotPlainError):
+            arguments = self._hashable(args), self._hashable(kwargs)
+            self.key = func, arguments, _lines(), torch.get_default_dtype()
+
+    def recorded(self, result: Any) -> _Traced | None:
+        """What the call has traced to; None if that is more than what its arguments say."""
+        import torch
+        from torch.utils import _pytree as pytree
+
+        nodes = _nodes_after(self._last, self._tracer.graph)
+        known = {*self._given}
+        for node in nodes:
+            if not _is_plain_call(node) or not known.issuperset(node.all_input_nodes):
+                return None
+            known.add(node)
+        leaves, structure = pytree.tree_flatten(result)
+        with torch._C.DisableTorchFunction(), suppress(_NotPlainError):
+            results = [self._result(leaf, nodes) for leaf in leaves]
+            if nodes and any(isinstance(leaf, _Made) for leaf in results):
+                return _Traced([*self._given], nodes, results, structure)
+        return None
+
+    def copied(self, traced: _Traced) -> Any:
+        """Trace the call as an equal one was, and return the tensors that it makes."""
+        import torch
+        from torch.utils import _pytree as pytree
+
+        values = dict(zip(traced.inputs, self._given, strict=True))
+        stack = self._tracer.module_stack.items()
+        modules = {key: (path, _class_name(kind)) for key, (path, kind) in stack}
+        for node in traced.nodes:
+            values[node] = copy = copy_call(self._tracer.graph, node, values)
+            copy.meta = {**node.meta, "nn_module_stack": {**modules}}
+        tensors = [*self._given.values()]
+        with torch._C.DisableTorchFunction():
+            leaves = [self._again(leaf, tensors, values) for leaf in traced.results]
+        return pytree.tree_unflatten(leaves, traced.structure)
+
+    def _again(self, leaf: Any, tensors: Sequence[Any], values: Mapping[Any, Any]) -> Any:
+        """A leaf of what is returned; a tensor that is made is one of the graph's from now on."""
+        from torch.fx.experimental.proxy_tensor import _ProxyTensor, set_proxy_slot
+
+        if isinstance(leaf, _Input):
+            return tensors[leaf.number]
+        if not isinstance(leaf, _Made):
+            return leaf
+        base = None if leaf.view_of is None else tensors[leaf.view_of]
+        tensor = _made(leaf, self._mode, base)
+        proxy = self._tracer.proxy(values[leaf.node])
+        set_proxy_slot(tensor, self._tracer, _ProxyTensor(proxy, None))
+        return tensor
+
+    def _hashable(self, value: Any) -> Hashable:
+        """Equal for equal arguments; tensors are equal if their kinds and first uses are."""
+        import torch
+
+        if isinstance(value, torch.Tensor):
+            node = self._node_of(value)
+            self._given.setdefault(node, value)
+            return [*self._given].index(node), _kind(value)
+        if isinstance(value, Mapping):
+            items = cast(Mapping[str, Any], value).items()
+            return tuple((name, self._hashable(item)) for name, item in items)
+        if isinstance(value, list | tuple):
+            parts = cast(Sequence[Any], value)
+            return cast(type, type(parts)), *(self._hashable(part) for part in parts)
+        if isinstance(value, slice):
+            part = cast(Any, value)
+            return slice, self._hashable((part.start, part.stop, part.step))
+        return _plain(value)
+
+    def _node_of(self, tensor: Any) -> Any:
+        """The node of a tensor that the graph computes; its value is not known."""
+        from torch._subclasses.fake_tensor import FakeTensor
+
+        tracked = self._tracer.tensor_tracker.get(tensor)
+        if tracked is None or tracked.constant is not None or not isinstance(tensor, FakeTensor):
+            raise _NotPlainError
+        return tracked.proxy.node
+
+    def _result(self, leaf: Any, nodes: Sequence[Any]) -> Any:
+        import torch
+
+        if not isinstance(leaf, torch.Tensor):
+            _plain(leaf)
+            return leaf
+        node, tensors = self._node_of(leaf), [*self._given.values()]
+        if self._given.get(node) is leaf:
+            return _Input([*self._given].index(node))
+        _kind(leaf)
+        if node not in nodes or leaf.requires_grad:
+            raise _NotPlainError
+        bases = [n for n, tensor in enumerate(tensors) if _memory(tensor) == _memory(leaf)]
+        # What is no view of an input has its memory to itself.
+        is_known = leaf.dtype == tensors[bases[0]].dtype if bases else not leaf._is_view()
+        if not is_known:
+            raise _NotPlainError
+        layout = tuple(leaf.shape), leaf.stride(), int(leaf.storage_offset())
+        return _Made(node, bases[0] if bases else None, leaf.device, leaf.dtype, *layout)
+
+
+def _made(made: _Made, mode: Any, base: Any | None) -> Any:
+    """A tensor without values like one that was made before; `base` is what it is a view of."""
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensor
+    from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
+
+    if base is not None:
+        with disable_proxy_modes_tracing():
+            return base.as_strided(made.size, made.stride, made.offset)
+    with torch._C._DisableTorchDispatch(), torch._C._DisablePythonDispatcher():
+        memory = torch.empty_strided(made.size, made.stride, dtype=made.dtype, device="meta")
+        return FakeTensor(mode, memory, made.device)
+
+
+def _memory(tensor: Any) -> int:
+    return tensor.untyped_storage()._cdata
+
+
+def _nodes_after(last: Any | None, graph: Any) -> list[Any]:
+    """The nodes of a graph behind `last`, in order; all of them if there is none such."""
+    return [*takewhile(lambda node: node is not last, reversed(graph.nodes))][::-1]
+
+
+def _is_plain_call(node: Any) -> bool:
+    """True if a node calls an operator that writes nothing in place, or takes a result of one."""
+    from torch._ops import OpOverload
+
+    if node.target is operator.getitem:
+        return True
+    target = node.target
+    return isinstance(target, OpOverload) and not target._schema.is_mutable
+
+
+def _kind(tensor: Any) -> Hashable:
+    import torch
+
+    if tensor.layout is not torch.strided or tensor.is_complex():
+        raise _NotPlainError
+    memory = *tensor.shape, *tensor.stride(), tensor.storage_offset()
+    if not all(type(number) is int for number in memory):
+        raise _NotPlainError
+    return tensor.dtype, tensor.device, memory, tensor.requires_grad
+
+
+def _plain(value: Any) -> Hashable:
+    """A value with its type, as 1 equals 1.0 and True."""
+    import torch
+
+    kinds = int, float, bool, str, type(None), type(Ellipsis), torch.dtype, torch.device
+    if type(value) not in (*kinds, torch.layout, torch.memory_format):
+        raise _NotPlainError
+    return type(cast(object, value)), repr(value)
+
+
+def _class_name(kind: Any) -> str:
+    return kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _lines() -> Hashable:
+    """The lines of functions called `forward`, which PyTorch notes down for a node."""
+    lines, frame = list[Any](), sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "forward":
+            lines.append((frame.f_code, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(lines)
