@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Shortcuts through xDSL 0.74, in whose general code lowering would spend a third of its time.
+
+Each replaces a function of xDSL and returns what that returns; `take_shortcuts` puts all of them in
+place when the dialects are first imported. What is remembered is found from what never changes.
+
+    isinstance          No class is registered with xDSL's abstract classes. They are asked as other
+                        classes are, without the caches in which Python looks for registered ones.
+    hashes of IR        An op, a block, a region and a value equal themselves alone: so `object`
+                        hashes them, and no function in Python does.
+    hashes of types     Computed once, where they are made of other attributes or of expressions.
+    operands by name    Taken from the tuple in which an op has them, without a view in between.
+    default properties  Looked up once for each class of op, and not for each op.
+    checks of types     `Attribute` asks of each attribute whether its class is one; the decorators
+                        that define such classes have asked before.
+"""
+
+from abc import ABCMeta
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr, AffineMap
+from xdsl.irdl import IRDLOperation, OptionalDef
+from xdsl.irdl.operations import (
+    BaseAccessor,
+    BeforeVariadicSingleAccessor,
+    VarIRConstruct,
+    get_op_constructs,
+)
+
+_ITSELF = (Operation, IRDLOperation, Block, Region, SSAValue, AffineBinaryOpKind)
+"""Classes whose instances equal themselves alone."""
+
+_COMPOSED = (
+    AffineBinaryOpExpr,
+    AffineMap,
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+)
+"""Classes whose instances never change, and are hashed again and again."""
+
+
+class _Plain(ABCMeta):
+    """The class of abstract classes with which none is registered."""
+
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
+
+
+def take_shortcuts() -> None:
+    """Put the shortcuts in the place of xDSL's functions."""
+    for kind in (*_derived(Operation.__mro__[-3]), *_derived(SSAValue), *_derived(Attribute)):
+        kind.__class__ = _Plain
+    for kind in _derived(AffineExpr):
+        kind.__class__ = _Plain
+    for kind in _ITSELF:
+        kind.__hash__ = object.__hash__
+    for kind in _COMPOSED:
+        _remember_hash(kind)
+    BeforeVariadicSingleAccessor.__get__ = _single
+    BaseAccessor.__get__ = _several
+    IRDLOperation.__post_init__ = _with_defaults
+    Attribute.__post_init__ = Attribute._verify
+
+
+def _derived(kind: type) -> Iterator[type]:
+    """An abstract class and those derived from it."""
+    if type(kind) is ABCMeta:
+        yield kind
+    for inner in type.__subclasses__(kind):
+        yield from _derived(inner)
+
+
+def _remember_hash(kind: type) -> None:
+    compute: Callable[[Any], int] = kind.__hash__
+
+    def remembered(self: Any) -> int:
+        known = self.__dict__
+        if "_hash" not in known:
+            known["_hash"] = compute(self)
+        return known["_hash"]
+
+    def without_hash(self: Any) -> dict[str, Any]:  # another process has other hashes of strings
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}
+
+    kind.__hash__ = remembered
+    kind.__getstate__ = without_hash
+
+
+def _single(self: Any, op: Any, kind: object = None) -> Any:
+    construct = self.construct
+    if construct is VarIRConstruct.OPERAND:
+        return tuple.__getitem__(op._operands, self.idx)
+    if construct is VarIRConstruct.RESULT:
+        return tuple.__getitem__(op.results, self.idx)
+    return get_op_constructs(op, construct)[self.idx]
+
+
+def _several(self: Any, op: Any, kind: object = None) -> Any:
+    is_operand = self.construct is VarIRConstruct.OPERAND
+    return self.index(op._operands if is_operand else get_op_constructs(op, self.construct))
+
+
+def _with_defaults(self: IRDLOperation) -> None:
+    properties, attributes = _defaults(type(self))
+    for name, value in properties:
+        self.properties.setdefault(name, value)
+    for name, value in attributes:
+        self.attributes.setdefault(name, value)
+
+
+@cache
+def _defaults(kind: type[IRDLOperation]) -> tuple[list[Any], list[Any]]:
+    """The properties, and the attributes, that an op has where none are given."""
+    definition = kind.get_irdl_definition()
+    properties, attributes = (
+        [
+            (name, field.default_value)
+            for name, field in fields.items()
+            if not isinstance(field, OptionalDef) and field.default_value is not None
+        ]
+        for fields in (definition.properties, definition.attributes)
+    )
+    return properties, attributes
