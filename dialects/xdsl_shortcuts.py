@@ -11,14 +11,10 @@ place when the dialects are first imported. What is remembered is found from wha
                         hashes them, and no function in Python does.
     hashes of types     Computed once, where they are made of other attributes or of expressions.
     operands by name    Taken from the tuple in which an op has them, without a view in between.
-    default properties  Looked up once for each class of op, and not for each op.
-    checks of types     `Attribute` asks of each attribute whether its class is one; the decorators
-                        that define such classes have asked before.
 """
 
 from abc import ABCMeta
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 from xdsl.dialects.builtin import (
@@ -28,13 +24,14 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     MemRefType,
+    NameLoc,
     StringAttr,
     SymbolRefAttr,
     TensorType,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr, AffineMap
-from xdsl.irdl import IRDLOperation, OptionalDef
+from xdsl.irdl import IRDLOperation
 from xdsl.irdl.operations import (
     BaseAccessor,
     BeforeVariadicSingleAccessor,
@@ -54,6 +51,7 @@ _COMPOSED = (
     IntegerAttr,
     IntegerType,
     MemRefType,
+    NameLoc,
     StringAttr,
     SymbolRefAttr,
     TensorType,
@@ -80,8 +78,6 @@ def take_shortcuts() -> None:
         _remember_hash(kind)
     BeforeVariadicSingleAccessor.__get__ = _single
     BaseAccessor.__get__ = _several
-    IRDLOperation.__post_init__ = _with_defaults
-    Attribute.__post_init__ = Attribute._verify
 
 
 def _derived(kind: type) -> Iterator[type]:
@@ -120,26 +116,3 @@ def _single(self: Any, op: Any, kind: object = None) -> Any:
 def _several(self: Any, op: Any, kind: object = None) -> Any:
     is_operand = self.construct is VarIRConstruct.OPERAND
     return self.index(op._operands if is_operand else get_op_constructs(op, self.construct))
-
-
-def _with_defaults(self: IRDLOperation) -> None:
-    properties, attributes = _defaults(type(self))
-    for name, value in properties:
-        self.properties.setdefault(name, value)
-    for name, value in attributes:
-        self.attributes.setdefault(name, value)
-
-
-@cache
-def _defaults(kind: type[IRDLOperation]) -> tuple[list[Any], list[Any]]:
-    """The properties, and the attributes, that an op has where none are given."""
-    definition = kind.get_irdl_definition()
-    properties, attributes = (
-        [
-            (name, field.default_value)
-            for name, field in fields.items()
-            if not isinstance(field, OptionalDef) and field.default_value is not None
-        ]
-        for fields in (definition.properties, definition.attributes)
-    )
-    return properties, attributes

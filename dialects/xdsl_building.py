@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Shortcuts through what xDSL 0.74 does whenever an op or an attribute is built or verified.
+
+    building ops        Definitions say once for each class how many operands, results and regions a
+                        field takes. xDSL asks each field, for each op, in several calls.
+    default properties  Looked up once for each class of op.
+    new ops             An op without successors has none to register.
+    attributes          Verified once, and not whenever an equal one is built: they never change.
+    definitions of ops  Types, properties and blocks alone decide whether an op fits its definition.
+                        Traits, which also look around, are verified each time, as xDSL does.
+    names               Matched once, as each kernel has the names of others.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from xdsl.dialects.builtin import UNKNOWN_LOC
+from xdsl.ir import (
+    Attribute,
+    Operation,
+    OpResult,
+    ParametrizedAttribute,
+    Region,
+    SSAValue,
+    Use,
+    core,
+)
+from xdsl.irdl import IRDLOperation, OpDef, OptionalDef, VariadicDef
+
+_MOST_VERIFIED = 1 << 14
+"""Equal attributes, and ops of one class that are alike, of which more are not remembered."""
+
+_built_as_xdsl_does = IRDLOperation.__init__
+_verified_attribute = ParametrizedAttribute._verify
+_verified_definition = OpDef.verify
+
+
+def take_shortcuts() -> None:
+    """Put the shortcuts in the place of xDSL's functions."""
+    core._unknown_loc = lambda: UNKNOWN_LOC
+    core.IRWithName.extract_valid_name = classmethod(_valid_name)
+    Operation.__init__ = _new
+    IRDLOperation.__init__ = _built
+    IRDLOperation.__post_init__ = _with_defaults
+    ParametrizedAttribute._verify = _verify_once
+    Attribute.__post_init__ = _verify
+    OpDef.verify = _verify_definition
+
+
+# --- Ops
+
+
+def _new(
+    self: Operation,
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] = {},
+    attributes: Mapping[str, Attribute] = {},
+    location: Any = None,
+    successors: Sequence[Any] = (),
+    regions: Sequence[Region] = (),
+) -> None:
+    values = core.SSAValues(operands)
+    uses = tuple([Use(self, index) for index in range(len(values))])
+    for value, use in zip(values, uses):
+        value.add_use(use)
+    self._operands, self._operand_uses = values, uses
+    self.results = core.SSAValues(
+        [OpResult(type, self, index) for index, type in enumerate(result_types)]
+    )
+    self.properties, self.attributes = dict(properties), dict(attributes)
+    self.location = UNKNOWN_LOC if location is None else location
+    if successors:
+        self.successors = [*successors]
+    self.regions = ()
+    for region in regions:
+        self.add_region(region)
+    self.__post_init__()
+
+
+def _built(self: IRDLOperation, **given: Any) -> None:
+    """Build an op whose values are given as they are held; xDSL does the rest."""
+    fields = _plain_fields(type(self))
+    operands, types = given.get("operands") or (), given.get("result_types") or ()
+    regions = given.get("regions") or ()
+    if fields != (len(operands), len(types), len(regions)) or given.get("successors"):
+        _built_as_xdsl_does(self, **given)
+    elif not all([isinstance(value, SSAValue) for value in operands]) or not (
+        all([isinstance(type, Attribute) for type in types])
+        and all([isinstance(region, Region) for region in regions])
+    ):
+        _built_as_xdsl_does(self, **given)
+    else:
+        Operation.__init__(
+            self,
+            operands=operands,
+            result_types=types,
+            properties=_present(given.get("properties")),
+            attributes=_present(given.get("attributes")),
+            regions=regions,
+        )
+
+
+def _present(given: Mapping[str, Attribute | None] | None) -> dict[str, Attribute]:
+    return {name: value for name, value in given.items() if value is not None} if given else {}
+
+
+@cache
+def _plain_fields(kind: type[IRDLOperation]) -> tuple[int, int, int] | None:
+    """The number of operands, results and regions, where each field has just one."""
+    definition = kind.get_irdl_definition()
+    fields = definition.operands, definition.results, definition.regions
+    if definition.options or definition.successors:
+        return None
+    if any(isinstance(field, VariadicDef) for part in fields for _, field in part):
+        return None
+    operands, results, regions = map(len, fields)
+    return operands, results, regions
+
+
+def _with_defaults(self: IRDLOperation) -> None:
+    properties, attributes = _defaults(type(self))
+    for name, value in properties:
+        self.properties.setdefault(name, value)
+    for name, value in attributes:
+        self.attributes.setdefault(name, value)
+
+
+@cache
+def _defaults(kind: type[IRDLOperation]) -> tuple[list[Any], list[Any]]:
+    """The properties, and the attributes, that an op has where none are given."""
+    definition = kind.get_irdl_definition()
+    properties, attributes = (
+        [
+            (name, field.default_value)
+            for name, field in fields.items()
+            if not isinstance(field, OptionalDef) and field.default_value is not None
+        ]
+        for fields in (definition.properties, definition.attributes)
+    )
+    return properties, attributes
+
+
+@lru_cache(maxsize=_MOST_VERIFIED)
+def _matched(name: str) -> str | None:
+    return _extract_valid_name(name)
+
+
+def _valid_name(kind: type[core.IRWithName], name: str | None) -> str | None:
+    return None if name is None else _matched(name)
+
+
+_extract_valid_name = core.IRWithName.extract_valid_name
+
+
+# --- What is verified once
+
+
+_verified = set[Hashable]()
+
+
+def _verify(self: Attribute) -> None:
+    self._verify()
+
+
+def _verify_once(self: ParametrizedAttribute) -> None:
+    key = type(self), self
+    if key in _verified:
+        return
+    _verified_attribute(self)
+    if len(_verified) >= _MOST_VERIFIED:
+        _verified.clear()
+    _verified.add(key)
+
+
+def _verify_definition(self: OpDef, op: Operation) -> None:
+    """Verify an op as its definition says, if no op of its form was."""
+    forms: set[Hashable] = self.__dict__.setdefault("_verified", set())
+    form = _form(op)
+    if form in forms:
+        for trait in self.traits:
+            trait.verify(op)
+        return
+    _verified_definition(self, op)
+    if len(forms) >= _MOST_VERIFIED:
+        forms.clear()
+    forms.add(form)
+
+
+def _form(op: Operation) -> Hashable:
+    return (
+        tuple([value.type for value in op._operands]),
+        tuple([value.type for value in op.results]),
+        tuple(op.properties.items()),
+        tuple(op.attributes.items()),
+        len(op.successors),
+        tuple([tuple([block.arg_types for block in region.blocks]) for region in op.regions]),
+    )
