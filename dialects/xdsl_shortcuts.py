@@ -10,11 +10,13 @@ place when the dialects are first imported. What is remembered is found from wha
     hashes of IR        An op, a block, a region and a value equal themselves alone: so `object`
                         hashes them, and no function in Python does.
     hashes of types     Computed once, where they are made of other attributes or of expressions.
+    expressions         A dimension or a number that is made again is the one made before.
     operands by name    Taken from the tuple in which an op has them, without a view in between.
 """
 
 from abc import ABCMeta
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from xdsl.dialects.builtin import (
@@ -30,7 +32,15 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr, AffineMap
+from xdsl.ir.core import SSAValues
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+)
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.operations import (
     BaseAccessor,
@@ -76,6 +86,9 @@ def take_shortcuts() -> None:
         kind.__hash__ = object.__hash__
     for kind in _COMPOSED:
         _remember_hash(kind)
+    AffineExpr.constant = staticmethod(_constant)
+    AffineExpr.dimension = staticmethod(_dimension)
+    SSAValues.__getitem__ = _item
     BeforeVariadicSingleAccessor.__get__ = _single
     BaseAccessor.__get__ = _several
 
@@ -102,6 +115,21 @@ def _remember_hash(kind: type) -> None:
 
     kind.__hash__ = remembered
     kind.__getstate__ = without_hash
+
+
+@lru_cache(maxsize=1 << 10)
+def _constant(value: int) -> AffineExpr:
+    return AffineConstantExpr(value)
+
+
+@lru_cache(maxsize=1 << 10)
+def _dimension(position: int) -> AffineExpr:
+    return AffineDimExpr(position)
+
+
+def _item(self: Any, index: Any) -> Any:
+    found = tuple.__getitem__(self, index)
+    return SSAValues(found) if type(index) is slice else found
 
 
 def _single(self: Any, op: Any, kind: object = None) -> Any:

@@ -46,8 +46,6 @@ Values that one reduction joins at most. A thread that owns 8 by 8 elements of a
 accumulators for each, and 255 registers (CUDA C++ Programming Guide, technical specifications).
 """
 
-_FREE = (loop.ForOp, loop.ScanOp, loop.YieldOp)
-
 MOST_OUTPUTS = 4
 """What a kernel writes at most: each output has its own loads in flight."""
 
@@ -178,9 +176,12 @@ def merged(base: Work, other: Work, *, times: float = 1.0) -> Work:
 
 def cost_of(op: Operation) -> int:
     """Instructions of one step of `op`; of a reduction, those that join one value."""
-    if isinstance(op, _FREE):
-        return 0
-    return 0 if is_sum_of_products(op) else instructions(op)
+    if isinstance(op, loop.ReduceOp):
+        return 0 if is_sum_of_products(op) else instructions(op)
+    return 0 if isinstance(op, _FREE) else instructions(op)
+
+
+_FREE = (loop.ForOp, loop.ScanOp, loop.YieldOp)
 
 
 def is_sum_of_products(op: Operation) -> bool:
