@@ -29,31 +29,35 @@ from xdsl.ir import (
 )
 from xdsl.irdl import IRDLOperation, OpDef, OptionalDef, VariadicDef
 
+from tilewright.dialects.xdsl_shortcuts import replace
+
 _MOST_VERIFIED = 1 << 14
 """Equal attributes, and ops of one class that are alike, of which more are not remembered."""
 
-_built_as_xdsl_does = IRDLOperation.__init__
-_verified_attribute = ParametrizedAttribute._verify
-_verified_definition = OpDef.verify
+_CORE: Any = core
+
+_built_as_xdsl_does: Any = IRDLOperation.__init__
+_matched_as_xdsl_does: Any = _CORE.IRWithName.extract_valid_name
+_verified_as_xdsl_does: Any = OpDef.verify
+_attribute_verified_as_xdsl_does: Any = vars(ParametrizedAttribute)["_verify"]
 
 
 def take_shortcuts() -> None:
     """Put the shortcuts in the place of xDSL's functions."""
-    core._unknown_loc = lambda: UNKNOWN_LOC
-    core.IRWithName.extract_valid_name = classmethod(_valid_name)
-    Operation.__init__ = _new
-    IRDLOperation.__init__ = _built
-    IRDLOperation.__post_init__ = _with_defaults
-    ParametrizedAttribute._verify = _verify_once
-    Attribute.__post_init__ = _verify
-    OpDef.verify = _verify_definition
+    _CORE._unknown_loc = lambda: UNKNOWN_LOC
+    _CORE.IRWithName.extract_valid_name = classmethod(_valid_name)
+    replace(Operation, {"__init__": _new})
+    replace(IRDLOperation, {"__init__": _built, "__post_init__": _with_defaults})
+    replace(Attribute, {"__post_init__": _verify})
+    replace(ParametrizedAttribute, {"_verify": _verify_once})
+    replace(OpDef, {"verify": _verify_definition})
 
 
 # --- Ops
 
 
 def _new(
-    self: Operation,
+    self: Any,
     *,
     operands: Sequence[SSAValue] = (),
     result_types: Sequence[Attribute] = (),
@@ -65,7 +69,7 @@ def _new(
 ) -> None:
     values = core.SSAValues(operands)
     uses = tuple([Use(self, index) for index in range(len(values))])
-    for value, use in zip(values, uses):
+    for value, use in zip(values, uses, strict=True):
         value.add_use(use)
     self._operands, self._operand_uses = values, uses
     self.results = core.SSAValues(
@@ -144,25 +148,23 @@ def _defaults(kind: type[IRDLOperation]) -> tuple[list[Any], list[Any]]:
     return properties, attributes
 
 
-@lru_cache(maxsize=_MOST_VERIFIED)
-def _matched(name: str) -> str | None:
-    return _extract_valid_name(name)
-
-
-def _valid_name(kind: type[core.IRWithName], name: str | None) -> str | None:
+def _valid_name(kind: type, name: str | None) -> str | None:
     return None if name is None else _matched(name)
 
 
-_extract_valid_name = core.IRWithName.extract_valid_name
+@lru_cache(maxsize=_MOST_VERIFIED)
+def _matched(name: str) -> str | None:
+    return _matched_as_xdsl_does(name)
 
 
 # --- What is verified once
 
 
 _verified = set[Hashable]()
+"""Attributes that were verified, with their classes: those without parameters are hashed alike."""
 
 
-def _verify(self: Attribute) -> None:
+def _verify(self: Any) -> None:
     self._verify()
 
 
@@ -170,7 +172,7 @@ def _verify_once(self: ParametrizedAttribute) -> None:
     key = type(self), self
     if key in _verified:
         return
-    _verified_attribute(self)
+    _attribute_verified_as_xdsl_does(self)
     if len(_verified) >= _MOST_VERIFIED:
         _verified.clear()
     _verified.add(key)
@@ -184,13 +186,13 @@ def _verify_definition(self: OpDef, op: Operation) -> None:
         for trait in self.traits:
             trait.verify(op)
         return
-    _verified_definition(self, op)
+    _verified_as_xdsl_does(self, op)
     if len(forms) >= _MOST_VERIFIED:
         forms.clear()
     forms.add(form)
 
 
-def _form(op: Operation) -> Hashable:
+def _form(op: Any) -> Hashable:
     return (
         tuple([value.type for value in op._operands]),
         tuple([value.type for value in op.results]),

@@ -71,7 +71,7 @@ def _runs(
 ) -> Iterator[tuple[Operation, float]]:
     """The ops of a body that is run `steps` times, inside `reduction` if it is in one."""
     for op in block.ops:
-        if not op.regions:
+        if not isinstance(op, AxesOp):
             yield op, steps if reduction is None else steps / _reuse(op, reduction, varies, rows)
             continue
         inside = steps * prod(op.axis_extents())
