@@ -131,6 +131,7 @@ def _with_defaults(self: IRDLOperation) -> None:
         self.properties.setdefault(name, value)
     for name, value in attributes:
         self.attributes.setdefault(name, value)
+    Operation.__post_init__(self)  # where builders wait for new ops
 
 
 @cache

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
+from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -109,6 +110,14 @@ def test_ops_are_built_of_ops_and_lists():
 
 def _condition() -> arith.ConstantOp:
     return arith.ConstantOp(IntegerAttr(1, i1))
+
+
+def test_builders_see_new_ops():
+    block = Block()
+    with ImplicitBuilder(block):
+        one = _constant(1)
+        add = arith.AddiOp(one, one)
+    assert [*block.ops] == [one, add]
 
 
 def test_properties_that_are_defaults_are_each_ops_own():
