@@ -86,43 +86,76 @@ def _new(
 
 
 def _built(self: IRDLOperation, **given: Any) -> None:
-    """Build an op whose values are given as they are held; xDSL does the rest."""
-    fields = _plain_fields(type(self))
-    operands, types = given.get("operands") or (), given.get("result_types") or ()
-    regions = given.get("regions") or ()
-    if fields != (len(operands), len(types), len(regions)) or given.get("successors"):
+    """Build an op whose values are given as fields hold them; else xDSL does it."""
+    fields = None if given.get("successors") else _fields(type(self))
+    if fields is None:
         _built_as_xdsl_does(self, **given)
-    elif not all([isinstance(value, SSAValue) for value in operands]) or not (
-        all([isinstance(type, Attribute) for type in types])
-        and all([isinstance(region, Region) for region in regions])
-    ):
+        return
+    operands, types, regions = (
+        _flat(given.get(name) or (), *part)
+        for name, part in zip(("operands", "result_types", "regions"), fields, strict=True)
+    )
+    if operands is None or types is None or regions is None:
         _built_as_xdsl_does(self, **given)
-    else:
-        Operation.__init__(
-            self,
-            operands=operands,
-            result_types=types,
-            properties=_present(given.get("properties")),
-            attributes=_present(given.get("attributes")),
-            regions=regions,
-        )
+        return
+    Operation.__init__(
+        self,
+        operands=operands,
+        result_types=types,
+        properties=_present(given.get("properties")),
+        attributes=_present(given.get("attributes")),
+        regions=regions,
+    )
+
+
+def _flat(given: Sequence[Any], kind: type, many: Sequence[bool]) -> list[Any] | None:
+    """All values of fields, of which some hold many; None where values are given otherwise."""
+    if len(given) != len(many):
+        return None
+    found: list[Any] = []
+    for values, holds_many in zip(given, many, strict=True):
+        if isinstance(values, kind):
+            found.append(values)
+        elif (
+            holds_many
+            and isinstance(values, _LISTS)
+            and all([isinstance(value, kind) for value in values])
+        ):
+            found.extend(values)
+        else:
+            return None
+    return found
+
+
+_LISTS = (list, tuple, core.OpOperands)
 
 
 def _present(given: Mapping[str, Attribute | None] | None) -> dict[str, Attribute]:
     return {name: value for name, value in given.items() if value is not None} if given else {}
 
 
+_Fields = tuple[tuple[type, tuple[bool, ...]], ...]
+"""For operands, results and regions the class of a value, and which fields hold many."""
+
+
 @cache
-def _plain_fields(kind: type[IRDLOperation]) -> tuple[int, int, int] | None:
-    """The number of operands, results and regions, where each field has just one."""
+def _fields(kind: type[IRDLOperation]) -> _Fields | None:
+    """The fields of an op; None if the sizes of its lists are written down too."""
     definition = kind.get_irdl_definition()
-    fields = definition.operands, definition.results, definition.regions
     if definition.options or definition.successors:
         return None
-    if any(isinstance(field, VariadicDef) for part in fields for _, field in part):
-        return None
-    operands, results, regions = map(len, fields)
-    return operands, results, regions
+    parts: Any = {
+        SSAValue: definition.operands,
+        Attribute: definition.results,
+        Region: definition.regions,
+    }
+    return tuple(
+        (value, tuple(_holds_many(field) for _, field in fields)) for value, fields in parts.items()
+    )
+
+
+def _holds_many(field: object) -> bool:
+    return isinstance(field, VariadicDef) and not isinstance(field, OptionalDef)
 
 
 def _with_defaults(self: IRDLOperation) -> None:
