@@ -116,18 +116,17 @@ def _flat(given: Sequence[Any], kind: type, many: Sequence[bool]) -> list[Any] |
     for values, holds_many in zip(given, many, strict=True):
         if isinstance(values, kind):
             found.append(values)
-        elif (
-            holds_many
-            and isinstance(values, _LISTS)
-            and all([isinstance(value, kind) for value in values])
-        ):
-            found.extend(values)
-        else:
+            continue
+        if not holds_many or not isinstance(values, _LISTS):
             return None
+        several: Sequence[Any] = values
+        if not all([isinstance(value, kind) for value in several]):
+            return None
+        found.extend(several)
     return found
 
 
-_LISTS = (list, tuple, core.OpOperands)
+_LISTS: Any = (list, tuple, core.OpOperands)
 
 
 def _present(given: Mapping[str, Attribute | None] | None) -> dict[str, Attribute]:

@@ -147,7 +147,7 @@ def _made(kind: type, *args: Any, **kwargs: Any) -> Any:
 
 def interned(kind: type[Frozen]) -> type[Frozen]:
     """Let a class of attributes have one instance for equal arguments."""
-    kind.__class__ = _Interned
+    replace(kind, {"__class__": _Interned})
     return kind
 
 
