@@ -6,7 +6,7 @@ from importlib import import_module
 
 from xdsl.ir import Dialect
 
-from tilewright.dialects import xdsl_building, xdsl_shortcuts
+from tilewright.dialects import xdsl_shortcuts
 
 # dialect name -> the attribute of `tilewright.dialects.<name>` that holds it
 _DIALECTS = {
@@ -20,7 +20,6 @@ _DIALECTS = {
 }
 
 
-xdsl_building.take_shortcuts()
 xdsl_shortcuts.take_shortcuts()
 
 

@@ -43,7 +43,6 @@ from tilewright.dialects.index import (
 )
 from tilewright.dialects.segments import SegmentedOp
 from tilewright.dialects.types import memref_type
-from tilewright.dialects.xdsl_shortcuts import interned
 
 Access = tuple[Sequence[AffineExpr], Sequence[SSAValue]]
 """Affine expressions and the values of their dimensions."""
@@ -61,7 +60,6 @@ class Role(StrEnum):
     SPLIT = "split"
 
 
-@interned
 @irdl_attr_definition
 class RoleAttr(EnumAttribute[Role], SpacedOpaqueSyntaxAttribute):
     """The role of an axis."""

@@ -40,8 +40,6 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.xdsl_shortcuts import interned
-
 STORED: tuple[Attribute, ...] = (
     *(i1, i8, i16, i32, i64, IntegerType(8, Signedness.UNSIGNED)),
     *(f16, bf16, f32, f64),
@@ -58,7 +56,6 @@ HALVES: tuple[Attribute, ...] = (f16, bf16)
 """Structs in C++: functions convert them, not casts."""
 
 
-@interned
 @irdl_attr_definition
 class PointerType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]):
     """`!cuda.ptr<f32, const>` is `const float *`, `!cuda.ptr<f32>` is `float *`."""
@@ -135,7 +132,6 @@ class ArrayType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]):
             printer.print_attribute(self.element)
 
 
-@interned
 @irdl_attr_definition
 class VariableType(ParametrizedAttribute, TypeAttribute):
     """A variable that assignments change: `!cuda.var<f32>`."""

@@ -18,7 +18,6 @@ from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.axes import Role, RoleAttr
-from tilewright.dialects.xdsl_shortcuts import interned
 
 _INDEX = IndexType()
 
@@ -41,7 +40,6 @@ class Level(StrEnum):
         return self in (Level.WARP, Level.THREAD, Level.LANE)
 
 
-@interned
 @irdl_attr_definition
 class LevelAttr(EnumAttribute[Level], SpacedOpaqueSyntaxAttribute):
     """The level of an axis."""
@@ -49,7 +47,6 @@ class LevelAttr(EnumAttribute[Level], SpacedOpaqueSyntaxAttribute):
     name = "tile.level"
 
 
-@interned
 @irdl_attr_definition
 class AxisAttr(ParametrizedAttribute):
     """What an axis of a launch is bound to: level, number of steps, role."""

@@ -26,7 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.index import linearize
 from tilewright.dialects.types import memref_of, size_of
-from tilewright.dialects.xdsl_shortcuts import interned, remembers_hash
+from tilewright.dialects.xdsl_shortcuts import remembers_hash
 
 T = TypeVar("T")
 
@@ -42,7 +42,6 @@ ROW_BYTES = 128
 _NUMBERS = ("deal", "inner", "swizzle")
 
 
-@interned
 @remembers_hash
 @irdl_attr_definition
 class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Shortcuts through xDSL 0.74, in whose general code lowering would spend a third of its time.
+Shortcuts through xDSL 0.74, in whose general code lowering would spend a sixth of its time.
 
 Each replaces a function of xDSL and returns what that returns; `take_shortcuts` puts them in place
-when the dialects are first imported. What is remembered is found from what never changes. Those for
-building and verifying stand in `xdsl_building`.
+when the dialects are first imported. What is remembered is found from what never changes.
 
     isinstance        No class is registered with xDSL's abstract classes. They are asked as other
                       classes are, without the caches in which Python looks for registered ones.
     hashes of IR      An op, a block, a region and a value equal themselves alone: so `object`
                       hashes them, and no function in Python does.
     hashes of types   Computed once, where they are made of other attributes or of expressions.
-    equal types       There is one object for equal arguments of a small attribute: none changes,
-                      and xDSL would verify each. What is one object is also equal at first sight.
     expressions       A dimension or a number that is made again is the one made before; what
                       replacing dimensions comes to, and which are used, is computed once.
     operands by name  Taken from the tuple in which an op has them, without a view in between.
@@ -24,21 +21,16 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
     FloatAttr,
-    IndexType,
-    IntAttr,
     IntegerAttr,
     IntegerType,
     MemRefType,
     NameLoc,
-    NoneAttr,
     StringAttr,
     SymbolRefAttr,
     TensorType,
-    UnitAttr,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import (
@@ -82,20 +74,6 @@ _COMPOSED = (
 )
 """Classes whose instances never change, and are hashed again and again."""
 
-_SMALL = (
-    AffineMapAttr,
-    IndexType,
-    IntAttr,
-    IntegerAttr,
-    IntegerType,
-    NameLoc,
-    NoneAttr,
-    StringAttr,
-    SymbolRefAttr,
-    UnitAttr,
-)
-"""Classes whose instances are made again and again."""
-
 
 def take_shortcuts() -> None:
     """Put the shortcuts in the place of xDSL's functions."""
@@ -106,8 +84,6 @@ def take_shortcuts() -> None:
         kind.__hash__ = object.__hash__
     for kind in _COMPOSED:
         remembers_hash(kind)
-    for kind in _SMALL:
-        interned(kind)
     replace(AffineExpr, _EXPRESSIONS)
     replace(SSAValues, {"__getitem__": _item})
     replace(BeforeVariadicSingleAccessor, {"__get__": _single})
@@ -128,27 +104,6 @@ class _Plain(ABCMeta):
 
     __instancecheck__ = type.__instancecheck__
     __subclasscheck__ = type.__subclasscheck__
-
-
-class _Interned(_Plain):
-    """The class of classes that have one instance for equal arguments."""
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return _made(cls, *args, **kwargs)
-        except TypeError:  # of arguments without a hash, or of the class itself
-            return type.__call__(cls, *args, **kwargs)
-
-
-@lru_cache(maxsize=1 << 14, typed=True)  # `True` and 1 are equal, and print otherwise
-def _made(kind: type, *args: Any, **kwargs: Any) -> Any:
-    return type.__call__(kind, *args, **kwargs)
-
-
-def interned(kind: type[Frozen]) -> type[Frozen]:
-    """Let a class of attributes have one instance for equal arguments."""
-    replace(kind, {"__class__": _Interned})
-    return kind
 
 
 def _derived(kind: type) -> Iterator[type]:
