@@ -26,6 +26,7 @@ from tilewright.dialects.cuda_operators import BinaryOp
 from tilewright.dialects.cuda_tensor_map import TensorMapType
 from tilewright.dialects.cuda_threads import PerformOp
 from tilewright.dialects.cuda_types import ArrayType, PointerType, VariableType
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.origin import place_of
 from tilewright.dialects.parameter_layout import load_axes
 from tilewright.dialects.types import memref_type
@@ -124,7 +125,7 @@ def _not_lowered(module: ModuleOp, op: Operation) -> UsageError:
 
 def _called(kernels: list[cuda.FuncOp]) -> Iterator[Call]:
     """The functions that the text of `kernels` calls."""
-    for op in (op for kernel in kernels for op in kernel.walk()):
+    for op in ops_in(*kernels):
         match op:
             case expr.LiteralOp():
                 if isinstance(value := op.value, FloatAttr):
@@ -148,7 +149,7 @@ def _types(kernels: list[cuda.FuncOp]) -> Iterator[str]:
     types = set[Attribute]()
     for kernel in kernels:
         types.update(kernel.body.block.arg_types)
-        types.update(result.type for op in kernel.walk() for result in op.results)
+        types.update([result.type for op in ops_in(kernel) for result in op.results])
     return map(_element_name, types)
 
 

@@ -6,6 +6,8 @@ from importlib import import_module
 
 from xdsl.ir import Dialect
 
+from tilewright.dialects import xdsl_shortcuts
+
 # dialect name -> the attribute of `tilewright.dialects.<name>` that holds it
 _DIALECTS = {
     "torch": "Torch",
@@ -16,6 +18,9 @@ _DIALECTS = {
     "cuda": "Cuda",
     "scalar": "Scalar",
 }
+
+
+xdsl_shortcuts.take_shortcuts()
 
 
 def get_all_dialects() -> dict[str, Callable[[], Dialect]]:

@@ -170,26 +170,27 @@ def canonical_access(
     numbers: dict[SSAValue, int] = {}
     dims = tuple(numbers.setdefault(value, len(numbers)) for value in operands)
     distinct = list(numbers)
-    results, used = _canonical(tuple(exprs), dims, tuple(map(range_of_value, distinct)))
-    return AffineMap(len(used), 0, results), [distinct[p] for p in used]
+    canonical, used = _canonical(tuple(exprs), dims, tuple([range_of_value(v) for v in distinct]))
+    return canonical, [distinct[p] for p in used]
 
 
 @lru_cache(maxsize=1 << 14)  # passes ask for the same accesses again and again
 def _canonical(
     exprs: tuple[AffineExpr, ...], values: tuple[int, ...], ranges: tuple[Range | None, ...]
-) -> tuple[tuple[AffineExpr, ...], tuple[int, ...]]:
+) -> tuple[AffineMap, tuple[int, ...]]:
     """
-    Canonical expressions of the values listed; `values` says by its number which value each
-    dimension of `exprs` is, and `ranges` what range each value has.
+    The map of canonical expressions, and the values that it takes by number; `values` says by its
+    number which value each dimension of `exprs` is, and `ranges` what range each value has. Equal
+    accesses get one map: what looks for it later finds it by identity.
     """
     merged = exprs if _is_in_order(values) else _renamed(exprs, values)
     simple = tuple(simplify(e, ranges) for e in merged)
     order = tuple(dict.fromkeys(p for e in simple for p in dims_as_written(e)))
-    if _is_in_order(order):
-        return simple, order
-    numbers = {old: new for new, old in enumerate(order)}
-    renamed = _renamed(simple, [numbers.get(p, p) for p in range(len(ranges))])
-    return tuple(map(simplify, renamed)), order
+    if not _is_in_order(order):
+        numbers = {old: new for new, old in enumerate(order)}
+        renamed = _renamed(simple, [numbers.get(p, p) for p in range(len(ranges))])
+        simple = tuple(map(simplify, renamed))
+    return AffineMap(len(order), 0, simple), order
 
 
 def _is_in_order(numbers: Sequence[int]) -> bool:

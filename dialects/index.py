@@ -12,7 +12,7 @@ dimension or a `floordiv`/`mod` of a canonical expression by a positive constant
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import gcd
 from typing import NamedTuple
 
@@ -66,6 +66,10 @@ class Sum:
 
     def expr(self) -> AffineExpr:
         """The sum as an expression: steepest term first, then by dimension, constant last."""
+        return self._expr
+
+    @cached_property
+    def _expr(self) -> AffineExpr:  # asked again of each sum that `sum_of` has remembered
         ordered = sorted(self.terms.items(), key=lambda t: (-abs(t[1]), _atom_key(t[0])))
         expr: AffineExpr | None = None
         for atom, coefficient in ordered:

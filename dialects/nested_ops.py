@@ -14,12 +14,12 @@ def ops_in(*scopes: Operation) -> list[Operation]:
     while pending:
         op = pending.pop()
         found.append(op)
-        if not op.regions:
-            continue
-        blocks = [block for region in op.regions for block in region.blocks]
-        for block in reversed(blocks):
-            last = block.last_op
-            while last is not None:
-                pending.append(last)
-                last = last.prev_op
+        for region in reversed(op.regions):
+            block = region.last_block
+            while block is not None:
+                last = block.last_op
+                while last is not None:
+                    pending.append(last)
+                    last = last.prev_op
+                block = block.prev_block
     return found

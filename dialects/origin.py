@@ -11,6 +11,7 @@ From Kernel IR down, the op of Tile IR that it was stands before that:
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from xdsl.dialects.builtin import (
@@ -64,6 +65,7 @@ def origin_of(location: Attribute) -> Origin | None:
     return Origin(node, ModuleOfOp(path, name))
 
 
+@lru_cache(maxsize=1 << 12)  # most of what becomes of a kernel's ops has a few names
 def named(what: str, location: LocationAttr) -> NameLoc:
     """The location of what has become of an op, `what`, that was at `location`."""
     is_known = not isinstance(location, UnknownLoc)

@@ -16,12 +16,13 @@ import struct
 from abc import ABC
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation
-from xdsl.irdl.operations import BaseAttrAccessor
+from xdsl.irdl.operations import BaseAttrAccessor, SingleAttrAccessor, VariadicAttrAccessor
 
 _SIZES = AttrSizedOperandSegments.attribute_name
 
@@ -80,12 +81,18 @@ class _Operand:
     """What stands for the name of an operand."""
 
     def __init__(self, accessor: BaseAttrAccessor):
+        self._at, self._is_single = accessor.idx, isinstance(accessor, SingleAttrAccessor)
         self._accessor = accessor
 
     def __get__(self, op: Operation, kind: type[Operation] | None = None) -> Any:
-        sizes = op.properties[_SIZES]
-        assert isinstance(sizes, DenseArrayBase)
-        return self._accessor.index(_unpacked(sizes.data.data), op.operands)
+        sizes: Any = op.properties[_SIZES]
+        operands = op._operands  # pyright: ignore[reportPrivateUsage]: without a view of them
+        start, end = _spans(sizes.data.data)[self._at]
+        if self._is_single:
+            return operands[start]
+        if isinstance(self._accessor, VariadicAttrAccessor):
+            return operands[start:end]
+        return operands[start] if end > start else None
 
     def __set__(self, op: Operation, value: object) -> None:
         raise NotImplementedError("an op's operands are replaced through `operands`")
@@ -94,6 +101,13 @@ class _Operand:
 @lru_cache(maxsize=1 << 10)
 def _packed(sizes: tuple[int, ...]) -> DenseArrayBase:
     return DenseArrayBase.from_list(i32, sizes)
+
+
+@lru_cache(maxsize=1 << 10)
+def _spans(sizes: bytes) -> list[tuple[int, int]]:
+    """Where each list begins and ends among all operands."""
+    ends = [*accumulate(_unpacked(sizes))]
+    return [*zip([0, *ends], ends)]
 
 
 @lru_cache(maxsize=1 << 10)

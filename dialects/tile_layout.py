@@ -7,6 +7,7 @@ knows of padding or swizzles. Without one, a slab is row-major and dense.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any, TypeVar
 
@@ -25,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.index import linearize
 from tilewright.dialects.types import memref_of, size_of
+from tilewright.dialects.xdsl_shortcuts import remembers_hash
 
 T = TypeVar("T")
 
@@ -40,6 +42,7 @@ ROW_BYTES = 128
 _NUMBERS = ("deal", "inner", "swizzle")
 
 
+@remembers_hash
 @irdl_attr_definition
 class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
     """
@@ -164,9 +167,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
     def innermost(self, type: MemRefType) -> int:
         """The axis of memory of `type` along which elements lie side by side: one of some steps."""
-        slots, shape = int(self.has_slots), type.get_shape()
-        axes = [slots + axis for axis in self.axes(len(shape) - slots)]
-        return next((axis for axis in reversed(axes) if shape[axis] > 1), axes[-1])
+        return _innermost(self, type)
 
     @property
     def alignment(self) -> int:
@@ -180,12 +181,20 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
     def size(self, type: MemRefType) -> int:
         """The elements that memory of `type` takes, padding included."""
+        return _size(self, type)
+
+    def find_size(self, type: MemRefType) -> int:
+        """Return what `size` does, found anew."""
         if not self.has_slots:
             return prod(self._stored(type.get_shape()))
         return type.get_shape()[0] * self._slot_size(type)
 
     def offset(self, subscripts: Sequence[AffineExpr], type: MemRefType) -> AffineExpr:
         """The element at `subscripts`, counted from the start of memory, before the swizzle."""
+        return _offset(self, tuple(subscripts), type)
+
+    def find_offset(self, subscripts: Sequence[AffineExpr], type: MemRefType) -> AffineExpr:
+        """Return what `offset` does, found anew."""
         within = self._offset_within(self._slab(subscripts), self._slab(type.get_shape()))
         if not self.has_slots:
             return within
@@ -260,6 +269,28 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
 def _commas(values: ArrayAttr[IntAttr]) -> str:
     return ", ".join(str(value.data) for value in values)
+
+
+# A kernel has few layouts and types of memory, and each pass asks for the same offsets.
+
+
+@lru_cache(maxsize=1 << 14)
+def _offset(
+    layout: SlabLayoutAttr, subscripts: tuple[AffineExpr, ...], type: MemRefType
+) -> AffineExpr:
+    return layout.find_offset(subscripts, type)
+
+
+@lru_cache(maxsize=1 << 12)
+def _size(layout: SlabLayoutAttr, type: MemRefType) -> int:
+    return layout.find_size(type)
+
+
+@lru_cache(maxsize=1 << 12)
+def _innermost(layout: SlabLayoutAttr, type: MemRefType) -> int:
+    slots, shape = int(layout.has_slots), type.get_shape()
+    axes = [slots + axis for axis in layout.axes(len(shape) - slots)]
+    return next((axis for axis in reversed(axes) if shape[axis] > 1), axes[-1])
 
 
 def layout_of(type: MemRefType) -> SlabLayoutAttr:

@@ -15,6 +15,8 @@ from xdsl.traits import (
     IsTerminator,
     MemoryEffect,
     MemoryEffectKind,
+    NoMemoryEffect,
+    Pure,
     RecursiveMemoryEffect,
     SymbolOpInterface,
 )
@@ -24,6 +26,8 @@ from tilewright.dialects.nested_ops import ops_in
 
 def only_has(op: Operation, allowed: Callable[[EffectInstance], bool]) -> bool:
     """Whether all effects of `op`, and of what it contains, are known and `allowed`."""
+    if _has_none(type(op)):  # most ops
+        return True
     traits = _effect_traits(type(op))
     return bool(traits) and all(_only_has(op, trait, allowed) for trait in traits)
 
@@ -39,6 +43,13 @@ def _only_has(
 
 def _contained(op: Operation) -> Iterator[Operation]:
     return (inner for region in op.regions for block in region.blocks for inner in block.ops)
+
+
+@cache
+def _has_none(kind: type[Operation]) -> bool:
+    """Whether ops of that kind have no effects, whatever they contain."""
+    traits = _effect_traits(kind)
+    return bool(traits) and all(type(trait) in (NoMemoryEffect, Pure) for trait in traits)
 
 
 @cache

@@ -6,6 +6,7 @@ from collections.abc import Container
 from xdsl.ir import Block, Operation
 
 from tilewright.dialects import kernel
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.phase_comments import comments_of
 
@@ -36,7 +37,7 @@ class Commenting:
 
 def drop_only_comment(function: kernel.FuncOp) -> None:
     """Of a kernel that is one phase its name tells as much."""
-    comments = [op for op in function.walk() if isinstance(op, kernel.CommentOp)]
+    comments = [op for op in ops_in(function) if isinstance(op, kernel.CommentOp)]
     if len(comments) == 1:
         comments[0].detach()
         comments[0].erase()

@@ -156,8 +156,12 @@ def _illegal(
 
 
 def _stores(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.StoreOp]:
+    """The stores of what becomes `buffer`, in order; a kernel with one is not searched for it."""
     output = kernel.outputs[list(launch.outputs).index(buffer)]
-    return [op for op in ops_in(kernel) if isinstance(op, loop.StoreOp) and op.memref is output]
+    users = {use.operation for use in output.uses}
+    if len(users) > 1:
+        users = [op for op in ops_in(kernel) if op in users]
+    return [op for op in users if isinstance(op, loop.StoreOp) and op.memref is output]
 
 
 def _decision(

@@ -176,9 +176,12 @@ def merged(base: Work, other: Work, *, times: float = 1.0) -> Work:
 
 def cost_of(op: Operation) -> int:
     """Instructions of one step of `op`; of a reduction, those that join one value."""
-    if isinstance(op, loop.ForOp | loop.ScanOp | loop.YieldOp):
-        return 0
-    return 0 if is_sum_of_products(op) else instructions(op)
+    if isinstance(op, loop.ReduceOp):
+        return 0 if is_sum_of_products(op) else instructions(op)
+    return 0 if isinstance(op, _FREE) else instructions(op)
+
+
+_FREE = (loop.ForOp, loop.ScanOp, loop.YieldOp)
 
 
 def is_sum_of_products(op: Operation) -> bool:

@@ -68,7 +68,7 @@ def overfull(
 
 def contents(kernel: loop.KernelOp) -> Contents:
     """The loads and products of a kernel."""
-    ops = ops_in(kernel)
+    ops = [op for op in ops_in(kernel) if isinstance(op, loop.LoadOp | loop.ReduceOp)]
     loads = [*_loads([op for op in ops if isinstance(op, loop.LoadOp)])]
     return Contents(
         sum(load.registers for load in loads if load.in_reduction),

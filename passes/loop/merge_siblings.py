@@ -88,6 +88,8 @@ class MergeSiblings(RewritePattern):
             reason = obstacle(op, [other], self.plan) or _illegal(*pair, saved)
             if (reason := reason or overfull(op, [other], self.plan, self.target)) is not None:
                 skipped(RULE, first.kernel, reason)
+                if _is_full(first):
+                    return
                 continue
             decision = _decision(*pair, self.target)
             if not accepted(RULE, first.kernel, [second.kernel], decision):
@@ -111,6 +113,15 @@ def _sharing_after(launch: loop.LaunchOp) -> Iterator[loop.LaunchOp]:
     for op in following(launch):
         if isinstance(op, loop.LaunchOp) and op in users:
             yield op
+
+
+def _is_full(sibling: Sibling) -> bool:
+    """
+    True if no other kernel fits beside it. To ask all siblings would take time that grows with the
+    square of their number; each has one output at least, and accumulators where `sibling` has some.
+    """
+    outputs = len(sibling.launch.outputs)
+    return outputs >= MOST_OUTPUTS or sibling.accumulators >= MOST_ACCUMULATORS
 
 
 def _illegal(base: Sibling, other: Sibling, saved: int) -> str | None:

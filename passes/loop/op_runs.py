@@ -8,6 +8,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import AxesOp
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.loop.nest import steps_of
 from tilewright.passes.loop.plan import evaluations
 
@@ -26,7 +27,9 @@ def runs(kernel: loop.KernelOp, rows: Collection[SSAValue] = ()) -> dict[Operati
     How often each op of `kernel` runs in a launch; a loop, as often as all its steps. A block that
     does one of `rows` reuses nothing for others, but loads vectors.
     """
-    found = dict(_runs(kernel.body.block, 1, None, varying(kernel), frozenset(rows)))
+    reduces = any(isinstance(op, loop.ReduceOp) for op in ops_in(kernel))
+    varies = varying(kernel) if reduces else {}  # it only matters inside of reductions
+    found = dict(_runs(kernel.body.block, 1, None, varies, frozenset(rows)))
     if not rows:
         return found
     loads = [op for op in found if isinstance(op, loop.LoadOp)]
@@ -69,7 +72,7 @@ def _runs(
     """The ops of a body that is run `steps` times, inside `reduction` if it is in one."""
     for op in block.ops:
         if not isinstance(op, AxesOp):
-            yield op, steps / _reuse(op, reduction, varies, rows)
+            yield op, steps if reduction is None else steps / _reuse(op, reduction, varies, rows)
             continue
         inside = steps * prod(op.axis_extents())
         yield op, inside
@@ -79,12 +82,10 @@ def _runs(
 
 def _reuse(
     op: Operation,
-    reduction: loop.ReduceOp | None,
+    reduction: loop.ReduceOp,
     varies: Mapping[Operation, frozenset[SSAValue]],
     rows: frozenset[SSAValue],
 ) -> int:
     """For how many outputs of the reduction that it is part of a block computes `op` once."""
-    if reduction is None:
-        return 1
     others = varies[reduction] - varies[op] - rows
     return min(max(steps_of(others), 1), REUSE)

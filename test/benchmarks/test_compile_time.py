@@ -36,6 +36,15 @@ def test_many_layers_are_compared_with_one():
     assert ratios([measured(1, 0.5)]) == {}
 
 
+def test_a_model_with_fewer_layers_is_taken_whole(monkeypatch: pytest.MonkeyPatch):
+    def name_of(name: str, *_: object) -> str:
+        return name
+
+    monkeypatch.setattr(compile_time, "measure", name_of)
+    taken = [*compile_time.layers("tinyllama", "loop", 1)]
+    assert taken == ["decoder.tinyllama.x1.s512", "decoder.tinyllama.x22.s512"]
+
+
 def test_a_profile_tells_passes_and_functions_without_folders_of_the_machine(tmp_path: Path):
     file = tmp_path / "profile.txt"
     compile_time.main(["--only", "rmsnorm", "--to", "tile", "--profile", str(file)])

@@ -328,3 +328,13 @@ def test_what_was_cut_is_not_fused() -> None:
     (at,) = [line for line, said in enumerate(heard) if "f:010_cut_recompute chosen" in said]
     assert heard[at + 1 :]
     assert not any(" chosen at " in said for said in heard[at + 1 :])
+
+
+def test_what_is_full_is_compared_once():
+    def siblings(x: Tensor) -> list[Tensor]:
+        return [x * (n + 0.5) for n in range(40)]
+
+    heard = decisions(siblings, ((64, 32),), "lift,merge-siblings")
+    full = [reason for reason in heard if "outputs keep too many loads" in reason]
+    assert 0 < len(full) < 20
+    assert len(kernels(siblings, (64, 32))) == 10

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Shortcuts through xDSL 0.74, in whose general code lowering would spend a sixth of its time.
+
+Each replaces a function of xDSL and returns what that returns; `take_shortcuts` puts them in place
+when the dialects are first imported. What is remembered is found from what never changes.
+
+    isinstance        No class is registered with xDSL's abstract classes. They are asked as other
+                      classes are, without the caches in which Python looks for registered ones.
+    hashes of IR      An op, a block, a region and a value equal themselves alone: so `object`
+                      hashes them, and no function in Python does.
+    hashes of types   Computed once, where they are made of other attributes or of expressions.
+    expressions       A dimension or a number that is made again is the one made before; what
+                      replacing dimensions comes to, and which are used, is computed once.
+    operands by name  Taken from the tuple in which an op has them, without a view in between.
+"""
+
+from abc import ABCMeta
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    NameLoc,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+)
+from xdsl.ir.core import SSAValues
+from xdsl.irdl import IRDLOperation
+from xdsl.irdl.operations import (
+    BaseAccessor,
+    BeforeVariadicSingleAccessor,
+    VarIRConstruct,
+    get_op_constructs,
+)
+
+Frozen = TypeVar("Frozen")
+
+_ABSTRACT = (Operation.__mro__[1], SSAValue, Attribute, AffineExpr)
+"""Abstract classes that are asked about most; the first is that of ops, blocks and regions."""
+
+_ITSELF = (Operation, IRDLOperation, Block, Region, SSAValue, AffineBinaryOpKind)
+"""Classes whose instances equal themselves alone."""
+
+_COMPOSED = (
+    AffineBinaryOpExpr,
+    AffineMap,
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    NameLoc,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+)
+"""Classes whose instances never change, and are hashed again and again."""
+
+
+def take_shortcuts() -> None:
+    """Put the shortcuts in the place of xDSL's functions."""
+    for root in _ABSTRACT:
+        for kind in _derived(root):
+            kind.__class__ = _Plain
+    for kind in _ITSELF:
+        kind.__hash__ = object.__hash__
+    for kind in _COMPOSED:
+        remembers_hash(kind)
+    replace(AffineExpr, _EXPRESSIONS)
+    replace(SSAValues, {"__getitem__": _item})
+    replace(BeforeVariadicSingleAccessor, {"__get__": _single})
+    replace(BaseAccessor, {"__get__": _several})
+
+
+def replace(kind: type, functions: Mapping[str, object]) -> None:
+    """Give a class of xDSL other functions, by name."""
+    for name, function in functions.items():
+        setattr(kind, name, function)
+
+
+# --- Classes
+
+
+class _Plain(ABCMeta):
+    """The class of abstract classes with which none is registered."""
+
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
+
+
+def _derived(kind: type) -> Iterator[type]:
+    """An abstract class and those derived from it."""
+    if type(kind) is ABCMeta:
+        yield kind
+    for inner in type.__subclasses__(kind):
+        yield from _derived(inner)
+
+
+# --- Hashes
+
+
+def remembers_hash(kind: type[Frozen]) -> type[Frozen]:
+    """Let the instances of a class, which never change, be hashed once each."""
+    compute: Callable[[Any], int] = kind.__hash__
+
+    def remembered(self: Any) -> int:
+        known = self.__dict__
+        if "_hash" not in known:
+            known["_hash"] = compute(self)
+        return known["_hash"]
+
+    def without_hash(self: Any) -> dict[str, Any]:  # another process hashes strings otherwise
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}
+
+    replace(kind, {"__hash__": remembered, "__getstate__": without_hash})
+    return kind
+
+
+# --- Expressions
+
+
+_replaced_as_xdsl_does = AffineExpr.replace_dims_and_symbols
+_used_as_xdsl_does = AffineExpr.used_dims
+
+
+@lru_cache(maxsize=1 << 10)
+def _constant(value: int) -> AffineExpr:
+    return AffineConstantExpr(value)
+
+
+@lru_cache(maxsize=1 << 10)
+def _dimension(position: int) -> AffineExpr:
+    return AffineDimExpr(position)
+
+
+def _replace_dims(self: AffineExpr, new_dims: Any, new_symbols: Any) -> AffineExpr:
+    return _replaced(self, tuple(new_dims), tuple(new_symbols))
+
+
+@lru_cache(maxsize=1 << 14)
+def _replaced(expr: AffineExpr, dims: Any, symbols: Any) -> AffineExpr:
+    return _replaced_as_xdsl_does(expr, dims, symbols)
+
+
+def _used_dims(self: AffineExpr) -> set[int]:
+    return {*_dims(self)}
+
+
+@lru_cache(maxsize=1 << 14)
+def _dims(expr: AffineExpr) -> frozenset[int]:
+    return frozenset(_used_as_xdsl_does(expr))
+
+
+_EXPRESSIONS = {
+    "constant": staticmethod(_constant),
+    "dimension": staticmethod(_dimension),
+    "replace_dims_and_symbols": _replace_dims,
+    "used_dims": _used_dims,
+}
+
+
+# --- Operands
+
+
+_item_of: Any = vars(tuple)["__getitem__"]
+
+
+def _item(self: Any, idx: Any) -> Any:
+    found = _item_of(self, idx)
+    return SSAValues(found) if type(idx) is slice else found
+
+
+def _single(self: Any, obj: Any, objtype: object = None) -> Any:
+    construct: VarIRConstruct = self.construct
+    if construct is VarIRConstruct.OPERAND:
+        return _item_of(obj._operands, self.idx)
+    if construct is VarIRConstruct.RESULT:
+        return _item_of(obj.results, self.idx)
+    held: Any = get_op_constructs(obj, construct)
+    return held[self.idx]
+
+
+def _several(self: Any, obj: Any, objtype: object = None) -> Any:
+    is_operand = self.construct is VarIRConstruct.OPERAND
+    return self.index(obj._operands if is_operand else get_op_constructs(obj, self.construct))
