@@ -14,14 +14,15 @@ EXAMPLE := torch.nn.RMSNorm(2048)(torch.randn(1,32,2048))
 # Processes that tests start load what was compiled before.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test pytest lit lint clean
+.PHONY: help run test test-all pytest pytest-all lit lint clean
 
 help:
-	@echo "make run    run an RMSNorm through the compiler and on the simulator"
-	@echo "make test   run all checks and tests"
-	@echo "make lint   ruff and pyright only"
-	@echo "make lit    all lit tests as a shell runs them; make test does so for a few"
-	@echo "make clean  remove .venv and what the tools left behind"
+	@echo "make run       run an RMSNorm through the compiler and on the simulator"
+	@echo "make test      run all checks and tests"
+	@echo "make test-all  the same with all cases of each test and all draws, which takes hours"
+	@echo "make lint      ruff and pyright only"
+	@echo "make lit       all lit tests as a shell runs them; make test does so for a few"
+	@echo "make clean     remove .venv and what the tools left behind"
 
 run: .venv/ready
 	@$(BIN)/tilewright run -c "$(EXAMPLE)"
@@ -30,9 +31,16 @@ run: .venv/ready
 test: .venv/ready
 	@$(MAKE) --no-print-directory -j 2 lint pytest
 
+test-all: .venv/ready
+	@$(MAKE) --no-print-directory -j 2 lint pytest-all
+
 pytest: .venv/ready
 	$(BIN)/pytest -q -n $(JOBS)
-	$(BIN)/lit -q -j $(JOBS) test/dialects/tile
+	$(BIN)/lit -q -j $(JOBS) test/dialects/scalar
+
+pytest-all: .venv/ready
+	$(BIN)/pytest -q -n $(JOBS) --every-case
+	@$(MAKE) --no-print-directory lit
 
 lit: .venv/ready
 	$(BIN)/lit -q -j $(JOBS) test

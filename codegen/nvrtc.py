@@ -131,8 +131,13 @@ def compile(
     asked = _Asked(source, target, name, (*STANDARD_OPTIONS, *options))
     if (made := _made_lately.get(asked)) is not None and "warning" not in made.log:
         return Compiled(made.ptx, "")
-    architecture = target.replace("sm_", "compute_")
-    with _Program(source, name) as program:
+    return _compiled(asked)
+
+
+@lru_cache(maxsize=16)
+def _compiled(asked: _Asked) -> Compiled:
+    architecture = asked.target.replace("sm_", "compute_")
+    with _Program(asked.source, asked.name) as program:
         log = program.compile([f"--gpu-architecture={architecture}", *asked.options])
         return Compiled(program.ptx(), log)
 

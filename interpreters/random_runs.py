@@ -9,10 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
+from tilewright.dialects.kernel import FuncOp
+from tilewright.dialects.loop import KernelOp
 from tilewright.dialects.structure import structure
 from tilewright.interpreters.arguments import shape_and_element
+from tilewright.interpreters.errors import symbol_of
 from tilewright.interpreters.host import interpret_fitting
 from tilewright.interpreters.types import Array, ElementTypes
 
@@ -45,15 +48,26 @@ class RandomRuns:
     def __init__(self) -> None:
         self._now = dict[Hashable, list[Array]]()
         self._before = dict[Hashable, list[Array]]()
+        self._keys = dict[Operation, Hashable]()
+        """Those of this check, during which no program changes."""
 
     def begin(self) -> None:
         """Another check; what the last one did not ask for is forgotten."""
         self._now, self._before = {}, self._now
+        self._keys = {}
 
     def results(self, module: ModuleOp, name: str, draw: Draw) -> list[Array]:
         """Return the results of `@name`, which fits memory, for inputs of the types of `draw`."""
-        ran = structure(module), name, draw.seed, draw.is_positive
+        ran = self._key(module, name), name, draw.seed, draw.is_positive
         if (found := self._now.get(ran, self._before.get(ran))) is None:
             found = interpret_fitting(module, draw.inputs(), name, np.float64)
         self._now[ran] = found
         return found
+
+    def _key(self, module: ModuleOp, name: str) -> Hashable:
+        """Return what `@name` computes: a kernel by itself, a function with all of the module."""
+        kernels = (op for op in module.ops if isinstance(op, KernelOp | FuncOp))
+        program = next((op for op in kernels if symbol_of(op) == name), module)
+        if program not in self._keys:
+            self._keys[program] = structure(program)
+        return self._keys[program]

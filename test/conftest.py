@@ -4,9 +4,11 @@
 import gc
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from draws import use_draws
+from example_package import install
 from no_hub import hide_hub
 from one_thread import use_one_thread
 from one_universe import use_one_universe
@@ -62,6 +64,12 @@ def every_case(request: pytest.FixtureRequest) -> None:
     """Skips what takes minutes, unless it is asked for."""
     if not request.config.getoption("--every-case"):
         pytest.skip("takes minutes: --every-case")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the package of `examples/my_pass` is installed."""
+    return install(tmp_path_factory.mktemp("my_pass"))
 
 
 @pytest.fixture

@@ -60,6 +60,12 @@ def test_what_was_made_of_a_text_is_not_made_again(monkeypatch: pytest.MonkeyPat
         nvrtc.compile(source, "sm_80")
 
 
+def test_ptx_that_was_made_of_a_text_is_not_made_again(monkeypatch: pytest.MonkeyPatch):
+    compiled = nvrtc.compile(_SCALE.replace("2.0f", "9.0f"))
+    monkeypatch.setattr(nvrtc, "_Program", None)
+    assert nvrtc.compile(_SCALE.replace("2.0f", "9.0f")) is compiled
+
+
 def test_warnings_are_kept_also_where_a_cubin_was_made_before():
     source = 'extern "C" __global__ void k(float* x) { int not_used; x[0] = 1; }'
     assert "not_used" in nvrtc.compile_cubin(source).log

@@ -5,6 +5,8 @@ interpreter, all checks on.
 """
 
 from collections.abc import Sequence
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,7 +63,7 @@ def check(text: str, pipeline: str, *inputs: Array) -> None:
         np.testing.assert_array_equal(actual, array)
 
 
-def fold(monoid: str, element: str) -> str:
+def folded(monoid: str, element: str) -> str:
     """A kernel @k: the rows of its input, folded."""
     x, out = f"memref<7x100x{element}>", f"memref<7x{element}>"
     return f"""
@@ -79,23 +81,43 @@ def fold(monoid: str, element: str) -> str:
 DTYPES = {"i32": np.int32, "i64": np.int64, "i1": np.bool_, "f64": np.float64, "f32": np.float32}
 
 
-@pytest.mark.parametrize("pipeline", [LINE, SHARED, WARPS, SHUFFLE])
-@pytest.mark.parametrize(
-    ("monoid", "element"),
-    [
-        *((m, e) for m in ("max", "min", "add", "mul") for e in ("i32", "i64")),
-        *((m, "f64") for m in ("max", "min")),
-        ("and", "i1"),
-        ("or", "i1"),
-    ],
-)
-def test_folds(monoid: str, element: str, pipeline: str) -> None:
+PIPELINES = (LINE, SHARED, WARPS, SHUFFLE)
+FOLDS = [
+    *((m, e) for m in ("max", "min", "add", "mul") for e in ("i32", "i64")),
+    *((m, "f64") for m in ("max", "min")),
+    ("and", "i1"),
+    ("or", "i1"),
+]
+
+
+def chessboard(*axes: Sequence[Any], odd: bool = False) -> list[tuple[Any, ...]]:
+    """The combinations that lie on fields of one colour, if the axes are those of a chessboard."""
+    return [
+        tuple(axis[at] for axis, at in zip(axes, places, strict=True))
+        for places in product(*(range(len(axis)) for axis in axes))
+        if sum(places) % 2 == odd
+    ]
+
+
+def check_fold(fold: tuple[str, str], pipeline: str) -> None:
+    monoid, element = fold
     x = np.random.default_rng(0).integers(-9, 9, (7, 100)).astype(DTYPES[element])
     if element == "i1":
         x = np.zeros((7, 100), np.bool_)
         x[1], x[2, 99] = True, True
         x[3] = ~x[2]
-    check(fold(monoid, element), pipeline, x)
+    check(folded(monoid, element), pipeline, x)
+
+
+@pytest.mark.parametrize(("fold", "pipeline"), chessboard(FOLDS, PIPELINES))
+def test_folds(fold: tuple[str, str], pipeline: str) -> None:
+    check_fold(fold, pipeline)
+
+
+@pytest.mark.usefixtures("every_case")
+@pytest.mark.parametrize(("fold", "pipeline"), chessboard(FOLDS, PIPELINES, odd=True))
+def test_other_folds(fold: tuple[str, str], pipeline: str) -> None:
+    check_fold(fold, pipeline)
 
 
 def arg_fold(monoid: str, element: str) -> str:
@@ -115,10 +137,10 @@ def arg_fold(monoid: str, element: str) -> str:
       }}"""
 
 
-@pytest.mark.parametrize("pipeline", [LINE, SHARED, WARPS, SHUFFLE])
-@pytest.mark.parametrize("monoid", ["argmax", "argmin"])
-@pytest.mark.parametrize("element", ["f32", "f64", "i32", "i64"])
-def test_where_the_best_is(monoid: str, element: str, pipeline: str) -> None:
+BEST = ("argmax", "argmin"), ("f32", "f64", "i32", "i64"), PIPELINES
+
+
+def check_best(monoid: str, element: str, pipeline: str) -> None:
     x = np.random.default_rng(0).integers(-9, 9, (7, 100)).astype(DTYPES[element])
     if element[0] == "f":
         x[1, 40:45:4] = np.nan
@@ -126,6 +148,17 @@ def test_where_the_best_is(monoid: str, element: str, pipeline: str) -> None:
         x[3], x[4] = -np.inf, np.inf
         x[5, 99] = np.nan
     check(arg_fold(monoid, element), pipeline, x)
+
+
+@pytest.mark.parametrize(("monoid", "element", "pipeline"), chessboard(*BEST))
+def test_where_the_best_is(monoid: str, element: str, pipeline: str) -> None:
+    check_best(monoid, element, pipeline)
+
+
+@pytest.mark.usefixtures("every_case")
+@pytest.mark.parametrize(("monoid", "element", "pipeline"), chessboard(*BEST, odd=True))
+def test_where_the_best_is_otherwise(monoid: str, element: str, pipeline: str) -> None:
+    check_best(monoid, element, pipeline)
 
 
 SCAN = """

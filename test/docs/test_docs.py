@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from documents import ROOT, Block, Command, blocks, commands, pages
-from example_package import install
 from gpu_checks.options import parser as gpu_check_parser
 
 from tilewright.codegen.simulator import Kind
@@ -52,12 +51,6 @@ def all_commands() -> list[Any]:
         for block in all_blocks("console")
         for command in commands(block.text)
     ]
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the example's package is installed."""
-    return install(tmp_path_factory.mktemp("my_pass"))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ no mask in memory, and nothing done for keys that a mask hides.
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
@@ -88,6 +89,7 @@ class Model(NamedTuple):
         return interpreters.interpret(module, *inputs)
 
 
+@cache
 def model_of(family: str, attention: str, **changed: Any) -> Model:
     """A model whose weights are large enough for the softmaxes not to be flat."""
     window = {"sliding_window": WINDOW} if family == "mistral" else {}

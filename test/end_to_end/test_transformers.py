@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Decoder layers of `transformers` with random weights: few kernels, shared by equal layers, named
-after their modules, and right after each pass; one layer also on the simulator.
+after their modules, and right after each pass.
+
+`--every-case` simulates each family; of whole models one is simulated in `test_model_families`.
 """
 
 import socket
+from functools import cache
 from typing import Any
 
 import pytest
@@ -42,6 +45,7 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", refuse)
 
 
+@cache
 def captured_layers(family: Family, number: int) -> Captured:
     layers = family.layers(number)
     return api.capture(layers.module, layers.x, kwargs=layers.kwargs)
@@ -114,11 +118,6 @@ def simulate(family: Family) -> None:
     execution = SimulatorBackend("sm_90a").run(plan, inputs)
     assert execution.problems == []
     assert_right(captured, execution.results)
-
-
-@needs_nvrtc
-def test_a_layer_on_the_simulator():
-    simulate(FAMILIES[3])  # the other way to write attention is in `test_model_families`
 
 
 @needs_nvrtc

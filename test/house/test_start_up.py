@@ -14,52 +14,51 @@ HEAVY = [
 ]
 
 PROBE = """
-import sys, io
-{code}
-print([name for name in {heavy} if name in sys.modules], file=sys.__stdout__)
+import io, sys
+loaded = []
+for code in {codes!r}:
+    sys.stdin = io.TextIOWrapper(io.BytesIO({stdin!r}))
+    exec(code, dict())
+    loaded.append([name for name in {heavy} if name in sys.modules])
+print(*loaded, sep="\\n", file=sys.__stdout__)
 """
 
 
-def loaded_after(code: str, stdin: str = "") -> str:
-    """The heavy modules that a fresh interpreter has loaded after running `code`."""
-    probe = PROBE.format(code=code, heavy=HEAVY)
-    command = [sys.executable, "-c", probe]
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()[-1]
+def loaded_after(*codes: str, stdin: str = "") -> list[str]:
+    """The heavy modules that a fresh interpreter has loaded after it ran each of `codes`."""
+    probe = PROBE.format(codes=codes, stdin=stdin.encode(), heavy=HEAVY)
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-len(codes) :]
 
 
 OPT_TOOL = "from tilewright.tools.opt_tool import main"
 TILEWRIGHT = "from tilewright.tools.cli import main"
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        f"{OPT_TOOL}\nassert main(['-']) == 0",
-        f"{OPT_TOOL}\nassert main(['-', '-p', 'cse']) == 0",
-        f"{OPT_TOOL}\nassert main(['-', '-p', 'no-such-pass']) == 2",
-        f"{OPT_TOOL}\ntry: main(['--help'])\nexcept SystemExit: pass",
-        f"{OPT_TOOL}\ntry: main(['--version'])\nexcept SystemExit: pass",
-        "import tilewright.universe",
-    ],
-)
-def test_opt_tool_starts_light(code: str):
-    assert loaded_after(code, "builtin.module {}") == "[]"
+OPT_TOOL_RUNS = [
+    "import tilewright.universe",
+    f"{OPT_TOOL}\nassert main(['-']) == 0",
+    f"{OPT_TOOL}\nassert main(['-', '-p', 'cse']) == 0",
+    f"{OPT_TOOL}\nassert main(['-', '-p', 'no-such-pass']) == 2",
+    f"{OPT_TOOL}\ntry: main(['--help'])\nexcept SystemExit: pass",
+    f"{OPT_TOOL}\ntry: main(['--version'])\nexcept SystemExit: pass",
+]
+TILEWRIGHT_RUNS = [
+    "import tilewright",
+    f"{TILEWRIGHT}\nassert main(['--help']) == 0",
+    f"{TILEWRIGHT}\nassert main(['--version']) == 0",
+    f"{TILEWRIGHT}\nassert main(['run', '--help']) == 0",
+    f"{TILEWRIGHT}\nassert main(['run']) == 2",
+    f"{TILEWRIGHT}\nassert main(['compile', '-c', 'x', '--ir', 'ptx']) == 2",
+]
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import tilewright",
-        f"{TILEWRIGHT}\nassert main(['--help']) == 0",
-        f"{TILEWRIGHT}\nassert main(['--version']) == 0",
-        f"{TILEWRIGHT}\nassert main(['run', '--help']) == 0",
-        f"{TILEWRIGHT}\nassert main(['run']) == 2",
-        f"{TILEWRIGHT}\nassert main(['compile', '-c', 'x', '--ir', 'ptx']) == 2",
-    ],
-)
-def test_tilewright_starts_light(code: str):
-    assert loaded_after(code) == "[]"
+# What one run loads stays loaded: runs that load nothing may share an interpreter.
+@pytest.mark.parametrize("codes", [OPT_TOOL_RUNS, TILEWRIGHT_RUNS], ids=["opt-tool", "tilewright"])
+def test_tools_start_light(codes: list[str]):
+    loaded = loaded_after(*codes, stdin="builtin.module {}")
+    assert dict(zip(codes, loaded, strict=True)) == dict.fromkeys(codes, "[]")
 
 
 COPY = """\
@@ -74,7 +73,7 @@ loop.kernel @copy(%x: memref<4xf32>) -> (%out: memref<4xf32>) {
 
 def test_a_file_is_compiled_without_torch_and_without_a_database():
     code = f"{TILEWRIGHT}\nassert main(['compile', '-']) == 0"
-    loaded = loaded_after(code, COPY)
+    (loaded,) = loaded_after(code, stdin=COPY)
     assert "torch" not in loaded
     assert "sqlite3" not in loaded
 
@@ -83,14 +82,14 @@ def test_a_database_that_is_there_is_read(tmp_path: Path):
     path = tmp_path / "tuning.sqlite"
     path.touch()
     code = f"{TILEWRIGHT}\nassert main(['compile', '-', '--db', '{path}']) == 0"
-    assert "sqlite3" in loaded_after(code, COPY)
+    assert "sqlite3" in loaded_after(code, stdin=COPY)[0]
 
 
-@pytest.mark.parametrize("arguments", [[], ["relu"], ["--unsupported"], ["--markdown"]])
-def test_operators_are_listed_without_torch(arguments: list[str]):
-    loaded = loaded_after(f"{TILEWRIGHT}\nassert main({['ops', *arguments]}) == 0")
-    assert loaded in ("[]", "['tilewright.frontend']")
+def test_operators_are_listed_without_torch():
+    listings = [["ops"], ["ops", "relu"], ["ops", "--unsupported"], ["ops", "--markdown"]]
+    loaded = loaded_after(*(f"{TILEWRIGHT}\nassert main({words}) == 0" for words in listings))
+    assert {*loaded} <= {"[]", "['tilewright.frontend']"}
 
 
 def test_the_probe_sees_what_is_loaded():
-    assert loaded_after("import numpy") == "['numpy']"
+    assert loaded_after("import numpy") == ["['numpy']"]

@@ -93,6 +93,18 @@ def test_what_one_pass_leaves_is_not_run_for_the_next(
     assert interpret.call_count == 3 + 2 + 1  # NaNs: once more; and the others are forgotten
 
 
+def test_a_kernel_that_stays_is_run_once_whatever_stands_beside_it(
+    parse: Parse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interpret, beside = interpretations(monkeypatch), ADD.replace("@add", "@beside")
+    sum = "%2 = arith.addf %0, %1 : f32"
+    first = ADD.replace(sum, "%2 = arith.subf %0, %1 : f32")
+    then = ADD.replace(sum, "%3 = arith.negf %1 : f32 %2 = arith.addf %0, %3 : f32")
+    report = check_pass(parse(beside + first), parse(beside + then), "my-pass")
+    assert report.compared == ("beside", "add")
+    assert interpret.call_count == 3
+
+
 def test_main_stands_for_its_kernels(parse: Parse) -> None:
     assert check(parse, MAIN + ADD, MAIN + ADD) == CheckReport(("main",), ())
 

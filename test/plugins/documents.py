@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from no_hub import hide_hub
@@ -57,9 +58,7 @@ class Command:
 
     def output(self) -> tuple[int, str]:
         """The exit code and what a terminal shows, without blank lines at the end."""
-        result = run_in_terminal(self.line)
-        text = result.out.decode().rstrip("\n")
-        return result.code, f"{text}\n" if text else ""
+        return _output(self.line)
 
     @property
     def is_abridged(self) -> bool:
@@ -78,6 +77,13 @@ class Command:
             for line in self.shown.splitlines()
         )
         return re.fullmatch("".join(lines), output) is not None
+
+
+@cache  # pages show different parts of what one command prints
+def _output(line: str) -> tuple[int, str]:
+    result = run_in_terminal(line)
+    text = result.out.decode().rstrip("\n")
+    return result.code, f"{text}\n" if text else ""
 
 
 def pages() -> list[Path]:

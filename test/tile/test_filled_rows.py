@@ -7,6 +7,7 @@ be anything at all, NaN in a chunk of its own.
 
 import re
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 import torch
@@ -83,10 +84,25 @@ def bounds_in(text: str) -> list[str]:
     return re.findall(r"%ko in [^{]*below \[([^\]]*)\]", text)
 
 
+SOME = [(filled, 69), (sliding, 64), (negated, 69)]
+OTHERS = [case for case in product((filled, sliding, negated), (64, 69)) if case not in SOME]
+
+
 @needs_nvrtc
-@pytest.mark.parametrize("rows", [64, 69])
-@pytest.mark.parametrize("attention", [filled, sliding, negated])
+@pytest.mark.parametrize(("attention", "rows"), SOME)
 def test_chunks_behind_the_position_are_left_out(attention: Attention, rows: int):
+    check_positions(attention, rows)
+
+
+@needs_nvrtc
+@pytest.mark.usefixtures("every_case")
+@pytest.mark.parametrize(("attention", "rows"), OTHERS)
+def test_every_case(attention: Attention, rows: int):
+    check_positions(attention, rows)
+
+
+def check_positions(attention: Attention, rows: int) -> None:
+    """What a query attends to ends at its position, whether it is within the rows or not."""
     positions = (0, CHUNK - 1, CHUNK, 30, rows - 1, rows, -1, LONGEST.min, LONGEST.max)
     text = check(attention, "to-tile", [tensors(rows, position) for position in positions])
     scores, values = bounds_in(text)

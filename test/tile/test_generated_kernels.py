@@ -23,7 +23,7 @@ from tilewright.passes.pipelines import available_passes, expanded, for_target
 from .generated_kernels import kernel_text
 
 TARGETS = ("sm_80", "sm_90a", "sm_120")
-KERNELS = 200
+KERNELS = 64
 """In each run; `--every-case` does 1,000 for each target."""
 
 

@@ -23,7 +23,7 @@ from .kernels.references import FOLDER, REFERENCES
 
 Parse = Callable[[str], ModuleOp]
 
-SLOW = ("gated_matmul", "matmul_tma_slabs", "rms_norm_50257")
+SLOW = ("gated_matmul", "matmul_tma_slabs", "rms_norm_50257", "softmax_50257")
 """Others are scheduled in the same way, or are generated and simulated in `end_to_end`."""
 
 NEVER = "matmul_split_k"

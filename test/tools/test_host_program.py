@@ -56,9 +56,23 @@ def test_text_is_the_same_each_time(tmp_path: Path):
     assert first == [written(PROGRAMS["product"], tmp_path), *(f.read_bytes() for f in files)]
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
-@pytest.mark.parametrize("name", PROGRAMS)
+needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
+
+
+@needs_nvcc
+@pytest.mark.parametrize("name", ["product", "others"])
 def test_it_compiles_and_runs(name: str, tmp_path: Path):
+    check(name, tmp_path)
+
+
+@needs_nvcc
+@pytest.mark.usefixtures("every_case")
+def test_no_kernels_compile_and_run(tmp_path: Path):
+    check("nothing", tmp_path)
+
+
+def check(name: str, tmp_path: Path) -> None:
+    """It says that there is no GPU, or is right on one, and whether its data are there."""
     path = written(PROGRAMS[name], tmp_path)
     program = tmp_path / "program"
     command = next(line for line in path.read_text().splitlines() if "nvcc" in line)

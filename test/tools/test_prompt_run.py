@@ -35,6 +35,18 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cache of this file's compiled programs: prompts of one token are one program."""
+    return tmp_path_factory.mktemp("programs")
+
+
+@pytest.fixture(autouse=True)
+def compiled_once(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what is compiled for the other tests of this file."""
+    monkeypatch.setenv("TILEWRIGHT_CACHE", str(programs))
+
+
 def expected(folder: Path, tokens: list[int]) -> np.ndarray[Any, Any]:
     with torch.no_grad():
         return load(folder)(torch.tensor([tokens])).logits.float().numpy()
@@ -109,11 +121,11 @@ def test_wrong_weights_are_found_by_a_check(
 ):
     def wrong(*given: Any) -> list[Any]:
         first, *rest = weights.weights_of(*given)
-        return [first * 1.01, *rest]
+        return [first * 2, *rest]
 
     monkeypatch.setattr(prompted_program, "weights_of", wrong)
     given = ["--prompt-ids", "3", "--device", "sim", "--check"]
-    result = tilewright("run", str(saved / "gpt2"), "--dtype", "float32", *given)
+    result = tilewright("run", str(saved / "gpt2"), *given)
     assert result.code == 1
     assert result.out.splitlines()[-1] == "wrong"
     assert result.err.startswith("error: output 0 is wrong: the error is ")

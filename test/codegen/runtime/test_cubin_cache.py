@@ -160,9 +160,9 @@ sys.stdout.buffer.write(CubinCache(Path(sys.argv[1])).cubin(sys.argv[2], "sm_90a
 """
 
 
-def test_many_processes(tmp_path: Path):
+def test_processes_at_the_same_time(tmp_path: Path):
     command = [sys.executable, "-c", PROCESS, str(tmp_path), SOURCE]
-    processes = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(4)]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
     cubins = {process.communicate(timeout=100)[0] for process in processes}
     assert cubins == {CubinCache(tmp_path).cubin(SOURCE, "sm_90a")}
     assert len([*tmp_path.iterdir()]) == 1

@@ -42,13 +42,26 @@ def test_the_gpu_that_is_present(monkeypatch: pytest.MonkeyPatch) -> None:
         entered(asked())
 
 
-@pytest.mark.parametrize(("visible", "seen"), [(None, ["1", "2"]), ("5,GPU-8a,3", ["GPU-8a", "3"])])
 def test_each_gpu_of_a_kind_has_a_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check_processes("5,GPU-8a,3", ["GPU-8a", "3"], monkeypatch, capsys)
+
+
+@pytest.mark.usefixtures("every_case")
+def test_each_of_all_gpus_has_a_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check_processes(None, ["1", "2"], monkeypatch, capsys)
+
+
+def check_processes(
     visible: str | None,
     seen: list[str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """Where two of three GPUs are alike, and so many are visible, two processes see one each."""
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     if visible is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
