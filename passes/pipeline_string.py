@@ -26,6 +26,7 @@ Configured = TypeVar("Configured", bound=ArgSpecConvertible)
 _MODULE_ANCHOR = re.compile(r"\s*builtin\.module\((.*)\)\s*", re.DOTALL)
 _OTHER_ANCHOR = re.compile(r"([\w.]+)\(")
 _QUOTED_WORD = re.compile(r'"(?!true"|false")([A-Za-z_][\w-]*)"')
+_OPTIONS = re.compile(r"\{([^{}]*)\}")
 _VERBATIM = re.compile(r'("(?:\\.|[^"\\])*"|\[[^\]]*\])')  # "text", and mlir-opt[passes]
 
 
@@ -46,11 +47,21 @@ def parse_spec_list(text: str) -> tuple[ArgSpec, ...]:
     """The names and options that `text` spells, before anyone asks whether they exist."""
     text = _normalized(text)
     try:
-        return tuple(parse_specs(text))
+        specs = tuple(parse_specs(text))
     except ArgSpecParseError as err:
         raise malformed(err) from err
     except RuntimeError as err:  # the tokens ran out: the parser's generator raised StopIteration
         raise UsageError(f"the pipeline ends too early: '{text}'") from err
+    _check_once(text)
+    return specs
+
+
+def _check_once(text: str) -> None:
+    """Raise `UsageError` for an option that one pass is given twice: xDSL takes the last."""
+    for options in _OPTIONS.findall(_VERBATIM.sub('""', text)):
+        names = [option.partition("=")[0].replace("-", "_") for option in options.split()]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise UsageError(f"the option '{twice}' is given twice in '{{{options}}}'")
 
 
 def parameters_by_pass(text: str) -> dict[str, dict[str, ParameterListType]]:

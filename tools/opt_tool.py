@@ -108,7 +108,10 @@ class OptTool(xDSLOptMain):
         """Report mistakes with their near matches; the base class then parses without them."""
         ours = with_near_matches(arg_parser)
         complete(ours, of_opt_tool(self.available_passes, self.available_targets))
-        target = parse_spec(ours.parse_args(self.argv).target).name
+        text = ours.parse_args(self.argv).target
+        if not text.strip():
+            ours.error("argument -t/--target: a name is missing")
+        target = parse_spec(text).name
         if target not in self.available_targets:
             known = [*self.available_targets]
             ours.error(f"argument -t/--target: {unknown_value('value', target, known)}")

@@ -27,6 +27,16 @@ def check_sources(args: argparse.Namespace) -> None:
         given: str | list[str] | None = getattr(args, name)
         for text in [given] if isinstance(given, str) else given or ():
             _CHECKS[kind](text)
+    if hasattr(args, "uses_db") and args.db is not None:
+        _check_database(args.db)
+
+
+def _check_database(path: str) -> None:
+    """Raise unless a database that schedules are looked up in can be opened."""
+    from tilewright.tuning.database import Database
+
+    with Database.reading(Path(path)):
+        pass
 
 
 def names_model(text: str) -> bool:

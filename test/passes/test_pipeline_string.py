@@ -111,6 +111,11 @@ def wrong(option: str, expected: str, found: str, example: str) -> str:
         ("tile{label=1}", wrong("label", "a word", "1", "a")),
         ("tile{join=x}", wrong("join", "cluster or atomics", "x", "cluster")),
         ("tile{flags=1}", wrong("flags", "on or off or a list of words", "1", "on")),
+        ("tile{m=1 fast m=2}", "the option 'm' is given twice in '{m=1 fast m=2}'"),
+        (
+            'tile{label="m n"},tile{m=1 label="m m=1 m=2"},tile{m=1 m=1}',
+            "the option 'm' is given twice in '{m=1 m=1}'",
+        ),
         ("func.func(tile)", "cannot nest passes in 'func.func': all passes run on builtin.module"),
         ("tile{", "pass-pipeline:1:6: Expected argument name here\ntile{\n     ^"),
         ("tile;", "pass-pipeline:1:5: Unknown token\ntile;\n    ^"),

@@ -99,6 +99,12 @@ def test_a_word_of_opt_tool(arguments: str, capsys: pytest.CaptureFixture[str]):
     assert (code, capsys.readouterr().err) == (2, OF_OPT_TOOL[arguments] + "\n")
 
 
+def test_opt_tool_without_a_target(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit, match="2"):
+        opt_tool(["-t", " "])
+    assert "argument -t/--target: a name is missing" in capsys.readouterr().err
+
+
 IN_A_FILE = {
     "prim.elementwise ex(%x)": "unknown word 'ex' (did you mean exp?)",
     "prim.elementwise zzzzz(%x)": "Expected `add`, `sub`, `mul`, ",

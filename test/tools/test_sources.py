@@ -52,6 +52,15 @@ def test_an_empty_name_is_named(
     assert f"error: argument {argument}: the name is empty (" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["compile", "run", "explain"])
+def test_a_damaged_database_is_told_before_the_program_is_read(
+    command: str, tilewright: Tilewright
+):
+    Path("junk.sqlite").write_text("junk")
+    code, _, err = tilewright(command, "-c", "nonsense(", "--db", "junk.sqlite")
+    assert (code, err) == (1, "error: the database 'junk.sqlite': file is not a database\n")
+
+
 @pytest.mark.parametrize("command", ["bench --static", "tune --evaluator model"])
 def test_a_suite_without_cases(command: str, tilewright: Tilewright):
     Path("suite.json").write_text('{"cases": []}')
