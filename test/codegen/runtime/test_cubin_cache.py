@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from needs import needs_nvrtc
-from platformdirs import user_cache_path
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.file_cache import default_folder, kept_in
@@ -169,9 +168,10 @@ def test_processes_at_the_same_time(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("value", "folder"), [("", user_cache_path("tilewright")), ("a/b", Path("a/b")), ("off", None)]
+    ("value", "folder"), [("", Path("/xdg/tilewright")), ("a/b", Path("a/b")), ("off", None)]
 )
 def test_the_users_folder(value: str, folder: Path | None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/xdg")
     monkeypatch.setenv("TILEWRIGHT_CACHE", value)
     assert default_folder() == folder
 
