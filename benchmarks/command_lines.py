@@ -23,6 +23,7 @@ from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
+from unittest.mock import patch
 
 from tilewright.passes import get_all_passes
 from tilewright.tools import cli, opt_tool
@@ -248,10 +249,9 @@ def fresh_folder() -> Generator[None]:
         for path, text in FILES.items():
             Path(path).parent.mkdir(exist_ok=True)
             Path(path).write_text(text)
-        for variable in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "HF_HOME"):
-            os.environ[variable] = name
-        os.environ["HF_HUB_OFFLINE"] = "1"
-        yield
+        homes = dict.fromkeys(("XDG_DATA_HOME", "XDG_CACHE_HOME", "HF_HOME"), name)
+        with patch.dict(os.environ, homes, HF_HUB_OFFLINE="1"):
+            yield
 
 
 def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], list[str]]:

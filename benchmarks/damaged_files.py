@@ -14,11 +14,12 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import chdir
+from contextlib import AbstractContextManager, chdir
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 from command_lines import MLIR, captured_end
 
@@ -92,13 +93,16 @@ DAMAGES: Sequence[Callable[[random.Random, bytearray], None]] = (
 )
 
 
+def _homes(folder: str) -> AbstractContextManager[object]:
+    """Have the user's data and cache in a folder."""
+    return patch.dict(os.environ, XDG_DATA_HOME=folder, XDG_CACHE_HOME=folder)
+
+
 def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], list[str]]:
     """Try `count` damaged files of a seed; return how they ended, and those with a complaint."""
     draw = random.Random(seed)
     ends, wrong = Counter[str](), list[str]()
-    with TemporaryDirectory() as folder, chdir(folder):
-        for variable in ("XDG_DATA_HOME", "XDG_CACHE_HOME"):
-            os.environ[variable] = folder
+    with TemporaryDirectory() as folder, chdir(folder), _homes(folder):
         make_files()
         sound = {name: Path(name).read_bytes() for name in READERS}
         usual = {tuple(c): _read(c)[1] for readers in READERS.values() for c in readers}
