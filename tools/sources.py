@@ -27,7 +27,7 @@ def check_sources(args: argparse.Namespace) -> None:
         given: str | list[str] | None = getattr(args, name)
         for text in [given] if isinstance(given, str) else given or ():
             _CHECKS[kind](text)
-    if hasattr(args, "uses_db") and args.db is not None:
+    if getattr(args, "needs_db", False) and args.db is not None:
         _check_database(args.db)
 
 

@@ -61,6 +61,11 @@ def test_a_damaged_database_is_told_before_the_program_is_read(
     assert (code, err) == (1, "error: the database 'junk.sqlite': file is not a database\n")
 
 
+def test_a_database_that_is_to_be_made_need_not_be_there(tilewright: Tilewright):
+    tuned = tilewright("tune", "-c", "nonsense(", "--evaluator", "model", "--db", "new.sqlite")
+    assert "database" not in tuned.err
+
+
 @pytest.mark.parametrize("command", ["bench --static", "tune --evaluator model"])
 def test_a_suite_without_cases(command: str, tilewright: Tilewright):
     Path("suite.json").write_text('{"cases": []}')

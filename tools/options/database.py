@@ -11,9 +11,14 @@ _NOT_LOOKED_UP = "look up nothing, neither there nor in the goldens: the planner
 
 
 def add_database(
-    parser: argparse.ArgumentParser, db: str = _LOOKED_UP, no_db: str = _NOT_LOOKED_UP
+    parser: argparse.ArgumentParser,
+    db: str = _LOOKED_UP,
+    no_db: str = _NOT_LOOKED_UP,
+    *,
+    is_written: bool = False,
 ) -> None:
-    """Add them to a command, with what they are for."""
+    """Add them to a command, with what they are for; one that writes a database may make it."""
+    parser.set_defaults(needs_db=not is_written)
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--db", metavar="FILE", help=db)
     where.add_argument("--no-db", dest="uses_db", action="store_false", help=no_db)

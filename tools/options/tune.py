@@ -60,7 +60,8 @@ def add(add_parser: AddParser) -> None:
         help="with the model: also compile the N best, and rank them by their machine code",
     )
     _add_search(parser)
-    add_database(parser, "the database of measurements; default: the user's own", "keep nothing")
+    help = "the database of measurements; default: the user's own"
+    add_database(parser, help, "keep nothing", is_written=True)
     parser.add_argument(
         "--resume", action="store_true", help="measure nothing again that the database knows"
     )
