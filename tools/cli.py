@@ -40,7 +40,7 @@ from tilewright.tools.options import (
     tune,
 )
 from tilewright.tools.output_conflicts import check_outputs
-from tilewright.tools.sources import check_sources
+from tilewright.tools.sources import check_database, check_sources
 from tilewright.tools.streams import open_closed_streams
 from tilewright.tools.warning_lines import warnings_of_one_line
 from tilewright.uncollected import uncollected
@@ -78,6 +78,7 @@ def _run(argv: Sequence[str]) -> int:
         args = _parsed(argv)
         check_sources(args)
         check_outputs(args)
+        check_database(args)
         with warnings_of_one_line():
             with import_module("tilewright.tools.written").reporting_written(), _progress(args):
                 with uncollected():

@@ -27,15 +27,16 @@ def check_sources(args: argparse.Namespace) -> None:
         given: str | list[str] | None = getattr(args, name)
         for text in [given] if isinstance(given, str) else given or ():
             _CHECKS[kind](text)
-    if getattr(args, "needs_db", False) and args.db is not None:
-        _check_database(args.db)
 
 
-def _check_database(path: str) -> None:
-    """Raise unless a database that schedules are looked up in can be opened."""
+def check_database(args: argparse.Namespace) -> None:
+    """Raise `DatabaseError` unless the database that schedules are looked up in can be opened."""
+    if not getattr(args, "needs_db", False) or args.db is None:
+        return
+    # SQLite is loaded where there is something to read, and nowhere else.
     from tilewright.tuning.database import Database
 
-    with Database.reading(Path(path)):
+    with Database.reading(Path(args.db)):
         pass
 
 
