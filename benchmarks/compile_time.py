@@ -41,7 +41,7 @@ from tilewright.tools.output_path import write_text
 MODELS = {"tinyllama": SHORT["tinyllama"], "qwen": SHORT["qwen2.5-7b"]}
 TOKENS = 512
 LAYERS = {"tinyllama": 22, "qwen": 28}
-"""As many as the models have."""
+"""Number of decoder layers of each model."""
 
 
 def suite(only: str, level: str, repeat: int) -> Iterator[Measured]:

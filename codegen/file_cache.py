@@ -27,10 +27,10 @@ from typing import NamedTuple
 from tilewright.codegen.whole_file import write_whole
 
 MOST_BYTES = 1 << 30
-"""What the files of a folder take together."""
+"""Limit of the size of all files of a folder."""
 
 KINDS = {".cubin": "machine code", ".plan": "the plan of programs"}
-"""What files hold, by the end of their names."""
+"""Kinds of files by the end of their names."""
 
 VARIABLE = "TILEWRIGHT_CACHE"
 """Name of the environment variable that names the folder; `off` is no folder."""
@@ -65,7 +65,7 @@ class FileCache:
             self._folder = None
 
     def read(self, name: str) -> bytes | None:
-        """What is kept; None if nothing is, or it is not what was written."""
+        """Return the content of a file; None if there is none, or its digest differs."""
         if self._folder is None:
             return None
         path = self._folder / f"{name}{self._kind}"

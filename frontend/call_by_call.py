@@ -31,7 +31,7 @@ RunDecompositions = Callable[[Any], Any]
 
 
 class _Broken(NamedTuple):
-    """What a call is broken down into."""
+    """The calls that replace a call."""
 
     inputs: Sequence[Any]
     """FX nodes for the tensors that the call takes, in order."""
@@ -245,7 +245,7 @@ def _rewritten(exported: Any) -> Any:
 
 
 def _broken_copy(graph: Any, node: Any, values: Mapping[Any, Any], mode: Any) -> Any:
-    """What a call is broken down into, in `graph`."""
+    """Copy the calls that replace a call into `graph`; return its results there."""
     from torch.utils import _pytree as pytree
 
     broken = _broken[_key(node)]

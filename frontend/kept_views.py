@@ -10,20 +10,12 @@ seen in the input, nor the other way around.
 from contextlib import AbstractContextManager
 from typing import Any
 
-from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
+from tilewright.frontend.wrapped_forward import forward_within
 
 
 def views_kept(module: Any) -> AbstractContextManager[None]:
     """Within, those operators of `module` are traced as what they do: nothing, or views."""
-
-    def wrap(original: Forward) -> Forward:
-        def forward(*args: Any, **kwargs: Any) -> Any:
-            with _mode():
-                return original(*args, **kwargs)
-
-        return forward
-
-    return wrapped_forward(module, wrap)
+    return forward_within(module, _mode)
 
 
 def _mode() -> Any:
@@ -59,7 +51,7 @@ def _mode() -> Any:
 
 
 def _is_off(args: Any, kwargs: Any, name: str) -> bool:
-    """True if a dropout, of (input, p, training), is told not to train."""
+    """True if the arguments (input, p, training) of a dropout turn training off."""
     return (args[2] if len(args) > 2 else kwargs.get(name)) is False
 
 

@@ -24,11 +24,11 @@ from itertools import takewhile
 from typing import Any, NamedTuple, cast
 
 from tilewright.frontend.call_by_call import copy_call
-from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
+from tilewright.frontend.wrapped_forward import forward_within
 
 
 class _Traced(NamedTuple):
-    """What a call has added to the graph, and returned."""
+    """Nodes that a call added to the graph, and its results."""
 
     inputs: Sequence[Any]
     """FX nodes of the tensors that the call took, in order of their first use."""
@@ -65,15 +65,7 @@ class _NotPlainError(Exception):
 
 def repeated_calls(module: Any) -> AbstractContextManager[None]:
     """Trace equal calls of PyTorch's functions once, as `module` is exported."""
-
-    def wrap(original: Forward) -> Forward:
-        def forward(*args: Any, **kwargs: Any) -> Any:
-            with _mode():
-                return original(*args, **kwargs)
-
-        return forward
-
-    return wrapped_forward(module, wrap)
+    return forward_within(module, _mode)
 
 
 def _mode() -> AbstractContextManager[Any]:
@@ -128,7 +120,7 @@ class _Call:
             self.key = func, arguments, _lines(), torch.get_default_dtype()
 
     def recorded(self, result: Any) -> _Traced | None:
-        """What the call has traced to; None if that is more than what its arguments say."""
+        """Return the nodes of the call; None if they depend on more than its arguments."""
         import torch
         from torch.utils import _pytree as pytree
 

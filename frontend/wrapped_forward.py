@@ -2,11 +2,26 @@
 """A module whose `forward` is wrapped for a while, so that capture sees what happens within."""
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Any
 
 Forward = Callable[..., Any]
+
+
+def forward_within(
+    module: Any, mode: Callable[[], AbstractContextManager[Any]]
+) -> AbstractContextManager[None]:
+    """Run each call of `module.forward` within a mode of its own, until the exit."""
+
+    def wrap(original: Forward) -> Forward:
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            with mode():
+                return original(*args, **kwargs)
+
+        return forward
+
+    return wrapped_forward(module, wrap)
 
 
 @contextmanager

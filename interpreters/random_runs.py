@@ -49,7 +49,7 @@ class RandomRuns:
         self._now = dict[Hashable, list[Array]]()
         self._before = dict[Hashable, list[Array]]()
         self._keys = dict[Operation, Hashable]()
-        """Those of this check, during which no program changes."""
+        """Runs of this check, during which no program changes."""
 
     def begin(self) -> None:
         """Another check; what the last one did not ask for is forgotten."""

@@ -17,7 +17,7 @@ class Appending:
     def __init__(self, block: Block):
         self.block = block
         self.source: Operation | None = None
-        """What is appended is what this op becomes."""
+        """The op that the appended ops replace."""
         self._location: LocationAttr | None = UNKNOWN_LOC
 
     @property

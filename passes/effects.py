@@ -47,7 +47,7 @@ def _contained(op: Operation) -> Iterator[Operation]:
 
 @cache
 def _has_none(kind: type[Operation]) -> bool:
-    """Whether ops of that kind have no effects, whatever they contain."""
+    """True if ops of that kind have no effects, whatever they contain."""
     traits = _effect_traits(kind)
     return bool(traits) and all(type(trait) in (NoMemoryEffect, Pure) for trait in traits)
 

@@ -29,7 +29,7 @@ Control = Callable[[Lanes], None]
 _LEAST_LANES = 128
 """A group of fewer takes as long as one of so many: NumPy's calls cost more than its loops."""
 _FREE = 1 << 26
-"""What small groups may cost beyond the budget, as so many thread-instructions: some seconds."""
+"""Thread-instructions beyond the budget that small groups may cost: some seconds."""
 
 
 class OutOfBudget(Exception):

@@ -112,7 +112,7 @@ class SharedReads:
         return range(first * members, (last + 1) * members)
 
     def _against_read(self, entry: _LoggedRead, touch: Touch, lanes: range) -> bool:
-        """Whether the write follows all of the read: who races with the read races with both."""
+        """True if the write follows all of the read: what races with the read races with both."""
         beside = entry.touch.rows_of(lanes)
         hit = self._row[entry.touch.cells[beside]]
         rows, columns = np.nonzero(hit)

@@ -70,7 +70,7 @@ def _target(kernel: Kernel, instruction: Instruction) -> int | None:
 
 
 def _asks(kernel: Kernel, start: int, end: int, *, ends: bool = False) -> bool:
-    """Whether a branch of the loop depends on an answer; `ends`: one that leaves it or repeats."""
+    """True if a branch of the loop depends on an answer; `ends`: one that leaves it or repeats."""
     body = kernel.instructions[start : end + 1]
     answers = set[str]()
     for _ in range(2):
