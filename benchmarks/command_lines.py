@@ -25,6 +25,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 from unittest.mock import patch
 
+from seeded_attack import attack
+
 from tilewright.passes import get_all_passes
 from tilewright.tools import cli, opt_tool
 
@@ -276,16 +278,7 @@ def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], li
 
 def main() -> int:
     """Try the command lines, and print how they ended."""
-    parser = argparse.ArgumentParser(description="Try random command lines.")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("-v", dest="shows", action="store_true", help="print each, with its error")
-    args = parser.parse_args()
-    ends, wrong = run(args.seed, args.count, shows=args.shows)
-    print("\n".join(wrong))
-    counts = ", ".join(f"{count} {end}" for end, count in sorted(ends.items()))
-    print(f"seed {args.seed}, {args.count} command lines: {counts}; {len(wrong)} wrong")
-    return 1 if wrong else 0
+    return attack(run, "Try random command lines.", "command lines", 300)
 
 
 if __name__ == "__main__":

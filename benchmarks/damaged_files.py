@@ -8,7 +8,6 @@ Files that commands read, with changed bits, bytes that are gone, doubled or mov
 Each is refused by one line, or read with the results of the sound file; exit code 1 if one is not.
 """
 
-import argparse
 import os
 import random
 import sys
@@ -22,6 +21,7 @@ from typing import Any
 from unittest.mock import patch
 
 from command_lines import MLIR, captured_end
+from seeded_attack import attack
 
 TUNE = [
     *("tilewright", "tune", "--evaluator", "model", "--budget", "4", "--programs", "0"),
@@ -135,16 +135,7 @@ def _read(reader: Sequence[str]) -> tuple[str, str, str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Try the files, and print how they ended."""
-    parser = argparse.ArgumentParser(description="Read damaged files.")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("-v", dest="shows", action="store_true", help="print each")
-    args = parser.parse_args(argv)
-    ends, wrong = run(args.seed, args.count, shows=args.shows)
-    print("\n".join(wrong))
-    counts = ", ".join(f"{count} {end}" for end, count in sorted(ends.items()))
-    print(f"seed {args.seed}, {args.count} damaged files: {counts}; {len(wrong)} wrong")
-    return 1 if wrong else 0
+    return attack(run, "Read damaged files.", "damaged files", 100, argv)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ Random calls of the Python API: functions, modules and programs of `tilewright.c
 Each gives what PyTorch gives, writes what PyTorch writes, or is refused by an error of ours.
 """
 
-import argparse
 import random
 import sys
 import warnings
@@ -17,6 +16,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
+
+from seeded_attack import attack
 
 import tilewright
 from tilewright.errors import TilewrightError, in_brief
@@ -199,16 +200,7 @@ def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], li
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Try the calls, and print how they ended."""
-    parser = argparse.ArgumentParser(description="Try random calls of the Python API.")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("-v", dest="shows", action="store_true", help="print each")
-    args = parser.parse_args(argv)
-    ends, wrong = run(args.seed, args.count, shows=args.shows)
-    print("\n".join(wrong))
-    counts = ", ".join(f"{count} {end}" for end, count in sorted(ends.items()))
-    print(f"seed {args.seed}, {args.count} calls: {counts}; {len(wrong)} wrong")
-    return 1 if wrong else 0
+    return attack(run, "Try random calls of the Python API.", "calls", 200, argv)
 
 
 if __name__ == "__main__":

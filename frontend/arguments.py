@@ -27,10 +27,9 @@ def check_arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
 def check_tensor(what: str, value: Any) -> None:
     """Raise `UsageError` unless a tensor is dense and of PyTorch's own type, real or fake."""
     import torch
-    from torch._C._functorch import is_functorch_wrapped_tensor  # pyright: ignore
     from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-    if is_functorch_wrapped_tensor(value):
+    if is_transformed(value):
         words, remedy = "is traced by a transform of torch.func", "compile what it is applied to"
     elif value.is_nested:
         words, remedy = "is a nested tensor", "call to_padded_tensor()"
@@ -44,6 +43,13 @@ def check_tensor(what: str, value: Any) -> None:
     else:
         return
     raise UsageError(f"{what} {words}", remedy=remedy)
+
+
+def is_transformed(value: Any) -> bool:
+    """True for a tensor that a transform of `torch.func` traces."""
+    from importlib import import_module
+
+    return bool(import_module("torch._C._functorch").is_functorch_wrapped_tensor(value))
 
 
 def check_values(what: str, value: Any) -> None:

@@ -13,6 +13,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from tilewright.errors import TilewrightError, UsageError
+from tilewright.frontend.arguments import is_transformed
 from tilewright.frontend.aten import decompositions
 from tilewright.frontend.call_by_call import call_by_call
 from tilewright.frontend.calling import check_kind, misfit
@@ -246,11 +247,10 @@ def _check_constants(exported: Any) -> None:
     PyTorch 2.13 does so only where the inputs are real. Where they are fake it goes on with a
     constant that has no memory, and crashes.
     """
-    from torch._C._functorch import is_functorch_wrapped_tensor  # pyright: ignore
     from torch._subclasses.fake_tensor import FakeTensor
 
     for name, value in exported.constants.items():
-        if is_functorch_wrapped_tensor(value):
+        if is_transformed(value):
             raise gradient()
         if "lifted_tensor_" in name and isinstance(value, FakeTensor):
             raise untraced()

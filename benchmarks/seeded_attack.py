@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of a script that tries random cases of a seed, and counts how they ended."""
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Run(Protocol):
+    """Tries the cases of a seed."""
+
+    def __call__(
+        self, seed: int, count: int, *, shows: bool = False
+    ) -> tuple[Counter[str], list[str]]:
+        """Return how `count` cases ended, and those with a complaint."""
+        ...
+
+
+def attack(
+    run: Run, description: str, cases: str, count: int, argv: Sequence[str] | None = None
+) -> int:
+    """Try the cases, and print how they ended; `count` of them by default. Exit code 1 if wrong."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=count)
+    parser.add_argument("-v", dest="shows", action="store_true", help="print each")
+    args = parser.parse_args(argv)
+    ends, wrong = run(args.seed, args.count, shows=args.shows)
+    print("\n".join(wrong))
+    counts = ", ".join(f"{number} {end}" for end, number in sorted(ends.items()))
+    print(f"seed {args.seed}, {args.count} {cases}: {counts}; {len(wrong)} wrong")
+    return 1 if wrong else 0
