@@ -32,7 +32,9 @@ from tilewright.dialects.argument_facts import (
     with_alignment,
     with_in_place,
 )
+from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.dialects.signature import Signature
+from tilewright.errors import UsageError
 
 MAX_THREADS = 1024
 """Threads in a block, on every target (CUDA C++ Programming Guide, technical specifications)."""
@@ -154,13 +156,24 @@ class KernelLikeOp(IRDLOperation, ABC):
         return argument
 
     def verify_signature(self) -> None:
-        """At least one argument is written, and what is said of arguments can be."""
+        """Raise `VerifyException` unless the arguments, their facts and the schedule are valid."""
         if not 1 <= self.num_outputs.value.data <= len(self.buffers):
             raise VerifyException("a kernel writes at least one output")
         if self.arg_attrs is not None:
             others = len(self.body.block.args) - len(self.buffers)
             types = [buffer.type for buffer in self.buffers]
             verify_facts(self.facts[others:], types, len(self.inputs))
+        if self.schedule is not None:
+            _verify_pipeline(self.schedule.data)
+
+
+def _verify_pipeline(schedule: str) -> None:
+    """Raise `VerifyException` unless `schedule` is a pipeline; its passes may be unknown here."""
+    try:
+        parse_spec_list(schedule)
+    except UsageError as err:
+        reason = err.message.splitlines()[0]
+        raise VerifyException(f"the schedule '{schedule}' is no pipeline: {reason}") from err
 
 
 class ThreadFuncOp(KernelLikeOp, ABC):

@@ -10,7 +10,7 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.kernel_like import KernelLikeOp
-from tilewright.passes.pipeline_string import parse_spec_list
+from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 

@@ -14,20 +14,15 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, ParameterListType, ParameterType
-from xdsl.utils.arg_spec import parse_pipeline as parse_specs
-from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.errors import UsageError, did_you_mean
 from tilewright.passes.option_types import expected
 
 Configured = TypeVar("Configured", bound=ArgSpecConvertible)
 
-_MODULE_ANCHOR = re.compile(r"\s*builtin\.module\((.*)\)\s*", re.DOTALL)
-_OTHER_ANCHOR = re.compile(r"([\w.]+)\(")
 _QUOTED_WORD = re.compile(r'"(?!true"|false")([A-Za-z_][\w-]*)"')
-_OPTIONS = re.compile(r"\{([^{}]*)\}")
-_VERBATIM = re.compile(r'("(?:\\.|[^"\\])*"|\[[^\]]*\])')  # "text", and mlir-opt[passes]
 
 
 def parse_pipeline(
@@ -40,28 +35,6 @@ def parse_pipeline(
             remedy = did_you_mean(spec.name, available) or "opt-tool --help lists them"
             raise UsageError(f"unknown pass '{spec.name}'", remedy=remedy)
     return tuple(configure(available[spec.name](), spec, "pass") for spec in specs)
-
-
-@lru_cache(maxsize=1 << 10)  # each pass looks at the plans and schedules of all kernels
-def parse_spec_list(text: str) -> tuple[ArgSpec, ...]:
-    """The names and options that `text` spells, before anyone asks whether they exist."""
-    text = _normalized(text)
-    try:
-        specs = tuple(parse_specs(text))
-    except ArgSpecParseError as err:
-        raise malformed(err) from err
-    except RuntimeError as err:  # the tokens ran out: the parser's generator raised StopIteration
-        raise UsageError(f"the pipeline ends too early: '{text}'") from err
-    _check_once(text)
-    return specs
-
-
-def _check_once(text: str) -> None:
-    """Raise `UsageError` for an option that one pass is given twice: xDSL takes the last."""
-    for options in _OPTIONS.findall(_VERBATIM.sub('""', text)):
-        names = [option.partition("=")[0].replace("-", "_") for option in options.split()]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise UsageError(f"the option '{twice}' is given twice in '{{{options}}}'")
 
 
 def parameters_by_pass(text: str) -> dict[str, dict[str, ParameterListType]]:
@@ -102,26 +75,6 @@ def without_quotes(text: str) -> str:
 def _type_hints(kind: type[Any]) -> Mapping[str, Any]:
     """The types of the options of a pass or target; finding them takes longer than all else."""
     return get_type_hints(kind)
-
-
-def malformed(err: ArgSpecParseError) -> UsageError:
-    """xDSL's complaint about the text of a pipeline or target, in our form."""
-    _, place, source, caret, message = str(err).splitlines()
-    return UsageError(f"{message.strip()}\n{source}\n{caret}", where=place)
-
-
-def _normalized(text: str) -> str:
-    """Without MLIR's anchor and without the white space that xDSL's grammar does not allow."""
-    if anchored := _MODULE_ANCHOR.fullmatch(text):
-        text = anchored[1]
-    pieces = _VERBATIM.split(text.strip())
-    for i in range(0, len(pieces), 2):  # the odd ones are verbatim
-        if other := _OTHER_ANCHOR.search(pieces[i]):
-            raise UsageError(
-                f"cannot nest passes in '{other[1]}': all passes run on builtin.module"
-            )
-        pieces[i] = re.sub(r"\s*([,={}])\s*", r"\1", pieces[i])
-    return "".join(pieces)
 
 
 def _coerced(value: ParameterListType, hint: Any, name: str, label: str) -> ParameterListType:

@@ -19,12 +19,13 @@ from xdsl.ir import Operation
 
 from tilewright.codegen.gpu import target_for
 from tilewright.dialects import kernel, loop, tile
+from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.ledger import cost, figures, ledger
 from tilewright.passes.levels import Level, level_of
 from tilewright.passes.lowering import lower
-from tilewright.passes.pipeline_string import parse_spec_list, without_quotes
+from tilewright.passes.pipeline_string import without_quotes
 from tilewright.passes.tile.plan_schedules import RULE as PLANNING
 from tilewright.passes.tile.planner import Choice, Weighed, launched, weighed
 from tilewright.passes.trace import Listener, Rule, listening

@@ -13,13 +13,14 @@ from xdsl.ir import Operation
 from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.errors import UsageError, did_you_mean
 from tilewright.passes.cuda.kernel_names import cuda_names
 from tilewright.passes.idle_steps import planned_and_idle, planned_kernels
 from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import parse_spec_list, without_quotes
+from tilewright.passes.pipeline_string import without_quotes
 from tilewright.passes.pipelines import TO_TILE, NamedPipeline, passes_of
 from tilewright.passes.tile.scheduling_pass import LEFT_OUT
 from tilewright.passes.trace import Listener, Rule, listening

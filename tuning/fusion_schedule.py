@@ -13,9 +13,10 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop
 from tilewright.dialects.loop_fusion import ATTRIBUTE
+from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.errors import UsageError
 from tilewright.passes.loop.decide_fusion import DecideFusionPass
-from tilewright.passes.pipeline_string import configure, parse_spec_list
+from tilewright.passes.pipeline_string import configure
 from tilewright.passes.pipelines import ToLoopPass
 
 DEFAULT = ToLoopPass.name

@@ -18,8 +18,9 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
+from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.errors import UsageError
-from tilewright.passes.pipeline_string import parse_spec_list, without_quotes
+from tilewright.passes.pipeline_string import without_quotes
 from tilewright.tuning.key import CANONICAL
 
 OPERANDS = frozenset({"raw", "computed", "none", "transposed"})

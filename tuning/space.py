@@ -24,11 +24,12 @@ from functools import cached_property
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import one_line
 from tilewright.passes.lowering import REFUSED
-from tilewright.passes.pipeline_string import configure, parse_spec_list
+from tilewright.passes.pipeline_string import configure
 from tilewright.passes.pipelines import TO_TILE, for_target, passes_of
 from tilewright.passes.tile.planner import plan
 from tilewright.passes.tile.register_tile import RegisterTilePass

@@ -31,8 +31,9 @@ from xdsl.pattern_rewriter import (
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.dialects.target import DEFAULT_TARGET
-from tilewright.passes.pipeline_string import configure, parse_spec_list, without_quotes
+from tilewright.passes.pipeline_string import configure, without_quotes
 from tilewright.passes.refusal import refused
 from tilewright.passes.remembered import unchanged
 from tilewright.passes.tile.plan_errors import blamed_on_plan

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.passes.pipeline_string import parse_spec_list
+from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.passes.pipelines import TO_TILE
 
 PASSES = [*(spec.name for spec in parse_spec_list(TO_TILE)), "apply-schedule"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.passes.pipeline_string import parse_spec_list
+from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.passes.pipelines import TO_TILE
 from tilewright.tools import cli
 

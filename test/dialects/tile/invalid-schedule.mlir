@@ -178,3 +178,13 @@ loop.kernel @k(%x: memref<8xf32>, %at: memref<8xi64>) -> (%out: memref<8xf32>) {
     } : memref<8xf32, 3>
   }
 }
+
+// -----
+
+// CHECK: the schedule 'tileify,{' is no pipeline: Expected pass name here
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%i = thread 8) {
+    %0 = loop.load %x[%i] : memref<8xf32>
+    loop.store %0, %out[%i] : memref<8xf32>
+  }
+} schedule "tileify,{"
