@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import AnyFloat, ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.kernel import FuncOp
@@ -27,19 +27,19 @@ class Draw(NamedTuple):
     seed: int
     is_positive: bool
 
-    def inputs(self) -> list[Array]:
-        """The same each time."""
+    def inputs(self, widened: bool = True) -> list[Array]:
+        """Return equal inputs each time: floats in float64, or rounded to their own types."""
         rng = np.random.default_rng(self.seed)
-        elements = ElementTypes(np.float64)
-        return [self._input(rng, elements, type) for type in self.types]
+        return [self._input(rng, type, widened) for type in self.types]
 
-    def _input(self, rng: np.random.Generator, elements: ElementTypes, type: Attribute) -> Array:
+    def _input(self, rng: np.random.Generator, type: Attribute, widened: bool) -> Array:
         shape, element_type = shape_and_element(type)
-        dtype = elements[element_type]
-        if dtype.kind != "f":
+        dtype = ElementTypes()[element_type]
+        if not isinstance(element_type, AnyFloat):
             return rng.integers(0, 2, shape).astype(dtype)
-        values = rng.standard_normal(shape)
-        return np.abs(values) + 0.1 if self.is_positive else np.asarray(values)
+        values = np.asarray(rng.standard_normal(shape))
+        values = np.abs(values) + 0.1 if self.is_positive else values
+        return values if widened else values.astype(dtype)
 
 
 class RandomRuns:

@@ -243,3 +243,28 @@ def test_equal_results_with_nan_are_found_equal_at_once(
     log_of_sum = ADD.replace("loop.store %2", "%3 = math.log %2 : f32\n    loop.store %3")
     swapped = log_of_sum.replace("addf %0, %1", "addf %1, %0")
     assert check(parse, log_of_sum, swapped) == CheckReport(("add",), ())
+
+
+SCALED = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+  %y = torch.mul.Scalar %x other {other} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}}
+"""
+LOWERED = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+  %c = prim.constant {constant} : f32 -> tensor<4xf32>
+  %y = prim.elementwise mul(%x, %c) : tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}}
+"""
+
+
+def test_a_number_is_rounded_to_the_type_of_the_program(parse: Parse) -> None:
+    before = SCALED.format(other="1.0e+300")
+    assert check(parse, before, LOWERED.format(constant="0x7f800000")).compared == ("main",)
+
+
+def test_a_wrong_constant_is_found_beside_one_that_is_rounded(parse: Parse) -> None:
+    with pytest.raises(PassCheckError, match="4 element"):
+        check(parse, SCALED.format(other="0.1"), LOWERED.format(constant="1.00001e-01"))
