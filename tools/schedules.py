@@ -21,7 +21,8 @@ from tilewright.passes.levels import Level
 from tilewright.passes.lowering import lower
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipeline_string import without_quotes
-from tilewright.passes.pipelines import TO_TILE, NamedPipeline, passes_of
+from tilewright.passes.pipelines import TO_TILE, NamedPipeline
+from tilewright.passes.tile.plan_errors import planned_passes
 from tilewright.passes.tile.scheduling_pass import LEFT_OUT
 from tilewright.passes.trace import Listener, Rule, listening
 from tilewright.tuning.knowledge import Db
@@ -81,7 +82,7 @@ def _read(text: str, kernels: Sequence[str], in_cuda: Mapping[str, str]) -> tupl
 def _check_steps(name: str, passes: str) -> None:
     """Raise `UsageError` for a pass that is not there, or that is one of whole programs."""
     try:
-        steps = passes_of(passes)
+        steps = planned_passes(passes)
     except UsageError as err:
         raise UsageError(f"the schedule of @{name}: {err}") from err
     for step in steps:

@@ -21,8 +21,8 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.manager import PassManager
-from tilewright.passes.pipelines import for_target, passes_of
-from tilewright.passes.tile.plan_errors import blamed_on_plan
+from tilewright.passes.pipelines import for_target
+from tilewright.passes.tile.plan_errors import blamed_on_plan, planned_passes
 from tilewright.passes.trace import Rule, skipped
 
 RULE = Rule("t", 17, "apply_schedule")
@@ -44,7 +44,7 @@ class ApplySchedulePass(ModulePass):
                 skipped(RULE, kernel, "it has no plan")
                 continue
             with blamed_on_plan(kernel):
-                steps = passes_of(kernel.plan.data)
+                steps = planned_passes(kernel.plan.data)
             _apply(ctx, op, kernel, [for_target(step, self.target) for step in steps])
 
 

@@ -26,8 +26,7 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.pipelines import passes_of
-from tilewright.passes.tile.plan_errors import blamed_on_plan
+from tilewright.passes.tile.plan_errors import blamed_on_plan, planned_passes
 from tilewright.passes.tile.planner import plan
 from tilewright.passes.trace import Rule, rewriting, skipped
 
@@ -69,4 +68,4 @@ def _check_plan(kernel: loop.KernelOp) -> None:
     if kernel.plan is None:
         return
     with blamed_on_plan(kernel):
-        passes_of(kernel.plan.data)
+        planned_passes(kernel.plan.data)

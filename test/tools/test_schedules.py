@@ -81,6 +81,10 @@ def test_an_option_that_a_kernel_cannot_have_names_the_kernel_and_the_reason(
             "the schedule of @softmax: unknown pass 'tilefy' (did you mean tileify",
         ),
         (["softmax=to-cuda"], "'to-cuda' lowers a program from level to level, and schedules no"),
+        (
+            ["softmax=tileify,chunk-reduce{target=sm_80}"],
+            "'chunk-reduce' has a target of its own, and all kernels have the program's (leave it",
+        ),
         (["softmax=mark-unroll{limit=x}"], "'limit' expects an integer, not 'x' (e.g. limit=64)"),
     ],
 )
