@@ -148,3 +148,20 @@ k(float* x, float* y) { __shared__ float a[2][64]; __shared__ u64 b[2]; const in
   if (t < 2) make(b + t, 64); __syncthreads(); for (int s = 0; s < 2; ++s) { copy4(a[s] + t, x + 64
   * s + t); ARRIVE_NOINC(b + s) } wait_for(b, 0); y[t] = a[0][63 - t]; << ||| wait_for(b + 1, 0);>>
   /*!*/ y[t] += a[1][63 - t]; wait_for(b + 1, 0); }
+
+//// copies handed to one mbarrier, known by a later one | async-race | float32 64, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ u64 c; TILE
+  if (t == 0) { make(&c, 1); unmake(&b); make(&b, 64); FENCE_INIT; }
+  __syncthreads();
+  copy4(&tile[t], &x[t]); ARRIVE_NOINC(&b);
+  if (t == 0) { << ||| wait_for(&b, 0);>> arrive_on(&c); }
+  wait_for(&c, 0);
+  /*!*/ y[t] = tile[63 - t]; wait_for(&b, 0); }
+
+//// bulk copy counted on one mbarrier, known by a later one | async-race | float32 64, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ u64 c; TILE
+  if (t == 0) { make(&c, 1); FENCE_INIT; }
+  __syncthreads();
+  if (t == 0) { expect(&b, 256); bulk(tile, x, 256, &b); << ||| wait_for(&b, 0);>> arrive_on(&c); }
+  wait_for(&c, 0);
+  /*!*/ y[t] = tile[63 - t]; wait_for(&b, 0); }
