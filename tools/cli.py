@@ -26,6 +26,7 @@ import tilewright
 from tilewright.errors import TilewrightError, format_error
 from tilewright.tools.argument_parser import ArgumentParser
 from tilewright.tools.completion import OF_TILEWRIGHT, complete
+from tilewright.tools.entry import INTERRUPTED
 from tilewright.tools.options import (
     bench,
     cache,
@@ -61,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:  # whoever read our output has left, `head` for one
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -4,7 +4,7 @@
 
 xDSL's driver with our dialects, passes and `cuda` target, MLIR's `--pass-pipeline`, and errors
 that say what is wrong and where. Exit code 2: the input or the options are wrong; 1: a pass
-failed. After every pass the IR must verify, SSA dominance included.
+failed; 130: interrupted. After every pass the IR must verify, SSA dominance included.
 """
 
 import argparse
@@ -36,6 +36,7 @@ from tilewright.tools.argument_parser import unknown_value, with_near_matches
 from tilewright.tools.checks import Checker
 from tilewright.tools.completion import complete, of_opt_tool
 from tilewright.tools.diagnostics import explain
+from tilewright.tools.entry import INTERRUPTED
 from tilewright.tools.memory_limit import limit_memory
 from tilewright.tools.mlir_source import SourceParser, placed, read_bytes
 from tilewright.tools.options.opt_tool import add_options
@@ -275,6 +276,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with _progress(tool), warnings_of_one_line():
             tool.run()
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except BrokenPipeError:  # whoever read our output has left, `head` for one
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from tilewright.codegen.gpu import target_for
 from tilewright.errors import UsageError
+from tilewright.tools.entry import INTERRUPTED
 from tilewright.tools.output_path import check_path, write_text
 from tilewright.tools.terminal import console
 from tilewright.tools.toolkit import use_cuda_home
@@ -27,8 +28,6 @@ from tilewright.tuning.own_database import own_database
 
 SCHEMA = 1
 """The version of the JSON's shape."""
-
-_INTERRUPTED = 130
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         names = ", ".join(unmeasured)
         print(f"error: no schedule could be measured of: {names}", file=sys.stderr)
     if not tuned.is_whole:
-        return _INTERRUPTED
+        return INTERRUPTED
     return 1 if unmeasured or found.failures else 0
 
 
