@@ -68,7 +68,7 @@ class BoundedParser(Parser):
         finally:
             self._unsigned = was
         if isinstance(attr, IntegerAttr) and isinstance(attr.type, IndexType):
-            if attr.value.data >= _SIGNED:
+            if not -_SIGNED <= attr.value.data < _SIGNED:
                 self.raise_error(f"{attr.value.data} does not fit 64 bits", start, self.pos)
         return attr
 

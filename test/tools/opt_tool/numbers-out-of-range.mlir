@@ -59,6 +59,11 @@ func.func @rolled(%x: tensor<3xf32>) -> tensor<3xf32> {
 
 // -----
 
+// CHECK: :{{[0-9]+}}:21: error: -9223372036854775809 does not fit 64 bits
+%i = arith.constant -9223372036854775809 : index
+
+// -----
+
 // 64 bits hold the largest unsigned number.
 // CHECK: arith.constant -1 : i64
 %c = arith.constant 18446744073709551615 : i64
