@@ -167,7 +167,7 @@ def _check_close(found: A, wanted: A) -> None:
     """Raise `AssertionError` where results differ by more than rounding of the largest does."""
     is_float = isinstance(wanted, torch.Tensor) and wanted.is_floating_point()
     if not is_float or wanted.is_meta:
-        torch.testing.assert_close(found, wanted)
+        torch.testing.assert_close(found, wanted, equal_nan=True)
         return
     most = wanted[wanted.isfinite()].abs().max().item() if wanted.isfinite().any() else 0.0
     torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5 * most, equal_nan=True)

@@ -144,8 +144,9 @@ class CooperativeReducePass(SchedulingPass):
         return choice if split == 1 else replace(choice, split=split, join=join.value)
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
-        if self.threads is None and self.rows is None and statistics(launch):
-            return None
+        if statistics(launch):
+            is_open = self == type(self)(self.target)
+            return None if is_open else "threads that have their rows already share its statistics"
         assert self.threads is not None
         assert self.rows is not None
         if self.threads < 1 or self.rows < 1:
