@@ -8,7 +8,7 @@ The jump alone is not enough: compilers lay rare code behind the kernel, and it 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 
 from tilewright.codegen.report.instruction import Category, Code
 
@@ -51,11 +51,13 @@ class Loop:
     """Loops around it."""
 
 
+@lru_cache(maxsize=8)  # asked several times of one kernel, then never again
 def reachable(code: Code) -> frozenset[int]:
     """The places that the kernel itself gets to: neither functions that it calls nor padding."""
     return frozenset(_order(code))
 
 
+@lru_cache(maxsize=8)
 def loops(code: Code) -> tuple[Loop, ...]:
     """All loops but those that only wait, by their starts, outer loops first."""
     working = {
@@ -125,11 +127,13 @@ def _natural_loops(code: Code) -> dict[int, frozenset[int]]:
     """The places of each loop by its start; jumps back to one place make one loop."""
     order = _order(code)
     predecessors = _predecessors(code, order)
-    above = _dominators(order, predecessors)
+    rank = {place: number for number, place in enumerate(order)}
+    above = _dominators(rank, predecessors)
     found: dict[int, frozenset[int]] = {}
     for start, before in predecessors.items():
         for jump in before:
-            if _dominates(start, jump, above):
+            # Whatever dominates a place stands before it in the order.
+            if rank[start] <= rank[jump] and _dominates(start, jump, above):
                 body = _between(start, jump, predecessors)
                 found[start] = found.get(start, frozenset()) | body
     return found
@@ -146,13 +150,13 @@ def _between(start: int, jump: int, predecessors: Mapping[int, list[int]]) -> fr
     return frozenset(body)
 
 
-def _dominators(order: Sequence[int], predecessors: Mapping[int, list[int]]) -> dict[int, int]:
+def _dominators(rank: Mapping[int, int], predecessors: Mapping[int, list[int]]) -> dict[int, int]:
     """
     For each place the nearest other one through which every way from the start leads.
 
-    Cooper, Harvey, Kennedy: "A Simple, Fast Dominance Algorithm".
+    `rank` numbers places in their order. Cooper, Harvey, Kennedy: "A Simple, Fast Dominance
+    Algorithm".
     """
-    rank = {place: number for number, place in enumerate(order)}
     above = {0: 0}
 
     def common(a: int, b: int) -> int:
@@ -163,7 +167,7 @@ def _dominators(order: Sequence[int], predecessors: Mapping[int, list[int]]) -> 
     changed = True
     while changed:
         changed = False
-        for place in order[1:]:
+        for place in (place for place in rank if place):
             nearest = reduce(common, (p for p in predecessors[place] if p in above))
             changed |= above.get(place) != nearest
             above[place] = nearest
