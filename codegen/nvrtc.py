@@ -11,12 +11,13 @@ import ctypes
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
+from tilewright.codegen.side_by_side import side_by_side
 from tilewright.errors import TilewrightError
 from tilewright.stages import stage
 
@@ -29,6 +30,9 @@ STANDARD_OPTIONS = ("--std=c++17", "-lineinfo", "--fmad=false")
 
 _LIBRARY = "libnvrtc.so.13"
 _BUILTINS = "libnvrtc-builtins.so*"
+
+_MOST_KEPT = 256
+"""How many results are remembered, each of some 100 kB: a model has tens of kernels."""
 
 
 class NvrtcUnavailable(TilewrightError):
@@ -134,7 +138,7 @@ def compile(
     return _compiled(asked)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=_MOST_KEPT)
 def _compiled(asked: _Asked) -> Compiled:
     architecture = asked.target.replace("sm_", "compute_")
     with _Program(asked.source, asked.name) as program:
@@ -159,7 +163,21 @@ def compile_cubin(
     return _compiled_cubin(asked)
 
 
-@lru_cache(maxsize=16)
+def compile_cubins(
+    sources: Sequence[str], target: str, *, name: str = "kernel.cu"
+) -> list[CompiledCubin]:
+    """Machine code of several CUDA texts, side by side on all cores. Raises as `compile_cubin`."""
+    with stage(f"compile {name} by NVRTC"):
+        return side_by_side(partial(compile_cubin, target=target, name=name), sources)
+
+
+def compile_each(sources: Sequence[str], target: str, *, name: str = "kernel.cu") -> list[Compiled]:
+    """PTX of several CUDA texts, side by side on all cores. Raises as `compile` does."""
+    with stage(f"compile {name} by NVRTC"):
+        return side_by_side(partial(compile, target=target, name=name), sources)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
 def _compiled_cubin(asked: _Asked) -> CompiledCubin:
     arguments = [f"--gpu-architecture={asked.target}", "--ptxas-options=-v", *asked.options]
     with _Program(asked.source, asked.name) as program:

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.codegen import nvrtc
-from tilewright.codegen.launch_plan import SOURCE_NAME, Fill, Launch, Plan
+from tilewright.codegen.launch_plan import Fill, Launch, Plan
 from tilewright.codegen.loading import loaded_array
+from tilewright.codegen.machine_code import ptx
+from tilewright.codegen.nvrtc import Compiled
 from tilewright.codegen.outcome import Execution, KernelReport, Problem
 from tilewright.codegen.poison import (
     OTHER_POISON,
@@ -67,7 +68,7 @@ class SimulatorBackend:
         self.target = target
         self.budget = budget
         self.blocks = blocks
-        self._ptx: dict[str, str] = {}
+        self._ptx: dict[str, dict[str, Compiled]] = {}
 
     def __repr__(self) -> str:
         return f"<SimulatorBackend {self.target}>"
@@ -142,7 +143,7 @@ class SimulatorBackend:
         checks: bool = True,
     ) -> Report:
         return simulate_launch(
-            self._compiled(plan.source),
+            self._compiled(plan, launch.kernel),
             launch,
             [buffers[map.buffer] for map in launch.tensor_maps],
             [buffers[number] for number in launch.inputs],
@@ -166,10 +167,12 @@ class SimulatorBackend:
         masks = _left_of(launch, again, OTHER_POISON)
         return [before & after for before, after in zip(left, masks, strict=True)]
 
-    def _compiled(self, source: str) -> str:
-        if source not in self._ptx:
-            self._ptx[source] = nvrtc.compile(source, self.target, name=SOURCE_NAME).ptx
-        return self._ptx[source]
+    def _compiled(self, plan: Plan, name: str) -> str:
+        """The PTX of a kernel; all that the plan launches are compiled at once."""
+        if plan.source not in self._ptx:
+            kernels = dict.fromkeys(launch.kernel for launch in plan.launches)
+            self._ptx[plan.source] = ptx(plan.source, kernels, self.target)
+        return self._ptx[plan.source][name].ptx
 
 
 def _fill(fills: Iterable[Fill], buffers: Sequence[Array]) -> None:

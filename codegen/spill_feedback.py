@@ -3,22 +3,19 @@
 Lowering with a look at what ptxas makes of it: kernels that spill get more registers.
 
 `min_blocks` of a kernel asks for few registers, so that many blocks are resident. Whether they are
-enough only the compiler knows. A kernel that spills asks for as many blocks as it does not spill
-with. Registers are handed out in coarse units, so that of many numbers of blocks few differ. Each
-time one is tried that has registers for what was spilled the last time; where there is none, or
-where nothing was spilled, the middle of what is left: the more registers, the less is spilled. With
-one block there is nothing left to give. Kernels that ask for nothing are not compiled here, and
-without NVRTC none is.
+enough only the compiler knows. A kernel that spills asks for fewer blocks: as many as have
+registers for what was spilled too. If it spills again, once more; if it still does, for half as
+many, and in the end for one. Registers are handed out in coarse units, so that of many numbers of
+blocks few differ. Kernels that ask for nothing are not compiled here, and without NVRTC none is.
 """
 
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
 from tilewright.codegen import nvrtc
-from tilewright.codegen.launch_plan import SOURCE_NAME
+from tilewright.codegen.machine_code import machine_code
 from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.dialects import cuda
@@ -44,15 +41,16 @@ def relieve_spills(module: ModuleOp, target: str) -> None:
     check_kernels(asking, target)
     if not asking or not nvrtc.available():
         return
-    spilled = _spilled(cuda_source(module), target)
-    gpu = target_named(target)
-    searches = [_Search(op, gpu, s) for op in asking if (s := spilled[op.sym_name.data]).bytes]
-    while tried := [search for search in searches if search.try_next()]:
-        spilled = _spilled(cuda_source(module, [search.op for search in tried]), target)
-        for search in tried:
-            search.learn(spilled[search.op.sym_name.data])
-    for search in searches:
-        search.finish()
+    spilling = _spilling(module, asking, target)
+    asked = {op: (_min_blocks(op), spilled.bytes) for op, spilled in spilling.items()}
+    for fewer in (_with_room, _with_room, _half):
+        for op, spilled in spilling.items():
+            _ask(op, fewer(op, spilled, target_named(target)))
+        spilling = _spilling(module, [op for op in spilling if _min_blocks(op) > 1], target)
+    for op in spilling:
+        _ask(op, 1)
+    for op, (blocks, bytes) in asked.items():
+        _tell(op, blocks, bytes)
 
 
 class _Spilled(NamedTuple):
@@ -64,76 +62,50 @@ class _Spilled(NamedTuple):
     """Those whose values a thread keeps elsewhere."""
 
 
-class _Choice(NamedTuple):
-    blocks: int
-    registers: int
-    """What a thread may have with so many blocks."""
+def _with_room(op: cuda.FuncOp, spilled: _Spilled, gpu: Target) -> int:
+    """Return the most blocks that leave registers for what was spilled, at least one."""
+    threads, blocks = op.block.value.data, _min_blocks(op)
+    given = gpu.registers_given(threads, blocks)
+    needed = given + max(1, spilled.registers)
+    fewer = range(blocks - 1, 0, -1)
+    return next((n for n in fewer if gpu.registers_given(threads, n) >= needed), 1)
 
 
-class _Search:
-    """Looks for the most blocks that a kernel does not spill with."""
-
-    def __init__(self, op: cuda.FuncOp, gpu: Target, spilled: _Spilled):
-        self.op = op
-        self._asked, self._spilled = _min_blocks(op), spilled.bytes
-        given = gpu.registers_given(op.block.value.data, self._asked)
-        *self._open, last = _choices(op.block.value.data, self._asked, gpu)
-        self._needed, self._enough = given + spilled.registers, last.blocks
-        self._tried = 0
-
-    def try_next(self) -> bool:
-        """Ask for a number of blocks of which it is not known; False if there is none."""
-        if not self._open:
-            return False
-        roomy = (n for n, choice in enumerate(self._open) if choice.registers >= self._needed)
-        self._tried = next(roomy, len(self._open) // 2)
-        self._ask(self._open[self._tried].blocks)
-        return True
-
-    def learn(self, spilled: _Spilled) -> None:
-        """What is spilled with what was tried."""
-        choice = self._open[self._tried]
-        if spilled.bytes:
-            self._needed = choice.registers + spilled.registers
-            self._open = self._open[self._tried + 1 :]
-        else:
-            self._enough, self._needed = choice.blocks, choice.registers
-            self._open = self._open[: self._tried]
-
-    def finish(self) -> None:
-        """Ask for what was found, and say why."""
-        self._ask(self._asked)
-        reason = f"{self._spilled} bytes spilled with registers for {self._asked} blocks"
-        decided(RULE, self.op, f"{reason}: {self._enough} now")
-        with rewriting(RULE, self.op):
-            self._ask(self._enough)
-
-    def _ask(self, blocks: int) -> None:
-        self.op.properties["min_blocks"] = IntegerAttr(blocks, i64)
+def _half(op: cuda.FuncOp, spilled: _Spilled, gpu: Target) -> int:
+    return max(1, _min_blocks(op) // 2)
 
 
-def _choices(threads: int, asked: int, gpu: Target) -> list[_Choice]:
-    """Fewer blocks than `asked`, down to one; of those with as many registers the most."""
-    registers = {blocks: gpu.registers_given(threads, blocks) for blocks in range(1, asked + 1)}
-    return [
-        _Choice(blocks, registers[blocks])
-        for blocks in range(asked - 1, 0, -1)
-        if blocks == 1 or registers[blocks] > registers[blocks + 1]
-    ]
+def _tell(op: cuda.FuncOp, asked: int, spilled_bytes: int) -> None:
+    """Trace what became of the blocks that a kernel asked for."""
+    found = _min_blocks(op)
+    _ask(op, asked)
+    reason = f"{spilled_bytes} bytes spilled with registers for {asked} blocks"
+    decided(RULE, op, f"{reason}: {found} now")
+    with rewriting(RULE, op):
+        _ask(op, found)
+
+
+def _ask(op: cuda.FuncOp, blocks: int) -> None:
+    op.properties["min_blocks"] = IntegerAttr(blocks, i64)
 
 
 def _min_blocks(op: cuda.FuncOp) -> int:
     return 1 if op.min_blocks is None else op.min_blocks.value.data
 
 
-@lru_cache(maxsize=256)
-def _spilled(source: str, target: str) -> Mapping[str, _Spilled]:
-    """What each kernel of a text spills."""
+def _spilling(
+    module: ModuleOp, kernels: Sequence[cuda.FuncOp], target: str
+) -> dict[cuda.FuncOp, _Spilled]:
+    """Compile kernels of a module; return what those spill that spill something."""
+    if not kernels:
+        return {}
     # It comes with all of the report, which to load takes longer than to compile most programs.
     from tilewright.codegen.report.resources import parse_resources
 
-    resources = parse_resources(nvrtc.compile_cubin(source, target, name=SOURCE_NAME).log)
-    return {
-        name: _Spilled(r.spill_store_bytes + r.spill_load_bytes, -(-r.stack_bytes // 4))
-        for name, r in resources.items()
-    }
+    ops = {op.sym_name.data: op for op in kernels}
+    found = dict[cuda.FuncOp, _Spilled]()
+    for name, made in machine_code(cuda_source(module), ops, target).items():
+        used = parse_resources(made.log)[name]
+        if moved := used.spill_store_bytes + used.spill_load_bytes:
+            found[ops[name]] = _Spilled(moved, -(-used.stack_bytes // 4))
+    return found

@@ -18,7 +18,8 @@ from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.spill_feedback import lower_to_cuda, relieve_spills
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.errors import UsageError
-from tilewright.passes.levels import Level
+from tilewright.passes.launching import with_main
+from tilewright.passes.levels import Level, level_of
 from tilewright.tools.language_model import is_model
 from tilewright.tools.model_source import module_of
 from tilewright.tools.options.database import database_of
@@ -87,11 +88,16 @@ def _has_kernels(level: Level) -> bool:
 def _write_level(args: argparse.Namespace, target: str, level: Level) -> None:
     """The program at a level, its plan and its report, wherever they are to go."""
     wants_report, has_kernels = _wants_report(args), _has_kernels(level)
+    kernel_ir = None
     with _listening(args, target), progress() as say:
         db = (has_kernels or wants_report) and database_of(args)
         module = with_schedules(module_of(args, say), args.schedule, target, db=db)
         planned = with_known_schedules(module, target, db)
-        lowered = lower_telling(planned if has_kernels else module, level, target, say)
+        if wants_report and level is Level.CUDA and level_of(planned) is not Level.CUDA:
+            # The report needs it too. It launches what is but a kernel, which no text shows.
+            kernel_ir = lower_telling(with_main(planned), Level.KERNEL, target, say)
+        start = kernel_ir or (planned if has_kernels else module)
+        lowered = lower_telling(start, level, target, say)
         if level is Level.CUDA:
             say("NVRTC")
             relieve_spills(lowered, target)
@@ -103,7 +109,7 @@ def _write_level(args: argparse.Namespace, target: str, level: Level) -> None:
         cuda_ir = lowered if level is Level.CUDA else lower_to_cuda(lowered, target)
         write_plan(plan_of(cuda_ir), args.plan)
     if wants_report:
-        _report(planned, target, args)
+        _report(planned if kernel_ir is None else lowered, kernel_ir, target, args)
     if args.output is not None:
         write_text(args.output, text)
     elif not (args.report or "-" in (args.plan, args.json)):
@@ -138,11 +144,14 @@ def _write_host(args: argparse.Namespace, target: str) -> None:
     write_host(args, target)
 
 
-def _report(module: ModuleOp, target: str, args: argparse.Namespace) -> None:
+def _report(
+    module: ModuleOp, kernel_ir: ModuleOp | None, target: str, args: argparse.Namespace
+) -> None:
     # The simulator and the interpreters come with it, which to load takes longer than to compile.
     from tilewright.tools.static_report import static_report_of, write_report
 
-    write_report(static_report_of(module, target), args.json, args.color, args.report)
+    report = static_report_of(module, target, kernel_ir)
+    write_report(report, args.json, args.color, args.report)
 
 
 def _listening(args: argparse.Namespace, target: str) -> AbstractContextManager[None]:

@@ -18,10 +18,16 @@ from tilewright.tools.terminal import console, show, table
 _COLUMNS = ("grid", "block", "registers", "spills", "shared", "warps", "FFMA", "bytes", "estimate")
 
 
-def static_report_of(module: ModuleOp, target_name: str) -> StaticReport:
-    """The report on a module at any level; one kernel without a host function gets one."""
+def static_report_of(
+    module: ModuleOp, target_name: str, kernel_ir: ModuleOp | None = None
+) -> StaticReport:
+    """
+    The report on a module at any level; one kernel without a host function gets one.
+
+    `kernel_ir` is what a module at the level of CUDA was lowered from.
+    """
     whole = module if level_of(module) in (None, Level.CUDA) else with_main(module)
-    return report_of(whole, target(target_name))
+    return report_of(whole, target(target_name), kernel_ir=kernel_ir)
 
 
 def write_report(report: StaticReport, json_path: str | None, color: str, shown: bool) -> None:

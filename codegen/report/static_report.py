@@ -15,9 +15,10 @@ from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
-from tilewright.codegen.launch_plan import SOURCE_NAME, Launch, Plan
+from tilewright.codegen.launch_plan import Launch, Plan
+from tilewright.codegen.machine_code import machine_code
+from tilewright.codegen.nvrtc import CompiledCubin
 from tilewright.codegen.printer import kernels_of
 from tilewright.codegen.report.disassemble import NvdisasmUnavailable, disassemble
 from tilewright.codegen.report.estimate import Estimate, estimate, roofline_seconds
@@ -32,6 +33,7 @@ from tilewright.codegen.report.sass import parse_sass
 from tilewright.codegen.report.text import kernel_text
 from tilewright.codegen.report.traffic import Traffic, traffic_of
 from tilewright.codegen.report.work import source_line, work_of
+from tilewright.codegen.side_by_side import side_by_side
 from tilewright.codegen.simulator import Counters
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects import kernel
@@ -81,19 +83,18 @@ def static_report(
     """
     if not plan.launches:
         return StaticReport(target, (), ("there are no kernels",))
-    compiled = nvrtc.compile_cubin(plan.source, target.name, name=SOURCE_NAME)
-    codes, notes = _codes(plan.source, compiled.cubin, target)
+    launches = {launch.kernel: launch for launch in reversed(plan.launches)}
+    compiled = machine_code(plan.source, launches, target.name)
+    codes, notes = _codes(compiled)
     if costs is None:
         notes.append("no estimates: they are made from IR above CUDA")
-    resources = parse_resources(compiled.log)
-    launches = {launch.kernel: launch for launch in reversed(plan.launches)}
     kernels = [
         _evidence(
             plan,
             launch,
             target,
             codes[name],
-            resources[name],
+            parse_resources(compiled[name].log)[name],
             (costs or {}).get(name),
             (counters or {}).get(name),
         )
@@ -103,10 +104,17 @@ def static_report(
 
 
 def report_of(
-    module: ModuleOp, target: Target, counters: Mapping[str, Counters] | None = None
+    module: ModuleOp,
+    target: Target,
+    counters: Mapping[str, Counters] | None = None,
+    kernel_ir: ModuleOp | None = None,
 ) -> StaticReport:
-    """The report on a module at any level that has a host function."""
-    kernel_ir, cuda_ir = None, module
+    """
+    The report on a module at any level that has a host function.
+
+    `kernel_ir` is what a module at the level of CUDA was lowered from.
+    """
+    cuda_ir = module
     if level_of(module) not in (None, Level.CUDA):
         kernel_ir = lower(module, Level.KERNEL, target=target.name)
         cuda_ir = lower_to_cuda(kernel_ir, target.name)
@@ -114,13 +122,14 @@ def report_of(
     return static_report(plan_of(cuda_ir), target, costs, counters)
 
 
-def _codes(source: str, cubin: bytes, target: Target) -> tuple[dict[str, Code], list[str]]:
+def _codes(compiled: Mapping[str, CompiledCubin]) -> tuple[dict[str, Code], list[str]]:
     """The kernels' code, and a note if it is not machine code."""
     try:
-        return parse_sass(disassemble(cubin)), []
+        texts = side_by_side(disassemble, [each.cubin for each in compiled.values()])
     except NvdisasmUnavailable as err:
-        ptx = nvrtc.compile(source, target.name, name=SOURCE_NAME).ptx
-        return parse_ptx(ptx), [f"instructions are those of PTX: {err}"]
+        notes = [f"instructions are those of PTX: {err}"]
+        return {name: parse_ptx(each.ptx)[name] for name, each in compiled.items()}, notes
+    return {name: parse_sass(text)[name] for name, text in zip(compiled, texts, strict=True)}, []
 
 
 def _evidence(

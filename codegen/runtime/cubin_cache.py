@@ -4,6 +4,7 @@ Machine code on disk (`file_cache`), so that a program starts faster the next ti
 text, the target, the compiler's options and its version.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from tilewright.codegen import nvrtc
@@ -19,12 +20,18 @@ class CubinCache:
 
     def cubin(self, source: str, target: str) -> bytes:
         """The machine code of CUDA text. Raises `CudaCompileError` and `NvrtcUnavailable`."""
-        name = _name(source, target)
-        if (found := self._files.read(name)) is not None:
-            return found
-        cubin = nvrtc.compile_cubin(source, target, name=SOURCE_NAME).cubin
-        self._files.write(name, cubin)
-        return cubin
+        return self.cubins([source], target)[0]
+
+    def cubins(self, sources: Sequence[str], target: str) -> list[bytes]:
+        """The machine code of several texts, compiled side by side. Raises as `cubin` does."""
+        names = {source: _name(source, target) for source in sources}
+        found = {source: self._files.read(name) for source, name in names.items()}
+        missing = [source for source, cubin in found.items() if cubin is None]
+        compiled = nvrtc.compile_cubins(missing, target, name=SOURCE_NAME)
+        made = {source: each.cubin for source, each in zip(missing, compiled, strict=True)}
+        for source, cubin in made.items():
+            self._files.write(names[source], cubin)
+        return [found[source] or made[source] for source in sources]
 
     def keep(self, source: str, target: str, cubin: bytes) -> None:
         """What another machine has compiled, which need not be compiled here."""

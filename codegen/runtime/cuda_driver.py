@@ -104,6 +104,9 @@ class CudaDriver:
         with self.current():
             return self._loaded(cubin)
 
+    def compile_ahead(self, sources: Sequence[str], target: str) -> None:
+        self._cache.cubins(sources, target)
+
     def _loaded(self, cubin: bytes) -> Module:
         return CudaModule(self, cubin)
 

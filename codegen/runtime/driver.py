@@ -113,6 +113,10 @@ class Driver(Protocol):
         """Compile CUDA text and load it. Raises `DriverError`, and what NVRTC has to say."""
         ...
 
+    def compile_ahead(self, sources: Sequence[str], target: str) -> None:
+        """Compile CUDA texts that will be loaded, side by side. Raises what NVRTC has to say."""
+        ...
+
     def bind_fill(self, memory: Memory, value: float | int, name: str = "a fill") -> Bound:
         """Set all elements of a buffer; messages call it `name`."""
         ...

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any, NamedTuple
 
+from tilewright.codegen.kernel_texts import kernel_texts
 from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.runtime.driver import Driver, DriverError, Function
 from tilewright.codegen.runtime.tensors import Stream, current_stream, loaders, new_tensor
@@ -138,6 +139,8 @@ def _loaded(plan: Plan, driver: Driver, target: str) -> dict[str, Function]:
     """The kernels that a plan launches, by name."""
     if not plan.launches:
         return {}
-    module = driver.load(plan.source, target)
+    texts = kernel_texts(plan.source, plan.dynamic_shared_bytes)
+    driver.compile_ahead([*texts.values()], target)
+    modules = {text: driver.load(text, target) for text in dict.fromkeys(texts.values())}
     needs = plan.dynamic_shared_bytes.items()
-    return {name: module.function(name, size) for name, size in needs}
+    return {name: modules[texts[name]].function(name, size) for name, size in needs}

@@ -105,6 +105,9 @@ class SimulatedDriver:
     def load(self, source: str, target: str) -> SimulatedModule:
         return SimulatedModule(nvrtc.compile(source, target, name=SOURCE_NAME).ptx)
 
+    def compile_ahead(self, sources: Sequence[str], target: str) -> None:
+        nvrtc.compile_each(sources, target, name=SOURCE_NAME)
+
     def bind_fill(self, memory: Memory, value: float | int, name: str = "a fill") -> SimulatedFill:
         return SimulatedFill(memory, value, name)
 

@@ -115,8 +115,8 @@ def test_few_are_tried_of_many(parse: Parse, monkeypatch: pytest.MonkeyPatch):
     found = re.search(r"__launch_bounds__\(32, (\d+)\)", source)
     assert found is not None
     assert not spills(source)
-    assert spills(source.replace(found[0], f"__launch_bounds__(32, {int(found[1]) + 1})"))
-    assert compile_cubin.call_count <= 1 + 4 + 2  # as asked for, four of 31, and the two above
+    assert int(found[1]) > 8  # which is as good as one
+    assert compile_cubin.call_count <= 1 + 3 + 1  # as asked for, three of 31, and the one above
 
 
 @pytest.mark.parametrize(("threads", "blocks"), [(32, 18), (96, 7), (128, 7), (128, 2)])

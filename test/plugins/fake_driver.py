@@ -5,6 +5,7 @@ import ctypes
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from tilewright.codegen.runtime.cubin_cache import CubinCache
@@ -41,8 +42,8 @@ class FakeDriver:
 class NoCompiler(CubinCache):
     """Machine code as far as the fake driver looks at it. NVRTC would try to use that driver."""
 
-    def cubin(self, source: str, target: str) -> bytes:
-        return b"\x7fELF"
+    def cubins(self, sources: Sequence[str], target: str) -> list[bytes]:
+        return [b"\x7fELF"] * len(sources)
 
 
 def is_fake(library: str) -> bool:

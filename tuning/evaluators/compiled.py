@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.parser import Parser
 
 from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.kernel_texts import kernel_texts
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.nvrtc import NvrtcUnavailable
 from tilewright.codegen.runtime.cubin_cache import CubinCache
@@ -22,8 +23,8 @@ class Compiled(NamedTuple):
     """A kernel that can be launched."""
 
     plan: Plan
-    cubin: bytes
-    """The machine code of the plan's source."""
+    cubins: dict[str, bytes]
+    """The machine code of each kernel, by its text (`kernel_texts`)."""
 
 
 def compiled(kernel: str, schedule: str, target: str) -> Compiled | str:
@@ -35,7 +36,9 @@ def compiled(kernel: str, schedule: str, target: str) -> Compiled | str:
     try:
         plan = plan_of(lower_to_cuda(scheduled(kernel, schedule), target))
         check_launches(plan.launches, target)
-        return Compiled(plan, CubinCache().cubin(plan.source, target))
+        texts = [*kernel_texts(plan.source, plan.dynamic_shared_bytes).values()]
+        cubins = CubinCache().cubins(texts, target)
+        return Compiled(plan, dict(zip(texts, cubins, strict=True)))
     except NvrtcUnavailable:
         raise
     except REFUSED as err:

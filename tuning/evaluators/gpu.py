@@ -43,8 +43,9 @@ def measured_on_gpu(job: Job) -> Measurement:
 
     Raises `SpoiledError` where a kernel has broken the GPU for this process.
     """
-    plan, cubin = job.compiled
-    CubinCache().keep(plan.source, job.target, cubin)
+    plan, cubins = job.compiled
+    for text, cubin in cubins.items():
+        CubinCache().keep(text, job.target, cubin)
     stopwatch = _stopwatch(job.target)
     reference = _reference(job.kernel, plan.inputs, job.target)
     try:

@@ -215,7 +215,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Job], Measu
 
 def compiled(kernel: str, schedule: str, target: str) -> Compiled:
     """All schedules can be compiled."""
-    return Compiled(PLAN, b"")
+    return Compiled(PLAN, {})
 
 
 GPU = ["--db", "tuned.sqlite", "--budget", "4"]

@@ -33,7 +33,7 @@ def evaluator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Measure], G
         assert (kernel, target) == ("kernel", "sm_90a")
         if schedule == "crash":
             raise WorkerLost("the process ended with code -11: it said nothing")
-        return Compiled(PLAN, b"") if schedule.startswith("tileify") else "there are no threads"
+        return Compiled(PLAN, {}) if schedule.startswith("tileify") else "there are no threads"
 
     monkeypatch.setattr(gpu, "compiled", compiled)
     with ThreadPoolExecutor(2) as compiling, ThreadPoolExecutor(1) as measuring:

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine code and the PTX of the kernels of a CUDA text, which are compiled side by side."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from tilewright.codegen import nvrtc
+from tilewright.codegen.kernel_texts import kernel_texts
+from tilewright.codegen.launch_plan import SOURCE_NAME
+from tilewright.codegen.nvrtc import Compiled, CompiledCubin
+
+Made = TypeVar("Made")
+
+
+def machine_code(source: str, kernels: Iterable[str], target: str) -> dict[str, CompiledCubin]:
+    """Return the cubin that has each kernel, by name. Raises as `nvrtc.compile_cubin`."""
+    return _made(nvrtc.compile_cubins, source, kernels, target)
+
+
+def ptx(source: str, kernels: Iterable[str], target: str) -> dict[str, Compiled]:
+    """Return the PTX that has each kernel, by name. Raises as `nvrtc.compile`."""
+    return _made(nvrtc.compile_each, source, kernels, target)
+
+
+def _made(
+    compile: Callable[..., Sequence[Made]], source: str, kernels: Iterable[str], target: str
+) -> dict[str, Made]:
+    texts = kernel_texts(source, kernels)
+    made = compile([*texts.values()], target, name=SOURCE_NAME)
+    return dict(zip(texts, made, strict=True))
