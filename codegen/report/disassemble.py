@@ -16,7 +16,13 @@ from tempfile import NamedTemporaryFile
 from tilewright.codegen import nvrtc
 from tilewright.errors import TilewrightError
 
-_OPTIONS = ("--print-code", "--print-line-info-inline", "--print-instruction-encoding")
+_OPTIONS = (
+    "--print-code",
+    "--print-line-info-inline",
+    "--print-instruction-encoding",
+    "--no-dataflow",
+)
+"""The analysis of dataflow takes a third of the time, and adds but comments on spills."""
 
 
 class NvdisasmUnavailable(TilewrightError):
