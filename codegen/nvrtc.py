@@ -9,14 +9,14 @@ Reference: NVRTC 13 user guide, https://docs.nvidia.com/cuda/nvrtc/.
 
 import ctypes
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
-from importlib.util import find_spec
-from pathlib import Path
+from functools import lru_cache, partial
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
+from tilewright.codegen import nvrtc_library
+from tilewright.codegen.nvrtc_library import NvrtcUnavailable
 from tilewright.codegen.side_by_side import side_by_side
 from tilewright.errors import TilewrightError
 from tilewright.stages import stage
@@ -28,20 +28,8 @@ STANDARD_OPTIONS = ("--std=c++17", "-lineinfo", "--fmad=false")
 `--fmad=false` each compiler on the way from C++ to machine code contracts other products and sums.
 """
 
-_LIBRARY = "libnvrtc.so.13"
-_BUILTINS = "libnvrtc-builtins.so*"
-
 _MOST_KEPT = 256
 """How many results are remembered, each of some 100 kB: a model has tens of kernels."""
-
-
-class NvrtcUnavailable(TilewrightError):
-    """NVRTC is not installed."""
-
-    def __init__(self, reason: str):
-        super().__init__(
-            f"compiling CUDA needs NVRTC, {reason}", remedy="pip install 'tilewright[cuda]'"
-        )
 
 
 class CudaCompileError(TilewrightError):
@@ -90,23 +78,11 @@ What `_compiled_cubin` remembers: whether kernels spill, how good they are and w
 asked of one text, one after the other.
 """
 
-_toolkits: list[Path] = []
-
-
-def use_toolkit(cuda_home: str | Path) -> None:
-    """Also look for NVRTC in this CUDA toolkit; it counts only until the library is loaded."""
-    _toolkits.append(Path(cuda_home))
-
-
-def toolkits() -> tuple[Path, ...]:
-    """The toolkits that were named."""
-    return tuple(_toolkits)
-
 
 def available() -> bool:
     """Whether NVRTC can be loaded here."""
     try:
-        _load()
+        nvrtc_library.load()
     except NvrtcUnavailable:
         return False
     return True
@@ -115,7 +91,7 @@ def available() -> bool:
 def version() -> tuple[int, int]:
     """NVRTC's version, e.g. `(13, 0)`."""
     major, minor = ctypes.c_int(), ctypes.c_int()
-    _check(_load().nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
+    _check(nvrtc_library.load().nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
     return major.value, minor.value
 
 
@@ -131,7 +107,7 @@ def compile(
 
     `name` is what messages call the text. Raises `CudaCompileError`, `NvrtcUnavailable`.
     """
-    _load()
+    nvrtc_library.load()
     asked = _Asked(source, target, name, (*STANDARD_OPTIONS, *options))
     if (made := _made_lately.get(asked)) is not None and "warning" not in made.log:
         return Compiled(made.ptx, "")
@@ -158,7 +134,7 @@ def compile_cubin(
 
     Raises `CudaCompileError`, `NvrtcUnavailable`.
     """
-    _load()
+    nvrtc_library.load()
     asked = _Asked(source, target, name, (*STANDARD_OPTIONS, *options))
     return _compiled_cubin(asked)
 
@@ -191,7 +167,7 @@ class _Program:
     """An nvrtcProgram, destroyed at the end of its `with`."""
 
     def __init__(self, source: str, name: str):
-        self.library = _load()
+        self.library = nvrtc_library.load()
         self.name = name
         self.handle = ctypes.c_void_p()
         _check(
@@ -233,37 +209,6 @@ def _check(status: int) -> None:
 
 
 def _status_text(status: int) -> str:
-    text = _load().nvrtcGetErrorString
+    text = nvrtc_library.load().nvrtcGetErrorString
     text.restype = ctypes.c_char_p
     return text(status).decode()
-
-
-def _folders() -> Iterator[Path]:
-    """Where the library may lie: the `nvidia` wheels, then the toolkits that were named."""
-    spec = find_spec("nvidia")
-    for entry in (spec.submodule_search_locations or []) if spec else []:
-        yield Path(entry) / "cu13" / "lib"
-    for home in _toolkits:
-        yield home / "lib64"
-        yield home / "lib"
-
-
-@cache
-def _load() -> ctypes.CDLL:
-    for folder in _folders():
-        if (folder / _LIBRARY).is_file():
-            return open_library(folder)
-    try:
-        return ctypes.CDLL(_LIBRARY)
-    except OSError:
-        raise NvrtcUnavailable(f"and {_LIBRARY} is not found") from None
-
-
-def open_library(folder: Path) -> ctypes.CDLL:
-    """Load NVRTC from a folder; the builtins first, which it looks for by name alone."""
-    try:
-        for builtins in sorted(folder.glob(_BUILTINS)):
-            ctypes.CDLL(str(builtins))
-        return ctypes.CDLL(str(folder / _LIBRARY))
-    except OSError as error:
-        raise NvrtcUnavailable(f"and {folder / _LIBRARY} does not load: {error}") from None

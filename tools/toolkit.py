@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from shutil import which
 
-from tilewright.codegen import nvrtc
+from tilewright.codegen import nvrtc_library
 
 _USUAL_HOME = "/usr/local/cuda"
 _FOLDERS = ("bin", "compute-sanitizer")
@@ -16,7 +16,7 @@ _NSIGHT = Path("/opt/nvidia/nsight-compute")
 def use_cuda_home() -> None:
     """Let NVRTC be found in `CUDA_HOME` too, where its package is not installed."""
     if home := os.environ.get("CUDA_HOME"):
-        nvrtc.use_toolkit(home)
+        nvrtc_library.use_toolkit(home)
 
 
 def find_tool(name: str) -> str | None:

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from tilewright.codegen import nvrtc
+from tilewright.codegen import nvrtc_library
 from tilewright.errors import TilewrightError
 
 _OPTIONS = (
@@ -42,7 +42,7 @@ def find_nvdisasm() -> Path | None:
     spec = find_spec("nvidia")
     wheels = [Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
     in_wheels = [path for wheel in wheels for path in sorted(wheel.glob("*/bin/nvdisasm"))]
-    in_toolkits = [home / "bin" / "nvdisasm" for home in nvrtc.toolkits()]
+    in_toolkits = [home / "bin" / "nvdisasm" for home in nvrtc_library.toolkits()]
     found = next((path for path in in_wheels + in_toolkits if path.is_file()), None)
     on_path = shutil.which("nvdisasm")
     return found or (Path(on_path) if on_path else None)

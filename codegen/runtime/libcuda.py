@@ -110,7 +110,7 @@ class LibCuda:
             raise DriverError(
                 "the driver supports CUDA {}.{}, but the kernels are compiled by NVRTC "
                 "{}.{}".format(*version, *compiled_by),
-                remedy="update the driver, or install the NVRTC of its version",
+                remedy="update the driver, or pip install 'tilewright[cuda12]'",
             )
         self.check(status, "the driver does not load the kernels")
 
@@ -145,13 +145,15 @@ class LibCuda:
     def capture(self, stream: int) -> int:
         """The number of the capture that a stream takes part in; 0 if it takes part in none."""
         status, number = ctypes.c_int(), ctypes.c_ulonglong()
+        # Before CUDA 12.3 there is the one that does not tell what edges of the graph carry.
+        is_new = hasattr(self.library, "cuStreamGetCaptureInfo_v3")
         self.call(
             "a captured stream",
-            "cuStreamGetCaptureInfo_v3",
+            "cuStreamGetCaptureInfo_v3" if is_new else "cuStreamGetCaptureInfo_v2",
             Handle(stream),
             ctypes.byref(status),
             ctypes.byref(number),
-            *[None] * 4,  # the graph and what the stream's next node depends on
+            *[None] * (4 if is_new else 3),  # the graph, and what the stream's next node depends on
         )
         return number.value if status.value else 0
 

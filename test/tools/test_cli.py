@@ -14,7 +14,7 @@ import pytest
 from needs import needs_no_gpu, needs_nvrtc
 from safetensors import numpy as safetensors
 
-from tilewright.codegen import nvrtc
+from tilewright.codegen import nvrtc_library
 from tilewright.codegen.gpu import present_gpu
 from tilewright.passes.levels import LEVELS
 from tilewright.tools import compile_command, opt_tool, run_command
@@ -362,9 +362,9 @@ def test_without_nvrtc_a_run_says_how_to_get_it(
     tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
 ):
     def unavailable():
-        raise nvrtc.NvrtcUnavailable("and libnvrtc.so.13 is not found")
+        raise nvrtc_library.NvrtcUnavailable("and libnvrtc.so.13 is not found")
 
-    monkeypatch.setattr(nvrtc, "_load", unavailable)
+    monkeypatch.setattr(nvrtc_library, "load", unavailable)
     result = tilewright("run", "-c", "torch.randn(4) + 1")
     assert (result.code, result.err.endswith("(pip install 'tilewright[cuda]')\n")) == (1, True)
     assert tilewright("compile", "-c", "torch.randn(4) + 1").code == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.codegen import nvrtc
+from tilewright.codegen import nvrtc_library
 from tilewright.tools.cli import main
 
 PROGRAM = ["-c", "torch.relu(torch.randn(8, 64))"]
@@ -119,8 +119,8 @@ def test_a_run_says_nothing_that_was_not_asked_for(capsys: pytest.CaptureFixture
 
 def test_without_nvrtc(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     def missing() -> None:
-        raise nvrtc.NvrtcUnavailable("and it is not found")
+        raise nvrtc_library.NvrtcUnavailable("and it is not found")
 
-    monkeypatch.setattr(nvrtc, "_load", missing)
+    monkeypatch.setattr(nvrtc_library, "load", missing)
     assert main(["compile", *PROGRAM, "--report"]) == 1
     assert "pip install 'tilewright[cuda]'" in capsys.readouterr().err

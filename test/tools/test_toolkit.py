@@ -5,24 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.codegen import nvrtc
+from tilewright.codegen import nvrtc_library
 from tilewright.tools.toolkit import find_tool, use_cuda_home
 
 
 def test_cuda_home_is_looked_at_last(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(nvrtc, "_toolkits", [])
+    monkeypatch.setattr(nvrtc_library, "_toolkits", [])
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
     use_cuda_home()
-    folders = list(nvrtc._folders())  # pyright: ignore[reportPrivateUsage]
+    folders = list(nvrtc_library.folders(13))
     assert folders[-2:] == [tmp_path / "lib64", tmp_path / "lib"]
 
 
 def test_without_cuda_home_nothing_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nvrtc, "_toolkits", [])
+    monkeypatch.setattr(nvrtc_library, "_toolkits", [])
     monkeypatch.delenv("CUDA_HOME", raising=False)
-    before = list(nvrtc._folders())  # pyright: ignore[reportPrivateUsage]
+    before = list(nvrtc_library.folders(13))
     use_cuda_home()
-    assert list(nvrtc._folders()) == before  # pyright: ignore[reportPrivateUsage]
+    assert list(nvrtc_library.folders(13)) == before
 
 
 @pytest.mark.parametrize("folder", ["bin", "compute-sanitizer"])

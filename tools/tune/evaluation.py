@@ -13,7 +13,7 @@ from typing import Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.codegen import nvrtc
+from tilewright.codegen import nvrtc_library
 from tilewright.codegen.benchmark.isolated import WorkerLost
 from tilewright.codegen.gpu import Gpu, present_gpus, target_for
 from tilewright.dialects.target import target as target_named
@@ -184,7 +184,7 @@ def isolated(
     processes: int, limit_s: float, environments: Sequence[Mapping[str, str]] = ()
 ) -> Generator[IsolatedExecutor]:
     """So many processes, which know of the same CUDA toolkits."""
-    toolkits = (nvrtc.toolkits(),)
+    toolkits = (nvrtc_library.toolkits(),)
     executor = IsolatedExecutor(processes, limit_s, _use_toolkits, toolkits, environments)
     with _ended(executor):
         yield executor
@@ -214,4 +214,4 @@ def _target_of(gpu: Gpu, asked: str | None) -> str:
 def _use_toolkits(homes: tuple[os.PathLike[str], ...]) -> None:
     """In another process, the CUDA toolkits that this one knows of."""
     for home in homes:
-        nvrtc.use_toolkit(str(home))
+        nvrtc_library.use_toolkit(str(home))

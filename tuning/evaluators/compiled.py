@@ -9,7 +9,7 @@ from xdsl.parser import Parser
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.kernel_texts import kernel_texts
 from tilewright.codegen.launch_plan import Plan
-from tilewright.codegen.nvrtc import NvrtcUnavailable
+from tilewright.codegen.nvrtc_library import NvrtcUnavailable
 from tilewright.codegen.runtime.cubin_cache import CubinCache
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.codegen.target_limits import check_launches

@@ -11,7 +11,7 @@ takes a second or so for each schedule; so it is for those few that a model like
 
 from collections.abc import Iterable
 
-from tilewright.codegen.nvrtc import NvrtcUnavailable
+from tilewright.codegen.nvrtc_library import NvrtcUnavailable
 from tilewright.codegen.report import report_of
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.lowering import REFUSED

@@ -10,7 +10,7 @@ from xdsl.parser import Parser
 
 from tilewright.arrays import tensor_of
 from tilewright.codegen.host_function import plan_of
-from tilewright.codegen.nvrtc import NvrtcUnavailable
+from tilewright.codegen.nvrtc_library import NvrtcUnavailable
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.codegen.target_limits import check_launches

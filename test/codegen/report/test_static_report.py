@@ -10,7 +10,7 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 
 import tilewright
-from tilewright.codegen import nvrtc
+from tilewright.codegen import nvrtc_library
 from tilewright.codegen.report import StaticReport, as_json, disassemble, report_of
 from tilewright.codegen.report.instruction import Category
 from tilewright.codegen.simulator import Counters
@@ -158,9 +158,9 @@ def test_without_nvrtc_there_is_an_error_that_says_how_to_get_it(
     rows: ModuleOp, monkeypatch: pytest.MonkeyPatch
 ):
     def missing() -> None:
-        raise nvrtc.NvrtcUnavailable("and it is not found")
+        raise nvrtc_library.NvrtcUnavailable("and it is not found")
 
-    monkeypatch.setattr(nvrtc, "_load", missing)
+    monkeypatch.setattr(nvrtc_library, "load", missing)
     with pytest.raises(TilewrightError, match=r"needs NVRTC.*pip install 'tilewright\[cuda\]'"):
         report_of(rows, H100)
 
@@ -183,5 +183,5 @@ def test_nvdisasm_is_found_in_a_toolkit(monkeypatch: pytest.MonkeyPatch, tmp_pat
     program.parent.mkdir()
     program.write_text("")
     monkeypatch.setattr(disassemble, "find_spec", nowhere)
-    monkeypatch.setattr(nvrtc, "_toolkits", [tmp_path])
+    monkeypatch.setattr(nvrtc_library, "_toolkits", [tmp_path])
     assert disassemble.find_nvdisasm() == program
