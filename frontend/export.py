@@ -26,6 +26,7 @@ from tilewright.frontend.kept_views import views_kept
 from tilewright.frontend.refusals import check_source, check_states, refused_in
 from tilewright.frontend.repeated_calls import repeated_calls
 from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
+from tilewright.frontend.view_writes import check_view_writes
 
 _TRACE = RLock()
 """Lock of tracing: PyTorch and we patch modules meanwhile, which other threads would see."""
@@ -62,6 +63,7 @@ def export(
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)
             check_states(exported)
+            check_view_writes(exported)
             if partly:
                 return _decomposed(exported, but_for=refused_in(exported))
             check_source(exported)
@@ -97,6 +99,7 @@ def break_down(exported: Any) -> Any:
     if exported.range_constraints:  # of sizes that were left open: the inputs settle them
         args, kwargs = exported.example_inputs
         return export(exported.module(), args, kwargs)
+    check_view_writes(exported)
     check_source(exported)
     try:
         with _one_trace(exported), torch.no_grad(), _quiet(), code_when_called():

@@ -84,9 +84,12 @@ _ALLOWED = 1e-5
 
 
 def _bits(array: Any) -> Any:
+    """Return the elements as bits; those of NaN are the same for all, as no program sees them."""
     import numpy as np
 
-    flat = np.ascontiguousarray(array).reshape(-1)
+    flat = np.array(array).reshape(-1)
+    if (is_nan := flat != flat).any():
+        flat[is_nan] = np.nan
     return flat.view(np.dtype((np.void, flat.itemsize))) if flat.size else flat
 
 

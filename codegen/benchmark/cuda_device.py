@@ -22,8 +22,8 @@ _SMS, _CLOCK_KHZ, _MEMORY_CLOCK_KHZ, _BUS_BITS, _L2_BYTES = 16, 13, 36, 37, 38
 _PER_CLOCK = 2
 """Device memory of all kinds moves data on both edges of its clock."""
 _WARM_UPS = 2
-_LEAST_FLUSHED = 256 * 2**20
-"""Bytes. Writing them takes a GPU long enough to queue the next graph meanwhile."""
+_LEAST_READ = 256 * 2**20
+"""Bytes. Reading them takes a GPU long enough to queue the next graph meanwhile."""
 
 
 class CudaDevice:
@@ -37,8 +37,8 @@ class CudaDevice:
         self.name: str = torch.cuda.get_device_name(ordinal)
         self.l2_bytes = device_attribute(lib, ordinal, _L2_BYTES)
         self.peaks = peaks(lib, ordinal, target)
-        size = max(_LEAST_FLUSHED, 2 * self.l2_bytes)
-        self._flushed = torch.empty(size, dtype=torch.uint8, device=self.torch_device)
+        floats = max(_LEAST_READ, 2 * self.l2_bytes) // 4
+        self._beyond_l2 = torch.zeros(floats, device=self.torch_device)
 
     def record(self, calls: Sequence[Call]) -> Recording:
         import torch
@@ -64,7 +64,7 @@ class CudaDevice:
         return Recording(graph.replay, outputs)
 
     def timer(self, flush: bool) -> "EventTimer":
-        return EventTimer(self._flushed, flush)
+        return EventTimer(self._beyond_l2, flush)
 
     def wait(self) -> None:
         import torch
@@ -86,11 +86,12 @@ class EventTimer:
     Time from one CUDA event to the next, on PyTorch's current stream.
 
     The host queues faster than the GPU works, once it has a lead: the first replay waits for a
-    flush in any case, so that none waits for the host.
+    flush in any case, so that none waits for the host. A flush reads `beyond_l2`: what was written
+    instead would have to be written back to memory while the replay is measured.
     """
 
-    def __init__(self, flushed: Any, flush: bool):
-        self._flushed = flushed
+    def __init__(self, beyond_l2: Any, flush: bool):
+        self._beyond_l2 = beyond_l2
         self._flush = flush
 
     def times(self, replays: Sequence[Replay]) -> list[float]:
@@ -99,7 +100,7 @@ class EventTimer:
         events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in replays]
         for number, ((start, end), replay) in enumerate(zip(events, replays, strict=True)):
             if self._flush or number == 0:
-                self._flushed.zero_()
+                self._beyond_l2.amax()
             start.record()
             replay()
             end.record()

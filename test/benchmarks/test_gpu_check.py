@@ -282,6 +282,10 @@ def test_bits():
     one, nan = (np.array([first, 1.0, 2.0], np.float32) for first in (0.0, np.nan))
     near = one * np.float32(1 + 1e-6)
     assert bitwise.judged([nan], [nan.copy()], []).says == "equal to the bit, 3 elements"
+    other_nan = np.array([0xFFC00001, 0x3F800000, 0x40000000], np.uint32).view(np.float32)
+    assert bitwise.judged([nan], [other_nan], []).verdict == "right"
+    minus = np.array([-0.0, 1.0, 2.0], np.float32)
+    assert bitwise.judged([one], [minus], []).verdict == "wrong"
     assert bitwise.judged([one], [near], []).verdict == "wrong"
     assert bitwise.judged([one], [near], [".approx"]).verdict == "right"
     assert bitwise.judged([one], [nan], [".approx"]).verdict == "wrong"

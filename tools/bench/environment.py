@@ -35,6 +35,17 @@ def environment(device: Device, contestants: Iterable[str], db: Db) -> dict[str,
         "sources": sources(),
         "schedules": schedules(db),
         "contestants": list(contestants),
+        "float32 of PyTorch": _float32(),
+    }
+
+
+def _float32() -> dict[str, Any]:
+    """How PyTorch multiplies float32, in this process, which is that of all contestants."""
+    import torch
+
+    return {
+        "matmul": torch.get_float32_matmul_precision(),
+        "cudnn.allow_tf32": torch.backends.cudnn.allow_tf32,
     }
 
 

@@ -107,12 +107,12 @@ class Torch:
 
 
 class Buffer:
-    """What is written to push all else out of the cache."""
+    """What is read to push all else out of the cache."""
 
     def __init__(self, log: list[str]):
         self.log = log
 
-    def zero_(self) -> None:
+    def amax(self) -> None:
         self.log.append("flush")
 
 
@@ -132,7 +132,7 @@ def test_the_flush_is_outside_of_the_time(flush: bool, monkeypatch: pytest.Monke
 def test_calls_are_made_before_they_are_captured(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Torch(monkeypatch)
     monkeypatch.setattr(cuda_device, "libcuda", lambda: driver(H100))
-    monkeypatch.setattr(torch, "empty", Mock())
+    monkeypatch.setattr(torch, "zeros", Mock())
     device = CudaDevice(target("sm_90a"))
     assert (device.name, device.torch_device, device.l2_bytes) == ("a GPU", "cuda:0", 50 * 2**20)
 
@@ -162,7 +162,7 @@ class Capture:
 def test_what_fails_in_a_capture_is_told_and_not_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Torch(monkeypatch)
     monkeypatch.setattr(cuda_device, "libcuda", lambda: driver(H100))
-    monkeypatch.setattr(torch, "empty", Mock())
+    monkeypatch.setattr(torch, "zeros", Mock())
     monkeypatch.setattr(torch.cuda, "graph", Mock(return_value=Capture()))
     asked_before: list[int] = []
 
