@@ -11,7 +11,7 @@ import ctypes
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
@@ -144,13 +144,13 @@ def compile_cubins(
 ) -> list[CompiledCubin]:
     """Machine code of several CUDA texts, side by side on all cores. Raises as `compile_cubin`."""
     with stage(f"compile {name} by NVRTC"):
-        return side_by_side(partial(compile_cubin, target=target, name=name), sources)
+        return side_by_side(lambda text: compile_cubin(text, target, name=name), sources)
 
 
 def compile_each(sources: Sequence[str], target: str, *, name: str = "kernel.cu") -> list[Compiled]:
     """PTX of several CUDA texts, side by side on all cores. Raises as `compile` does."""
     with stage(f"compile {name} by NVRTC"):
-        return side_by_side(partial(compile, target=target, name=name), sources)
+        return side_by_side(lambda text: compile(text, target, name=name), sources)
 
 
 @lru_cache(maxsize=_MOST_KEPT)
