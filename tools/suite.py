@@ -17,6 +17,9 @@ from tilewright.frontend.expression import Expression
 from tilewright.text_file import read_text_file
 from tilewright.tools.suite_inputs import Special, special_inputs, special_tensor, statement
 
+DTYPES = ("float32", "bfloat16", "float16")
+"""Of the inputs of a case; those of one case are all of one."""
+
 _NO_CASES = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 """Errors of reading JSON of another form."""
 
@@ -40,6 +43,8 @@ class Case:
     """To read every input once and write the output once."""
     floor_us: float
     """What an H100 SXM needs at least, in microseconds."""
+    dtype: str = "float32"
+    """Of the inputs, one of `DTYPES`."""
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -68,8 +73,12 @@ class Case:
 
     def _statement(self, name: str, shape: tuple[int, ...]) -> str:
         if name in self.special:
-            return statement(name, shape, self.special[name])
-        return f"{name} = torch.randn({[*shape]})"
+            return statement(name, shape, self.special[name], self._dtype_argument)
+        return f"{name} = torch.randn({[*shape]}{self._dtype_argument})"
+
+    @property
+    def _dtype_argument(self) -> str:
+        return "" if self.dtype == "float32" else f", dtype=torch.{self.dtype}"
 
     def inputs(self, device: str = "meta", seed: int = 0) -> tuple[Any, ...]:
         """
@@ -90,7 +99,7 @@ class Case:
         for name, made in self.special.items():
             number = int(name[1:])
             drawn[number] = special_tensor(self.shapes[number], made, source)
-        return tuple(tensor.to(device) for tensor in drawn)
+        return tuple(tensor.to(device, getattr(torch, self.dtype)) for tensor in drawn)
 
 
 def read_cases(path: str | Path, pattern: str = "") -> Iterator[Case]:
@@ -122,8 +131,9 @@ def _no_list(path: str | Path, where: str = "it ") -> Generator[None]:
 
 def _case(entry: dict[str, Any]) -> Case:
     name, shapes = str(entry["name"]), tuple(map(_shape, entry["input_shapes"]))
-    if entry["dtype"] != "float32":
-        raise UsageError(f"case '{name}' is {entry['dtype']}; suites are float32")
+    if (dtype := entry["dtype"]) not in DTYPES:
+        remedy = f"dtypes of suites: {', '.join(DTYPES)}"
+        raise UsageError(f"case '{name}' is {dtype}", remedy=remedy)
     try:
         special = special_inputs(entry, shapes)
     except UsageError as err:
@@ -138,6 +148,7 @@ def _case(entry: dict[str, Any]) -> Case:
         flops=int(entry["flops"]),
         min_bytes=int(entry["min_bytes"]),
         floor_us=float(entry["floor_us_h100"]),
+        dtype=dtype,
     )
 
 

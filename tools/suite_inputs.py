@@ -52,10 +52,10 @@ def special_inputs(entry: Mapping[str, Any], shapes: Sequence[tuple[int, ...]]) 
     return special
 
 
-def statement(name: str, shape: tuple[int, ...], made: Mapping[str, float]) -> str:
-    """Return the statement that makes a special input, as `-c` takes it."""
+def statement(name: str, shape: tuple[int, ...], made: Mapping[str, float], more: str = "") -> str:
+    """Return the statement that makes a special input, as `-c` takes it, with `more` arguments."""
     cut = "".join(f".{part}({made[part]})" for part in ("triu", "tril") if part in made)
-    return f"{name} = torch.full({[*shape]}, {made['full']!r}){cut}"
+    return f"{name} = torch.full({[*shape]}, {made['full']!r}{more}){cut}"
 
 
 def special_tensor(shape: tuple[int, ...], made: Mapping[str, float], device: str) -> Any:

@@ -156,7 +156,10 @@ def test_where_no_fault_of_the_suite_is_to_blame_the_exit_code_is_1(
     ("change", "complaint"),
     [
         (None, "is no list of cases: it is wrong: list indices must be"),
-        ({"dtype": "float16"}, "case 'matmul.small' is float16; suites are float32"),
+        (
+            {"dtype": "float64"},
+            "case 'matmul.small' is float64 (dtypes of suites: float32, bfloat16, float16)",
+        ),
         ({"expression": "torch.no_such(t0)"}, "no_such"),
         ({"expression": "t0 @ t1 +"}, "matmul.small"),
         ({"expression": "t0 @ t0"}, "matmul.small"),
