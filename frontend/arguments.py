@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors that a program can be captured for and called with: dense ones, of PyTorch's own type."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from tilewright.errors import UsageError
@@ -47,9 +48,28 @@ def check_tensor(what: str, value: Any) -> None:
 
 def is_transformed(value: Any) -> bool:
     """True for a tensor that a transform of `torch.func` traces."""
+    return _is_wrapped()(value)
+
+
+@cache
+def _is_wrapped() -> Callable[[Any], bool]:
     from importlib import import_module
 
-    return bool(import_module("torch._C._functorch").is_functorch_wrapped_tensor(value))
+    return import_module("torch._C._functorch").is_functorch_wrapped_tensor
+
+
+def is_plain(value: Any) -> bool:
+    """True for a dense tensor of PyTorch's own type that has values; most are, and it is quick."""
+    import torch
+
+    return (
+        type(value) in (torch.Tensor, torch.nn.Parameter)
+        and not value.is_meta
+        and value.layout is torch.strided
+        and not value.is_nested
+        and not value.is_quantized
+        and not is_transformed(value)
+    )
 
 
 def check_values(what: str, value: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from tilewright.arrays import as_array, tensor_of
 from tilewright.errors import UsageError, one_line
-from tilewright.frontend.arguments import check_tensor, check_values
+from tilewright.frontend.arguments import check_tensor, check_values, is_plain
 from tilewright.frontend.aten import dtype_name
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.mutation import check_writable, write_back
@@ -23,7 +23,9 @@ class Call:
 
     def __init__(self, captured: Captured, args: tuple[Any, ...], kwargs: Mapping[str, Any]):
         self._captured = captured
-        self._given = _matched_leaves(captured, args, kwargs)
+        plain = None if kwargs else _plain_leaves(captured, args)
+        self._is_plain = plain is not None
+        self._given = _matched_leaves(captured, args, kwargs) if plain is None else plain
         given = iter(self._given)
         self._tensors = {
             i.node: next(given) if i.kind == "input" else i.tensor for i in captured.inputs
@@ -32,9 +34,11 @@ class Call:
 
     def values(self) -> list[Any]:
         """Tensors or arrays for `captured.inputs`: the call's, and the module's own."""
-        for input in self._captured.inputs:
-            check_values(repr(input.name), self._tensors[input.node])
-        return [self._tensors[input.node] for input in self._captured.inputs]
+        values = list(self._tensors.values())
+        for input, value in zip(self._captured.inputs, values, strict=True):
+            if not is_plain(value):
+                check_values(repr(input.name), value)
+        return values
 
     def results(self, values: Sequence[Any]) -> Any:
         """
@@ -44,11 +48,26 @@ class Call:
         import torch
 
         write_back(self._captured, list(self._tensors.values()), values)
+        if self._is_plain and (nest := self._captured.plain_results) is not None:
+            device = self._given[0].device if self._given else torch.device("cpu")
+            returned = values[len(self._captured.mutated) :]
+            return nest([tensor_of(value).to(device) for value in returned])
         tensors = [leaf for leaf in self._given if isinstance(leaf, torch.Tensor)]
         if self._given and not tensors:
             return self._captured.unflatten([as_array(value) for value in values])
         device = tensors[0].device if tensors else torch.device("cpu")
         return self._captured.unflatten([tensor_of(value).to(device) for value in values])
+
+
+def _plain_leaves(captured: Captured, args: tuple[Any, ...]) -> list[Any] | None:
+    """The arguments, if they are tensors beside each other that are like the captured ones."""
+    expected = captured.plain_inputs
+    if expected is None or len(args) != len(expected):
+        return None
+    for value, (shape, dtype) in zip(args, expected, strict=True):
+        if not is_plain(value) or value.shape != shape or value.dtype is not dtype:
+            return None
+    return [*args]
 
 
 def _matched_leaves(

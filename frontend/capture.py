@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NoReturn
 
 from xdsl.dialects.builtin import (
@@ -102,6 +103,29 @@ class Captured:
         returned = [output for output in self.outputs if output.mutates is None]
         leaves = [next(results) if output.is_tensor else output.value for output in returned]
         return pytree.tree_unflatten(leaves, self.out_spec)
+
+    @cached_property
+    def plain_inputs(self) -> list[tuple[Any, Any]] | None:
+        """Shape and dtype of each argument; None unless all are tensors beside each other."""
+        import torch
+
+        args, kwargs = self.exported.example_inputs
+        if kwargs or not all(isinstance(value, torch.Tensor) for value in args):
+            return None
+        return [(value.shape, value.dtype) for value in args]
+
+    @cached_property
+    def plain_results(self) -> Callable[[list[Any]], Any] | None:
+        """What nests tensors as results: one alone, or all in a tuple or list; None for others."""
+        from torch.utils import _pytree as pytree
+
+        returned = [output for output in self.outputs if output.mutates is None]
+        if not returned or not all(output.is_tensor for output in returned):
+            return None
+        nests: tuple[Callable[[list[Any]], Any], ...] = (itemgetter(0), tuple, list)
+        given = [*range(len(returned))]
+        found = (nest for nest in nests if pytree.tree_structure(nest(given)) == self.out_spec)
+        return next(found, None)
 
     @cached_property
     def out_spec(self) -> Any:
