@@ -90,7 +90,7 @@ class Captured:
         returned = len(self.outputs) - len(self.mutated)
         return f"{', '.join(given) or 'no inputs'} -> {counted(returned, 'output')}"
 
-    @property
+    @cached_property
     def mutated(self) -> list[Input]:
         """The inputs and buffers that are written in place; their new values are returned first."""
         return [output.mutates for output in self.outputs if output.mutates is not None]

@@ -22,6 +22,8 @@ def check_writable(captured: Captured, values: Sequence[Any]) -> None:
     A value that is written must not share memory with another: the program was captured with
     separate ones, and would not see the change.
     """
+    if not captured.mutated:
+        return
     by_node = {i.node: value for i, value in zip(captured.inputs, values, strict=True)}
     for written in captured.mutated:
         value = by_node[written.node]
@@ -38,6 +40,8 @@ def check_writable(captured: Captured, values: Sequence[Any]) -> None:
 
 def write_back(captured: Captured, values: Sequence[Any], results: Sequence[Any]) -> None:
     """Write the new values, which stand first in `results`, where they belong."""
+    if not captured.mutated:
+        return
     by_node = {i.node: value for i, value in zip(captured.inputs, values, strict=True)}
     for written, result in zip(captured.mutated, results, strict=False):
         _write(by_node[written.node], result)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from tilewright.codegen.kernel_texts import kernel_texts
 from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.runtime.driver import Driver, DriverError, Function
-from tilewright.codegen.runtime.tensors import Stream, current_stream, loaders, new_tensor
-from tilewright.codegen.runtime.workspace import GRAPH_FROM, Workspace
+from tilewright.codegen.runtime.tensors import Stream, current_stream, loaders, maker
+from tilewright.codegen.runtime.workspace import GRAPH_FROM, Workspace, new_results
 from tilewright.codegen.target_limits import check_launches
 
 
@@ -43,8 +43,10 @@ class LoadedPlan:
         self.driver = driver
         self._graph_from = graph_from
         self._loaders = loaders(plan, driver.device)
-        self._new = [n for n in dict.fromkeys(plan.results) if n >= len(plan.inputs)]
+        new = new_results(plan)
+        self._makers = [maker(plan.buffers[number], driver.device) for number in new]
         self._written = sorted(plan.written)
+        self._results = _results(plan, [*range(len(plan.inputs)), *new])
         self._workspaces: dict[int, Workspace] = {}
         self._captured: _Captured | None = None
         self._lock = Lock()
@@ -58,27 +60,27 @@ class LoadedPlan:
         inputs; but what is written in place lies there already, in the tensor that is given. With
         `step_by_step` it waits for each kernel, and errors name the one that failed.
         """
-        import torch
-
-        self.plan.check_number(len(tensors))
+        if len(tensors) != len(self._loaders):
+            self.plan.check_number(len(tensors))
         stream = current_stream(self.driver.device)
-        with torch.no_grad():
-            pairs = zip(self._loaders, tensors, strict=True)
-            loaded = (loader.load(tensor, stream.is_capturing) for loader, tensor in pairs)
-            buffers = dict(enumerate(loaded))
-            for number in self._new:
-                buffers[number] = new_tensor(self.plan.buffers[number], self.driver.device)
-            if self.plan.launches:
-                self._launch(buffers, stream, step_by_step)
-            for number in self._written:
-                torch.autograd.graph.increment_version(buffers[number])
-            return self._results(buffers)
+        placed: list[Any] = []  # by loops: a comprehension costs a call in Python 3.11
+        for loader, tensor in zip(self._loaders, tensors, strict=True):
+            placed.append(loader.load(tensor, stream.is_capturing))
+        for make in self._makers:
+            placed.append(make())
+        if self.plan.launches:
+            addresses = tuple([tensor.data_ptr() for tensor in placed])
+            self._launch(addresses, stream, step_by_step)
+        if self._written:
+            _count_writes([placed[number] for number in self._written])
+        return [
+            placed[at].detach().clone() if copied else placed[at] for at, copied in self._results
+        ]
 
-    def _launch(self, buffers: dict[int, Any], stream: Stream, step_by_step: bool) -> None:
-        addresses = {number: tensor.data_ptr() for number, tensor in buffers.items()}
+    def _launch(self, addresses: tuple[int, ...], stream: Stream, step_by_step: bool) -> None:
         self.driver.enter()
         try:
-            workspace = self._workspace(*stream)
+            workspace = self._workspace(stream.handle, stream.is_capturing)
             with workspace.lock:
                 run = workspace.run_step_by_step if step_by_step else workspace.run
                 run(addresses, stream.handle)
@@ -96,6 +98,9 @@ class LoadedPlan:
         run while other calls do: it gets one of its own. Calls that one graph captures on a stream
         follow each other in it; they share theirs, so that what is kept is filled once for all.
         """
+        workspace = self._workspaces.get(stream)
+        if workspace is not None and not is_capturing and self._captured is None:
+            return workspace  # as nearly always, without a lock
         with self._lock:
             if is_capturing:
                 return self._captured_workspace(stream)
@@ -114,15 +119,26 @@ class LoadedPlan:
     def _new_workspace(self, stream: int, graph_from: int | None) -> Workspace:
         return Workspace(self.plan, self.functions, self.driver, stream, graph_from)
 
-    def _results(self, buffers: dict[int, Any]) -> list[Any]:
-        """The plan's results; copies of those that are inputs that it reads, or results already."""
-        given, results = set[int](), list[Any]()
-        own = {*self._new, *self._written}
-        for number in self.plan.results:
-            is_new = number in own and number not in given
-            results.append(buffers[number] if is_new else buffers[number].clone())
-            given.add(number)
-        return results
+
+def _results(plan: Plan, placed: Sequence[int]) -> list[tuple[int, bool]]:
+    """
+    For each result its position among the buffers that are placed at each call, and whether it is
+    copied: an input that is only read, and what is a result already.
+    """
+    taken, results = set[int](), list[tuple[int, bool]]()
+    for number in plan.results:
+        is_own = number >= len(plan.inputs) or number in plan.written
+        results.append((placed.index(number), not is_own or number in taken))
+        taken.add(number)
+    return results
+
+
+def _count_writes(tensors: Sequence[Any]) -> None:
+    """Count a change of each, as PyTorch does where it writes."""
+    import torch
+
+    for tensor in tensors:
+        torch.autograd.graph.increment_version(tensor)
 
 
 def _check_clusters(launch: Launch, function: Function) -> None:

@@ -6,6 +6,8 @@ Kernels take row-major arrays without gaps, at aligned addresses. A tensor that 
 it is; any other is copied.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from tilewright.codegen.launch_plan import ArrayType, Plan
@@ -20,27 +22,42 @@ class Stream(NamedTuple):
     """Whether what is queued becomes part of a CUDA graph of the user's."""
 
 
+_OF_CPU = Stream(0, False)
+
+
 def current_stream(device: str) -> Stream:
     """PyTorch's current stream of a device."""
+    if device == "cpu":
+        return _OF_CPU
     import torch
 
-    if not device.startswith("cuda"):
-        return Stream(0, False)
     handle: int = torch.cuda.current_stream(device).cuda_stream
     return Stream(handle, torch.cuda.is_current_stream_capturing())
 
 
 def new_tensor(type: ArrayType, device: str) -> Any:
     """Memory of its own at a multiple of 256 bytes."""
+    return maker(type, device)()
+
+
+def maker(type: ArrayType, device: str) -> Callable[[], Any]:
+    """What makes a `new_tensor` at each call."""
     import torch
 
-    dtype = getattr(torch, type.dtype.name)
-    tensor = torch.empty(type.shape, dtype=dtype, device=device)
-    if tensor.data_ptr() % ALIGNMENT == 0:
-        return tensor
-    room = torch.empty(type.bytes + ALIGNMENT, dtype=torch.uint8, device=device)
-    start = -room.data_ptr() % ALIGNMENT
-    return room[start : start + type.bytes].view(dtype).view(type.shape)
+    dtype, where = getattr(torch, type.dtype.name), torch.device(device)
+    # Of a tensor like another one PyTorch has less to read than of a shape, a dtype and a device.
+    like = torch.empty((), dtype=dtype, device=where).expand(type.shape)
+    empty = partial(torch.empty_like, like, memory_format=torch.contiguous_format)
+
+    def make() -> Any:
+        tensor = empty()
+        if not tensor.data_ptr() % ALIGNMENT:
+            return tensor
+        room = torch.empty(type.bytes + ALIGNMENT, dtype=torch.uint8, device=where)
+        start = -room.data_ptr() % ALIGNMENT
+        return room[start : start + type.bytes].view(dtype).view(type.shape)
+
+    return make
 
 
 def loaders(plan: Plan, device: str) -> list["Loader"]:
@@ -79,8 +96,8 @@ class Loader:
             raise self._plan.mismatch(self._number, given)
         if (
             self._axes is None
-            and tensor.is_contiguous()
             and not tensor.data_ptr() % self._alignment
+            and tensor.is_contiguous()
             and tensor.device == self._device
             and not tensor.is_neg()
         ):
@@ -108,7 +125,7 @@ class Loader:
 
     def _copied(self, tensor: Any) -> Any:
         axes = range(tensor.dim()) if self._axes is None else self._axes
-        source = tensor.permute(*axes)
+        source = tensor.detach().permute(*axes)
         type = ArrayType(tuple(source.shape), self._type.dtype)
         return new_tensor(type, str(self._device)).copy_(source)
 

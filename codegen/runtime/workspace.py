@@ -20,6 +20,8 @@ from tilewright.codegen.runtime.tensors import new_tensor
 
 GRAPH_FROM = 4
 """From so many steps on a plan is launched as a CUDA graph."""
+_MOST_BINDINGS = 8
+"""For how many lists of addresses the bound steps are kept."""
 
 
 class Workspace:
@@ -38,8 +40,10 @@ class Workspace:
         self._driver = driver
         self._graph_from = graph_from
         self._graph: Graph | None = None
+        self._in_graph: Sequence[Bound] = ()
         self._steps = list(steps_of(plan, functions, driver))
         self._memory = _own_memory(plan, driver.device)
+        self._placed = [*range(len(plan.inputs)), *new_results(plan)]
         self._addresses = [0] * len(plan.buffers)
         for number, tensor in self._memory.items():
             self._addresses[number] = tensor.data_ptr()
@@ -47,43 +51,46 @@ class Workspace:
         for position, step in enumerate(self._steps):
             for number in step.buffers:
                 self._users.setdefault(number, []).append(position)
-        self._bound: list[Bound] = []
+        self._bindings: dict[tuple[int, ...], Sequence[Bound]] = {}
+        self._bound: Sequence[Bound] = ()
         for fill in plan.kept:
             FillStep(plan, fill, driver).bound(self._addresses)(stream)
 
-    def run(self, addresses: Mapping[int, int], stream: int) -> None:
-        """Queue all steps. `addresses` are those of the buffers that are not the plan's own."""
-        changed = self._rebind(addresses)
-        if self._graph is not None and self._is_updated(self._graph, changed):
+    def run(self, addresses: tuple[int, ...], stream: int) -> None:
+        """Queue all steps. `addresses` are those of the inputs, then those of `new_results`."""
+        bound = self._bound_to(addresses)
+        if self._graph is not None and self._is_updated(self._graph, bound):
             self._graph(stream)
             return
-        for bound in self._bound:
-            bound(stream)
-        if self._graph_from is not None and len(self._bound) >= self._graph_from:
-            self._make_graph()
+        for step in bound:
+            step(stream)
+        if self._graph_from is not None and len(bound) >= self._graph_from:
+            self._make_graph(bound)
 
-    def run_step_by_step(self, addresses: Mapping[int, int], stream: int) -> None:
+    def run_step_by_step(self, addresses: tuple[int, ...], stream: int) -> None:
         """Run all steps, waiting for each, so that an error names the kernel that failed."""
-        self._rebind(addresses)
-        self._graph = None  # it has the arguments of the call before
-        for step, bound in zip(self._steps, self._bound, strict=True):
+        for step, bound in zip(self._steps, self._bound_to(addresses), strict=True):
             bound(stream)
             self._wait_for(step, stream)
 
-    def _is_updated(self, graph: Graph, changed: Sequence[int]) -> bool:
+    def _is_updated(self, graph: Graph, bound: Sequence[Bound]) -> bool:
         """Whether the graph does what is bound now. It is not made anew: that takes too long."""
+        if bound is self._in_graph:
+            return True
         try:
-            for position in changed:
-                graph.update(position, self._bound[position])
+            for position, (now, then) in enumerate(zip(bound, self._in_graph, strict=True)):
+                if now is not then:
+                    graph.update(position, now)
         except DriverError:
             self._graph = self._graph_from = None
             return False
+        self._in_graph = bound
         return True
 
-    def _make_graph(self) -> None:
+    def _make_graph(self, bound: Sequence[Bound]) -> None:
         """For the next calls; a driver that refuses is not asked again, and costs time alone."""
         try:
-            self._graph = self._driver.graph(self._bound)
+            self._graph, self._in_graph = self._driver.graph(bound), bound
         except DriverError as err:
             self._graph_from = None
             warn(f"kernels are launched one by one: {err.message}", RuntimeWarning, stacklevel=2)
@@ -94,19 +101,32 @@ class Workspace:
         except DriverError as err:
             raise DriverError(f"{step.name} failed: {err.message}", remedy=err.remedy) from None
 
-    def _rebind(self, addresses: Mapping[int, int]) -> list[int]:
-        """Bind the steps whose buffers lie elsewhere than at the call before; which these are."""
-        mine = self._addresses
-        moved = [number for number, address in addresses.items() if mine[number] != address]
-        for number in moved:
-            mine[number] = addresses[number]
+    def _bound_to(self, addresses: tuple[int, ...]) -> Sequence[Bound]:
+        """The steps bound to these addresses; those of the last few are kept."""
+        if (bound := self._bindings.get(addresses)) is None:
+            bound = self._bindings[addresses] = self._bound = self._bound_anew(addresses)
+            if len(self._bindings) > _MOST_BINDINGS:
+                del self._bindings[next(iter(self._bindings))]
+        return bound
+
+    def _bound_anew(self, addresses: tuple[int, ...]) -> Sequence[Bound]:
+        """Bind the steps whose buffers lie elsewhere than for those that were bound last."""
+        mine, pairs = self._addresses, zip(self._placed, addresses, strict=True)
+        moved = [number for number, address in pairs if mine[number] != address]
+        for number, address in zip(self._placed, addresses, strict=True):
+            mine[number] = address
         if not self._bound:
-            self._bound = [step.bound(mine) for step in self._steps]
-            return []
-        changed = sorted({position for number in moved for position in self._users.get(number, ())})
-        for position in changed:
-            self._bound[position] = self._steps[position].bound(mine)
-        return changed
+            return [step.bound(mine) for step in self._steps]
+        changed = {position for number in moved for position in self._users.get(number, ())}
+        return [
+            self._steps[position].bound(mine) if position in changed else bound
+            for position, bound in enumerate(self._bound)
+        ]
+
+
+def new_results(plan: Plan) -> list[int]:
+    """The buffers that are made anew at each call: the results that are no inputs."""
+    return [number for number in dict.fromkeys(plan.results) if number >= len(plan.inputs)]
 
 
 def _own_memory(plan: Plan, device: str) -> dict[int, Any]:
