@@ -30,6 +30,9 @@ class _NullFunction:
     def clusters(self, launch: Launch) -> int | None:
         return None
 
+    def blocks_per_sm(self, launch: Launch) -> int | None:
+        return None
+
     def bind(self, launch: Launch, arguments: Arguments) -> Bound:
         return _Nothing(launch.kernel)
 

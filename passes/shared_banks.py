@@ -8,8 +8,9 @@ The model (`banks.py`) is exact for the warp that `warp_addresses.py` looks at.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SlabLayoutAttr
-from tilewright.passes.banks import lanes_per_phase, phase_wavefronts
+from tilewright.passes.banks import MERGED_PHASES, lanes_per_phase, phase_wavefronts
 from tilewright.passes.memory_access import Access
 from tilewright.passes.warp_addresses import warp_addresses
 
@@ -34,11 +35,21 @@ def wavefronts(access: Access, threads: int, layout: SlabLayoutAttr | None = Non
 def wavefronts_at(addresses: Sequence[int | None], size: int) -> Wavefronts:
     """The wavefronts where each lane accesses `size` bytes at its address, if it has one."""
     lanes_at_once = lanes_per_phase(size)
+    at_most = min(MERGED_PHASES * lanes_at_once, WARP_SIZE)
     actual = ideal = lanes = 0
-    for first in range(0, len(addresses), lanes_at_once):
-        phase = [a for a in addresses[first : first + lanes_at_once] if a is not None]
-        if phase:
-            actual += phase_wavefronts(phase, size)
-            ideal += 1
-            lanes += len(phase)
+    for first in range(0, len(addresses), at_most):
+        neighbours = addresses[first : first + at_most]
+        starts = range(0, at_most, lanes_at_once)
+        phases = [_present(neighbours[start : start + lanes_at_once]) for start in starts]
+        together = _present(neighbours)
+        if together and phase_wavefronts(together, size) == 1:
+            phases = [together]
+        actual += sum(phase_wavefronts(phase, size) for phase in phases if phase)
+        ideal += sum(1 for phase in phases if phase)
+        lanes += len(together)
     return Wavefronts(actual, ideal, lanes)
+
+
+def _present(addresses: Sequence[int | None]) -> list[int]:
+    """The addresses of the lanes that have one."""
+    return [address for address in addresses if address is not None]

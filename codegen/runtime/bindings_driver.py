@@ -53,6 +53,11 @@ class BoundLibrary(LibCuda):
         status, clusters = ask(function.value, self.launch_config(launch))
         return None if status else clusters
 
+    def active_blocks(self, function: Handle, launch: Launch) -> int | None:
+        ask = self.cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor
+        status, blocks = ask(function.value, launch.block, launch.dynamic_shared_bytes)
+        return None if status else blocks
+
     def launch_config(self, launch: Launch) -> Any:
         """How a launch is, but for its stream."""
         config = self.cuda.CUlaunchConfig()

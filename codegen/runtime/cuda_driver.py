@@ -47,6 +47,10 @@ class CudaFunction:
         with self._driver.current():
             return self._driver.lib.active_clusters(self.handle, launch)
 
+    def blocks_per_sm(self, launch: Launch) -> int | None:
+        with self._driver.current():
+            return self._driver.lib.active_blocks(self.handle, launch)
+
     def bind(self, launch: Launch, arguments: Arguments) -> Bound:
         packed = self._driver.packed(arguments, self._what)
         return self._driver.bind_launch(self.handle, launch, packed)

@@ -83,6 +83,10 @@ class Function(Protocol):
         """How many clusters of a launch fit on the device at a time; None if it does not tell."""
         ...
 
+    def blocks_per_sm(self, launch: Launch) -> int | None:
+        """How many of a launch's blocks a multiprocessor holds; None if it does not tell."""
+        ...
+
     def bind(self, launch: Launch, arguments: Arguments) -> Bound:
         """A launch with these arguments. Raises `DriverError` where a tensor map is refused."""
         ...

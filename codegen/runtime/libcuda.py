@@ -142,6 +142,12 @@ class LibCuda:
         ask = self.library.cuOccupancyMaxActiveClusters
         return None if ask(ctypes.byref(clusters), function, config) else clusters.value
 
+    def active_blocks(self, function: Handle, launch: Launch) -> int | None:
+        """How many of a launch's blocks a multiprocessor holds; None where it is not told."""
+        blocks, ask = ctypes.c_int(), self.library.cuOccupancyMaxActiveBlocksPerMultiprocessor
+        dynamic = ctypes.c_size_t(launch.dynamic_shared_bytes)
+        return None if ask(ctypes.byref(blocks), function, launch.block, dynamic) else blocks.value
+
     def capture(self, stream: int) -> int:
         """The number of the capture that a stream takes part in; 0 if it takes part in none."""
         status, number = ctypes.c_int(), ctypes.c_ulonglong()

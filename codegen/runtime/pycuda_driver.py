@@ -89,6 +89,9 @@ class PycudaFunction:
     def clusters(self, launch: Launch) -> int | None:
         return self.twin.clusters(launch)
 
+    def blocks_per_sm(self, launch: Launch) -> int | None:
+        return self.twin.blocks_per_sm(launch)
+
     def bind(self, launch: Launch, arguments: Arguments) -> PycudaLaunch:
         return PycudaLaunch(self, launch, self.driver.packed(arguments, self._what))
 

@@ -82,6 +82,10 @@ class SimulatedFunction:
         """There are no groups of multiprocessors that clusters have to fit on."""
         return None
 
+    def blocks_per_sm(self, launch: Launch) -> int | None:
+        """There are no registers that blocks have to share."""
+        return None
+
     def bind(self, launch: Launch, arguments: Arguments) -> SimulatedLaunch:
         return SimulatedLaunch(self._ptx, launch, arguments)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tilewright.codegen.simulator.lanes import WARP, Integers, Lanes
 from tilewright.codegen.simulator.visits import LineVisits, Visits
-from tilewright.passes.banks import BANK_BYTES, BANKS, lanes_per_phase
+from tilewright.passes.banks import BANK_BYTES, BANKS, MERGED_PHASES, lanes_per_phase
 
 SECTOR = 32
 """Bytes that global memory moves at once."""
@@ -160,10 +160,21 @@ def _sectors(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, i
 
 
 def _wavefronts(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, int]:
-    phase = lanes // lanes_per_phase(size)
+    lanes_at_once = lanes_per_phase(size)
     words = (offsets // BANK_BYTES)[:, None] + np.arange(max(1, size // BANK_BYTES))
-    keys = _distinct((phase[:, None] << 40) + words)
+    alone = _most_words(lanes // lanes_at_once, words)
+    phases = np.minimum(alone, 1)
+    if (merged := min(MERGED_PHASES, WARP // lanes_at_once)) > 1:
+        together = _most_words(lanes // (lanes_at_once * merged), words)
+        first = np.arange(0, len(alone), merged)
+        alone, phases = (np.add.reduceat(each, first) for each in (alone, phases))
+        alone, phases = (np.where(together == 1, 1, each) for each in (alone, phases))
+    return len(_distinct(lanes // WARP)), int(alone.sum()), int(phases.sum())
+
+
+def _most_words(groups: Integers, words: Integers) -> Integers:
+    """For each group of lanes the words of its busiest bank; 0 for one that wants nothing."""
+    keys = _distinct((groups[:, None] << 40) + words)
     banks = (keys >> 40) * BANKS + keys % BANKS
-    per_bank = np.bincount(banks, minlength=(int(phase[-1]) + 1) * BANKS)
-    wavefronts = int(per_bank.reshape(-1, BANKS).max(axis=1).sum())
-    return len(_distinct(lanes // WARP)), wavefronts, len(_distinct(phase))
+    per_bank = np.bincount(banks, minlength=(int(groups[-1]) + 1) * BANKS)
+    return per_bank.reshape(-1, BANKS).max(axis=1)

@@ -118,6 +118,12 @@ CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const 
   return note("clusters", "%p grid %u block %u shared %u attributes %u", (void *)function,
               c->gridDimX, c->blockDimX, c->sharedMemBytes, c->numAttrs);
 }
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function,
+                                                     int threads, size_t dynamic_bytes) {
+  if (!contexts) return CUDA_ERROR_INVALID_CONTEXT;
+  *blocks = 3;
+  return note("blocks", "%p threads %d shared %zu", (void *)function, threads, dynamic_bytes);
+}
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
   return note("memset 1", "%llx %x %zu stream %p", to, value, count, (void *)stream);
 }

@@ -27,6 +27,15 @@ def test_clusters_are_asked_for_at_load(cuda_driver: CudaDriver, fake: FakeDrive
     assert (push, pop) == ("push 0xc0000000c0000000", "pop ")
 
 
+def test_occupancy_is_asked_for(cuda_driver: CudaDriver, fake: FakeDriver):
+    function = cuda_driver.load(SOURCE, "sm_90a").function("scale", 200_000)
+    fake.log()
+    assert function.blocks_per_sm(CLUSTERS) == 3
+    assert fake.log()[1] == "blocks 0xf000000000000005 threads 128 shared 200000"
+    fake.fail("blocks", 1)
+    assert function.blocks_per_sm(CLUSTERS) is None
+
+
 def plan_of(launch: Launch) -> Plan:
     """One launch, of `SOURCE`, from an input to a result."""
     return Plan(

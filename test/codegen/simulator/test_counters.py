@@ -2,6 +2,7 @@
 """Bank conflicts and sectors, where they are known by construction."""
 
 from collections.abc import Callable
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -9,10 +10,10 @@ from draws import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.codegen.simulator import Report
+from tilewright.codegen.simulator import Report, counters
 from tilewright.codegen.simulator.counters import Meters
 from tilewright.codegen.simulator.lanes import all_lanes
-from tilewright.passes.banks import lanes_per_phase, phase_wavefronts
+from tilewright.passes import shared_banks
 
 Run = Callable[..., Report]
 
@@ -112,14 +113,25 @@ def test_bytes_moved_against_those_that_must_be(run: Run):
 @given(
     size=st.sampled_from([1, 2, 4, 8, 16]),
     items=st.lists(st.integers(0, 255), min_size=32, max_size=32),
+    merged=st.sampled_from([1, 2, 4]),
 )
 @settings(max_examples=drawn(60))
-def test_the_counters_follow_the_model_that_passes_use(size: int, items: list[int]):
+def test_the_counters_follow_the_model_that_passes_use(size: int, items: list[int], merged: int):
     addresses = [item * size for item in items]
-    count = lanes_per_phase(size)
-    phases = [addresses[first : first + count] for first in range(0, 32, count)]
-    expected = sum(phase_wavefronts(phase, size) for phase in phases)
-    meter = Meters(True, [0]).meter(1, "shared", "ld", size)
-    assert meter is not None
-    meter.add(all_lanes(32), np.array(addresses))
-    assert (meter.count.transactions, meter.count.ideal) == (expected, len(phases))
+    with (
+        patch.object(shared_banks, "MERGED_PHASES", merged),
+        patch.object(counters, "MERGED_PHASES", merged),
+    ):
+        expected, ideal, _ = shared_banks.wavefronts_at(addresses, size)
+        meter = Meters(True, [0]).meter(1, "shared", "ld", size)
+        assert meter is not None
+        meter.add(all_lanes(32), np.array(addresses))
+    assert (meter.count.transactions, meter.count.ideal) == (expected, ideal)
+
+
+@pytest.mark.parametrize(("merged", "same", "other"), [(1, 4, 4), (2, 2, 4), (4, 1, 4)])
+def test_phases_that_want_the_same_may_be_one(merged: int, same: int, other: int):
+    """All lanes read the same 16 bytes, or each its own."""
+    with patch.object(shared_banks, "MERGED_PHASES", merged):
+        assert shared_banks.wavefronts_at([0] * 32, 16) == (same, same, 32)
+        assert shared_banks.wavefronts_at(range(0, 512, 16), 16) == (other, other, 32)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The stage `occupancy`: how many blocks a multiprocessor holds, by the report and by the driver.
+
+Where the driver says less, it gives shared memory and L1 other shares than is assumed, or its
+registers are more than NVRTC said.
+"""
+
+from collections.abc import Sequence
+
+from gpu_checks.device import Device
+from gpu_checks.launched import SAMPLE, prepared
+from gpu_checks.outcome import Outcome, missing, right, wrong
+from gpu_checks.suite import RACE, case_named
+
+Blocks = tuple[str, int, int | None]
+"""A kernel, the blocks of the report, and those of the driver, unless it does not tell."""
+
+
+def items(device: Device) -> list[str]:
+    """Small programs, and those of the race, whose kernels are as large as they get."""
+    return [*SAMPLE, *(f"suite/{name}" for name in RACE)]
+
+
+def check(device: Device, item: str) -> Outcome:
+    """Load a program's kernels, and ask for each."""
+    from tilewright.codegen.host_function import plan_of
+    from tilewright.codegen.report import static_report
+    from tilewright.dialects.target import target
+    from tilewright.tools.suite import lowered_case
+
+    kind, _, name = item.rpartition("/")
+    if kind:
+        plan = plan_of(lowered_case(case_named(name), device.target))
+    else:
+        plan = prepared(item, device.target).plan
+    report = static_report(plan, target(device.target))
+    functions = device.backend().load(plan).functions
+    return judged(
+        [
+            (each.name, each.occupancy.blocks, functions[each.name].blocks_per_sm(each.launch))
+            for each in report.kernels
+        ]
+    )
+
+
+def judged(kernels: Sequence[Blocks]) -> Outcome:
+    """Both say the same."""
+    told = [(name, ours, theirs) for name, ours, theirs in kernels if theirs is not None]
+    if len(told) < len(kernels) or not kernels:
+        return missing("the driver does not tell")
+    figures = {name: {"report": ours, "driver": theirs} for name, ours, theirs in told}
+    if differing := [each for each in told if each[1] != each[2]]:
+        says = (f"{name}: {theirs} blocks on a multiprocessor, not {ours}" for name, ours, theirs in differing)
+        return wrong("; ".join(says), kernels=figures)
+    return right(", ".join(f"{name} {ours}" for name, ours, _ in told), kernels=figures)
