@@ -18,6 +18,7 @@ from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_type
 
+_FILLS = kernel.RingAcquireOp, kernel.RingCommitOp, kernel.TmaCopyOp
 _SYNCHRONISE = MeetingOp, FillOp, kernel.ShuffleOp, kernel.ClusterBarrierOp, kernel.ArriveOp
 
 
@@ -117,6 +118,15 @@ def _set_id(op: Operation, *, number: AffineExpr) -> None:
     op.operands[0] = id.result
 
 
+def _waited_later(op: kernel.RingWaitOp) -> Iterator[Mutation]:
+    """Behind what follows, unless that fills a slot which its readers have released by then."""
+    after = _next_effect(op.next_op)
+    inner = [] if after is None else [each for each in after.walk() if _acts(each)]
+    fills = bool(inner) and all(isinstance(each, _FILLS) or each.regions for each in inner)
+    if not fills or _transport(op) is not Transport.TMA:
+        yield from moved_down(op)
+
+
 def _waits_for_less(op: kernel.RingWaitOp) -> Iterator[Mutation]:
     """Only waits for groups of copies count what may be pending."""
     assert isinstance(op.ring.type, kernel.RingType)
@@ -175,8 +185,8 @@ def _set_bytes(op: Operation, *, more: int) -> None:
 
 
 def _shuffled(op: kernel.ShuffleOp) -> Iterator[Mutation]:
-    yield Mutation("skipped", _skip)
-    yield Mutation("from another lane", _other_lane)
+    yield Mutation("skipped", _skip, is_of_values=True)
+    yield Mutation("from another lane", _other_lane, is_of_values=True)
 
 
 def _skip(op: Operation) -> None:
@@ -201,7 +211,7 @@ SYNCHRONISATION: Rules = {
         _wrong_threads,
         _wrong_id,
     ),
-    kernel.RingWaitOp: (dropped, moved_down, moved_up, _waits_for_less, _wrong_count),
+    kernel.RingWaitOp: (dropped, _waited_later, moved_up, _waits_for_less, _wrong_count),
     kernel.RingCommitOp: (dropped, moved_up, _wrong_count),
     kernel.RingAcquireOp: (_acquired,),
     kernel.RingReleaseOp: (dropped, moved_up, _wrong_count),

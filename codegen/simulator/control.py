@@ -107,7 +107,7 @@ def _control(machine: Machine, place: int, instruction: Instruction) -> Control 
             if place in machine.endless:
                 return lambda lanes: machine.hang(lanes, instruction)
             if place in machine.spinning:
-                return lambda lanes: machine.spin(target, instruction, lanes)
+                return lambda lanes: machine.spin(place, target, instruction, lanes)
             return lambda lanes: machine.go(target, lanes)
         case "brx":
             return _indexed_branch(machine, instruction)
@@ -119,6 +119,8 @@ def _control(machine: Machine, place: int, instruction: Instruction) -> Control 
             return _active_mask(machine, place, instruction)
         case "mbarrier" if "try_wait" in instruction.parts:
             wait = phase_wait(unit, instruction)
+            if wait.once:
+                return None
             return lambda lanes: machine.await_phase(place, wait, lanes)
         case "barrier" if "cluster" in instruction.parts:
             return _cluster_barrier(machine, place, instruction)

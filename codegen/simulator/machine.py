@@ -19,7 +19,12 @@ from tilewright.codegen.simulator.findings import Kind
 from tilewright.codegen.simulator.lanes import Lanes, all_lanes, compact, merge
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.phase_waits import PhaseHall, PhaseWait
-from tilewright.codegen.simulator.spins import SpinHall, endless_branches, spinning_branches
+from tilewright.codegen.simulator.spins import (
+    SpinHall,
+    counted_branches,
+    endless_branches,
+    spinning_branches,
+)
 from tilewright.codegen.simulator.unit import Step, Unit
 
 Control = Callable[[Lanes], None]
@@ -52,6 +57,7 @@ class Machine:
         self.executed = 0
         self._cost = 0
         self.spinning = spinning_branches(unit.kernel)
+        self.counted = counted_branches(unit.kernel, self.spinning)
         self.endless = endless_branches(unit.kernel)
         self._groups: dict[int, list[Lanes]] = {}
 
@@ -139,9 +145,9 @@ class Machine:
     def await_phase(self, place: int, wait: PhaseWait, lanes: Lanes) -> None:
         self.go(place + 1, self._phases.come(place + 1, wait, lanes))
 
-    def spin(self, target: int, instruction: Instruction, lanes: Lanes) -> None:
+    def spin(self, place: int, target: int, instruction: Instruction, lanes: Lanes) -> None:
         """Branch back in a loop that waits for others."""
-        self._spins.come(target, instruction, lanes)
+        self._spins.come(target, instruction, lanes, counts=place in self.counted)
 
     def _settle(self) -> bool:
         """No group can run: let waiting lanes go on. False when all have exited."""

@@ -67,6 +67,8 @@ class MBarrier:
     done: dict[Level, Knowledge] = field(default_factory=dict[Level, Knowledge])
     """Knowledge that the phase before is complete, for waits of the block's scope and others."""
     copies: list[Landing] = field(default_factory=list[Landing])
+    copied: tuple[bool, bool] = False, False
+    """True if copies have landed in the phase before, and in this one."""
 
     @property
     def open(self) -> int:

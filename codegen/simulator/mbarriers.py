@@ -153,11 +153,13 @@ class MBarriers:
         *,
         parity: bool,
         acquires: Level | None = Level.BLOCK,
+        once: bool = False,
     ) -> Booleans:
         """
         For each lane whether the phase is complete; they then know what happened before.
 
-        `acquires` is the scope of the acquire, None for a relaxed wait.
+        `acquires` is the scope of the acquire, None for a relaxed wait. A lane that asks `once`
+        gets the answer of a run in which copies come late.
         """
         complete = np.zeros(len(lanes), np.bool_)
         for offset, mine in _groups(offsets):
@@ -167,7 +169,9 @@ class MBarriers:
                 continue
             asked = phases[mine]
             done = asked != barrier.number(parity)
-            if not done.all():
+            if once:
+                done &= self._is_known(barrier, lanes[mine])
+            elif not done.all():
                 self._land(barrier, int(lanes[mine][0]), line)
                 done |= asked != barrier.number(parity)
             complete[mine] = done
@@ -195,6 +199,13 @@ class MBarriers:
             return np.full(len(lanes), barrier.phase == 1)
         agent, between = np.full(len(lanes), barrier.agent), barrier.copy_time - 2
         return self._order.knows(lanes, agent, np.full(len(lanes), between))
+
+    def _is_known(self, barrier: MBarrier, lanes: Integers) -> Booleans:
+        """True for lanes that know of the last phase's copies, or if it had none."""
+        if not barrier.copied[0]:
+            return np.ones(len(lanes), np.bool_)
+        agent, last = np.full(len(lanes), barrier.agent), barrier.copy_time - 1
+        return self._order.knows(lanes, agent, np.full(len(lanes), last))
 
     def _use(self, barrier: MBarrier, offset: int, lanes: Integers, line: int) -> None:
         """Record lanes of other blocks that count for the phase."""
@@ -243,6 +254,7 @@ class MBarriers:
 
     def _land(self, barrier: MBarrier, lane: int, line: int) -> None:
         copies, barrier.copies = barrier.copies, []
+        barrier.copied = barrier.copied[0], barrier.copied[1] or bool(copies)
         for copy in copies:
             copy.land(self._shared.block)
             barrier.bytes -= copy.bytes
@@ -265,6 +277,7 @@ class MBarriers:
             barrier.done[level] = done
         barrier.arrived, barrier.arrived_from_afar = [], []
         barrier.phase += 1
+        barrier.copied = barrier.copied[1], False
         barrier.pending = barrier.count
 
     def _complain(self, lane: int, line: int, what: str) -> None:

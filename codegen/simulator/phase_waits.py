@@ -2,7 +2,8 @@
 """
 `mbarrier.try_wait`: lanes that wait until a phase is complete. PTX ISA.
 
-The instruction may return early; here it does not, so that a loop around it takes one turn.
+The instruction may return early; here it does not, so that a loop around it takes one turn. Without
+a loop it does, for what follows must be right then, too.
 """
 
 from collections.abc import Callable
@@ -30,6 +31,8 @@ class PhaseWait:
     target: Values
     parity: bool
     acquires: Level | None
+    once: bool
+    """True if no loop asks again: then the answer is no, unless a lane knows better."""
 
     def test(self, mbarriers: MBarriers, lanes: Lanes) -> None:
         """Write the predicate; true where the mbarrier cannot be used, which is reported."""
@@ -43,6 +46,7 @@ class PhaseWait:
                 self.instruction.line,
                 parity=self.parity,
                 acquires=self.acquires,
+                once=self.once,
             )
 
 

@@ -3,14 +3,16 @@
 Loops that wait for another thread by asking again and again.
 
 The machine runs groups one at a time, so a group that asks must let all others go first. A loop is
-such a loop if what an atomic, a strong load or a test of an mbarrier says decides whether it ends.
+such a loop if what an atomic, a strong load or a test of an mbarrier says decides whether it ends; so
+is one around a plain load if nothing else can end it (`asking_loops.py`).
 """
 
+from tilewright.codegen.simulator.asking_loops import branch_target, counts, only_loads
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import Lanes, merge
-from tilewright.codegen.simulator.operands import Instruction, Symbol
+from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.register_uses import names, targets
 
 _ASKING = ("volatile", "relaxed", "acquire", "test_wait")
@@ -22,16 +24,28 @@ def spinning_branches(kernel: Kernel) -> set[int]:
     """The instructions that branch back in such a loop."""
     found: set[int] = set()
     for place, instruction in enumerate(kernel.instructions):
-        start = _target(kernel, instruction)
-        if start is not None and start <= place and _asks(kernel, start, place):
+        start = branch_target(kernel, instruction)
+        if start is None or start > place:
+            continue
+        if _asks(kernel, start, place) or only_loads(kernel, start, place):
             found.add(place)
     return found
+
+
+def counted_branches(kernel: Kernel, spinning: set[int]) -> set[int]:
+    """Return the branches of loops that end by themselves, as those that give up at some time."""
+    starts = {place: branch_target(kernel, kernel.instructions[place]) for place in spinning}
+    return {
+        place
+        for place, start in starts.items()
+        if start is not None and counts(kernel.instructions[start : place + 1])
+    }
 
 
 def is_asked_again(kernel: Kernel, instruction: Instruction) -> bool:
     """True if an instruction stands in a loop that what others do may end."""
     for end in spinning_branches(kernel):
-        start = _target(kernel, kernel.instructions[end])
+        start = branch_target(kernel, kernel.instructions[end])
         assert start is not None
         here = any(each is instruction for each in kernel.instructions[start : end + 1])
         if here and _asks(kernel, start, end, ends=True):
@@ -47,7 +61,7 @@ def endless_branches(kernel: Kernel) -> set[int]:
     """
     found: set[int] = set()
     for end, instruction in enumerate(kernel.instructions):
-        start = _target(kernel, instruction)
+        start = branch_target(kernel, instruction)
         if start is not None and start <= end and instruction.predicate is None:
             body = range(start, end + 1)
             if not any(_may_leave(kernel, place, body) for place in body):
@@ -58,15 +72,8 @@ def endless_branches(kernel: Kernel) -> set[int]:
 def _may_leave(kernel: Kernel, place: int, body: range) -> bool:
     instruction = kernel.instructions[place]
     if instruction.root == "bra":
-        return _target(kernel, instruction) not in body
+        return branch_target(kernel, instruction) not in body
     return instruction.root in ("ret", "exit", "trap", "brx")
-
-
-def _target(kernel: Kernel, instruction: Instruction) -> int | None:
-    if instruction.root != "bra":
-        return None
-    (label,) = instruction.operands
-    return kernel.labels.get(label.name) if isinstance(label, Symbol) else None
 
 
 def _asks(kernel: Kernel, start: int, end: int, *, ends: bool = False) -> bool:
@@ -85,7 +92,7 @@ def _asks(kernel: Kernel, start: int, end: int, *, ends: bool = False) -> bool:
     branches = [
         instruction.predicate
         for instruction in body
-        if instruction.root == "bra" and not (ends and _target(kernel, instruction) in within)
+        if instruction.root == "bra" and not (ends and branch_target(kernel, instruction) in within)
     ]
     return any(p is not None and p.register.name in answers for p in branches)
 
@@ -99,9 +106,13 @@ class SpinHall:
         self._waiting: list[tuple[int, Instruction, Lanes]] = []
         self._turns = 0
         self._last = 0
+        self._counts = False
+        """True if a loop that ends by itself is among those that wait."""
 
-    def come(self, place: int, instruction: Instruction, lanes: Lanes) -> None:
+    def come(self, place: int, instruction: Instruction, lanes: Lanes, *, counts: bool) -> None:
+        """The lanes branch back to a place; `counts` is true if the loop ends by itself."""
         self._waiting.append((place, instruction, lanes))
+        self._counts |= counts
 
     def others_ran(self) -> None:
         self._turns = 0
@@ -109,8 +120,8 @@ class SpinHall:
     def settle(self) -> list[tuple[int, Lanes]]:
         """Ask again, unless nothing has changed for long."""
         count = sum(lanes.count for _, _, lanes in self._waiting)
-        self._turns = self._turns + 1 if count == self._last else 0
-        self._last = count
+        self._turns = self._turns + 1 if count == self._last and not self._counts else 0
+        self._last, self._counts = count, False
         if self._turns > _LAST_CHANCE:
             return []
         waiting, self._waiting = self._waiting, []

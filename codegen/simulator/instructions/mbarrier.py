@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tilewright.codegen.simulator.asking_loops import asks_again
 from tilewright.codegen.simulator.instructions.memory_access import addresses
 from tilewright.codegen.simulator.lanes import Lanes
 from tilewright.codegen.simulator.memory import Access, Mode, Place
@@ -125,6 +126,7 @@ def _level(parts: set[str]) -> Level | None:
 
 def phase_wait(unit: Unit, instruction: Instruction) -> PhaseWait:
     """`test_wait` and `try_wait`: by a phase's parity, or by what `arrive` returned."""
+    place = next(n for n, each in enumerate(unit.kernel.instructions) if each is instruction)
     parts = modifiers(instruction, ("test_wait", "try_wait", "parity", *_SPACES, *_ORDERS))
     target, where, phase, *_ = instruction.operands
     parity = "parity" in parts
@@ -135,6 +137,7 @@ def phase_wait(unit: Unit, instruction: Instruction) -> PhaseWait:
         unit.registers.target(target, "pred"),
         parity,
         _level(parts),
+        once=not asks_again(unit.kernel, place),
     )
 
 
@@ -153,6 +156,7 @@ _KINDS: dict[str, Builder] = {
     "expect_tx": _expect,
     "arrive": _arrive,
     "test_wait": _test,
+    "try_wait": _test,
 }
 
 

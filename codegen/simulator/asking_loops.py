@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can end a loop that waits, found without running it: another thread, or the loop itself."""
+
+from collections.abc import Sequence
+
+from tilewright.codegen.simulator.kernel import Kernel
+from tilewright.codegen.simulator.operands import Instruction, Symbol
+from tilewright.codegen.simulator.register_uses import names, targets
+
+_ADVANCES = ("add", "sub", "mad", "mul", "shl", "shr")
+_HARMLESS = (
+    *("bra", "ld", "mov", "cvt", "cvta", "setp", "set", "selp", "nanosleep"),
+    *("and", "or", "xor", "not", *_ADVANCES),
+)
+"""Instructions that neither write memory nor wait."""
+_MEMORY = ("ld", "ldu", "atom")
+_OWN_SPACES = {"local", "param", "const"}
+
+
+def branch_target(kernel: Kernel, instruction: Instruction) -> int | None:
+    """Return the place that an instruction branches to, or None if it is no branch to a label."""
+    if instruction.root != "bra":
+        return None
+    (label,) = instruction.operands
+    return kernel.labels.get(label.name) if isinstance(label, Symbol) else None
+
+
+def asks_again(kernel: Kernel, place: int) -> bool:
+    """True if the answer of an instruction decides whether a loop around it goes on."""
+    answers = set(targets(kernel.instructions[place]))
+    for end in range(place, len(kernel.instructions)):
+        start = branch_target(kernel, kernel.instructions[end])
+        if start is None or start > place:
+            continue
+        body = kernel.instructions[start : end + 1]
+        inside = range(start + 1, end + 1)
+        leaving = [each for each in body if branch_target(kernel, each) not in inside]
+        if _decides(leaving, _computed_from(body, answers)):
+            return True
+    return False
+
+
+def only_loads(kernel: Kernel, start: int, end: int) -> bool:
+    """
+    True if a loop does nothing but load memory, the same in each turn, to decide whether it ends.
+
+    Only another thread can end it, although it asks by plain loads.
+    """
+    body = kernel.instructions[start : end + 1]
+    loads = [each for each in body if each.root == "ld" and not _OWN_SPACES & set(each.parts)]
+    if not loads or any(each.root not in _HARMLESS for each in body):
+        return False
+    if any(each.predicate is not None and each.root != "bra" for each in body):
+        return False
+    if any(branch_target(kernel, each) in range(start + 1, end + 1) for each in body):
+        return False
+    written = {name for each in body for name in targets(each)}
+    made = set[str]()
+    for each in body:
+        if not (_read(each) & written) <= made:
+            return False  # a value of the turn before
+        made.update(targets(each))
+    answers = {name for load in loads for name in targets(load)}
+    return _decides(body, _computed_from(body, answers))
+
+
+def counts(body: Sequence[Instruction]) -> bool:
+    """True if a value that each turn of the loop advances decides a branch in it."""
+    for each in body:
+        if each.root not in _ADVANCES:
+            continue
+        reached = _computed_from(body, set(targets(each)))
+        if reached & set(names(each.operands[1:])) and _decides(body, reached):
+            return True
+    return False
+
+
+def _computed_from(body: Sequence[Instruction], values: set[str]) -> set[str]:
+    """Return registers with what is computed from values, but not what is loaded by them."""
+    reached, before = set(values), 0
+    while len(reached) > before:
+        before = len(reached)
+        for each in body:
+            if each.root not in _MEMORY and reached.intersection(names(each.operands[1:])):
+                reached.update(targets(each))
+    return reached
+
+
+def _decides(body: Sequence[Instruction], values: set[str]) -> bool:
+    """True if a branch depends on one of the values."""
+    predicates = [each.predicate for each in body if each.root == "bra"]
+    return any(p is not None and p.register.name in values for p in predicates)
+
+
+def _read(instruction: Instruction) -> set[str]:
+    """Return the registers that an instruction reads, its guard included."""
+    read = set(names(instruction.operands[1:]))
+    if instruction.predicate is not None:
+        read.add(instruction.predicate.register.name)
+    return read
