@@ -16,7 +16,8 @@ from tilewright.codegen.simulator.barriers import Barrier, Hall
 from tilewright.codegen.simulator.cluster_barrier import ClusterHall
 from tilewright.codegen.simulator.collectives import Collective, Gathering
 from tilewright.codegen.simulator.findings import Kind
-from tilewright.codegen.simulator.lanes import Lanes, all_lanes, compact, merge
+from tilewright.codegen.simulator.groups import Groups, Turns
+from tilewright.codegen.simulator.lanes import Lanes, all_lanes, compact
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.phase_waits import PhaseHall, PhaseWait
 from tilewright.codegen.simulator.spins import (
@@ -59,7 +60,8 @@ class Machine:
         self.spinning = spinning_branches(unit.kernel)
         self.counted = counted_branches(unit.kernel, self.spinning)
         self.endless = endless_branches(unit.kernel)
-        self._groups: dict[int, list[Lanes]] = {}
+        self.turns: Turns | None = None
+        """The order in which teams run; None if all run together."""
 
     def run(self, budget: int) -> None:
         """Run the batch that the geometry is set to; raises `OutOfBudget`."""
@@ -74,13 +76,12 @@ class Machine:
         self._spins = SpinHall(geometry, findings)
         self._gathering = Gathering(geometry, findings, races, self._alive)
         everyone = bool(live.all())
-        self._groups = {
-            0: [all_lanes(geometry.lanes) if everyone else compact(np.flatnonzero(live))]
-        }
+        self._groups = Groups(geometry.lanes, len(self.steps), self.turns)
+        self.go(0, all_lanes(geometry.lanes) if everyone else compact(np.flatnonzero(live)))
         stops = self._stops()
         with np.errstate(all="ignore"):
             while self._groups or self._settle():
-                self._run_lowest(stops)
+                self._run_next(stops)
                 if self.executed > budget or self._cost > budget + _FREE:
                     raise OutOfBudget
 
@@ -93,16 +94,15 @@ class Machine:
             stops[place] = nearest
         return stops
 
-    def _run_lowest(self, stops: list[int]) -> None:
-        place = min(self._groups)
-        lanes = merge(self._groups.pop(place), self.unit.geometry.lanes)
+    def _run_next(self, stops: list[int]) -> None:
+        place, lanes, others = self._groups.take()
         if place == len(self.steps):
             self.exit(lanes)
             return
-        stop = min([stops[place], *self._groups]) if self._groups else stops[place]
+        stop = stops[place] if others is None else min(stops[place], others)
         for step in self.steps[place:stop]:
             step(lanes)
-        controls = stop in self.controls and stop not in self._groups
+        controls = stop in self.controls and stop != others
         end = stop + controls
         self.executed += (end - place) * lanes.count
         self._cost += (end - place) * max(lanes.count, _LEAST_LANES)
@@ -115,7 +115,7 @@ class Machine:
     def go(self, place: int, lanes: Lanes | None) -> None:
         """The lanes continue at an instruction."""
         if lanes is not None:
-            self._groups.setdefault(place, []).append(lanes)
+            self._groups.add(place, lanes)
 
     def exit(self, lanes: Lanes) -> None:
         self.unit.copies.exit(lanes)
@@ -146,7 +146,10 @@ class Machine:
         self.go(place + 1, self._phases.come(place + 1, wait, lanes))
 
     def spin(self, place: int, target: int, instruction: Instruction, lanes: Lanes) -> None:
-        """Branch back in a loop that waits for others."""
+        """Branch back in a loop that waits for others, or gives up where teams take turns."""
+        if self.turns is not None and place in self.counted:
+            self.go(target, lanes)
+            return
         self._spins.come(target, instruction, lanes, counts=place in self.counted)
 
     def _settle(self) -> bool:

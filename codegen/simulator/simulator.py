@@ -2,7 +2,7 @@
 """Launches: a kernel's PTX on NumPy arrays, batch of blocks by batch of blocks."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.codegen.simulator.arguments import Argument, Arguments
 from tilewright.codegen.simulator.assemble import assemble
@@ -19,6 +19,7 @@ from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.machine import Machine, OutOfBudget
 from tilewright.codegen.simulator.ptx import parse
 from tilewright.codegen.simulator.tensor_map import TensorMap
+from tilewright.codegen.simulator.turns import MOST_AGAIN, Snapshot, depends_on_turns, orders
 
 Shape = int | tuple[int, ...]
 
@@ -47,6 +48,10 @@ class Report:
     @property
     def ok(self) -> bool:
         return not self.errors
+
+    def with_errors(self, errors: list[Finding]) -> "Report":
+        """Return the report with the findings of another run, if it has none itself."""
+        return replace(self, errors=self.errors or errors)
 
 
 def simulate(
@@ -85,7 +90,19 @@ def simulate(
     launch.notes = notes or {}
     if budget is not None and launch.has_batches:
         _check_first(_Launch(*what, False, (), lanes_at_once=1, sample=blocks), budget)
-    return launch.run(NO_LIMIT if budget is None else budget)
+    limit = NO_LIMIT if budget is None else budget
+    if not checks or blocks is not None or not depends_on_turns(launch.unit.kernel):
+        return launch.run(limit)
+    memory = Snapshot(arguments)
+    report = launch.run(limit)
+    after = Snapshot(arguments)
+    for turns in orders(launch.unit.geometry, report.instructions) if report.ok else ():
+        memory.restore()
+        again = _Launch(*what, checks, read_only)
+        again.notes, again.machine.turns = launch.notes, turns
+        report = report.with_errors(again.errors(MOST_AGAIN * report.instructions))
+    after.restore()
+    return report
 
 
 def _dim3(shape: Shape, what: str) -> Dim3:
@@ -175,6 +192,13 @@ class _Launch:
             unit.meters.counters(unit.global_memory.minimum_bytes()),
             chosen,
         )
+
+    def errors(self, budget: int) -> list[Finding]:
+        """Run all, and return the findings up to where the budget ends."""
+        try:
+            return self.run(budget).errors
+        except SimulationTooLarge:
+            return self.unit.findings.sorted(self.notes)
 
     def _start_batch(self, first: int) -> None:
         unit = self.unit
