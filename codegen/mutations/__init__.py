@@ -14,14 +14,22 @@ from xdsl.ir import Operation
 from tilewright.codegen.mutations.accesses import ACCESSES
 from tilewright.codegen.mutations.blocks import BLOCKS, VALUES
 from tilewright.codegen.mutations.mutation import Mutation
-from tilewright.codegen.mutations.synchronisation import SYNCHRONISATION
+from tilewright.codegen.mutations.synchronisation import SHUFFLES, SYNCHRONISATION
 from tilewright.codegen.mutations.text import planted_texts
 
 __all__ = ["Mutation", "mutations", "planted_texts"]
 
 
-_OF_VALUES = frozenset(rule for rules in (*ACCESSES.values(), *VALUES.values()) for rule in rules)
-_RULES = *SYNCHRONISATION.items(), *BLOCKS.items(), *VALUES.items(), *ACCESSES.items()
+_OF_VALUES = frozenset(
+    rule for table in (SHUFFLES, VALUES, ACCESSES) for rules in table.values() for rule in rules
+)
+_RULES = (
+    *SYNCHRONISATION.items(),
+    *SHUFFLES.items(),
+    *BLOCKS.items(),
+    *VALUES.items(),
+    *ACCESSES.items(),
+)
 
 
 def mutations(op: Operation) -> Iterator[Mutation]:

@@ -185,8 +185,8 @@ def _set_bytes(op: Operation, *, more: int) -> None:
 
 
 def _shuffled(op: kernel.ShuffleOp) -> Iterator[Mutation]:
-    yield Mutation("skipped", _skip, is_of_values=True)
-    yield Mutation("from another lane", _other_lane, is_of_values=True)
+    yield Mutation("skipped", _skip)
+    yield Mutation("from another lane", _other_lane)
 
 
 def _skip(op: Operation) -> None:
@@ -217,5 +217,6 @@ SYNCHRONISATION: Rules = {
     kernel.RingReleaseOp: (dropped, moved_up, _wrong_count),
     kernel.RingOp: (_wrong_bytes,),
     kernel.TmaCopyOp: (dropped, _wrong_slot_of_box),
-    kernel.ShuffleOp: (_shuffled,),
 }
+SHUFFLES: Rules = {kernel.ShuffleOp: (_shuffled,)}
+"""Bugs that change which values lanes get, and not what orders them."""

@@ -2,8 +2,8 @@
 """
 Which group of threads runs next.
 
-Threads that are at one instruction run together, and those that are behind go first: that is the
-quickest. In another order each team, a warp or a block, runs for as long as it can before others do.
+Threads at one instruction run together, and those that are behind go first: that is the quickest.
+In another order each team, a warp or a block, runs for as long as it can before others do.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,9 @@ class Turns:
     """An order in which teams of `width` lanes run, the first or the last one first."""
 
     width: int
-    last_first: bool
+    last_first: bool = False
+    yields: bool = False
+    """True if a team lets all others go on before it writes what they may ask for."""
 
 
 class Group(NamedTuple):

@@ -26,6 +26,7 @@ from tilewright.codegen.simulator.spins import (
     endless_branches,
     spinning_branches,
 )
+from tilewright.codegen.simulator.turns import strong_writes
 from tilewright.codegen.simulator.unit import Step, Unit
 
 Control = Callable[[Lanes], None]
@@ -79,6 +80,8 @@ class Machine:
         self._groups = Groups(geometry.lanes, len(self.steps), self.turns)
         self.go(0, all_lanes(geometry.lanes) if everyone else compact(np.flatnonzero(live)))
         stops = self._stops()
+        self._yielded: list[tuple[int, Lanes]] = []
+        self._asked = False
         with np.errstate(all="ignore"):
             while self._groups or self._settle():
                 self._run_next(stops)
@@ -86,12 +89,15 @@ class Machine:
                     raise OutOfBudget
 
     def _stops(self) -> list[int]:
-        """For each instruction, the next one that is a control."""
+        """For each instruction, the next one that is a control, or before which a team yields."""
+        yields = self.turns is not None and self.turns.yields
+        self._yields_at = strong_writes(self.unit.kernel) if yields else set[int]()
         stops: list[int] = [0] * len(self.steps)
         nearest = len(self.steps)
         for place in reversed(range(len(self.steps))):
             nearest = place if place in self.controls else nearest
             stops[place] = nearest
+            nearest = place if place in self._yields_at else nearest
         return stops
 
     def _run_next(self, stops: list[int]) -> None:
@@ -102,12 +108,16 @@ class Machine:
         stop = stops[place] if others is None else min(stops[place], others)
         for step in self.steps[place:stop]:
             step(lanes)
-        controls = stop in self.controls and stop != others
+        yields = stop in self._yields_at and stop > place
+        controls = stop in self.controls and stop != others and not yields
         end = stop + controls
         self.executed += (end - place) * lanes.count
         self._cost += (end - place) * max(lanes.count, _LEAST_LANES)
         self.unit.meters.visits.add(place, end, lanes)
-        if controls:
+        self._spins.ran(place, end - 1)
+        if yields:
+            self._yielded.append((stop, lanes))
+        elif controls:
             self.controls[stop](lanes)
         else:
             self.go(stop, lanes)
@@ -147,10 +157,11 @@ class Machine:
 
     def spin(self, place: int, target: int, instruction: Instruction, lanes: Lanes) -> None:
         """Branch back in a loop that waits for others, or gives up where teams take turns."""
-        if self.turns is not None and place in self.counted:
+        if self.turns is not None and not self.turns.yields and place in self.counted:
             self.go(target, lanes)
             return
-        self._spins.come(target, instruction, lanes, counts=place in self.counted)
+        loop = range(target, place + 1)
+        self._spins.come(loop, instruction, lanes, counts=place in self.counted)
 
     def _settle(self) -> bool:
         """No group can run: let waiting lanes go on. False when all have exited."""
@@ -159,12 +170,23 @@ class Machine:
             if gone := hall.settle():
                 self._spins.others_ran()
                 return self._go_on(gone)
+        if self._yielded:
+            return self._go_on(self._ask_or_resume())
         if gone := self._spins.settle() or self._gathering.force():
             return self._go_on(gone)
         for hall in (self._hall, self.clusters, self._phases, self._spins):
             if (stuck := hall.stuck()) is not None:
                 self._alive[stuck.index] = False
         return False
+
+    def _ask_or_resume(self) -> list[tuple[int, Lanes]]:
+        """After a team has yielded, all that ask do so once; then the next team goes on."""
+        self._asked = not self._asked
+        if self._asked and (asking := self._spins.settle()):
+            return asking
+        self._asked = False
+        self._spins.others_ran()
+        return [self._yielded.pop(0)]
 
     def _go_on(self, gone: list[tuple[int, Lanes]]) -> bool:
         alone = self.unit.geometry.cluster_blocks == 1

@@ -3,8 +3,8 @@
 Loops that wait for another thread by asking again and again.
 
 The machine runs groups one at a time, so a group that asks must let all others go first. A loop is
-such a loop if what an atomic, a strong load or a test of an mbarrier says decides whether it ends; so
-is one around a plain load if nothing else can end it (`asking_loops.py`).
+such a loop if what an atomic, a strong load or a test of an mbarrier says decides whether it ends,
+or if a plain load decides it and nothing else does (`asking_loops.py`).
 """
 
 from tilewright.codegen.simulator.asking_loops import branch_target, counts, only_loads
@@ -103,29 +103,39 @@ class SpinHall:
     def __init__(self, geometry: Geometry, findings: Findings):
         self._geometry = geometry
         self._findings = findings
-        self._waiting: list[tuple[int, Instruction, Lanes]] = []
+        self._waiting: list[tuple[range, Instruction, Lanes]] = []
+        self._asked: set[range] = set()
+        """The loops that are in their next turn."""
         self._turns = 0
         self._last = 0
         self._counts = False
         """True if a loop that ends by itself is among those that wait."""
 
-    def come(self, place: int, instruction: Instruction, lanes: Lanes, *, counts: bool) -> None:
-        """The lanes branch back to a place; `counts` is true if the loop ends by itself."""
-        self._waiting.append((place, instruction, lanes))
+    def come(self, loop: range, instruction: Instruction, lanes: Lanes, *, counts: bool) -> None:
+        """The lanes branch back in a loop; `counts` is true if it ends by itself."""
+        self._waiting.append((loop, instruction, lanes))
         self._counts |= counts
 
     def others_ran(self) -> None:
+        """Somebody has gone on."""
         self._turns = 0
+
+    def ran(self, place: int, last: int) -> None:
+        """Some lanes have executed instructions: those of loops that wait, or others."""
+        if self._turns and not any(place in loop and last in loop for loop in self._asked):
+            self._turns = 0
 
     def settle(self) -> list[tuple[int, Lanes]]:
         """Ask again, unless nothing has changed for long."""
         count = sum(lanes.count for _, _, lanes in self._waiting)
         self._turns = self._turns + 1 if count == self._last and not self._counts else 0
-        self._last, self._counts = count, False
+        self._last = count
+        self._counts = False
         if self._turns > _LAST_CHANCE:
             return []
         waiting, self._waiting = self._waiting, []
-        return [(place, lanes) for place, _, lanes in waiting]
+        self._asked = {loop for loop, _, _ in waiting}
+        return [(loop.start, lanes) for loop, _, lanes in waiting]
 
     def stuck(self) -> Lanes | None:
         """Report a deadlock; returns the lanes that will never go on."""

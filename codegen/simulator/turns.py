@@ -4,7 +4,9 @@ Other orders in which a kernel is run, if what it does may depend on that.
 
 A kernel that asks for flags may find them set too early or too late, and what it has found out it
 does without another barrier. So one that nothing is found in is run again: each warp for as long as
-it can, the first ones first, and then the last ones first; or each block, where warps are too many.
+it can, the first ones first, and then the last ones first; and then each warp until it would write
+what others ask for, who ask once more after each such write. Blocks take turns where warps are too
+many.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,31 +27,43 @@ MOST_AGAIN = 4
 _MOST_STEPS = 20_000
 """Instructions of a team, summed over teams, that another order may cost: half a second."""
 
-_STRONG = {"volatile", "relaxed", "acquire"}
+_ASKS = {"volatile", "relaxed", "acquire"}
+_ORDERS = {"acquire", "release", "acq_rel"}
+_WRITES = {"volatile", "relaxed", "release"}
 _OTHER_FENCES = {"proxy", "mbarrier_init"}
 
 
 def depends_on_turns(kernel: Kernel) -> bool:
     """True if threads ask what others have done, and are told by fences or the like."""
-    asks = any(i.root == "atom" or (i.root == "ld" and _STRONG & set(i.parts)) for i in _all(kernel))
-    return asks and any(
-        i.root == "membar"
-        or (i.root == "fence" and not _OTHER_FENCES & set(i.parts))
-        or {"acquire", "release", "acq_rel"} & set(i.parts)
-        for i in _all(kernel)
-    )
+    return any(map(_asks, kernel.instructions)) and any(map(_tells, kernel.instructions))
 
 
-def _all(kernel: Kernel) -> Sequence[Instruction]:
-    return kernel.instructions
+def _asks(instruction: Instruction) -> bool:
+    root, parts = instruction.root, set(instruction.parts)
+    return root == "atom" or (root == "ld" and bool(_ASKS & parts))
+
+
+def _tells(instruction: Instruction) -> bool:
+    root, parts = instruction.root, set(instruction.parts)
+    fences = root == "membar" or (root == "fence" and not _OTHER_FENCES & parts)
+    return fences or bool(_ORDERS & parts)
 
 
 def orders(geometry: Geometry, executed: int) -> Iterator[Turns]:
     """Return the orders that are cheap enough after so many thread-instructions."""
     for width in (WARP, geometry.width):
         if executed // width <= _MOST_STEPS:
-            yield from (Turns(width, last_first) for last_first in (False, True))
+            yield from (Turns(width), Turns(width, last_first=True), Turns(width, yields=True))
             return
+
+
+def strong_writes(kernel: Kernel) -> set[int]:
+    """Return the places of instructions that write what others may ask for."""
+    return {
+        place
+        for place, each in enumerate(kernel.instructions)
+        if each.root in ("atom", "red") or (each.root == "st" and _WRITES & set(each.parts))
+    }
 
 
 class Snapshot:

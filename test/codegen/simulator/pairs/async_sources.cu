@@ -165,3 +165,9 @@ k(float* x, float* y) { __shared__ u64 c; TILE
   if (t == 0) { expect(&b, 256); bulk(tile, x, 256, &b); << ||| wait_for(&b, 0);>> arrive_on(&c); }
   wait_for(&c, 0);
   /*!*/ y[t] = tile[63 - t]; wait_for(&b, 0); }
+
+//// two copies of one thread to one place | async-race | float32 128, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ float a[64]; const int t = threadIdx.x;
+  copy4(a + t, x + t); COMMIT; << ||| WAIT_GROUP(0);>>
+  /*!*/ copy4(a + t, x + 64 + t); COMMIT;
+  WAIT_GROUP(0); __syncthreads(); y[t] = a[63 - t]; }

@@ -345,3 +345,10 @@ k(int* x, int* y) { __shared__ u64 b; const int t = threadIdx.x; if (t == 0) mak
 k(int* x, int* y) { const int t = threadIdx.x; atomicAdd(x, 1); << if (t == 40) return; ||| >>
   __syncthreads();
   /*!*/ if (t == 0) y[0] = x[0]; }
+
+//// bit-fields of one word | race | int32 64 | grid 1, block 64
+k(int* y) { __shared__ struct { unsigned a : 12, b : 20, c; } s; const int t = threadIdx.x;
+  if (t == 0) { s.a = 0; s.b = 0; s.c = 0; } __syncthreads();
+  if (t == 0) s.a = 1;
+  /*!*/ if (t == 32) s.<<b ||| c>> = 2;
+  __syncthreads(); y[t] = s.a + s.b + s.c; }

@@ -252,3 +252,16 @@ k(float* x, float* y) { TILE
   if (t < 32) x[t] = v;
   << ||| __syncthreads();>>
   /*!*/ if (t == 32) x[5] = 1; }
+
+//// a phase is asked for once | async-race | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { TILE int p = 0; if (t == 0) { expect(&b, 1024); bulk(tile, x, 1024, &b); }
+  asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; "
+    "selp.u32 %0, 1, 0, p;}" : "=r"(p) : "r"(AT(&b)) : "memory");
+  << y[t] = p; ||| if (!p) wait_for(&b, 0);>>
+  /*!*/ y[t] += tile[63 - t]; wait_for(&b, 0); }
+
+//// two bulk copies meet in the tile | async-race | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { TILE
+  if (t == 0) { expect(&b, 1024); bulk(tile, x, 512, &b);
+  /*!*/ bulk(tile + <<64 ||| 128>>, x + 128, 512, &b); }
+  wait_for(&b, 0); y[t] = tile[t] + tile[t + 64]; }

@@ -86,3 +86,12 @@ __cluster_dims__(4) k(float* y) { __shared__ float a[64]; PEER a[t] = i; CLUSTER
   0; for (int r = 0; r < 4; ++r) s += load_from(a + t, r); << __syncthreads(); |||
   CLUSTER_BARRIER;>>
   /*!*/ a[t] = s; CLUSTER_BARRIER; y[i] = load_from(a + 63 - t, peer); CLUSTER_BARRIER; }
+
+//// a flag in a peer's memory is asked for from afar | race | float32 256 | grid 4, block 64
+__cluster_dims__(2) k(float* y) { __shared__ unsigned f; __shared__ float d; PEER if (t == 0) f = 0;
+  CLUSTER_BARRIER; unsigned v; if (t == 0 && peer) { d = 5;
+    asm volatile("st.<<relaxed|||release>>.cluster.shared::cta.u32 [%0], 1;" :: "r"(AT(&f)) : "memory");
+  } else if (t == 0) { do asm volatile("ld.acquire.cluster.shared::cluster.u32 %0, [%1];" : "=r"(v)
+    : "r"(at_rank(&f, 0)) : "memory"); while (!v);
+  /*!*/ y[i] = load_from(&d, 0); }
+  CLUSTER_BARRIER; }
