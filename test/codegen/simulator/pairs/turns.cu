@@ -54,10 +54,10 @@ k(float* y) { __shared__ unsigned f; const int t = threadIdx.x; unsigned v;
 //// a slot goes back and forth while a third warp waits for long | race | float32 64, float32 64 | grid 1, block 96
 k(float* x, float* y) { __shared__ volatile int f, g; __shared__ float d; const int t = threadIdx.x;
   if (t == 0) f = g = 0; __syncthreads();
-  if (t == 0) { for (int n = 0; n < 105; ++n) { while (f); << ||| __threadfence_block();>>
+  if (t == 0) { for (int n = 0; n < 210; ++n) { while (f); << ||| __threadfence_block();>>
   /*!*/ d = x[n % 64];
   __threadfence_block(); f = 1; } g = 1; }
-  if (t == 32) for (int n = 0; n < 105; ++n) { while (!f); __threadfence_block(); y[n % 64] = d;
+  if (t == 32) for (int n = 0; n < 210; ++n) { while (!f); __threadfence_block(); y[n % 64] = d;
   __threadfence_block(); f = 0; }
   if (t == 64) while (!g); }
 
