@@ -29,7 +29,7 @@ _MEGABYTE = 1 << 20
 
 def items(device: Device) -> list[str]:
     """What is looked at."""
-    return [*_parts(), *_TOOLS, *(_ON_GPU if device.is_gpu else ())]
+    return [*dict.fromkeys((*_parts(), *_TOOLS, *(_ON_GPU if device.is_gpu else ())))]
 
 
 def check(device: Device, item: str) -> Outcome:

@@ -297,22 +297,28 @@ def test_bits():
 
 def test_the_race(tmp_path: Path):
     file = tmp_path / "suite84.json"
-    assert suite.outcomes(file) == ({}, 84)
-    row = {"name": "softmax.qwen.s32", "problem": "", "us": 3.25, "vs_eager": 1.5}
-    bad = {"name": "sdpa.qwen.s32", "problem": "the result is wrong", "us": None}
-    file.write_text(json.dumps({"cases": [{**row, "vs_compile": None, "roofline": 0.5}, bad]}))
-    done, left = suite.outcomes(file)
+    whole = suite.WHOLE[0]
+    assert suite.outcomes(whole, file) == ({}, 84)
+    assert suite.outcomes(suite.DOZEN, file) == ({}, 12)
+    figures = {"us": 3.25, "floor_us": 1.625, "vs_eager": 1.5, "vs_compile": None}
+    row = {"name": "softmax.qwen.s32", "problem": "", **figures, "roofline": 0.5}
+    bad = {"name": "sdpa.qwen.s128", "problem": "the result is wrong", "us": None}
+    file.write_text(json.dumps({"cases": [row, bad]}))
+    done, left = suite.outcomes(whole, file)
     assert left == 82
-    assert done["softmax.qwen.s32"] == right("3.25 us, 1.50x eager, 50 % of the roofline")
-    assert done["sdpa.qwen.s32"].verdict is Verdict.WRONG
+    says = "3.25 us, 1.50x eager, 50 % of the roofline"
+    assert done["softmax.qwen.s32"] == right(says, **figures)
+    assert done["sdpa.qwen.s128"].verdict is Verdict.WRONG
+    assert suite.outcomes(suite.DOZEN, file).left == 11
 
 
 @needs_no_gpu
 def test_the_race_is_one_that_bench_knows(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    command = suite.command(tmp_path / "suite84.json", "eager,compile", 100, retry=True)
-    assert command[:4] == [sys.executable, "-m", "tilewright.tools.cli", "bench"]
-    assert cli.main(command[3:]) == 1
-    assert "taking times needs a GPU" in capsys.readouterr().err  # and the options are understood
+    for raced in suite.SUITES:
+        command = suite.command(raced, tmp_path / "x.json", "eager,compile", 100, retry=True)
+        assert command[:4] == [sys.executable, "-m", "tilewright.tools.cli", "bench"]
+        assert cli.main(command[3:]) == 1
+        assert "taking times needs a GPU" in capsys.readouterr().err  # the options are understood
 
 
 def test_a_race_that_takes_too_long_is_interrupted(tmp_path: Path):
