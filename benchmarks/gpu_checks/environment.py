@@ -20,6 +20,8 @@ _ASKED = (
     "clocks.sm",
     "clocks.max.sm",
     "clocks.mem",
+    "clocks.max.mem",
+    "power.draw",
     "power.limit",
     "temperature.gpu",
     "ecc.mode.current",
