@@ -310,6 +310,9 @@ def test_the_race(tmp_path: Path):
     assert done["softmax.qwen.s32"] == right(says, **figures)
     assert done["sdpa.qwen.s128"].verdict is Verdict.WRONG
     assert suite.outcomes(suite.DOZEN, file).left == 11
+    slow = {**bad, "problem": "killed: no sign of life for 60 s (comparing)"}
+    file.write_text(json.dumps({"cases": [slow]}))
+    assert suite.outcomes(whole, file).done["sdpa.qwen.s128"].verdict is Verdict.MISSING
 
 
 @needs_no_gpu
