@@ -143,6 +143,17 @@ def test_a_worker_tells_errors_and_leaves_a_device_that_may_be_lost():
         assert "kernel 'k' failed" in sent[1]["says"]
 
 
+def test_errors_of_others_are_told_in_a_line():
+    def check(device: Device, item: str) -> Outcome:
+        raise ModuleNotFoundError("No module named\n  'filelock'")
+
+    sent: list[dict[str, Any]] = []
+    checks = Stage("checks", lambda _: [], check, 1.0, 1.0)
+    serve(checks, SIMULATOR, [json.dumps({"item": "bad"})], sent.append)
+    assert sent[0]["says"].startswith("ModuleNotFoundError: No module named 'filelock' (")
+    assert "test_gpu_check.py" in sent[0]["says"]
+
+
 NCU = """\
 ==PROF== Connected to process 4711 (/usr/bin/python3.12)
 ==PROF== Profiling "softmax" - 0: 0%....50%....100% - 2 passes
