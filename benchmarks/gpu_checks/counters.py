@@ -44,6 +44,8 @@ TOLD = (
     "lts__t_sectors_op_read.sum",
     "lts__t_sectors_op_write.sum",
     "gpu__time_duration.sum",
+    "launch__shared_mem_config_size",  # the share of L1's memory that the driver gave
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
 )
 """What is kept beside, as it is."""
 
