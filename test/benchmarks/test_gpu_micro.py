@@ -70,6 +70,10 @@ def check_repeats(target: str) -> None:
             assert len(found) == count + 2 * kernel.startswith("barrier")
             continue
         assert in_loop(code, opcode) == count, kernel
+        if kernel.startswith("flight"):
+            loads = [n for n, i in enumerate(code.instructions) if i.opcode.startswith(opcode)]
+            between = code.instructions[loads[0] : loads[-1]]
+            assert all(i.category is not Category.FLOAT for i in between), "not all are on the way"
         spills = [i.opcode for i in code.instructions if i.category in (Category.LDL, Category.STL)]
         assert not spills, kernel
 
