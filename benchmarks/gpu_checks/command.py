@@ -22,6 +22,7 @@ from gpu_checks.suite import Suite
 from gpu_checks.tables import print_record
 from tilewright.codegen.gpu import present_gpu
 from tilewright.errors import TilewrightError, UsageError
+from tilewright.tools.toolkit import use_cuda_home
 
 FILE = "check.json"
 
@@ -29,6 +30,7 @@ FILE = "check.json"
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code for the arguments `argv`, by default those of the process."""
     args = parser().parse_args(argv)
+    use_cuda_home()
     device = Device(args.device)
     try:
         if args.work is not None:
