@@ -5,7 +5,7 @@ to compare with what they took.
 """
 
 from gpu_checks.device import Device
-from gpu_checks.outcome import Outcome, right
+from gpu_checks.outcome import Outcome, missing, right
 from gpu_checks.suite import SUITES, case_named
 
 
@@ -21,5 +21,7 @@ def check(device: Device, item: str) -> Outcome:
     from tilewright.tools.static_rows import rows_of
 
     rows = [*rows_of(case_named(item), device.target, db=True)]
+    if unknown := [row.kernel for row in rows if row.estimate_us is None]:
+        return missing(f"there is no estimate of kernel '{unknown[0]}'")
     us = sum(row.launches * (row.estimate_us or 0.0) for row in rows)
     return right(f"{us:.1f} us, {len(rows)} kernels", us=us)
