@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from gpu_checks import counters, micro
+from gpu_checks import counters, estimates, micro
 from gpu_checks.device import Device
 from gpu_checks.disagreements import disagreements
 from gpu_checks.launched import LOADED
@@ -26,6 +26,7 @@ from tilewright.codegen.report.loops import loops
 from tilewright.codegen.report.sass import parse_sass
 from tilewright.codegen.runtime.driver import Arguments
 from tilewright.dialects.target import target as target_named
+from tilewright.tools import static_rows
 
 
 def machine_code(target: str) -> dict[str, Code]:
@@ -165,6 +166,21 @@ def test_loads_are_counted():
     assert (uniform_one.check, uniform_one.factor) == ("loads lds.16.uniform", 2)
     assert counters.judged_loads(launches[1:], "sm_90a").verdict == "wrong"
     assert counters.judged_loads([(k, {}) for k, _ in launches], "sm_90a").verdict == "missing"
+
+
+def test_estimates_are_sums_of_launches(monkeypatch: pytest.MonkeyPatch):
+    rows = [SimpleNamespace(kernel="k", launches=n, estimate_us=us) for n, us in ((2, 1.5), (1, 4))]
+
+    def rows_of(case: object, target: str, db: object) -> list[Any]:
+        return rows
+
+    monkeypatch.setattr(static_rows, "rows_of", rows_of)
+    item = "suite84/softmax.qwen.s32"
+    assert item in estimates.items(Device("gpu"))
+    assert estimates.check(Device("simulator"), item) == right("7.0 us, 2 kernels", us=7.0)
+    rows.append(SimpleNamespace(kernel="odd", launches=1, estimate_us=None))
+    found = estimates.check(Device("simulator"), item)
+    assert found == missing("there is no estimate of kernel 'odd'")
 
 
 def test_disagreements_are_ranked():
