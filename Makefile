@@ -6,6 +6,11 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
 BIN := .venv/bin
+# The extra that .venv gets NVRTC by: cuda12 on a machine whose driver is of CUDA 12.
+CUDA ?= cuda
+# How long `make gpu` may take, and what else its command gets: GPU_ARGS="--stages race".
+GPU_SECONDS ?= 570
+GPU_ARGS ?=
 # Much of what is installed: tests import few of these files, which are compiled then.
 HARDLY_USED := /(tests|transformers|pandas|scipy|sklearn|pip|dask|fontTools|networkx|nevergrad)/
 HARDLY_USED := $(HARDLY_USED)|/torch/(_inductor|distributed|testing|onnx|ao)/
@@ -14,10 +19,12 @@ EXAMPLE := torch.nn.RMSNorm(2048)(torch.randn(1,32,2048))
 # Processes that tests start load what was compiled before.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all pytest pytest-all lit lint clean
+.PHONY: help run gpu test test-all pytest pytest-all lit lint clean
 
 help:
 	@echo "make run       run an RMSNorm through the compiler and on the simulator"
+	@echo "make gpu       on a machine with a GPU: check and measure everything there, in ten minutes;"
+	@echo "               GPU_SECONDS=3600 takes an hour, and the same command goes on where time was up"
 	@echo "make test      run all checks and tests"
 	@echo "make test-all  the same with all cases of each test and all draws, which takes hours"
 	@echo "make lint      ruff and pyright only"
@@ -26,6 +33,10 @@ help:
 
 run: .venv/ready
 	@$(BIN)/tilewright run -c "$(EXAMPLE)"
+
+# Exit code 3: nothing is wrong, and something is left for the next time.
+gpu: .venv/ready
+	@$(BIN)/python benchmarks/gpu_check.py --seconds $(GPU_SECONDS) $(GPU_ARGS) || test $$? -eq 3
 
 # Side by side: pyright uses one core for a minute.
 test: .venv/ready
@@ -57,7 +68,7 @@ JOBS ?= $(shell $(BIN)/python -c 'import os; print(os.cpu_count() or 1)')
 	@echo "setting up .venv with $(PYTHON): 1 to 2 minutes besides the download, and 1.8 GB with a CPU build of torch"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
-		--constraint constraints.txt --editable '.[cuda,dev]'
+		--constraint constraints.txt --editable '.[$(CUDA),dev]'
 	@$(BIN)/python -m compileall -qq -j 0 -x '$(HARDLY_USED)' .venv/lib || true # pip uses one core; some files are of other Pythons
 	@touch $@
 

@@ -7,8 +7,8 @@ What a call costs before anything runs: microseconds of the host, with a driver 
 
 `plan` is a `LoadedPlan`, which torch.compile calls; `program` a `CompiledProgram`, which looks at
 its arguments first. `moved` is a plan whose inputs lie elsewhere at each of 16 calls, more places
-than are kept: launches are bound anew. Seconds of wall time, the fastest of five rounds. What the
-driver's calls cost comes on top (`gpu_check.py`, stage `behaviour`).
+than are kept: launches are bound anew. CPU seconds, the fastest of five rounds: a call waits for
+nothing. What the driver's calls cost comes on top (`gpu_check.py`, `micro launch.queued`).
 """
 
 import argparse
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import cycle
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 from unittest.mock import patch
 
@@ -96,10 +96,10 @@ def _microseconds(action: Callable[[], Any], calls: int) -> float:
 
 
 def _round(action: Callable[[], Any], calls: int) -> float:
-    start = perf_counter()
+    start = process_time()
     for _ in range(calls):
         action()
-    return perf_counter() - start
+    return process_time() - start
 
 
 def main(argv: Sequence[str] | None = None) -> None:

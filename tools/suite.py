@@ -15,10 +15,16 @@ from typing import Any
 from tilewright.errors import UsageError, one_line
 from tilewright.frontend.expression import Expression
 from tilewright.text_file import read_text_file
-from tilewright.tools.suite_inputs import Special, special_inputs, special_tensor, statement
+from tilewright.tools.suite_inputs import (
+    Special,
+    is_integer,
+    special_inputs,
+    special_tensor,
+    statement,
+)
 
 DTYPES = ("float32", "bfloat16", "float16")
-"""Of the inputs of a case; those of one case are all of one."""
+"""Of the inputs of a case that are no integers; those of one case are all of one."""
 
 _NO_CASES = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 """Errors of reading JSON of another form."""
@@ -36,7 +42,7 @@ class Case:
     shapes: tuple[tuple[int, ...], ...]
     """Of the inputs."""
     special: Special
-    """Inputs that are not random."""
+    """Inputs that are not `torch.randn`."""
     tokens: int
     flops: int
     min_bytes: int
@@ -44,7 +50,7 @@ class Case:
     floor_us: float
     """What an H100 SXM needs at least, in microseconds."""
     dtype: str = "float32"
-    """Of the inputs, one of `DTYPES`."""
+    """Of the inputs that are no integers, one of `DTYPES`."""
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -95,11 +101,16 @@ class Case:
 
         generator = None if device == "meta" else torch.Generator().manual_seed(seed)
         source = "meta" if generator is None else "cpu"
-        drawn = [torch.randn(s, generator=generator, device=source) for s in self.shapes]
-        for name, made in self.special.items():
-            number = int(name[1:])
-            drawn[number] = special_tensor(self.shapes[number], made, source)
-        return tuple(tensor.to(device, getattr(torch, self.dtype)) for tensor in drawn)
+        dtype = getattr(torch, self.dtype)
+
+        def one(name: str, shape: tuple[int, ...]) -> Any:
+            made = self.special.get(name)
+            if made is None:
+                return torch.randn(shape, generator=generator, device=source).to(device, dtype)
+            tensor = special_tensor(shape, made, source, generator)
+            return tensor.to(device) if is_integer(made) else tensor.to(device, dtype)
+
+        return tuple(one(f"t{number}", shape) for number, shape in enumerate(self.shapes))
 
 
 def read_cases(path: str | Path, pattern: str = "") -> Iterator[Case]:

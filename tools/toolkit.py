@@ -14,8 +14,12 @@ _NSIGHT = Path("/opt/nvidia/nsight-compute")
 
 
 def use_cuda_home() -> None:
-    """Let NVRTC be found in `CUDA_HOME` too, where its package is not installed."""
-    if home := os.environ.get("CUDA_HOME"):
+    """
+    Let NVRTC and nvdisasm be found in `CUDA_HOME` too, where their packages are not installed, or
+    where the toolkit mostly lies.
+    """
+    home = os.environ.get("CUDA_HOME") or _USUAL_HOME
+    if Path(home).is_dir():
         nvrtc_library.use_toolkit(home)
 
 

@@ -17,10 +17,12 @@ from gpu_checks.outcome import Verdict, missing
 from gpu_checks.places import RESULTS
 from gpu_checks.record import Record, state
 from gpu_checks.run import Runner
-from gpu_checks.stage import STAGES, stage_named
+from gpu_checks.stage import PARTS, STAGES, stage_named
+from gpu_checks.suite import Suite
 from gpu_checks.tables import print_record
 from tilewright.codegen.gpu import present_gpu
 from tilewright.errors import TilewrightError, UsageError
+from tilewright.tools.toolkit import use_cuda_home
 
 FILE = "check.json"
 
@@ -28,6 +30,7 @@ FILE = "check.json"
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code for the arguments `argv`, by default those of the process."""
     args = parser().parse_args(argv)
+    use_cuda_home()
     device = Device(args.device)
     try:
         if args.work is not None:
@@ -57,15 +60,14 @@ def _check(device: Device, args: argparse.Namespace) -> int:
     record.take(before)
     runner = Runner(device, record, deadline, args.jobs, _tell, args.only, args.retry)
     left = Counter[str]()
-    for stage in STAGES:
-        if stage.name not in args.stages:
-            continue
-        if device.is_gpu and gpu is None and stage.needs_gpu:
-            record.add(stage.name, "*", missing("there is no GPU"))
-            continue
-        left[stage.name] = runner.run(stage)
-    if suite.NAME in args.stages and gpu is not None:
-        left[suite.NAME] = _race(record, out, args, runner.left_s)
+    for part in (part for part in PARTS if part.name in args.stages):
+        if isinstance(part, Suite):
+            if gpu is not None:
+                left[part.name] = _race(part, record, out, args, runner.left_s)
+        elif device.is_gpu and gpu is None and part.needs_gpu:
+            record.add(part.name, "*", missing("there is no GPU"))
+        else:
+            left[part.name] = runner.run(part)
     print_record(record, +left, out)
     if any(outcome.verdict is Verdict.WRONG for _, _, outcome in record):
         return 1
@@ -91,15 +93,15 @@ def _tell(line: str) -> None:
     print(line, flush=True)
 
 
-def _race(record: Record, out: Path, args: argparse.Namespace, seconds: float) -> int:
-    """The race; how many cases are left."""
+def _race(part: Suite, record: Record, out: Path, args: argparse.Namespace, seconds: float) -> int:
+    """A race; how many of its cases are left."""
     if args.resume is not None:
-        before = args.resume / suite.FILE
+        before = args.resume / f"{part.stem}.json"
         if before.exists() and not (out / before.name).exists():
             (out / before.name).write_bytes(before.read_bytes())
-    raced = suite.race(out, args.backends, seconds, args.retry)
+    raced = suite.race(part, out, args.backends, seconds, args.retry)
     for case, outcome in raced.done.items():
-        record.add(suite.NAME, case, outcome)
+        record.add(part.name, case, outcome)
     return raced.left
 
 

@@ -4,7 +4,7 @@ The stage `counters`: sectors of global memory and wavefronts of shared memory, 
 counts them and as the hardware does, by Nsight Compute.
 
 Plain loads and stores must agree. What asynchronous copies move is told and not judged: which
-counters have it differs between GPUs.
+counters have it differs between GPUs. The loads of `micro` tell `MERGED_PHASES` of passes/banks.py.
 Reference: Nsight Compute CLI, `--csv --page raw`; Kernel Profiling Guide, "Metrics Structure".
 """
 
@@ -13,9 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpu_checks.device import Device
-from gpu_checks.launched import LAUNCHED, SAMPLE, launcher, prepared
-from gpu_checks.outcome import Outcome, missing, right, wrong
+from gpu_checks.launched import LAUNCHED, LOADED, SAMPLE, launcher, prepared
+from gpu_checks.micro import MICROS, loads_of_block
+from gpu_checks.outcome import Compared, Outcome, missing, right, wrong
 from gpu_checks.tool import last_line, output_of
+from tilewright.dialects.target import target as target_named
 from tilewright.tools.toolkit import find_tool
 
 
@@ -42,11 +44,16 @@ TOLD = (
     "lts__t_sectors_op_read.sum",
     "lts__t_sectors_op_write.sum",
     "gpu__time_duration.sum",
+    "launch__shared_mem_config_size",  # the share of L1's memory that the driver gave
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
 )
 """What is kept beside, as it is."""
 
 TOLERANCE = {"global": 0.01, "shared": 0.05}
 """The compiler may drop an access or do one twice."""
+
+_LOADS = "loads"
+"""The check of all loads that `micro` times."""
 
 _COPIES = ("cp", "bulk")
 _NO_PERMISSION = "ERR_NVGPUCTRPERM"
@@ -56,8 +63,8 @@ Kernel = Mapping[str, float]
 
 
 def items(device: Device) -> list[str]:
-    """The programs, where there are counters."""
-    return [*SAMPLE] if device.is_gpu else []
+    """The programs and the loads of shared memory, where there are counters."""
+    return [_LOADS, *SAMPLE] if device.is_gpu else []
 
 
 def check(device: Device, item: str) -> Outcome:
@@ -67,6 +74,10 @@ def check(device: Device, item: str) -> Outcome:
     path = find_tool("ncu")
     if path is None:
         return missing("ncu is not found")
+    if item == _LOADS:
+        kernels = list(dict.fromkeys(MICROS[name].kernel for name in LOADED))
+        text = _profile(path, kernels, launcher(device, LOADED))
+        return no_profile(text) or judged_loads([*profiled(text)], device.target)
     _, plan, inputs = prepared(item, device.target)
     names = list(dict.fromkeys(launch.kernel for launch in plan.launches))
     text = _profile(path, names, launcher(device, [item]))
@@ -142,6 +153,30 @@ def _numbers(row: Mapping[str, str]) -> Iterator[tuple[str, float]]:
             continue  # a text, or "n/a"
         if "__" in name:
             yield name, number
+
+
+def judged_loads(launches: Sequence[tuple[str, Kernel]], target: str) -> Outcome:
+    """Whether a warp's loads take as many wavefronts as the model of banks says."""
+    metric = f"{_WAVEFRONTS}ld.sum"
+    if len(launches) != len(LOADED):
+        return wrong(f"{len(LOADED)} launches, of which ncu has {len(launches)}")
+    if not all(metric in metrics for _, metrics in launches):
+        return missing(f"ncu does not tell {metric}")
+    found: dict[str, Compared] = {}
+    for name, (_, metrics) in zip(LOADED, launches, strict=True):
+        micro = MICROS[name]
+        measured = metrics[metric] / loads_of_block(name)
+        found[name] = Compared(
+            micro.assumed(target_named(target)), measured, "wavefronts", micro.what
+        )
+    differ = [name for name, each in found.items() if each.measured != each.assumed]
+    figures = {name: each._asdict() for name, each in found.items()}
+    if differ:
+        first = found[differ[0]]
+        says = f"{len(differ)} of {len(found)} loads are not as passes/banks.py says; {differ[0]}: "
+        says += f"{first.measured:g} wavefronts, assumed {first.assumed:g}"
+        return wrong(says, compared=figures)
+    return right(f"{len(found)} loads take what passes/banks.py says", compared=figures)
 
 
 def judged(launches: Sequence[tuple[str, Kernel, Any]]) -> Outcome:

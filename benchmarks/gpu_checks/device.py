@@ -12,7 +12,6 @@ from tilewright.codegen.gpu import target_for
 from tilewright.codegen.nvrtc import DEFAULT_TARGET
 from tilewright.codegen.runtime.gpu_backend import DRIVERS, GpuBackend
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
-from tilewright.tools.toolkit import use_cuda_home
 
 DEVICES = ("gpu", *DRIVERS, "simulator")
 """The GPU by the best driver that there is, or by one of them; or the simulator."""
@@ -41,7 +40,6 @@ class Device:
 
     def backend(self) -> GpuBackend:
         """Raises `TilewrightError` where there is no such device."""
-        use_cuda_home()
         if self.name == "gpu":
             return GpuBackend(self.target)
         driver = DRIVERS[self.name] if self.is_gpu else SimulatedDriver

@@ -9,7 +9,7 @@ from gpu_checks.outcome import Outcome, missing, right, wrong
 from gpu_checks.tool import last_line, output_of, version_in
 from tilewright.codegen import nvrtc
 from tilewright.tools.doctor import PARTS, Part
-from tilewright.tools.toolkit import find_tool, use_cuda_home
+from tilewright.tools.toolkit import find_tool
 
 _NEEDED = {"tilewright", "Python", "xdsl", "numpy", "torch", "NVRTC"}
 _NEEDED_ON_GPU = {"GPU"}
@@ -20,6 +20,8 @@ _ASKED = (
     "clocks.sm",
     "clocks.max.sm",
     "clocks.mem",
+    "clocks.max.mem",
+    "power.draw",
     "power.limit",
     "temperature.gpu",
     "ecc.mode.current",
@@ -29,12 +31,11 @@ _MEGABYTE = 1 << 20
 
 def items(device: Device) -> list[str]:
     """What is looked at."""
-    return [*_parts(), *_TOOLS, *(_ON_GPU if device.is_gpu else ())]
+    return [*dict.fromkeys((*_parts(), *_TOOLS, *(_ON_GPU if device.is_gpu else ())))]
 
 
 def check(device: Device, item: str) -> Outcome:
     """A line about one of the items."""
-    use_cuda_home()
     if item in _TOOLS:
         return _tool(item)
     if item in _ON_GPU:

@@ -7,7 +7,6 @@ from typing import Any
 from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome, missing, right
 from gpu_checks.places import ROOT
-from tilewright.tools.toolkit import use_cuda_home
 
 _EXAMPLES = ROOT / "examples"
 _EXPRESSIONS = {
@@ -36,7 +35,6 @@ def check(device: Device, item: str) -> Outcome:
     from tilewright.codegen.host_function import plan_of
     from tilewright.codegen.launch_plan import SOURCE_NAME
 
-    use_cuda_home()
     plan = plan_of(api.lower(_captured(item), "cuda", device.target))
     cubin = nvrtc.compile_cubin(plan.source, device.target, name=SOURCE_NAME).cubin
     return right(f"{len(plan.dynamic_shared_bytes)} kernels, {len(cubin)} bytes of machine code")

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpu_checks.device import Device
+from gpu_checks.micro import MICROS, launch_loads
 from gpu_checks.places import SCRIPT
 
 SAMPLE = (
@@ -24,6 +25,9 @@ SAMPLE = (
     "sdpa",
 )
 """Of `programs`: small ones of each family."""
+
+LOADED = [name for name in MICROS if name.startswith("lds.")]
+"""Kernels of `micro.cu` that load from shared memory, in each way."""
 
 LAUNCHED = "launched "
 """What is printed of each program that has run, before its name."""
@@ -68,6 +72,8 @@ def launch(device: Device, names: Sequence[str]) -> int:
     for name in names:
         if name in PLANTED:
             _launch_planted(backend.driver, device, PLANTED[name])
+        elif name in LOADED:
+            launch_loads(device, name)
         else:
             _, plan, inputs = prepared(name, device.target)
             backend.run(plan, inputs)

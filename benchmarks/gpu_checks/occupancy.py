@@ -12,28 +12,25 @@ from gpu_checks.device import Device
 from gpu_checks.launched import SAMPLE, prepared
 from gpu_checks.outcome import Outcome, missing, right, wrong
 from gpu_checks.suite import RACE, case_named
+from tilewright.codegen.launch_plan import Plan
 
 Blocks = tuple[str, int, int | None]
 """A kernel, the blocks of the report, and those of the driver, unless it does not tell."""
 
 
 def items(device: Device) -> list[str]:
-    """Small programs, and those of the race, whose kernels are as large as they get."""
-    return [*SAMPLE, *(f"suite/{name}" for name in RACE)]
+    """Small programs, and those of the race, whose kernels are as large as they get, on a GPU."""
+    if not device.is_gpu:
+        return []
+    return [*SAMPLE, *(f"suite84/{name}" for name in RACE)]
 
 
 def check(device: Device, item: str) -> Outcome:
     """Load a program's kernels, and ask for each."""
-    from tilewright.codegen.host_function import plan_of
     from tilewright.codegen.report import static_report
     from tilewright.dialects.target import target
-    from tilewright.tools.suite import lowered_case
 
-    kind, _, name = item.rpartition("/")
-    if kind:
-        plan = plan_of(lowered_case(case_named(name), device.target))
-    else:
-        plan = prepared(item, device.target).plan
+    plan = _plan(device, item)
     report = static_report(plan, target(device.target))
     functions = device.backend().load(plan).functions
     return judged(
@@ -44,6 +41,17 @@ def check(device: Device, item: str) -> Outcome:
     )
 
 
+def _plan(device: Device, item: str) -> Plan:
+    from tilewright import api
+    from tilewright.codegen.host_function import plan_of
+
+    if "/" not in item:
+        return prepared(item, device.target).plan
+    case = case_named(item)
+    captured = api.capture(case.function, *case.inputs("meta"))
+    return plan_of(api.lower(captured, "cuda", device.target))
+
+
 def judged(kernels: Sequence[Blocks]) -> Outcome:
     """Both say the same."""
     told = [(name, ours, theirs) for name, ours, theirs in kernels if theirs is not None]
@@ -51,6 +59,9 @@ def judged(kernels: Sequence[Blocks]) -> Outcome:
         return missing("the driver does not tell")
     figures = {name: {"report": ours, "driver": theirs} for name, ours, theirs in told}
     if differing := [each for each in told if each[1] != each[2]]:
-        says = (f"{name}: {theirs} blocks on a multiprocessor, not {ours}" for name, ours, theirs in differing)
+        says = (
+            f"{name}: {theirs} blocks on a multiprocessor, not {ours}"
+            for name, ours, theirs in differing
+        )
         return wrong("; ".join(says), kernels=figures)
     return right(", ".join(f"{name} {ours}" for name, ours, _ in told), kernels=figures)

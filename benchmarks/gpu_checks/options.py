@@ -5,12 +5,11 @@ import argparse
 import os
 from pathlib import Path
 
-from gpu_checks import suite
 from gpu_checks.device import DEVICES
-from gpu_checks.stage import STAGES
+from gpu_checks.stage import PARTS, STAGES
 from tilewright.tools.options.numbers import positive, seconds
 
-NAMES = (*(stage.name for stage in STAGES), suite.NAME)
+NAMES = tuple(part.name for part in PARTS)
 _WHAT = "All that a machine with a GPU can tell of Tilewright, by one command."
 
 

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Verdict(StrEnum):
@@ -16,6 +16,17 @@ class Verdict(StrEnum):
     """It could not be done here: a tool is not installed, or may not be used."""
 
 
+class Compared(NamedTuple):
+    """A figure of a model and what was measured: an entry of an outcome's figure `compared`."""
+
+    assumed: float | None
+    """None where no model has it."""
+    measured: float
+    unit: str
+    constant: str
+    """Whose figure it is: a name in the sources, or a program."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a check found."""
@@ -24,7 +35,7 @@ class Outcome:
     says: str
     """One line for people."""
     figures: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What was measured; JSON."""
+    """What was measured; JSON. Of `compared` the values are `Compared` as objects, by name."""
     seconds: float = 0.0
 
     @property

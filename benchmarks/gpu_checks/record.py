@@ -2,7 +2,8 @@
 """
 The JSON file of what was found, written after each check: what is in it is not done again.
 
-    {"schema": 1, "device": ..., "gpu": ..., "sources": ..., "checks": {STAGE: {ITEM: {...}}}}
+    {"schema": 1, "device": ..., "gpu": ..., "sources": ..., "checks": {STAGE: {ITEM: {...}}},
+     "disagreements": [...]}
 
 A file holds what was found for one state of the sources; that of another is not mixed with it.
 """
@@ -15,6 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from gpu_checks.disagreements import disagreements
 from gpu_checks.outcome import Outcome, Verdict, outcome_of
 from tilewright.codegen.whole_file import write_whole
 from tilewright.errors import UsageError
@@ -29,7 +31,7 @@ _OUR_FILES = Path(__file__).parent
 def state() -> str:
     """A digest of the compiler's files and of the checks; it names a state as a commit does."""
     digest = sha256(sources().encode())
-    for path in sorted(_OUR_FILES.glob("*.py")):
+    for path in sorted(each for each in _OUR_FILES.iterdir() if each.suffix in (".py", ".cu")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -83,5 +85,7 @@ class Record:
             stage: {item: outcome.json for item, outcome in items.items()}
             for stage, items in self._checks.items()
         }
-        text = json.dumps({**self._head, "checks": checks}, indent=1) + "\n"
+        ranked = [each.json for each in disagreements(self)]
+        content = {**self._head, "checks": checks, "disagreements": ranked}
+        text = json.dumps(content, indent=1) + "\n"
         write_whole(self._path, text.encode())

@@ -10,11 +10,15 @@ from gpu_checks import (
     counters,
     drivers,
     environment,
+    estimates,
     frontend,
+    micro,
+    occupancy,
     sanitizer,
 )
 from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome
+from gpu_checks.suite import DOZEN, WHOLE, Suite
 
 
 @dataclass(frozen=True)
@@ -36,15 +40,23 @@ class Stage:
     """Whether there is nothing to be seen without the device."""
 
 
-STAGES = (
+PARTS: tuple[Stage | Suite, ...] = (
     Stage("environment", environment.items, environment.check, 0.2, 120, 1, needs_gpu=False),
     Stage("frontend", frontend.items, frontend.check, 0.25, 120, needs_gpu=False),
     Stage("drivers", drivers.items, drivers.check, 0.25, 120),
     Stage("correctness", correctness.items, correctness.check, 0.5, 90),
     Stage("bitwise", bitwise.items, bitwise.check, 0.3, 90),
+    Stage("occupancy", occupancy.items, occupancy.check, 0.2, 90),
+    Stage("micro", micro.items, micro.check, 0.2, 60, 1),
+    DOZEN,
     Stage("counters", counters.items, counters.check, 0.35, 120, 4),
-    Stage("sanitizer", sanitizer.items, sanitizer.check, 0.5, 180, 5),
+    Stage("sanitizer", sanitizer.items, sanitizer.check, 0.4, 180, 5),
+    Stage("estimates", estimates.items, estimates.check, 0.2, 90),
+    *WHOLE,
 )
+"""In their order: what tells most in the least time comes first."""
+
+STAGES = [part for part in PARTS if isinstance(part, Stage)]
 
 
 def stage_named(name: str) -> Stage:

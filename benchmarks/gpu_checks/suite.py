@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The last stage, `suite`: the race against PyTorch by `tilewright bench`, case by case."""
+"""
+The last stages: races against PyTorch by `tilewright bench`, case by case. `race` is of a dozen
+programs, one of each kind; those of whole suites follow, as far as time goes.
+"""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -10,18 +14,76 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from gpu_checks.outcome import Outcome, right, wrong
-from gpu_checks.places import ROOT, SUITE
+from gpu_checks.outcome import Outcome, missing, right, wrong
+from gpu_checks.places import ROOT
 from tilewright.tools.bench.summary import AGAINST
-from tilewright.tools.suite import read_cases
+from tilewright.tools.suite import Case, read_cases
 
-NAME = "suite"
-FILE = "suite84.json"
-"""What `bench` writes, and goes on with."""
+RACE = (
+    "matmul.tinyllama.q_proj.s32",
+    "matmul.qwen.gate_proj.s128",
+    "matmul.qwen.q_proj.s512",
+    "matmul_add.tinyllama.down_proj.s128",
+    "silu_mul_matmul.tinyllama.s512",
+    "rmsnorm.qwen.s512",
+    "softmax.tinyllama.s512",
+    "silu_mul.qwen.s512",
+    "sdpa.tinyllama.s512",
+    "sdpa.qwen.s128",
+    "naive_attn.qwen.s512",
+    "naive_attn.tinyllama.s128",
+)
+"""Of suite84."""
+
+
+class Suite(NamedTuple):
+    """A file of cases, and which of them are raced."""
+
+    name: str
+    """Of the stage."""
+    stem: str
+    """Of the file, and of that of its results, which `bench` writes and goes on with."""
+    share: float = 1.0
+    """Of the time that is left: no case begins later."""
+    only: tuple[str, ...] = ()
+    """These alone; all, if there are none."""
+    limit_s: float = 60.0
+    """What gives no sign of life for so long is killed."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return ROOT / "benchmarks" / f"{self.stem}.json"
+
+    @property
+    def names(self) -> list[str]:
+        """The cases that are raced."""
+        names = [case.name for case in read_cases(self.path)]
+        return [name for name in names if not self.only or name in self.only]
+
+
+DOZEN = Suite("race", "suite84", 0.6, RACE)
+WHOLE = (
+    Suite("suite", "suite84"),
+    Suite("half", "suite-half"),
+    # The results of gigabytes are computed in float64 on the host first.
+    Suite("level1", "kernelbench-level1", limit_s=240.0),
+)
+SUITES = (DOZEN, *WHOLE)
+
+
+def case_named(item: str) -> Case:
+    """The case of an item `STEM/CASE`."""
+    stem, _, name = item.partition("/")
+    path = ROOT / "benchmarks" / f"{stem}.json"
+    return next(case for case in read_cases(path) if case.name == name)
+
+
 _LAST_CASE_S = 45.0
 """A case that has begun may take so long."""
-_CASE_LIMIT_S = 60.0
 _GRACE_S = 5.0
+_NO_REFERENCE = ("(capturing)", "(comparing)", "computing what the results should be takes")
+"""In the problems of cases of which nobody could say in time, or in memory, what is right."""
 
 
 class Raced(NamedTuple):
@@ -31,14 +93,14 @@ class Raced(NamedTuple):
     left: int
 
 
-def race(out: Path, backends: str, seconds: float, retry: bool) -> Raced:
-    """Measure cases for some time; what `suite84.json` in `out` has is not measured again."""
-    results = out.resolve() / FILE
-    stop = seconds - _LAST_CASE_S
-    if stop > 0 and (retry or outcomes(results).left):
-        with (out / "suite84.txt").open("w") as table:
-            run_for(seconds, command(results, backends, stop, retry), table)
-    return outcomes(results)
+def race(suite: Suite, out: Path, backends: str, seconds: float, retry: bool) -> Raced:
+    """Measure cases for some time; what the results in `out` have is not measured again."""
+    results = out.resolve() / f"{suite.stem}.json"
+    stop = suite.share * seconds - _LAST_CASE_S
+    if stop > 0 and (retry or outcomes(suite, results).left):
+        with (out / f"{suite.name}.txt").open("w") as table:
+            run_for(seconds, command(suite, results, backends, stop, retry), table)
+    return outcomes(suite, results)
 
 
 def run_for(seconds: float, words: Sequence[str], stdout: IO[str]) -> None:
@@ -67,29 +129,31 @@ def _interruptible(words: Sequence[str], stdout: IO[str]) -> subprocess.Popen[by
         signal.signal(signal.SIGINT, ours)
 
 
-def command(results: Path, backends: str, stop: float, retry: bool) -> list[str]:
+def command(suite: Suite, results: Path, backends: str, stop: float, retry: bool) -> list[str]:
     """What measures; it begins no case after `stop` seconds."""
     plot = ["--plot", str(results.with_suffix(".png"))] if find_spec("matplotlib") else []
-    times = ["--limit", f"{_CASE_LIMIT_S:g}", "--stop-after", f"{stop:.0f}"]
-    given = [str(SUITE), "--json", str(results), "--backends", backends, *times, *plot]
+    times = ["--limit", f"{suite.limit_s:g}", "--stop-after", f"{stop:.0f}"]
+    given = [str(suite.path), "--json", str(results), "--backends", backends, *times, *plot]
+    some = ["--filter", f"^({'|'.join(map(re.escape, suite.only))})$"] if suite.only else []
     again = ["--retry"] if retry else []
-    return [sys.executable, "-m", "tilewright.tools.cli", "bench", *given, *again]
+    return [sys.executable, "-m", "tilewright.tools.cli", "bench", *given, *some, *again]
 
 
-def outcomes(results: Path) -> Raced:
+def outcomes(suite: Suite, results: Path) -> Raced:
     """An outcome for each case that was measured."""
-    names = [case.name for case in read_cases(SUITE)]
     stored: dict[str, Any] = json.loads(results.read_text()) if results.exists() else {"cases": []}
     rows = {str(row["name"]): _outcome(row) for row in stored["cases"]}
+    names = suite.names
     done = {name: rows[name] for name in names if name in rows}
     return Raced(done, len(names) - len(done))
 
 
 def _outcome(row: dict[str, Any]) -> Outcome:
-    if row["problem"]:
-        return wrong(row["problem"])
+    if problem := row["problem"]:
+        return (missing if any(text in problem for text in _NO_REFERENCE) else wrong)(problem)
+    figures = {key: row[key] for key in ("us", "floor_us", *AGAINST)}
     told = [f"{row['us']:.2f} us"]
     told += [f"{row[key]:.2f}x {whom}" for key, whom in AGAINST.items() if row[key] is not None]
     if row["roofline"] is not None:
         told.append(f"{100 * row['roofline']:.0f} % of the roofline")
-    return right(", ".join(told))
+    return right(", ".join(told), **figures)

@@ -1,46 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was found as tables: all of it in a file, what is not right on the terminal."""
+"""
+What was found as tables: all of it on one page, `check.txt`; what is not right on the terminal.
+Both end with what disagrees with the simulator or with an estimate.
+"""
 
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from rich.markup import escape
+from rich.table import Table
 
+from gpu_checks.disagreements import Disagreement, disagreements
 from gpu_checks.options import NAMES
-from gpu_checks.outcome import Verdict
+from gpu_checks.outcome import Outcome, Verdict
 from gpu_checks.record import Record
 from tilewright.tools.terminal import console, show, table
 
+PAGE = "check.txt"
+_MOST = 20
+"""Disagreements on the terminal."""
+_ORDER = [Verdict.WRONG, Verdict.MISSING, Verdict.RIGHT]
+_TOLD = ("environment", "micro", "race")
+"""Stages of which the terminal gets everything."""
+
 
 def print_record(record: Record, left: Counter[str], out: Path) -> None:
-    """All checks to a file, what is not right and the sums to the terminal; the worst first."""
-    order = [Verdict.WRONG, Verdict.MISSING, Verdict.RIGHT]
-    found = sorted(record, key=lambda row: order.index(row[2].verdict))
-    head = ("stage", "check", "verdict", "seconds", "")
-    everything, notable = (table(*head, numbers=["seconds"]) for _ in range(2))
-    for stage, item, outcome in found:
-        row = (
-            stage,
-            item,
-            outcome.verdict,
-            f"{outcome.seconds:.1f}",
-            escape(" ".join(outcome.says.split())),
-        )
-        everything.add_row(*row)
-        if outcome.verdict is not Verdict.RIGHT or stage == "environment":
-            notable.add_row(*row)
-    with (out / "check.txt").open("w") as file:
-        show(console("never", file), everything)
+    """All checks to the page, what is not right and the sums to the terminal; the worst first."""
+    found = sorted(record, key=lambda row: _ORDER.index(row[2].verdict))
+    notable = (row for row in found if row[2].verdict is not Verdict.RIGHT or row[0] in _TOLD)
+    ranked = disagreements(record)
+    with (out / PAGE).open("w") as file:
+        page = console("never", file)
+        for each in (_checks(found), _sums(record, left), _ranked(ranked)):
+            show(page, each)
+            page.print()
     terminal = console("auto", sys.stdout)
-    terminal.print()
-    show(terminal, notable)
-    terminal.print()
-    sums = table("stage", *order, "left", numbers=[*order, "left"])
+    for each in (_checks(notable), _sums(record, left), _ranked(ranked[:_MOST])):
+        terminal.print()
+        show(terminal, each)
+    if len(ranked) > _MOST:
+        terminal.print(f"and {len(ranked) - _MOST} more: {out / PAGE}")
+    if left:
+        terminal.print("\nthe same command goes on with what is left")
+
+
+def _checks(found: Iterable[tuple[str, str, Outcome]]) -> Table:
+    rows = table("stage", "check", "verdict", "seconds", "", numbers=["seconds"])
+    for stage, item, outcome in found:
+        says = escape(" ".join(outcome.says.split()))
+        rows.add_row(stage, item, outcome.verdict, f"{outcome.seconds:.1f}", says)
+    return rows
+
+
+def _sums(record: Record, left: Counter[str]) -> Table:
+    rows = table("stage", *_ORDER, "left", numbers=[*_ORDER, "left"])
     for stage in NAMES:
         counts = Counter(outcome.verdict for at, _, outcome in record if at == stage)
         if counts or left[stage]:
-            sums.add_row(stage, *(str(counts[v]) for v in order), str(left[stage]))
-    show(terminal, sums)
-    if left:
-        terminal.print("\nthe same command goes on with what is left")
+            rows.add_row(stage, *(str(counts[v]) for v in _ORDER), str(left[stage]))
+    return rows
+
+
+def _ranked(ranked: Iterable[Disagreement]) -> Table:
+    rows = table("disagrees", "check", "factor", "", numbers=["factor"])
+    for each in ranked:
+        factor = "" if each.factor is None else f"{each.factor:.2f}"
+        rows.add_row(each.stage, each.check, factor, escape(each.says))
+    return rows

@@ -36,7 +36,9 @@ def _checked(stage: Stage, device: Device, item: str) -> tuple[Outcome, bool]:
 
 def _told(err: Exception) -> str:
     """An error in one line: ours as we tell them, others with their place."""
-    lines = [line.strip() for line in str(explain(err)[0]).splitlines() if line.strip()]
+    explained = explain(err)[0]
+    says = str(err) if explained.startswith("Traceback") else explained
+    lines = [line.strip() for line in says.splitlines() if line.strip()]
     place = err.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next

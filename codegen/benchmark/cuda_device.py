@@ -11,6 +11,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from tilewright.codegen.benchmark import gpu_state
 from tilewright.codegen.benchmark.device import Call, Recording
 from tilewright.codegen.benchmark.roofline import Peaks
 from tilewright.codegen.benchmark.timer import Replay
@@ -33,6 +34,7 @@ class CudaDevice:
         import torch
 
         ordinal, lib = torch.cuda.current_device(), libcuda()
+        self._gpu = lib, ordinal
         self.torch_device = f"cuda:{ordinal}"
         self.name: str = torch.cuda.get_device_name(ordinal)
         self.l2_bytes = device_attribute(lib, ordinal, _L2_BYTES)
@@ -65,6 +67,9 @@ class CudaDevice:
 
     def timer(self, flush: bool) -> "EventTimer":
         return EventTimer(self._beyond_l2, flush)
+
+    def state(self) -> gpu_state.State:
+        return gpu_state.state(*self._gpu)
 
     def wait(self) -> None:
         import torch

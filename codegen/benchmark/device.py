@@ -50,6 +50,10 @@ class Device(Protocol):
         """A clock; with `flush` the cache is emptied before each replay, outside of its time."""
         ...
 
+    def state(self) -> dict[str, Any]:
+        """Its clocks and power now, as JSON; empty where it does not tell."""
+        ...
+
     def wait(self) -> None:
         """Until all that is queued is done. Raises what has gone wrong there."""
         ...

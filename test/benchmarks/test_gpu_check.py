@@ -143,6 +143,17 @@ def test_a_worker_tells_errors_and_leaves_a_device_that_may_be_lost():
         assert "kernel 'k' failed" in sent[1]["says"]
 
 
+def test_errors_of_others_are_told_in_a_line():
+    def check(device: Device, item: str) -> Outcome:
+        raise ModuleNotFoundError("No module named\n  'filelock'")
+
+    sent: list[dict[str, Any]] = []
+    checks = Stage("checks", lambda _: [], check, 1.0, 1.0)
+    serve(checks, SIMULATOR, [json.dumps({"item": "bad"})], sent.append)
+    assert sent[0]["says"].startswith("ModuleNotFoundError: No module named 'filelock' (")
+    assert "test_gpu_check.py" in sent[0]["says"]
+
+
 NCU = """\
 ==PROF== Connected to process 4711 (/usr/bin/python3.12)
 ==PROF== Profiling "softmax" - 0: 0%....50%....100% - 2 passes
@@ -297,22 +308,31 @@ def test_bits():
 
 def test_the_race(tmp_path: Path):
     file = tmp_path / "suite84.json"
-    assert suite.outcomes(file) == ({}, 84)
-    row = {"name": "softmax.qwen.s32", "problem": "", "us": 3.25, "vs_eager": 1.5}
-    bad = {"name": "sdpa.qwen.s32", "problem": "the result is wrong", "us": None}
-    file.write_text(json.dumps({"cases": [{**row, "vs_compile": None, "roofline": 0.5}, bad]}))
-    done, left = suite.outcomes(file)
+    whole = suite.WHOLE[0]
+    assert suite.outcomes(whole, file) == ({}, 84)
+    assert suite.outcomes(suite.DOZEN, file) == ({}, 12)
+    figures = {"us": 3.25, "floor_us": 1.625, "vs_eager": 1.5, "vs_compile": None}
+    row = {"name": "softmax.qwen.s32", "problem": "", **figures, "roofline": 0.5}
+    bad = {"name": "sdpa.qwen.s128", "problem": "the result is wrong", "us": None}
+    file.write_text(json.dumps({"cases": [row, bad]}))
+    done, left = suite.outcomes(whole, file)
     assert left == 82
-    assert done["softmax.qwen.s32"] == right("3.25 us, 1.50x eager, 50 % of the roofline")
-    assert done["sdpa.qwen.s32"].verdict is Verdict.WRONG
+    says = "3.25 us, 1.50x eager, 50 % of the roofline"
+    assert done["softmax.qwen.s32"] == right(says, **figures)
+    assert done["sdpa.qwen.s128"].verdict is Verdict.WRONG
+    assert suite.outcomes(suite.DOZEN, file).left == 11
+    slow = {**bad, "problem": "killed: no sign of life for 60 s (comparing)"}
+    file.write_text(json.dumps({"cases": [slow]}))
+    assert suite.outcomes(whole, file).done["sdpa.qwen.s128"].verdict is Verdict.MISSING
 
 
 @needs_no_gpu
 def test_the_race_is_one_that_bench_knows(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    command = suite.command(tmp_path / "suite84.json", "eager,compile", 100, retry=True)
-    assert command[:4] == [sys.executable, "-m", "tilewright.tools.cli", "bench"]
-    assert cli.main(command[3:]) == 1
-    assert "taking times needs a GPU" in capsys.readouterr().err  # and the options are understood
+    for raced in suite.SUITES:
+        command = suite.command(raced, tmp_path / "x.json", "eager,compile", 100, retry=True)
+        assert command[:4] == [sys.executable, "-m", "tilewright.tools.cli", "bench"]
+        assert cli.main(command[3:]) == 1
+        assert "taking times needs a GPU" in capsys.readouterr().err  # the options are understood
 
 
 def test_a_race_that_takes_too_long_is_interrupted(tmp_path: Path):

@@ -2,6 +2,7 @@
 """A device for contests without a GPU: calls run on the CPU, and what a clock says is a script."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from tilewright.codegen.benchmark.device import Call, Recording
 from tilewright.codegen.benchmark.roofline import Peaks
@@ -51,6 +52,9 @@ class ScriptedDevice:
     def timer(self, flush: bool) -> ScriptedTimer:
         self.flushes.append(flush)
         return self.clock
+
+    def state(self) -> dict[str, Any]:
+        return {"sm_mhz": 1000}
 
     def wait(self) -> None:
         """Calls are done when they return."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tilewright.codegen import nvrtc_library
+from tilewright.tools import toolkit
 from tilewright.tools.toolkit import find_tool, use_cuda_home
 
 
@@ -17,12 +18,18 @@ def test_cuda_home_is_looked_at_last(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert folders[-2:] == [tmp_path / "lib64", tmp_path / "lib"]
 
 
-def test_without_cuda_home_nothing_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cuda_home_it_is_where_it_mostly_lies(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(nvrtc_library, "_toolkits", [])
     monkeypatch.delenv("CUDA_HOME", raising=False)
     before = list(nvrtc_library.folders(13))
+    monkeypatch.setattr(toolkit, "_USUAL_HOME", str(tmp_path / "no"))
     use_cuda_home()
     assert list(nvrtc_library.folders(13)) == before
+    monkeypatch.setattr(toolkit, "_USUAL_HOME", str(tmp_path))
+    use_cuda_home()
+    assert list(nvrtc_library.folders(13)) == [*before, tmp_path / "lib64", tmp_path / "lib"]
 
 
 @pytest.mark.parametrize("folder", ["bin", "compute-sanitizer"])

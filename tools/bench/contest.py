@@ -9,6 +9,7 @@ that held something else before. Those of the last replay must be as the first o
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from tilewright.arrays import array_of
 from tilewright.codegen.benchmark.device import Device, Recording
@@ -20,7 +21,7 @@ from tilewright.codegen.benchmark.timing import timing
 from tilewright.codegen.benchmark.verdict import Result
 from tilewright.errors import TilewrightError, in_brief
 from tilewright.interpreters.judge import Judge
-from tilewright.tools.bench.contestants import OURS, Prepare, forget_compiled
+from tilewright.tools.bench.contestants import OURS, Prepare, float32_settings, forget_compiled
 from tilewright.tools.bench.work import work_of
 from tilewright.tools.bench.workload import Inputs, Workload
 from tilewright.tools.program import captured_program
@@ -46,6 +47,10 @@ class Outcome:
     """How many copies of the inputs a recording goes through."""
     results: dict[str, Result]
     """By contestant, ours first."""
+    state: dict[str, Any]
+    """Clocks and power of the device as soon as everyone was timed."""
+    settings: dict[str, dict[str, Any]]
+    """How PyTorch multiplied float32 when a contestant was recorded."""
 
 
 @dataclass
@@ -74,10 +79,12 @@ class Contest:
         complaint = _complaint_of(workload)
         problems = dict(left_out or {})
         recordings: dict[str, list[Recording]] = {}
+        settings: dict[str, dict[str, Any]] = {}
         for name, prepare in self.contestants.items():
             if name in problems:
                 continue
             found = self._recorded(name, prepare, workload, given, tell)
+            settings[name] = float32_settings()
             if isinstance(found, str):
                 problems[name] = found
                 continue
@@ -85,7 +92,7 @@ class Contest:
             if problem := self._compared(name, complaint, found, given):
                 problems[name] = problem
         tell("timing")
-        samples = self._timed(recordings, needs_flush)
+        samples, state = self._timed(recordings, needs_flush)
         for name, found in recordings.items():
             if name not in problems and (problem := changed(found, complaint)):
                 problems[name] = problem
@@ -97,15 +104,18 @@ class Contest:
             )
             for name in self.contestants
         }
-        return Outcome(work, self.device.peaks, copies, results)
+        return Outcome(work, self.device.peaks, copies, results, state, settings)
 
-    def _timed(self, recordings: Mapping[str, Sequence[Recording]], needs_flush: bool) -> Samples:
-        """How long the replays of all recordings take."""
+    def _timed(
+        self, recordings: Mapping[str, Sequence[Recording]], needs_flush: bool
+    ) -> tuple[Samples, dict[str, Any]]:
+        """How long the replays of all recordings take, and the device's state after them."""
         replays = {name: [r.replay for r in found] for name, found in recordings.items()}
         with losing_device("timing"):
             samples = self.protocol.measure(replays, self.device.timer(needs_flush))
+            state = self.device.state()
             self.device.wait()
-        return samples
+        return samples, state
 
     def _recorded(
         self,

@@ -41,6 +41,17 @@ def use_float32() -> None:
     torch.backends.cudnn.allow_tf32 = False
 
 
+def float32_settings() -> dict[str, Any]:
+    """How PyTorch multiplies float32 in this process, as it stands now."""
+    import torch
+
+    return {
+        "matmul": torch.get_float32_matmul_precision(),
+        "matmul.allow_tf32": torch.backends.cuda.matmul.allow_tf32,
+        "cudnn.allow_tf32": torch.backends.cudnn.allow_tf32,
+    }
+
+
 def forget_compiled() -> None:
     """Let `torch.compile` start anew: what one workload taught it is none of the next one's."""
     import torch._dynamo

@@ -14,6 +14,7 @@ import tilewright
 from tilewright.codegen import nvrtc
 from tilewright.codegen.benchmark.device import Device
 from tilewright.codegen.runtime.libcuda import libcuda
+from tilewright.tools.bench.contestants import float32_settings
 from tilewright.tuning.knowledge import Db, fastest_records
 
 _PACKAGES = ("torch", "transformers", "triton", "xdsl")
@@ -35,17 +36,7 @@ def environment(device: Device, contestants: Iterable[str], db: Db) -> dict[str,
         "sources": sources(),
         "schedules": schedules(db),
         "contestants": list(contestants),
-        "float32 of PyTorch": _float32(),
-    }
-
-
-def _float32() -> dict[str, Any]:
-    """How PyTorch multiplies float32, in this process, which is that of all contestants."""
-    import torch
-
-    return {
-        "matmul": torch.get_float32_matmul_precision(),
-        "cudnn.allow_tf32": torch.backends.cudnn.allow_tf32,
+        "float32 of PyTorch": float32_settings(),
     }
 
 

@@ -53,9 +53,13 @@ def measured(outcome: Outcome) -> Row:
         "why": {"vs_eager": to_eager.reason, "vs_compile": to_compiled.reason},
         "problem": ours.why_not,
         "copies": outcome.copies,
+        "state": outcome.state,
         "flops": outcome.work.flops,
         "bytes": outcome.work.bytes,
-        "contestants": {name: _result(result) for name, result in outcome.results.items()},
+        "contestants": {
+            name: {**_result(result), "float32": outcome.settings.get(name, {})}
+            for name, result in outcome.results.items()
+        },
     }
 
 

@@ -71,11 +71,26 @@ def test_ours_against_pytorch_without_a_gpu() -> None:
         "timing",
     ]
     assert outcome.copies == 2
+    assert outcome.state == measured(outcome)["state"] == {"sm_mhz": 1000}
     assert device.flushes == [False]
     assert [result.why_not for result in outcome.results.values()] == ["", ""]
     # Two recordings of two contestants: each is run once to be compared, the clock runs none.
     assert device.replays == 4
     assert len(device.clock.asked) == 4
+
+
+def test_how_float32_was_multiplied_is_kept_of_each() -> None:
+    def rough(workload: Workload) -> Bind:
+        torch.set_float32_matmul_precision("high")
+        return eager(workload)
+
+    before = torch.get_float32_matmul_precision()
+    try:
+        row = row_of({"ours": eager, "eager": rough})
+    finally:
+        torch.set_float32_matmul_precision(before)
+    kept = {name: found["float32"]["matmul"] for name, found in row["contestants"].items()}
+    assert kept == {"ours": before, "eager": "high"}
 
 
 @needs_nvrtc

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The stage `estimates`: what the report expects the programs of the race to take, for `disagreements`
+to compare with what they took.
+"""
+
+from gpu_checks.device import Device
+from gpu_checks.outcome import Outcome, missing, right
+from gpu_checks.suite import SUITES, case_named
+
+
+def items(device: Device) -> list[str]:
+    """`STEM/CASE`, in the order of the races, each once; none where nothing is raced."""
+    if not device.is_gpu:
+        return []
+    return [*dict.fromkeys(f"{suite.stem}/{case}" for suite in SUITES for case in suite.names)]
+
+
+def check(device: Device, item: str) -> Outcome:
+    """Add up the launches of a case."""
+    from tilewright.tools.static_rows import rows_of
+
+    rows = [*rows_of(case_named(item), device.target, db=True)]
+    if unknown := [row.kernel for row in rows if row.estimate_us is None]:
+        return missing(f"there is no estimate of kernel '{unknown[0]}'")
+    us = sum(row.launches * (row.estimate_us or 0.0) for row in rows)
+    return right(f"{us:.1f} us, {len(rows)} kernels", us=us)

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The stage `micro`: kernels of a few lines (`micro.cu`) that measure what the models of time assume,
+one constant each.
+
+Nothing here is right or wrong: what is assumed and what was measured are figures, which
+`disagreements` ranks. Without a GPU the kernels are compiled.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from gpu_checks.device import Device
+from gpu_checks.micro_launch import (
+    REPEATS,
+    SOURCE,
+    bandwidth,
+    chased,
+    clocks,
+    queued,
+    replayed,
+)
+from gpu_checks.outcome import Compared, Outcome, right
+from tilewright.codegen.report.critical_path import DEVICE_LATENCY, L2_LATENCY
+from tilewright.codegen.report.estimate import REACHED_BANDWIDTH
+from tilewright.dialects.target import Target
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.tile import Join
+from tilewright.passes.kernel_cost import LAUNCH_SECONDS
+from tilewright.passes.shared_banks import wavefronts_at
+from tilewright.passes.tile.latencies import JOIN, MEMORY
+
+_WARPS = 8
+"""Of a block that counts clocks: two for each scheduler."""
+_SCHEDULERS = 4
+
+IN_A_REPEAT: Mapping[str, tuple[str, int]] = {
+    "lds_4": ("LDS", 64),
+    "lds_8": ("LDS.64", 64),
+    "lds_16": ("LDS.128", 64),
+    "ffma": ("FFMA", 256),
+    "ffma_free": ("FFMA", 256),
+    "mufu": ("MUFU.EX2", 64),
+    "hmma": ("HMMA.16816.F32.BF16", 32),
+    "barrier": ("BAR.SYNC.DEFER_BLOCKING", 64),
+    **{f"cluster_{size}": ("UCGABAR_ARV", 16) for size in (2, 4, 8)},
+}
+"""What each kernel that counts clocks measures: an instruction, and how many a repeat has of it."""
+
+LANES: Mapping[str, Callable[[int], int]] = {
+    "uniform": lambda lane: 0,
+    "halves": lambda lane: lane // 16,
+    "quarters": lambda lane: lane // 8,
+    "pairs": lambda lane: lane // 2,
+    "columns": lambda lane: lane % 8,
+    "distinct": lambda lane: lane,
+    "apart": lambda lane: 2 * lane,
+}
+"""Which element each lane of a warp loads, as register tiles load them."""
+
+_TENSOR_CLOCKS = {80: 8.0, 90: 4.0}
+"""
+Of a product of 16 x 8 x 16 by one tensor core at its peak, by compute capability (A100 whitepaper:
+256 multiply-adds a clock; H100: 512).
+"""
+
+
+@dataclass(frozen=True)
+class Micro:
+    """One measurement."""
+
+    unit: str
+    what: str
+    """Whose constant it is, or what it is for."""
+    assumed: Callable[[Target], float | None]
+    measured: Callable[[Device], float]
+    kernel: str
+    is_on: Callable[[Target], bool] = lambda target: True
+
+
+def items(device: Device) -> list[str]:
+    """The measurements that the target's kernels allow; without a GPU, the file that has them."""
+    if not device.is_gpu:
+        return [SOURCE.name]
+    target = target_named(device.target)
+    return [name for name, micro in MICROS.items() if micro.is_on(target)]
+
+
+def check(device: Device, item: str) -> Outcome:
+    """Take one of them."""
+    if item == SOURCE.name:
+        device.backend().driver.compile_ahead([SOURCE.read_text()], device.target)
+        return right(f"compiles; {len(MICROS)} measurements on a GPU")
+    micro = MICROS[item]
+    return judged(micro, micro.assumed(target_named(device.target)), micro.measured(device))
+
+
+def judged(micro: Micro, assumed: float | None, measured: float) -> Outcome:
+    """Both figures."""
+    says = f"{_told(measured, micro.unit)}; assumed: {_told(assumed, micro.unit)}, {micro.what}"
+    compared = Compared(assumed, measured, micro.unit, micro.what)
+    return right(says, compared={"": compared._asdict()})
+
+
+def _told(figure: float | None, unit: str) -> str:
+    return "nothing" if figure is None else f"{figure:.4g} {unit}"
+
+
+def starts(size: int, pattern: str) -> list[int]:
+    """The bytes at which the lanes of a warp load `size` bytes each."""
+    return [size * LANES[pattern](lane) for lane in range(32)]
+
+
+def _loads(size: int, pattern: str) -> Micro:
+    """Clocks that shared memory is busy with a warp's loads of `size` bytes a lane."""
+    at, kernel = starts(size, pattern), f"lds_{size}"
+    loads = _WARPS * IN_A_REPEAT[kernel][1] * REPEATS
+    return Micro(
+        "clocks",
+        "MERGED_PHASES of passes/banks.py",
+        lambda target: wavefronts_at(at, size).actual,
+        lambda device: clocks(device, kernel, _WARPS, at) / loads,
+        kernel,
+    )
+
+
+def loads_of_block(name: str) -> int:
+    """How often the warps of a launch load, also where no clocks are counted."""
+    return _WARPS * IN_A_REPEAT[MICROS[name].kernel][1] * (REPEATS + 1)
+
+
+def launch_loads(device: Device, name: str) -> None:
+    """Launch a measurement `lds.SIZE.PATTERN` once."""
+    _, size, pattern = name.split(".")
+    clocks(device, MICROS[name].kernel, _WARPS, starts(int(size), pattern), rounds=1)
+
+
+def _issued(kernel: str, what: str, assumed: Callable[[Target], float | None]) -> Micro:
+    """Clocks from one instruction of a scheduler to the next."""
+    of_scheduler = _WARPS // _SCHEDULERS * IN_A_REPEAT[kernel][1] * REPEATS
+    return Micro(
+        "clocks",
+        what,
+        assumed,
+        lambda device: clocks(device, kernel, _WARPS) / of_scheduler,
+        kernel,
+    )
+
+
+def _ffma_clocks(target: Target) -> float:
+    return 32 * _SCHEDULERS / target.fp32_lanes
+
+
+def _waited(kernel: str, what: str, assumed: Callable[[Target], float | None]) -> Micro:
+    """Clocks from one barrier of all warps to the next."""
+    barriers = IN_A_REPEAT[kernel][1] * REPEATS
+    return Micro(
+        "clocks", what, assumed, lambda device: clocks(device, kernel, _WARPS) / barriers, kernel
+    )
+
+
+def _cluster(size: int) -> Micro:
+    kernel = f"cluster_{size}"
+    barriers = IN_A_REPEAT[kernel][1] * REPEATS
+    return Micro(
+        "clocks",
+        "JOIN of passes/tile/latencies.py, which has two barriers",
+        lambda target: JOIN[Join.CLUSTER] * target.clock / 2,
+        lambda device: clocks(device, kernel, _WARPS, cluster=size) / barriers,
+        kernel,
+        lambda target: target.has_clusters,
+    )
+
+
+def _flight(depth: int, warps: int) -> Micro:
+    """Bytes a second that are read with so many vectors of 16 bytes on the way for each thread."""
+    bytes_on_the_way = depth * 16 * 32 * warps
+
+    def assumed(target: Target) -> float:
+        by_waiting = target.sms * bytes_on_the_way / MEMORY
+        return min(REACHED_BANDWIDTH * target.bandwidth, by_waiting) / 1e12
+
+    return Micro(
+        "TB/s",
+        f"MEMORY of passes/tile/latencies.py, {bytes_on_the_way >> 10} KiB of an SM on the way",
+        assumed,
+        lambda device: bandwidth(device, depth, warps),
+        f"flight_{depth}",
+    )
+
+
+def _chase(what: str, assumed: float, mebibytes: int, warms: bool) -> Micro:
+    return Micro(
+        "clocks",
+        what,
+        lambda target: assumed,
+        lambda device: chased(device, mebibytes, 4096, warms),
+        "chase",
+    )
+
+
+def _nobody(target: Target) -> float | None:
+    return None
+
+
+MICROS: Mapping[str, Micro] = {
+    **{f"lds.{size}.{pattern}": _loads(size, pattern) for size in (16, 8, 4) for pattern in LANES},
+    "ffma": _issued(
+        "ffma",
+        "Target.fp32_lanes; more than ffma.free where three registers are of one bank",
+        _ffma_clocks,
+    ),
+    "ffma.free": _issued("ffma_free", "Target.fp32_lanes", _ffma_clocks),
+    "mufu": _issued("mufu", "16 lanes of an SM, codegen/report/estimate.py", lambda target: 8),
+    "hmma": _issued(
+        "hmma",
+        "the peak of tensor cores",
+        lambda target: _TENSOR_CLOCKS.get(target.compute_capability),
+    ),
+    "barrier": _waited("barrier", "8 warps, for passes/tile/tiling_model.py", _nobody),
+    **{f"cluster.{size}": _cluster(size) for size in (2, 4, 8)},
+    "latency.l2": _chase("L2_LATENCY of critical_path.py", L2_LATENCY, 8, warms=True),
+    "latency.memory": _chase(
+        "DEVICE_LATENCY of critical_path.py", DEVICE_LATENCY, 512, warms=False
+    ),
+    **{
+        f"flight.{depth * warps // 2}k": _flight(depth, warps)
+        for depth, warps in ((1, 8), (1, 16), (2, 16), (4, 16), (8, 16), (8, 32))
+    },
+    "launch": Micro(
+        "us",
+        "LAUNCH_SECONDS of kernel_cost.py",
+        lambda _: 1e6 * LAUNCH_SECONDS,
+        replayed,
+        "nothing",
+    ),
+    "launch.queued": Micro("us", "the host, a driver's call", _nobody, queued, "nothing"),
+}
+"""By name."""
