@@ -6,6 +6,9 @@ A strong write releases what a fence of its thread lies behind (with `.release`,
 an update hands on what was released there before. A strong read finds it, and a fence after it (or
 `.acquire`) makes it known.
 
+A release or an acquire counts for its own place only; a fence for all that follow or precede it.
+A strong write of the thread that has released there before takes part in that release.
+
 All of it counts only among threads that the scopes of all four operations include: two fences, or
 what takes their place, and the write and the read ("Morally Strong Operations"). So what is
 released is kept for each scope that the kernel names, with the smallest scope that was on its way.
@@ -91,13 +94,18 @@ class AtomicOrder:
     def __init__(self, order: Order, levels: tuple[Level, ...]):
         self._order = order
         self._levels = levels
+        self.changes = 0
+        """Strong accesses that have changed a value, in the launch."""
         self._released: dict[Near, Elsewhere] = {}
+        self._own: dict[tuple[int, Near], Elsewhere] = {}
+        """What each lane of the batch has released at a place, by `.release` and not by a fence."""
         self._lasting: set[int] = set()
         """The arrays in global memory."""
 
     def reset(self) -> None:
         """Start a batch: what lies in shared memory is gone."""
         kept = self._lasting
+        self._own.clear()
         self._released = {near: x for near, x in self._released.items() if near[0][0] in kept}
 
     def fence(
@@ -132,14 +140,12 @@ class AtomicOrder:
     def _access(self, lane: int, where: Location, how: Strength) -> None:
         for level in self._levels:
             if how.reads and level <= how.level:
-                self._see(lane, self._near(lane, where, level), level)
-        if how.reads and how.acquires:
-            self._order.acquire_seen(np.array([lane]), self._views(_SEEN, how.level))
-        if how.writes and how.releases:
-            self._order.fence(np.array([lane]), self._views(_FENCED, how.level))
+                self._see(lane, self._near(lane, where, level), level, acquires=how.acquires)
         for level in self._levels:
             if how.writes:
                 self._release(lane, self._near(lane, where, level), level, how)
+        if how.writes and how.releases:
+            self._order.fence(np.array([lane]), ())
 
     def _near(self, lane: int, where: Location, level: Level) -> Near:
         geometry = self._order.geometry
@@ -154,11 +160,20 @@ class AtomicOrder:
 
     def _release(self, lane: int, near: Near, level: Level, how: Strength) -> None:
         """An update hands on what was released there before; any other write ends it."""
-        mine = self._order.released(lane, _FENCED[level]) if level <= how.level else NOWHERE
+        mine = self._released_by(lane, near, level, how) if level <= how.level else NOWHERE
         if how.updates:
             mine = joined_elsewhere(self._released.get(near, NOWHERE), mine)
         if mine or near in self._released:
             self._released[near] = mine
 
-    def _see(self, lane: int, near: Near, level: Level) -> None:
-        self._order.see(lane, self._released.get(near, NOWHERE), _SEEN[level])
+    def _released_by(self, lane: int, near: Near, level: Level, how: Strength) -> Elsewhere:
+        if not how.releases:
+            fenced = self._order.released(lane, _FENCED[level])
+            return joined_elsewhere(self._own.get((lane, near), NOWHERE), fenced)
+        released = self._order.released(lane, View.VISIBLE)
+        self._own[lane, near] = released
+        return released
+
+    def _see(self, lane: int, near: Near, level: Level, *, acquires: bool) -> None:
+        view = View.VISIBLE if acquires else _SEEN[level]
+        self._order.see(lane, self._released.get(near, NOWHERE), view)

@@ -156,6 +156,7 @@ class Hall:
             arrived += np.bincount(keys, minlength=count)
             waits[keys] |= party.barrier.waits
             if party.threads is not None:
+                self._complain_counts(party, np.where(counted, needed, 0)[keys])
                 needed[keys] = party.threads
                 counted[keys] = True
         if counted.any():
@@ -166,6 +167,15 @@ class Hall:
                 few, many = int(needed[keys].min()), int(arrived[keys].max())
                 self._complain(party, f"{many} threads come to it, more than its {few}")
         return (arrived >= needed) & waits
+
+    def _complain_counts(self, party: _Party, others: Integers) -> None:
+        """Report a thread count that is not the one of all who come; 0 stands for none."""
+        assert party.threads is not None
+        keys, first = np.unique(party.keys, return_index=True)
+        mine = party.threads[first][np.searchsorted(keys, party.keys)]
+        if (wrong := (mine != party.threads) | ((others != 0) & (others != mine))).any():
+            lane = int(party.lanes.numbers()[wrong][0])
+            self._complain(party, "others count other threads", lane)
 
     def _arrived_warps(self, count: int) -> Integers:
         """Return per key how often warps have arrived: each with all its threads that run."""

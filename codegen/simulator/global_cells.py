@@ -55,9 +55,9 @@ class Cells:
     """
     An array's elements, or parts of at most 4 bytes of them.
 
-    `writer` has the stamp of each cell's last plain write. `pulled` counts the `cp.async` that are
-    still reading a cell. `observed` is there once an access has observed updates, and `strong` if
-    strong accesses may race with each other.
+    `writer` has the stamp of each cell's last plain write, `stored` of its last strong store.
+    `pulled` counts the `cp.async` that are still reading a cell. `observed` is there once an access
+    has observed updates, and `strong` if strong accesses may race with each other.
     """
 
     def __init__(self, what: str, bytes: int, size: int):
@@ -65,6 +65,7 @@ class Cells:
         self.size = size
         self.count = -(-bytes // size)
         self.writer: Stamps = np.zeros(self.count, np.int64)
+        self.stored: Stamps | None = None
         self.crowds: dict[Doing, Crowd] = {}
         self.pulled = np.zeros(self.count, np.int32)
         self.pulls = 0
@@ -77,11 +78,18 @@ class Cells:
             self.crowds[doing] = Crowd(self.count, ACTOR, alive)
         return self.crowds[doing]
 
+    def store(self, cells: Integers, stamps: Stamps) -> None:
+        """Record strong stores."""
+        if self.stored is None:
+            self.stored = np.zeros(self.count, np.int64)
+        self.stored[cells] = stamps
+
     def refine(self, size: int) -> None:
         """Divide the cells, for accesses of `size` bytes, which are fewer than a cell's."""
         parts = self.size // size
         self.size, self.count = size, self.count * parts
         self.writer = np.repeat(self.writer, parts)
+        self.stored = None if self.stored is None else np.repeat(self.stored, parts)
         self.pulled = np.repeat(self.pulled, parts)
         for crowd in self.crowds.values():
             crowd.refine(parts)

@@ -146,6 +146,7 @@ class GlobalRaces:
         if now.access.mode is Mode.PULL:
             return  # recorded when it lands
         if strong:
+            self._against_stores(now)
             self._observe(now)
         if strong or now.loads:
             doing = (Doing.STRONG_READ if strong else Doing.READ) if now.loads else Doing.UPDATE
@@ -157,6 +158,14 @@ class GlobalRaces:
         for crowd in array.crowds.values():
             crowd.clear(cells)
         self._compare(now, slice(None), array.writer[cells], "writes")
+
+    def _against_stores(self, now: _Now) -> None:
+        """A volatile load of data must know of the strong store that it reads: `lockstep.py`."""
+        if now.access.mode is Mode.STORE:
+            now.array.store(now.cells, now.mine)
+        elif now.access.data and now.array.stored is not None:
+            before = now.array.stored[now.cells]
+            self._compare(now, slice(None), before, "stored as volatile data")
 
     def _observe(self, now: _Now) -> None:
         """Record strong accesses, once any of them has observed what others have done."""

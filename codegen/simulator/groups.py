@@ -22,6 +22,19 @@ class Turns:
     last_first: bool = False
     yields: bool = False
     """True if a team lets all others go on before it writes what they may ask for."""
+    pauses: bool = False
+    """True if it does so after it has written; teams of odd numbers come first then."""
+
+    @property
+    def lets_others_ask(self) -> bool:
+        """True if teams that ask do so once after each such write."""
+        return self.yields or self.pauses
+
+    def rank(self, team: int, teams: int) -> int:
+        """Return where a team comes, of so many at most."""
+        if self.pauses:
+            return team // 2 + (team + 1) % 2 * teams
+        return teams - team if self.last_first else team
 
 
 class Group(NamedTuple):
@@ -53,8 +66,7 @@ class Groups:
         numbers = lanes.numbers()
         teams = numbers // self._turns.width
         for team in np.unique(teams).tolist():
-            rank = self._lanes - team if self._turns.last_first else team
-            key = rank * self._places + place
+            key = self._turns.rank(team, self._lanes) * self._places + place
             self._groups.setdefault(key, []).append(compact(numbers[teams == team]))
 
     def take(self) -> Group:

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Volatile accesses that take a warp's lanes to run in lockstep, which they do not since Volta.
+Volatile loads of data in shared memory, which nothing orders after the store that they read.
 
     volatile float* v = shared;
     v[t] += v[t + 16];                  read before or after thread t + 16 has written it?
     v[t] += v[t + 8];
 
 Volatile accesses are strong, and do not race with each other. Yet what such a load returns is left
-open, as long as no `__syncwarp` orders it. That is how flags are asked for, again and again or to
-decide something. A value that is stored, or computed with and then stored, is data instead, and
-must be ordered (CUDA C++ Programming Guide, "Independent Thread Scheduling").
+open, as long as nothing orders it: `__syncwarp` within a warp, for since Volta lanes do not run in
+lockstep, a barrier or fences else. That is how flags are asked for, again and again or to decide
+something. A value that is stored, or computed with and then stored, is data instead, and must be
+ordered (CUDA C++ Programming Guide, "Independent Thread Scheduling", "Memory Fence Functions").
 """
 
 import numpy as np
@@ -24,6 +25,9 @@ from tilewright.codegen.simulator.operands import Instruction, Register, Vector
 from tilewright.codegen.simulator.order import WHO, Order, Stamps
 from tilewright.codegen.simulator.spins import is_asked_again
 from tilewright.codegen.simulator.touches import Touch
+
+_WARP_MATES = "another lane of its warp", "__syncwarp", "lanes of a warp do not run in lockstep"
+_OTHERS = "another thread", "barrier or fences", "nothing makes them come in this order"
 
 
 def loads_data(kernel: Kernel, instruction: Instruction) -> bool:
@@ -62,18 +66,19 @@ class LockstepAccesses:
         self, touch: Touch, lanes: Integers, before: Stamps, verb: str, other: str
     ) -> None:
         who = before & WHO
-        unknown = (before != 0) & (who != lanes) & (who // WARP == lanes // WARP)
+        unknown = (before != 0) & (who != lanes)
         unknown[unknown] = ~self._order.knows(lanes[unknown], who[unknown], before[unknown] >> 32)
         if not unknown.any():
             return
         first = int(np.argmax(unknown))
-        name = self._geometry.name
+        lane, stranger, name = int(lanes[first]), int(who[first]), self._geometry.name
+        alike = lane // WARP == stranger // WARP
+        party, order, why = _WARP_MATES if alike else _OTHERS
         self._findings.add(
             Kind.RACE,
             touch.line,
-            f"in shared memory, {name(int(lanes[first]))} {verb} what another lane of its warp "
-            f"{other}: {name(int(who[first]))}, with no __syncwarp between: lanes of a warp do not "
-            "run in lockstep, also where accesses are volatile",
+            f"in shared memory, {name(lane)} {verb} what {party} {other}: {name(stranger)}, "
+            f"with no {order} between: {why}, also where accesses are volatile",
         )
 
 

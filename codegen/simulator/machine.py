@@ -90,8 +90,11 @@ class Machine:
 
     def _stops(self) -> list[int]:
         """For each instruction, the next one that is a control, or before which a team yields."""
-        yields = self.turns is not None and self.turns.yields
-        self._yields_at = strong_writes(self.unit.kernel) if yields else set[int]()
+        writes = strong_writes(self.unit.kernel)
+        if self.turns is None or not self.turns.lets_others_ask:
+            writes = set[int]()
+        pauses = self.turns is not None and self.turns.pauses
+        self._yields_at = {place + 1 for place in writes} if pauses else writes
         stops: list[int] = [0] * len(self.steps)
         nearest = len(self.steps)
         for place in reversed(range(len(self.steps))):
@@ -157,7 +160,8 @@ class Machine:
 
     def spin(self, place: int, target: int, instruction: Instruction, lanes: Lanes) -> None:
         """Branch back in a loop that waits for others, or gives up where teams take turns."""
-        if self.turns is not None and not self.turns.yields and place in self.counted:
+        lets_ask = self.turns is None or self.turns.lets_others_ask
+        if not lets_ask and place in self.counted:
             self.go(target, lanes)
             return
         loop = range(target, place + 1)
@@ -172,7 +176,7 @@ class Machine:
                 return self._go_on(gone)
         if self._yielded:
             return self._go_on(self._ask_or_resume())
-        if gone := self._spins.settle() or self._gathering.force():
+        if gone := self._ask() or self._gathering.force():
             return self._go_on(gone)
         for hall in (self._hall, self.clusters, self._phases, self._spins):
             if (stuck := hall.stuck()) is not None:
@@ -182,11 +186,14 @@ class Machine:
     def _ask_or_resume(self) -> list[tuple[int, Lanes]]:
         """After a team has yielded, all that ask do so once; then the next team goes on."""
         self._asked = not self._asked
-        if self._asked and (asking := self._spins.settle()):
+        if self._asked and (asking := self._ask()):
             return asking
         self._asked = False
-        self._spins.others_ran()
         return [self._yielded.pop(0)]
+
+    def _ask(self) -> list[tuple[int, Lanes]]:
+        yielded = sum(lanes.count for _, lanes in self._yielded)
+        return self._spins.settle(yielded, self.unit.atomics.changes)
 
     def _go_on(self, gone: list[tuple[int, Lanes]]) -> bool:
         alone = self.unit.geometry.cluster_blocks == 1

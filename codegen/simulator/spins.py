@@ -16,8 +16,10 @@ from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.register_uses import names, targets
 
 _ASKING = ("volatile", "relaxed", "acquire", "test_wait")
-_LAST_CHANCE = 200
-"""Turns in a row in which the spinning threads stay as many and nobody else runs."""
+_LAST_CHANCE = 50
+"""Turns in a row in which the spinning threads stay as many, nobody else runs, nothing changes."""
+_MOST_CHANGES = 20_000
+"""Changes of flags, counters and the like by threads that ask, as those that take tickets."""
 
 
 def spinning_branches(kernel: Kernel) -> set[int]:
@@ -108,6 +110,7 @@ class SpinHall:
         """The loops that are in their next turn."""
         self._turns = 0
         self._last = 0
+        self._changes = 0
         self._counts = False
         """True if a loop that ends by itself is among those that wait."""
 
@@ -125,16 +128,23 @@ class SpinHall:
         if self._turns and not any(place in loop and last in loop for loop in self._asked):
             self._turns = 0
 
-    def settle(self) -> list[tuple[int, Lanes]]:
-        """Ask again, unless nothing has changed for long."""
-        count = sum(lanes.count for _, _, lanes in self._waiting)
-        self._turns = self._turns + 1 if count == self._last and not self._counts else 0
-        self._last = count
+    def settle(self, others: int, changes: int) -> list[tuple[int, Lanes]]:
+        """
+        Ask again, unless nothing has changed for long.
+
+        So many `others` go on between; `changes` counts what strong accesses have changed.
+        """
+        count = sum(lanes.count for _, _, lanes in self._waiting) + others
+        changed = self._changes != changes < _MOST_CHANGES
+        same = count == self._last and not self._counts and not changed
+        self._turns = self._turns + 1 if same else 0
+        self._last, self._changes = count, changes
         self._counts = False
         if self._turns > _LAST_CHANCE:
             return []
         waiting, self._waiting = self._waiting, []
-        self._asked = {loop for loop, _, _ in waiting}
+        loops = {loop for loop, _, _ in waiting}
+        self._asked = self._asked | loops if self._turns else loops
         return [(loop.start, lanes) for loop, _, lanes in waiting]
 
     def stuck(self) -> Lanes | None:

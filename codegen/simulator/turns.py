@@ -4,9 +4,9 @@ Other orders in which a kernel is run, if what it does may depend on that.
 
 A kernel that asks for flags may find them set too early or too late, and what it has found out it
 does without another barrier. So one that nothing is found in is run again: each warp for as long as
-it can, the first ones first, and then the last ones first; and then each warp until it would write
-what others ask for, who ask once more after each such write. Blocks take turns where warps are too
-many.
+it can, the first ones first, and then the last ones first; then each warp until it would write
+what others ask for, who ask once more after each such write; and then each warp until it has done
+so, that others do the same before it goes on. Blocks take turns where warps are too many.
 """
 
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,8 @@ def orders(geometry: Geometry, executed: int) -> Iterator[Turns]:
     """Return the orders that are cheap enough after so many thread-instructions."""
     for width in (WARP, geometry.width):
         if executed // width <= _MOST_STEPS:
-            yield from (Turns(width), Turns(width, last_first=True), Turns(width, yields=True))
+            yield from (Turns(width), Turns(width, last_first=True))
+            yield from (Turns(width, yields=True), Turns(width, pauses=True))
             return
 
 

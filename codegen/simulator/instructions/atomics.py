@@ -108,7 +108,10 @@ def _atomic(unit: Unit, instruction: Instruction) -> Step:
             if accumulate is not None:
                 accumulate.at(items, place.offsets // dtype.itemsize, mine[0])
                 continue
+            at = place.offsets // dtype.itemsize
+            before = items[at]
             old = one_after_the_other(items, place, _UPDATE[operation], mine)
+            unit.atomics.changes += bool((items[at] != before).any())
             if target is not None:
                 target[index] = old
 

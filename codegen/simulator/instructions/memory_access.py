@@ -191,7 +191,10 @@ def _store(unit: Unit, instruction: Instruction) -> Step:
             for number, value in enumerate(values):
                 elements[:, number] = value[index]
             items = place.block.items(access.size)
-            items[place.offsets // access.size] = elements.view(items.dtype)[:, 0]
+            new = elements.view(items.dtype)[:, 0]
+            if scope is not None:
+                unit.atomics.changes += bool((items[place.offsets // access.size] != new).any())
+            items[place.offsets // access.size] = new
 
     return run
 

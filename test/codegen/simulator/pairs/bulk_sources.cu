@@ -265,3 +265,11 @@ k(float* x, float* y) { TILE
   if (t == 0) { expect(&b, 1024); bulk(tile, x, 512, &b);
   /*!*/ bulk(tile + <<64 ||| 128>>, x + 128, 512, &b); }
   wait_for(&b, 0); y[t] = tile[t] + tile[t + 64]; }
+
+//// expect_tx apart from the arrival, after the copy | mbarrier | float32 256, float32 64 | grid 1, block 64
+k(float* x, float* y) { TILE if (t == 0) {
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;"
+    :: "r"(AT(&b)), "r"(<<512 ||| 1024>>) : "memory");
+  bulk(tile, x, 1024, &b); arrive_on(&b); }
+  /*!*/ wait_for(&b, 0);
+  y[t] = tile[t]; }

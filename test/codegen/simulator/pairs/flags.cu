@@ -137,3 +137,36 @@ k(float* x, unsigned* f, float* y) { const int t = threadIdx.x;
 //// a plain flag is read once | deadlock | float32 2, float32 2 | grid 2, block 32
 k(<< ||| volatile>> float* x, float* y) { if (threadIdx.x) return; if (blockIdx.x == 0) { x[1] = 1; __threadfence(); x[0] = 1; }
   /*!*/ else { while (x[0] == 0) {} __threadfence(); y[0] = x[1]; } }
+
+//// release at one place, a relaxed store at another | race | float32 2, uint32 2, float32 2 | grid 2, block 32
+k(float* x, unsigned* f, float* y) { if (threadIdx.x) return; if (blockIdx.x == 0) { x[0] = 1;
+  release(f, 1); asm volatile("st.<<relaxed|||release>>.gpu.global.u32 [%0], 1;" :: "l"(f + 1) : "memory"); }
+  else { while (!acquire(f + 1));
+  /*!*/ y[0] = x[0]; } }
+
+//// a relaxed load of the flag, an acquire of another place | race | float32 2, uint32 2, float32 2 | grid 2, block 32
+k(float* x, unsigned* f, float* y) { if (threadIdx.x) return; unsigned v; if (blockIdx.x == 0) { x[0] = 1;
+  release(f, 1); }
+  else { do asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(f) : "memory"); while (!v);
+  y[1] = acquire(f + <<1|||0>>);
+  /*!*/ y[0] = x[0]; } }
+
+//// own later relaxed store continues the release, another place does not | race | float32 2, uint32 2, float32 2 | grid 2, block 32
+k(float* x, unsigned* f, float* y) { if (threadIdx.x) return; if (blockIdx.x == 0) { x[0] = 1;
+  release(f, 1); asm volatile("st.relaxed.gpu.global.u32 [%0], 2;" :: "l"(f + <<1 ||| 0>>) : "memory"); }
+  else { while (acquire(f + <<1 ||| 0>>) != 2);
+  /*!*/ y[0] = x[0]; } }
+
+//// reduction by volatile partial sums, no fence before the count | race | float32 256, float32 4, uint32 1, float32 1 | grid 4, block 32
+k(const float* x, volatile float* part, unsigned* count, float* y) { const int t = threadIdx.x; if (t) return;
+  part[blockIdx.x] = x[blockIdx.x * 32]; << ||| __threadfence();>>
+  if (atomicAdd(count, 1u) == gridDim.x - 1) { __threadfence(); float s = 0;
+  /*!*/ for (int n = 0; n < gridDim.x; ++n) s += part[n];
+  y[0] = s; } }
+
+//// volatile data beside a volatile flag, no fences | race | float32 64, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ volatile int f; __shared__ volatile float d; const int t = threadIdx.x;
+  if (t == 0) f = 0, d = 0; __syncthreads();
+  if (t == 0) { d = x[0]; << ||| __threadfence_block();>> f = 1; }
+  if (t == 32) { while (!f); << ||| __threadfence_block();>>
+  /*!*/ y[t] = d; } }

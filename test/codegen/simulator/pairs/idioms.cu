@@ -372,3 +372,11 @@ k(int* x, int* y) { int q[16], n = 0; const int t = threadIdx.x; for (int m = 0;
   for (int m = 0; m <<<= ||| < >> n; ++m) {
   /*!*/ s += q[m]; }
   /*!*/ y[t] = s; }
+
+//// one arrives for all before they have written | race | float32 64, float32 64 | grid 1, block 64
+k(float* x, float* y) { __shared__ float a[64]; __shared__ u64 b; const int t = threadIdx.x;
+  if (t == 0) make(&b, 64); __syncthreads(); a[t] = x[t]; << ||| __syncwarp();>>
+  if (t % 32 == 0) asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0], 32;"
+    :: "r"(AT(&b)) : "memory");
+  wait_for(&b, 0);
+  /*!*/ y[t] = a[63 - t]; }

@@ -99,3 +99,9 @@ k(float* x, float* y) { __shared__ float a[32], c[32]; const int t = threadIdx.x
   < 32) { a[l] = l; arrive(1, 64); } else if (t < 64) { << arrive(2, 64); sync(1, 64); c[l] = a[31
   - l]; ||| sync(1, 64); c[l] = a[31 - l]; arrive(2, 64);>> } else { sync(2, 64);
   /*!*/ y[l] = c[31 - l]; } }
+
+//// one named barrier with two counts | divergence | float32 64, float32 96 | grid 1, block 96
+k(float* x, float* y) { const int t = threadIdx.x;
+  if (t < 32)
+  /*!*/ sync(1, <<64 ||| 96>>); else
+  /*!*/ sync(1, 96); y[t] = t; }

@@ -48,7 +48,7 @@ k(int* y, int* z) { const int t = threadIdx.x; if (blockIdx.x == 0 && t == 0) { 
   /*!*/ asm volatile("st.relaxed.cta.global.u32 [%0], 1;" :: "l"(y) : "memory"); |||
   asm volatile("st.relaxed.gpu.global.u32 [%0], 1;" :: "l"(y) : "memory");>> }
   if (blockIdx.x == 1)
-  /*!*/ z[t] = *(volatile int*)y; }
+  /*!*/ if (*(volatile int*)y) z[t] = 1; }
 
 //// the block's scope is enough for what is ordered | race | int32 1, uint32 1 | grid 2, block 64
 k(int* y, unsigned* f) { if (threadIdx.x) return;

@@ -54,10 +54,10 @@ k(float* y) { __shared__ unsigned f; const int t = threadIdx.x; unsigned v;
 //// a slot goes back and forth while a third warp waits for long | race | float32 64, float32 64 | grid 1, block 96
 k(float* x, float* y) { __shared__ volatile int f, g; __shared__ float d; const int t = threadIdx.x;
   if (t == 0) f = g = 0; __syncthreads();
-  if (t == 0) { for (int n = 0; n < 210; ++n) { while (f); << ||| __threadfence_block();>>
+  if (t == 0) { for (int n = 0; n < 60; ++n) { while (f); << ||| __threadfence_block();>>
   /*!*/ d = x[n % 64];
   __threadfence_block(); f = 1; } g = 1; }
-  if (t == 32) for (int n = 0; n < 210; ++n) { while (!f); __threadfence_block(); y[n % 64] = d;
+  if (t == 32) for (int n = 0; n < 60; ++n) { while (!f); __threadfence_block(); y[n % 64] = d;
   __threadfence_block(); f = 0; }
   if (t == 64) while (!g); }
 
@@ -70,3 +70,50 @@ k(float* x, unsigned* c, float* y) { if (threadIdx.x) return; volatile unsigned*
   else for (unsigned n = 0; n < 4; ++n) { while (*head <= n); __threadfence();
   /*!*/ y[n] = x[n % 2];
   __threadfence(); *tail = n + 1; } }
+
+//// two permits for one place | race | int32 1, float32 1 | grid 4, block 32
+k(int* free, float* x) { if (threadIdx.x) return;
+  if (blockIdx.x == 0) atomicAdd(free, <<2 ||| 1>>);
+  while (true) { const int n = *(volatile int*)free; if (n > 0 && atomicCAS(free, n, n - 1) == n) break; }
+  __threadfence();
+  /*!*/ x[0] += 1;
+  __threadfence(); atomicAdd(free, 1); }
+
+//// two locks in two orders, warps of a block, seldom together | deadlock | float32 64 | grid 1, block 64
+k(float* y) { __shared__ int a, b; __shared__ float s; const int t = threadIdx.x;
+  if (t == 0) a = b = 0, s = 0; __syncthreads();
+  if (t == 0) {
+  /*!*/ while (atomicCAS(&a, 0, 1));
+  /*!*/ while (atomicCAS(&b, 0, 1));
+  __threadfence_block(); s += 1; __threadfence_block(); atomicExch(&b, 0); atomicExch(&a, 0); }
+  if (t == 32) {
+    for (int n = 0; n < 20; ++n) y[n] = n;
+  /*!*/ while (atomicCAS(<<&b|||&a>>, 0, 1));
+  /*!*/ while (atomicCAS(<<&a|||&b>>, 0, 1));
+  __threadfence_block(); s += 1; __threadfence_block(); atomicExch(&b, 0); atomicExch(&a, 0); }
+  __syncthreads(); if (t == 0) y[0] = s; }
+
+//// a bit for each producer, one bit is forgotten | race | float32 4, uint32 1, float32 4 | grid 4, block 32
+k(float* x, unsigned* n, float* y) { if (threadIdx.x) return; const int b = blockIdx.x;
+  if (b) {
+  /*!*/ x[b] = b; __threadfence(); atomicOr(n, (b == 1 ? 2u : b == 2 ? 4u : 8u)); }
+  else { const unsigned all = <<10u ||| 14u>>;
+  while ((*(volatile unsigned*)n & all) != all); __threadfence();
+  /*!*/ y[0] = x[1] + x[2] + x[3]; } }
+
+//// many tickets, each thread for itself | race | int32 1, float32 256 | grid 2, block 32
+k(int* ticket, float* y) { if (threadIdx.x) return; int b;
+  while ((b = atomicAdd(ticket, 1)) < 150) {
+  /*!*/ y[<<0 ||| b>>] = 1; } }
+// x
+
+//// a reader enters while a writer is at work | race | int32 1, float32 1, float32 4 | grid 4, block 32
+k(int* lock, float* x, float* y) { if (threadIdx.x) return; const int b = blockIdx.x;
+  if (b == 1) { while (atomicCAS(lock, 0, -1)); __threadfence();
+  /*!*/ x[0] = 7;
+  __threadfence(); atomicExch(lock, 0); }
+  else { int n; do n = *(volatile int*)lock;
+  while (n << >= -1 ||| >= 0>> && atomicCAS(lock, n, n + 1) == n ? 0 : 1);
+  __threadfence();
+  /*!*/ y[b] = x[0];
+  __threadfence(); atomicSub(lock, 1); } }
