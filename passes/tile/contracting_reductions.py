@@ -21,11 +21,13 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.chunks import nested_chunk
 from tilewright.passes.index_sources import index_sources
+from tilewright.passes.remembered import remembered
 
 NO_CONTRACTION = "no contraction: no loads of which one varies with m and another with n"
 """Why a launch without any is left alone."""
 
 
+@remembered
 def contracting_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
     """The contractions of the launch that have steps, in order."""
     rows, columns = (
