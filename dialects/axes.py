@@ -133,13 +133,20 @@ def range_of_value(value: SSAValue) -> Range | None:
 
 def _found_range(value: SSAValue) -> Range | None:
     if isinstance(value, BlockArgument):
-        extent = extent_of(value)
-        return _range_of_scf_index(value) if extent is None else Range.extent(extent)
+        op = value.block.parent_op()
+        if isinstance(op, AxesOp):
+            return _steps(op.axis_extent(value.index))
+        return _range_of_scf_index(value)
     if isinstance(owner := value.owner, RangedIndex):
         return owner.result_range()
     if isinstance(owner, ConstantOp) and isinstance(owner.value, IntegerAttr):
         return Range(owner.value.value.data, owner.value.value.data)
     return _range_of_choice(owner) if isinstance(owner, MinSIOp | MaxSIOp) else None
+
+
+@lru_cache(maxsize=1 << 10)
+def _steps(extent: int) -> Range:
+    return Range.extent(extent)
 
 
 def _range_of_choice(op: MinSIOp | MaxSIOp) -> Range | None:

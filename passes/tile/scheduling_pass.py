@@ -17,6 +17,7 @@ What was done is added to the kernel's `schedule`; a step that no plan foresaw e
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from itertools import chain
 from typing import ClassVar, Self
 
@@ -100,8 +101,7 @@ class SchedulingPass(ModulePass, ABC):
 
     def options(self) -> dict[str, ParameterListType]:
         """What is given, the target aside."""
-        given = self.spec().normalize_parameter_names().parameters
-        return {name: value for name, value in given.items() if name != "target"}
+        return dict(_options(self))
 
     def completed(
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
@@ -112,6 +112,12 @@ class SchedulingPass(ModulePass, ABC):
     def step(self) -> str:
         """The pass with its options as part of a pipeline."""
         return without_quotes(str(replace(self, target=DEFAULT_TARGET)))
+
+
+@lru_cache(maxsize=1 << 12)  # choices are compared with plans again and again
+def _options(step: SchedulingPass) -> Mapping[str, ParameterListType]:
+    given = step.spec().normalize_parameter_names().parameters
+    return {name: value for name, value in given.items() if name != "target"}
 
 
 class _ScheduleLaunch(RewritePattern):
@@ -131,7 +137,7 @@ class _ScheduleLaunch(RewritePattern):
             return  # nobody asks whether there would be anything to do
         with Memory() as memory:
             with unchanged(memory):
-                chosen = step.legal(launch) or _chosen(step, launch, kernel)
+                chosen = chosen_for(step, launch)
             if isinstance(chosen, str):
                 skipped(step.RULE, kernel, chosen)
                 return
@@ -153,11 +159,11 @@ def carry_out(
     record(kernel, chosen.step())
 
 
-def _chosen(
-    step: SchedulingPass, launch: tile.LaunchOp, kernel: loop.KernelOp
-) -> SchedulingPass | str:
-    """The pass with its options, or why the launch is left alone."""
-    given = step.options()
+def chosen_for(step: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass | str:
+    """The pass with its options, or why the launch is left alone; it is no longer planned then."""
+    if (reason := step.legal(launch)) is not None:
+        return reason
+    kernel, given = launch.kernel, step.options()
     with blamed_on_plan(kernel):
         planned = take_planned(kernel, step.name)
     if planned is None and kernel.plan is not None and not given:

@@ -20,12 +20,14 @@ from tilewright.dialects.tile import Transport, layout_of
 from tilewright.dialects.types import memref_of, memref_type, size_of
 from tilewright.passes.block_joins import joined_axes
 from tilewright.passes.register_axes import RegisterAxes
+from tilewright.passes.remembered import remembered
 from tilewright.passes.thread_joins import ThreadJoin, join_across
 
 MBARRIER_BYTES = 8
 """One that says that a slot is full, one that it is empty, for each slot that TMA fills."""
 
 
+@remembered
 def shared_bytes(launch: tile.LaunchOp) -> int:
     """The bytes that a block takes; what aligning its arrays may cost is not in it."""
     ops = ops_in(launch)

@@ -86,10 +86,9 @@ class SplitInnerForSwizzlePass(SchedulingPass):
         return reasons[0] if reasons else None
 
     def worthless(self, launch: tile.LaunchOp) -> str | None:
-        boxes, conflicts = _copied_by_tma(named_slabs(launch)), conflicts_of(launch)
-        if not boxes:
+        if not (boxes := _copied_by_tma(named_slabs(launch))):
             return "no slab is copied by TMA; others are better padded (pad-smem)"
-        if not any(_gains(boxes, conflicts, width) for width in SWIZZLES):
+        if not any(_gains(boxes, conflicts_of(launch), width) for width in SWIZZLES):
             return "no slab that TMA copies would be read with fewer bank conflicts"
         return None
 
