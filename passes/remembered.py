@@ -18,11 +18,12 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from xdsl.ir import Operation
 
 Found = TypeVar("Found")
+Asked = ParamSpec("Asked")
 Op = TypeVar("Op", bound=Operation)
 
 
@@ -50,16 +51,17 @@ def unchanged(memory: Memory) -> Generator[None]:
         _memory.reset(token)
 
 
-def remembered(find: Callable[[Op], Found]) -> Callable[[Op], Found]:
-    """`find`, which inside `unchanged` is called once for each op."""
+def remembered(find: Callable[Asked, Found]) -> Callable[Asked, Found]:
+    """`find`, which inside `unchanged` is called once for each op, and what else it is given."""
 
     @wraps(find)
-    def found(op: Op) -> Found:
+    def found(*asked: Asked.args, **more: Asked.kwargs) -> Found:
         if (memory := _memory.get()) is None:
-            return find(op)
-        if (find, op) not in memory.found:
-            memory.found[find, op] = find(op)
-        return memory.found[find, op]
+            return find(*asked, **more)
+        key = find, asked, *more.items()
+        if key not in memory.found:
+            memory.found[key] = find(*asked, **more)
+        return memory.found[key]
 
     return found
 

@@ -34,6 +34,8 @@ def contracting_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
         {axis.value for axis in launch.bound_axes() if axis.role is role}
         for role in (Role.M, Role.N)
     )
+    if not rows or not columns:
+        return []
     reductions = [op for op in ops_in(launch) if isinstance(op, loop.ReduceOp)]
     chunks = {nested_chunk(op) for op in reductions}
     return [op for op in reductions if op not in chunks and _contracts(op, rows, columns)]

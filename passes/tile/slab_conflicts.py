@@ -24,7 +24,7 @@ from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.affine_values import values_at
 from tilewright.passes.memory_access import accesses_of
-from tilewright.passes.register_axes import RegisterAxes
+from tilewright.passes.register_axes import register_axes
 from tilewright.passes.remembered import remembered
 from tilewright.passes.shared_banks import Wavefronts, wavefronts, wavefronts_at
 from tilewright.passes.slab_walk import SlabWalk
@@ -81,7 +81,7 @@ class SlabConflicts:
     def __init__(self, launch: tile.LaunchOp):
         self.launch, self.threads = launch, launch.num_threads
         self.warps = -(-self.threads // WARP_SIZE)
-        self.registers = RegisterAxes(launch)
+        self.registers = register_axes(launch)
         self.stages = tile.stages_of(launch)
         self._reads: dict[tuple[tile.StageOp, SlabLayoutAttr], list[Request]] = {}
         self._writes: dict[tuple[tile.StageOp, SlabLayoutAttr], list[Request]] = {}
