@@ -133,13 +133,20 @@ def range_of_value(value: SSAValue) -> Range | None:
 
 def _found_range(value: SSAValue) -> Range | None:
     if isinstance(value, BlockArgument):
-        extent = extent_of(value)
-        return _range_of_scf_index(value) if extent is None else Range.extent(extent)
+        op = value.block.parent_op()
+        if isinstance(op, AxesOp):
+            return _steps(op.axis_extent(value.index))
+        return _range_of_scf_index(value)
     if isinstance(owner := value.owner, RangedIndex):
         return owner.result_range()
     if isinstance(owner, ConstantOp) and isinstance(owner.value, IntegerAttr):
         return Range(owner.value.value.data, owner.value.value.data)
     return _range_of_choice(owner) if isinstance(owner, MinSIOp | MaxSIOp) else None
+
+
+@lru_cache(maxsize=1 << 10)
+def _steps(extent: int) -> Range:
+    return Range.extent(extent)
 
 
 def _range_of_choice(op: MinSIOp | MaxSIOp) -> Range | None:
@@ -167,11 +174,24 @@ def canonical_access(
     The map and operands of a list of expressions, simplified with the ranges of its operands.
     Operands are distinct, used, and in order of first appearance: equal accesses compare equal.
     """
-    numbers: dict[SSAValue, int] = {}
-    dims = tuple(numbers.setdefault(value, len(numbers)) for value in operands)
-    distinct = list(numbers)
-    canonical, used = _canonical(tuple(exprs), dims, tuple([range_of_value(v) for v in distinct]))
+    dims, distinct, ranges = _numbered(operands)
+    canonical, used = _canonical(tuple(exprs), dims, ranges)
     return canonical, [distinct[p] for p in used]
+
+
+def _numbered(
+    operands: Sequence[SSAValue],
+) -> tuple[tuple[int, ...], list[SSAValue], tuple[Range | None, ...]]:
+    """Which value each operand is, by its number; the values, and the range of each."""
+    numbers: dict[SSAValue, int] = {}
+    dims = tuple([numbers.setdefault(value, len(numbers)) for value in operands])
+    return dims, [*numbers], tuple(map(range_of_value, numbers))
+
+
+@lru_cache(maxsize=1 << 14)
+def map_attr(map: AffineMap) -> AffineMapAttr:
+    """The map as an attribute, which is made and verified once."""
+    return AffineMapAttr(map)
 
 
 @lru_cache(maxsize=1 << 14)  # passes ask for the same accesses again and again
@@ -210,13 +230,24 @@ def optional_mask(mask: Access | None) -> tuple[list[SSAValue], AffineMapAttr | 
     """
     if mask is None:
         return [], None
-    map, operands = canonical_access(*mask)
-    ranges = [range_of_value(v) for v in operands]
-    needed = _strictest([e for e in map.results if not _is_proven(e, ranges)])
+    exprs, operands = mask
+    dims, distinct, ranges = _numbered(operands)
+    map, used = _needed(tuple(exprs), dims, ranges)
+    return [distinct[p] for p in used], map
+
+
+@lru_cache(maxsize=1 << 14)
+def _needed(
+    exprs: tuple[AffineExpr, ...], values: tuple[int, ...], ranges: tuple[Range | None, ...]
+) -> tuple[AffineMapAttr | None, tuple[int, ...]]:
+    """What `_canonical` finds, of the conditions that nothing else proves; None for none."""
+    map, used = _canonical(exprs, values, ranges)
+    known = tuple([ranges[p] for p in used])
+    needed = _strictest([e for e in map.results if not _is_proven(e, known)])
     if not needed:
-        return [], None
-    map, operands = canonical_access(needed, operands)
-    return operands, AffineMapAttr(map)
+        return None, ()
+    map, among = _canonical(tuple(needed), tuple(range(len(used))), known)
+    return map_attr(map), tuple([used[p] for p in among])
 
 
 def _strictest(exprs: Sequence[AffineExpr]) -> list[AffineExpr]:

@@ -30,6 +30,7 @@ from tilewright.dialects.axes import (
     Access,
     MaskedOp,
     canonical_access,
+    map_attr,
     verify_subscripts,
 )
 from tilewright.dialects.form import FormedOp
@@ -83,7 +84,7 @@ class LoadOp(FormedOp, MaskedOp):
         super().__init__(
             operands=[[memref], indices],
             where=where,
-            properties={"map": AffineMapAttr(map)},
+            properties={"map": map_attr(map)},
             result_types=[memref_type(memref).element_type],
         )
 
@@ -139,7 +140,7 @@ class StoreOp(FormedOp, MaskedOp):
         super().__init__(
             operands=[[value], [memref], indices],
             where=where,
-            properties={"map": AffineMapAttr(map)},
+            properties={"map": map_attr(map)},
         )
 
     def surroundings(self) -> Hashable:

@@ -28,6 +28,7 @@ from tilewright.dialects.axes import (
     MaskedOp,
     RangedIndex,
     canonical_access,
+    map_attr,
     optional_mask,
     verify_affine,
 )
@@ -59,9 +60,7 @@ class IndexOp(FormedOp):
 
     def __init__(self, value: Access, type: Attribute):
         map, indices = canonical_access(*value)
-        super().__init__(
-            operands=[indices], properties={"map": AffineMapAttr(map)}, result_types=[type]
-        )
+        super().__init__(operands=[indices], properties={"map": map_attr(map)}, result_types=[type])
 
     def verify_(self) -> None:
         _verify_map(self.map.data, self.indices)
@@ -93,7 +92,7 @@ class PredicateOp(FormedOp):
 
     def __init__(self, where: Access):
         indices, needed = optional_mask(where)
-        map = needed or AffineMapAttr(AffineMap(0, 0, ()))
+        map = needed or map_attr(AffineMap(0, 0, ()))
         super().__init__(operands=[indices], properties={"map": map}, result_types=[i1])
 
     def verify_(self) -> None:

@@ -2,6 +2,7 @@
 """The axes of a launch: which level of the machine takes their steps, and how that is written."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import IndexType, IntAttr
@@ -58,6 +59,7 @@ class AxisAttr(ParametrizedAttribute):
     role: RoleAttr
 
     @staticmethod
+    @lru_cache(maxsize=1 << 10)
     def get(level: Level, extent: int, role: Role = Role.FREE) -> "AxisAttr":
         """The axis of `extent` steps at `level`."""
         return AxisAttr(LevelAttr(level), IntAttr(extent), RoleAttr(role))

@@ -3,6 +3,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, ModuleOp, i64
@@ -21,7 +22,7 @@ from xdsl.irdl import (
 from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.axes import AxesOp
+from tilewright.dialects.axes import AxesOp, Role
 from tilewright.dialects.loop import KernelOp, StoreOp, is_scalar
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_axes import Axis, AxisAttr, Level
@@ -70,28 +71,26 @@ class LaunchOp(AxesOp):
 
     def bound_axes(self) -> list[Axis]:
         """Every axis with its value and what it is bound to, in order."""
-        return [
-            Axis(value, axis.level.data, axis.extent.data, axis.role.data)
-            for value, axis in zip(self.body.block.args, self.axes, strict=True)
-        ]
+        return self.axes_at(*Level)
 
     def axes_at(self, *levels: Level) -> list[Axis]:
         """The axes at one of `levels`, in order."""
-        return [axis for axis in self.bound_axes() if axis.level in levels]
+        args = self.body.block.args
+        return [Axis(args[at], *bound) for at, bound in _bound_at(self.axes, levels)]
 
     def thread_axes(self) -> list[Axis]:
         """The axes whose steps are threads of one block, in order."""
-        return [axis for axis in self.bound_axes() if axis.level.is_thread]
+        return self.axes_at(*_OF_THREADS)
 
     @property
     def num_blocks(self) -> int:
         """Blocks in the grid."""
-        return prod(axis.extent for axis in self.axes_at(Level.BLOCK))
+        return _steps_at(self.axes, (Level.BLOCK,))
 
     @property
     def num_threads(self) -> int:
         """Threads in a block."""
-        return prod(axis.extent for axis in self.thread_axes())
+        return _steps_at(self.axes, _OF_THREADS)
 
     @property
     def kernel(self) -> KernelOp:
@@ -122,6 +121,22 @@ class LaunchOp(AxesOp):
         for op in ops_in(self):
             if isinstance(op, StoreOp):
                 _verify_store(op, self)
+
+
+_Bound = tuple[Level, int, Role]
+
+_OF_THREADS = tuple(level for level in Level if level.is_thread)
+
+
+@lru_cache(maxsize=1 << 12)  # passes ask for the axes of a launch again and again
+def _bound_at(axes: ArrayAttr[AxisAttr], levels: tuple[Level, ...]) -> Sequence[tuple[int, _Bound]]:
+    """The positions of the axes at one of `levels`, and what they are bound to."""
+    bound = [(axis.level.data, axis.extent.data, axis.role.data) for axis in axes]
+    return [(at, each) for at, each in enumerate(bound) if each[0] in levels]
+
+
+def _steps_at(axes: ArrayAttr[AxisAttr], levels: tuple[Level, ...]) -> int:
+    return prod(extent for _, (_, extent, _) in _bound_at(axes, levels))
 
 
 def _verify_store(store: StoreOp, launch: LaunchOp) -> None:

@@ -97,27 +97,21 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
     def with_slots(self) -> "SlabLayoutAttr":
         """The layout of a ring of such slabs."""
-        return self._with(slots=IntAttr(1))
+        return _with(self, slots=IntAttr(1))
 
     def with_pad(self, type: MemRefType, elements: int) -> "SlabLayoutAttr":
         """The layout of a slab of that type whose rows are so many elements longer."""
         pad = [each.data for each in self.pad] or [0] * type.get_num_dims()
         pad[self.axes(len(pad))[-1]] = elements
-        return self._with(pad=ArrayAttr(map(IntAttr, pad)))
+        return _with(self, pad=ArrayAttr(map(IntAttr, pad)))
 
     def with_deal(self, piles: int) -> "SlabLayoutAttr":
         """The layout of a slab whose rows are dealt out to so many piles."""
-        return self._with(deal=IntAttr(piles))
+        return _with(self, deal=IntAttr(piles))
 
     def with_swizzle(self, span: int, inner: int = 0) -> "SlabLayoutAttr":
         """The layout of a slab that is swizzled within so many bytes, in pieces if `inner`."""
-        return self._with(inner=IntAttr(inner), swizzle_bytes=IntAttr(span))
-
-    def _with(self, **parts: Attribute) -> "SlabLayoutAttr":
-        """The layout with these parameters, and its own for the others."""
-        names = [name for name, _ in self.get_irdl_definition().parameters]
-        own = dict(zip(names, self.parameters, strict=True))
-        return SlabLayoutAttr.new([*{**own, **parts}.values()])
+        return _with(self, inner=IntAttr(inner), swizzle_bytes=IntAttr(span))
 
     def get_affine_map(self) -> AffineMap:
         raise ValueError("where an element lies follows from the slab's shape too: ask `offset`")
@@ -272,6 +266,14 @@ def _commas(values: ArrayAttr[IntAttr]) -> str:
 
 
 # A kernel has few layouts and types of memory, and each pass asks for the same offsets.
+
+
+@lru_cache(maxsize=1 << 12)
+def _with(layout: SlabLayoutAttr, **parts: Attribute) -> SlabLayoutAttr:
+    """The layout with these parameters, and its own for the others."""
+    names = [name for name, _ in SlabLayoutAttr.get_irdl_definition().parameters]
+    own = dict(zip(names, layout.parameters, strict=True))
+    return SlabLayoutAttr.new([*{**own, **parts}.values()])
 
 
 @lru_cache(maxsize=1 << 14)

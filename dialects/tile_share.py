@@ -26,6 +26,7 @@ from tilewright.dialects.axes import (
     Access,
     canonical_access,
     extent_of,
+    map_attr,
     range_of_value,
     verify_subscripts,
 )
@@ -66,7 +67,7 @@ class ShareOp(IRDLOperation, MeetingOp):
         map, indices = canonical_access(*subscripts)
         super().__init__(
             operands=[value, indices],
-            properties={"map": AffineMapAttr(map)},
+            properties={"map": map_attr(map)},
             result_types=[slab],
         )
 

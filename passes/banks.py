@@ -9,6 +9,7 @@ Programming Guide, shared memory). Without conflicts a phase takes one. Whether 
 may share that one is a constant, which a GPU tells (`MERGED_PHASES`).
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 BANKS = 32
@@ -36,5 +37,4 @@ def phase_wavefronts(addresses: Sequence[int], size: int) -> int:
         for address in addresses
         for byte in range(0, max(size, BANK_BYTES), BANK_BYTES)
     }
-    banks = [word % BANKS for word in words]
-    return max(banks.count(bank) for bank in set(banks))
+    return max(Counter([word % BANKS for word in words]).values())

@@ -9,7 +9,8 @@ does not name: addresses, loop bounds, temporaries. NVRTC may do better (it comp
 cheap) or worse (it hoists loads): only its own report is exact.
 """
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from xdsl.dialects import arith
@@ -45,15 +46,28 @@ class _Pressure:
         ops = list(block.ops)
         done = _where_done(ops)
         last_use = _last_uses(ops, done)
-        live: set[SSAValue] = {argument for argument in block.args if argument in last_use}
-        most = self._size(live)
+        ended = defaultdict[int, int](int)
+        """Registers of values that live no longer than to a position."""
+        live = most = self._begun(block.args, last_use, ended)
         for position, op in enumerate(ops):
-            most = max(most, self._size(live) + self._inside(op))
+            most = max(most, live + self._inside(op))
             if done[position] == position:
-                live.update(result for result in op.results if result in last_use)
-            most = max(most, self._size(live))
-            live = {value for value in live if last_use[value] > position}
+                live += self._begun(op.results, last_use, ended)
+            most = max(most, live)
+            live -= ended[position]
         return most
+
+    def _begun(
+        self,
+        values: Sequence[SSAValue],
+        last_use: Mapping[SSAValue, int],
+        ended: defaultdict[int, int],
+    ) -> int:
+        """What those of `values` that are used take from now on."""
+        begun = [(last_use[value], self._of_value(value)) for value in values if value in last_use]
+        for last, registers in begun:
+            ended[last] += registers
+        return sum(registers for _, registers in begun)
 
     def _inside(self, op: Operation) -> int:
         """What the bodies of `op` take; loops of Loop IR hold what they join while they run."""

@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects import loop, tile
 from tilewright.dialects.tile_axes import Level
 from tilewright.passes.effects import is_pure
+from tilewright.passes.remembered import remembered
 
 
 class Run(NamedTuple):
@@ -19,6 +20,9 @@ class Run(NamedTuple):
 
     axes: Sequence[SSAValue]
     ops: list[Operation]
+
+
+_NONE = frozenset[SSAValue]()
 
 
 class RegisterAxes:
@@ -36,7 +40,8 @@ class RegisterAxes:
 
     def of(self, values: Iterable[SSAValue]) -> frozenset[SSAValue]:
         """The register axes that any of `values` depends on."""
-        return frozenset[SSAValue]().union(*(self.dependence.get(v, frozenset()) for v in values))
+        found = {axes for value in values if (axes := self.dependence.get(value))}
+        return _NONE.union(*found) if len(found) != 1 else found.pop()
 
     def ordered(self, axes: frozenset[SSAValue]) -> Sequence[SSAValue]:
         """`axes` in the order of the launch."""
@@ -70,8 +75,8 @@ class RegisterAxes:
         for op in block.ops:
             for inner in (inner for region in op.regions for inner in region.blocks):
                 self._visit(inner)
-            for result in op.results:
-                self.dependence[result] = self._depends(op)
+            if op.results and (axes := self._depends(op)):
+                self.dependence.update(dict.fromkeys(op.results, axes))
 
     def _depends(self, op: Operation) -> frozenset[SSAValue]:
         match op:
@@ -80,9 +85,15 @@ class RegisterAxes:
             case tile.CombineOp():
                 return self.of(op.operands) - frozenset(op.axes)
             case tile.ShareOp():
-                return frozenset()
+                return _NONE
             case _:
                 return self.of(op.operands)
+
+
+@remembered
+def register_axes(launch: tile.LaunchOp) -> RegisterAxes:
+    """The register axes of a launch, which is not changed while they are looked at."""
+    return RegisterAxes(launch)
 
 
 def _is_alone(op: Operation) -> bool:

@@ -6,46 +6,79 @@ ask for all that he needs:
     @remembered
     def conflicts_of(launch: tile.LaunchOp) -> SlabConflicts: ...
 
-    with unchanged():
-        conflicts_of(launch)
-        conflicts_of(launch)  # what was found before
+    with Memory() as memory:
+        with unchanged(memory):
+            conflicts_of(launch)
+            conflicts_of(launch)  # what was found before
 
 Elsewhere it is found anew each time: who changes ops need not know who looked at them.
 """
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from xdsl.ir import Operation
 
 Found = TypeVar("Found")
+Asked = ParamSpec("Asked")
 Op = TypeVar("Op", bound=Operation)
 
-_found: ContextVar[dict[Any, Any] | None] = ContextVar("found", default=None)
+
+class Memory(ExitStack):
+    """What has been found out about ops, until it is closed; what is `held` is left then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[Any, Any] = {}
+
+
+_memory: ContextVar[Memory | None] = ContextVar("memory", default=None)
 
 
 @contextmanager
-def unchanged() -> Generator[None]:
-    """Inside, no op changes that has been asked about; new ones may be made."""
-    token = _found.set({})
+def unchanged(memory: Memory) -> Generator[None]:
+    """
+    Inside, no op changes that is asked about later, nor has one changed that `memory` knows; new
+    ones may be made.
+    """
+    token = _memory.set(memory)
     try:
         yield
     finally:
-        _found.reset(token)
+        _memory.reset(token)
 
 
-def remembered(find: Callable[[Op], Found]) -> Callable[[Op], Found]:
-    """`find`, which inside `unchanged` is called once for each op."""
+def remembered(find: Callable[Asked, Found]) -> Callable[Asked, Found]:
+    """`find`, which inside `unchanged` is called once for each op, and what else it is given."""
 
     @wraps(find)
-    def found(op: Op) -> Found:
-        if (known := _found.get()) is None:
-            return find(op)
-        if (find, op) not in known:
-            known[find, op] = find(op)
-        return known[find, op]
+    def found(*asked: Asked.args, **more: Asked.kwargs) -> Found:
+        if (memory := _memory.get()) is None:
+            return find(*asked, **more)
+        key = find, asked, *more.items()
+        if key not in memory.found:
+            memory.found[key] = find(*asked, **more)
+        return memory.found[key]
 
     return found
+
+
+def held(
+    find: Callable[[Op], AbstractContextManager[Found]],
+) -> Callable[[Op], AbstractContextManager[Found]]:
+    """`find`, which inside `unchanged` is entered once for each op, and left with the memory."""
+
+    @contextmanager
+    def found(op: Op) -> Generator[Found]:
+        if (memory := _memory.get()) is None:
+            with find(op) as value:
+                yield value
+            return
+        if (find, op) not in memory.found:
+            memory.found[find, op] = memory.enter_context(find(op))
+        yield memory.found[find, op]
+
+    return wraps(find)(found)

@@ -6,6 +6,7 @@ The model (`banks.py`) is exact for the warp that `warp_addresses.py` looks at.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from tilewright.dialects.target import WARP_SIZE
@@ -32,7 +33,8 @@ def wavefronts(access: Access, threads: int, layout: SlabLayoutAttr | None = Non
     return wavefronts_at(warp_addresses(access, threads, layout), access.num_bytes)
 
 
-def wavefronts_at(addresses: Sequence[int | None], size: int) -> Wavefronts:
+@lru_cache(maxsize=1 << 12)  # slabs are read in the same ways again and again
+def wavefronts_at(addresses: tuple[int | None, ...], size: int) -> Wavefronts:
     """The wavefronts where each lane accesses `size` bytes at its address, if it has one."""
     lanes_at_once = lanes_per_phase(size)
     at_most = min(MERGED_PHASES * lanes_at_once, WARP_SIZE)

@@ -13,13 +13,16 @@ not go on in the next row of an array, and if its mask holds for all of its elem
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
+from typing import NamedTuple
 
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import range_of_value
-from tilewright.dialects.index import Ranges, Sum, sum_of
+from tilewright.dialects.index import Range, Ranges, Sum, sum_of
 from tilewright.dialects.target import VECTOR_BYTES
 from tilewright.dialects.tile import SlabLayoutAttr, layout_of
 from tilewright.dialects.types import memref_type, size_of
@@ -40,48 +43,68 @@ def vector_width(
     The most elements along `axis`, of `extent` steps, that one instruction moves; 1 for none. The
     memory may be looked at in another `layout`.
     """
-    type, indices = memref_type(op.memref), op.indices
+    if axis not in op.indices:
+        return 1
+    place = _Affine.of(op.map.data, op.indices, axis)
+    mask = None if op.mask is None else _Affine.of(op.mask.data, op.mask_operands, axis)
+    type = memref_type(op.memref)
+    return _width(place, mask, extent, type, layout or layout_of(type))
+
+
+class _Affine(NamedTuple):
+    """Expressions, which of their dimensions are an axis, and the ranges of all."""
+
+    exprs: tuple[AffineExpr, ...]
+    dims: frozenset[int]
+    ranges: tuple[Range | None, ...]
+
+    @staticmethod
+    def of(map: AffineMap, operands: Sequence[SSAValue], axis: SSAValue) -> "_Affine":
+        """The results of a map of `operands`."""
+        ranges = tuple([range_of_value(operand) for operand in operands])
+        return _Affine(map.results, frozenset(_dims(axis, operands)), ranges)
+
+
+@lru_cache(maxsize=1 << 12)  # the same accesses are looked at by one pass after the other
+def _width(
+    place: _Affine, mask: _Affine | None, extent: int, type: MemRefType, layout: SlabLayoutAttr
+) -> int:
     vectors = vectors_of(size_of(type.element_type))
     widths = [width for width in vectors if extent % width == 0 and extent >= width]
-    if not widths or axis not in indices:
+    row = place.exprs[layout.innermost(type)]
+    if not widths or place.dims.isdisjoint(row.used_dims()):
+        return 1  # most axes do not step along the innermost one: what is cheap is asked first
+    if (in_row := _start(row, place)) is None:
         return 1
-    subscripts, layout = op.map.data.results, layout or layout_of(type)
-    # most axes do not step along the innermost one: what is cheap to ask is asked first
-    row, dims = subscripts[layout.innermost(type)], _dims(axis, indices)
-    if dims.isdisjoint(row.used_dims()):
-        return 1
-    ranges = [range_of_value(index) for index in indices]
-    if (in_row := _start(row, dims, ranges)) is None:
-        return 1
-    if (start := _start(layout.offset(subscripts, type), dims, ranges)) is None:
+    if (start := _start(layout.offset(place.exprs, type), place)) is None:
         return 1
     begin = (w for w in widths if _divides(in_row, w) and _divides(start, w))
-    return next((w for w in begin if _is_masked_as_one(op, axis, w)), 1)
+    return next((w for w in begin if mask is None or _holds_as_one(mask, w)), 1)
 
 
 def _dims(axis: SSAValue, operands: Sequence[SSAValue]) -> set[int]:
     return {at for at, operand in enumerate(operands) if operand is axis}
 
 
-def _start(offset: AffineExpr, dims: AbstractSet[int], ranges: Ranges) -> Sum | None:
-    """Where vectors along the axis of `dims` begin, if its steps are to neighbours."""
-    found = _without(offset, dims, ranges)
+def _start(offset: AffineExpr, place: _Affine) -> Sum | None:
+    """Where vectors along the axis begin, if its steps are to neighbours."""
+    found = _without(offset, place.dims, place.ranges)
     return found[1] if found is not None and found[0] == 1 else None
-
-
-def _is_masked_as_one(op: loop.LoadOp | loop.StoreOp, axis: SSAValue, width: int) -> bool:
-    if op.mask is None:
-        return True
-    operands = op.mask_operands
-    return all(holds_for_all_or_none(m, operands, axis, width) for m in op.mask.data.results)
 
 
 def holds_for_all_or_none(
     mask: AffineExpr, operands: Sequence[SSAValue], axis: SSAValue, width: int
 ) -> bool:
     """Whether `width` steps of `axis`, from a multiple of it on, are all in the mask or none is."""
-    ranges = [range_of_value(operand) for operand in operands]
-    found = _without(mask, _dims(axis, operands), ranges)
+    return _holds_as_one(_Affine.of(AffineMap(len(operands), 0, (mask,)), operands, axis), width)
+
+
+def _holds_as_one(mask: _Affine, width: int) -> bool:
+    return all(_is_as_one(_without(e, mask.dims, mask.ranges), width) for e in mask.exprs)
+
+
+def _is_as_one(found: tuple[int, Sum] | None, width: int) -> bool:
+    """Whether what is `found` of a condition holds for vectors of `width` or for none of it."""
     if found is None:
         return False
     coefficient, rest = found

@@ -7,15 +7,19 @@ warps and steps shift them. Layouts have their part in them: order, padding, swi
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from math import prod
+from typing import NamedTuple
 
 from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.target import WARP_SIZE
+from tilewright.dialects.tile_axes import AxisAttr
 from tilewright.dialects.tile_layout import SlabLayoutAttr, layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.affine_values import values_at
@@ -24,7 +28,7 @@ from tilewright.passes.memory_access import Access
 
 def warp_addresses(
     access: Access, threads: int, layout: SlabLayoutAttr | None = None
-) -> list[int | None]:
+) -> tuple[int | None, ...]:
     """
     For each lane the first byte that it accesses, from the start of the memref; None for a lane
     that masks and conditions keep from it. Where they keep all lanes from it they do not count:
@@ -33,16 +37,37 @@ def warp_addresses(
     type, lanes = memref_type(access.memref), min(threads, WARP_SIZE)
     layout, size = layout or layout_of(type), size_of(type.element_type)
     offset = layout.offset(access.map.data.results, type)
-    (offsets,) = _at_lanes([offset], access.indices, lanes)
+    places = _Expressions((offset,), _indices(access.indices, lanes), lanes)
+    guards = (_Expressions(exprs, _indices(on, lanes), lanes) for exprs, on in _guards(access))
+    return _addresses(places, tuple(guards), layout, size)
+
+
+class _Expressions(NamedTuple):
+    """Expressions, and the index that each of their dimensions is for each lane."""
+
+    exprs: tuple[AffineExpr, ...]
+    indices: tuple[Sequence[int], ...]
+    lanes: int
+
+    def values(self) -> list[Sequence[int]]:
+        """What each expression is for each lane."""
+        return [values_at(expr, self.indices, self.lanes) for expr in self.exprs]
+
+
+@lru_cache(maxsize=1 << 12)  # slabs are read in the same ways again and again
+def _addresses(
+    places: _Expressions, guards: tuple[_Expressions, ...], layout: SlabLayoutAttr, size: int
+) -> tuple[int | None, ...]:
+    (offsets,) = places.values()
     addresses = [layout.swizzled(offset * size) for offset in offsets]
-    guards = [values for guard in _guards(access) for values in _at_lanes(*guard, lanes)]
-    acts = [all(value >= 0 for value in values) for values in zip(*guards, strict=True)]
+    conditions = [values for guard in guards for values in guard.values()]
+    acts = [all(value >= 0 for value in values) for values in zip(*conditions, strict=True)]
     if not any(acts):
-        return [*addresses]
-    return [at if act else None for at, act in zip(addresses, acts, strict=True)]
+        return (*addresses,)
+    return tuple([at if act else None for at, act in zip(addresses, acts, strict=True)])
 
 
-def _guards(access: Access) -> Iterator[tuple[Sequence[AffineExpr], Sequence[SSAValue]]]:
+def _guards(access: Access) -> Iterator[tuple[tuple[AffineExpr, ...], Sequence[SSAValue]]]:
     """The mask of an access and the conditions around it: expressions that must not be negative."""
     if access.op.mask is not None and access.heeds_mask:
         yield access.op.mask.data.results, access.op.mask_operands
@@ -54,32 +79,39 @@ def _guards(access: Access) -> Iterator[tuple[Sequence[AffineExpr], Sequence[SSA
         inner = outer
 
 
-def _at_lanes(
-    exprs: Sequence[AffineExpr], operands: Sequence[SSAValue], lanes: int
-) -> list[Sequence[int]]:
-    """What each expression is for each lane."""
-    dims = [_index(operand, lanes) for operand in operands]
-    return [values_at(expr, dims, lanes) for expr in exprs]
+def _indices(values: Sequence[SSAValue], lanes: int) -> tuple[Sequence[int], ...]:
+    """What each index is for each lane."""
+    return tuple([_index(value, lanes) for value in values])
 
 
 def _index(value: SSAValue, lanes: int) -> Sequence[int]:
     """The index for each lane: thread axes and ids say who it is, all else starts at 0."""
+    if isinstance(value, BlockArgument):
+        launch = tile.launch_of(value)
+        return _same(0, lanes) if launch is None else _along(launch.axes, value.index, lanes)
     match value.owner:
         case kernel.ThreadIdOp():
             return range(lanes)
         case kernel.IndexOp() as op:
-            (index,) = _at_lanes(op.map.data.results, op.indices, lanes)
-            return index
+            map = op.map.data
+            (index,) = _Expressions(map.results, _indices(op.indices, lanes), lanes).values()
+            return tuple(index)
         case ConstantOp(value=IntegerAttr() as constant):
-            return [constant.value.data] * lanes
+            return _same(constant.value.data, lanes)
         case _:
-            return _thread_axis(value, lanes)
+            return _same(0, lanes)
 
 
-def _thread_axis(value: SSAValue, lanes: int) -> Sequence[int]:
-    launch, threads = tile.launch_of(value), 1
-    for axis in reversed(launch.thread_axes() if launch is not None else []):
-        if axis.value is value:
-            return [lane // threads % axis.extent for lane in range(lanes)]
-        threads *= axis.extent
-    return [0] * lanes
+@lru_cache(maxsize=1 << 10)
+def _same(index: int, lanes: int) -> Sequence[int]:
+    return (index,) * lanes
+
+
+@lru_cache(maxsize=1 << 10)
+def _along(axes: ArrayAttr[AxisAttr], at: int, lanes: int) -> Sequence[int]:
+    """Where each lane is along one of the axes of a launch."""
+    if not axes.data[at].level.data.is_thread:
+        return _same(0, lanes)
+    faster = [axis for axis in axes.data[at + 1 :] if axis.level.data.is_thread]
+    threads, extent = prod(axis.extent.data for axis in faster), axes.data[at].extent.data
+    return tuple([lane // threads % extent for lane in range(lanes)])

@@ -85,7 +85,7 @@ class ChunkMatmulKPass(SchedulingPass):
             whole = chunked(op, self.bk)
             rewriter.replace(op, whole)
             leave_out_masked_steps(whole)
-        simplify_accesses(launch)
+            simplify_accesses(whole)
 
 
 def _unchunked(launch: tile.LaunchOp) -> list[loop.ReduceOp]:

@@ -21,17 +21,21 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.chunks import nested_chunk
 from tilewright.passes.index_sources import index_sources
+from tilewright.passes.remembered import remembered
 
 NO_CONTRACTION = "no contraction: no loads of which one varies with m and another with n"
 """Why a launch without any is left alone."""
 
 
+@remembered
 def contracting_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
     """The contractions of the launch that have steps, in order."""
     rows, columns = (
         {axis.value for axis in launch.bound_axes() if axis.role is role}
         for role in (Role.M, Role.N)
     )
+    if not rows or not columns:
+        return []
     reductions = [op for op in ops_in(launch) if isinstance(op, loop.ReduceOp)]
     chunks = {nested_chunk(op) for op in reductions}
     return [op for op in reductions if op not in chunks and _contracts(op, rows, columns)]

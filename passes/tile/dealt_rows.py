@@ -27,15 +27,27 @@ from tilewright.passes.tile.slab_conflicts import SlabConflicts, Traffic
 
 def deal_rows(conflicts: SlabConflicts) -> None:
     """Deal out the rows of each slab that is read faster so, whether it will be padded or not."""
-    for stage in conflicts.stages:
-        if stage.layout != SlabLayoutAttr.get():
-            continue
-        for piles in dict.fromkeys(_rows_side_by_side(stage, conflicts)):
-            dealt = stage.layout.with_deal(piles)
-            if _clocks(conflicts, stage, dealt) < _clocks(conflicts, stage, stage.layout):
-                type = with_layout(memref_type(stage.slab), dealt)
-                Rewriter.replace_value_with_new_type(stage.slab, type)
-                break
+    for stage, dealt in dealt_rows(conflicts).items():
+        Rewriter.replace_value_with_new_type(
+            stage.slab, with_layout(memref_type(stage.slab), dealt)
+        )
+
+
+def dealt_rows(conflicts: SlabConflicts) -> dict[tile.StageOp, SlabLayoutAttr]:
+    """The layouts of the slabs whose rows are to be dealt out."""
+    found = ((stage, _dealt(stage, conflicts)) for stage in conflicts.stages)
+    return {stage: dealt for stage, dealt in found if dealt is not None}
+
+
+def _dealt(stage: tile.StageOp, conflicts: SlabConflicts) -> SlabLayoutAttr | None:
+    """The first layout in piles with which a slab is read faster."""
+    if stage.layout != SlabLayoutAttr.get():
+        return None
+    for piles in dict.fromkeys(_rows_side_by_side(stage, conflicts)):
+        dealt = stage.layout.with_deal(piles)
+        if _clocks(conflicts, stage, dealt) < _clocks(conflicts, stage, stage.layout):
+            return dealt
+    return None
 
 
 def _clocks(conflicts: SlabConflicts, stage: tile.StageOp, layout: SlabLayoutAttr) -> float:

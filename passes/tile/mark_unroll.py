@@ -31,7 +31,7 @@ from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.instruction_costs import instructions
-from tilewright.passes.register_axes import RegisterAxes
+from tilewright.passes.register_axes import RegisterAxes, register_axes
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 from tilewright.passes.tile.slab_conflicts import steps_around
 from tilewright.passes.tile.unrolling import USUAL_LIMIT
@@ -70,7 +70,7 @@ class MarkUnrollPass(SchedulingPass):
         """At first the usual limit, then those with which other loops are unrolled."""
         first, *others = _LIMITS
         yield replace(self, limit=first)
-        registers = RegisterAxes(launch)
+        registers = register_axes(launch)
         known = [_small_loops(launch, first, registers)]
         for limit in others:
             if (found := _small_loops(launch, limit, registers)) not in known:
@@ -83,7 +83,7 @@ class MarkUnrollPass(SchedulingPass):
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         assert self.limit is not None
-        for op in _small_loops(launch, self.limit, RegisterAxes(launch)):
+        for op in _small_loops(launch, self.limit, register_axes(launch)):
             op.unroll = UnitAttr()
             rewriter.notify_op_modified(op)
 

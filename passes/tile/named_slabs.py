@@ -10,8 +10,10 @@ from tilewright.dialects import tile
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.tile_layout import with_layout
 from tilewright.dialects.types import memref_type
+from tilewright.passes.remembered import remembered
 
 
+@remembered
 def named_slabs(launch: tile.LaunchOp) -> dict[str, tile.StageOp]:
     """The stages of a launch by the names of their slabs, in order."""
     found: dict[str, tile.StageOp] = {}

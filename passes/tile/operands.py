@@ -19,6 +19,7 @@ from xdsl.utils.str_enum import StrEnum
 from tilewright.dialects import loop, tile
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.loop.fuse_rows import MOST_ROW_BYTES
+from tilewright.passes.remembered import held
 from tilewright.passes.tile.block_values import BlockValues
 from tilewright.passes.tile.held_values import HeldValues
 from tilewright.passes.tile.reuse import Place, Reuse, is_in
@@ -67,6 +68,7 @@ class Operand(NamedTuple):
         return list(dict.fromkeys(place.slab for place in self.places[kind]))
 
 
+@held
 @contextmanager
 def operands_of(launch: tile.LaunchOp) -> Generator[list[Operand]]:
     """The operands of a launch; slabs that are not in it after the block are forgotten."""

@@ -39,10 +39,10 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.tile_axes import Level
 from tilewright.passes.tile.access_clocks import access_clocks, reads_freely
 from tilewright.passes.tile.arranged_axes import bind_registers, bind_threads, keep_registers
-from tilewright.passes.tile.dealt_rows import deal_rows
+from tilewright.passes.tile.dealt_rows import deal_rows, dealt_rows
 from tilewright.passes.tile.rebind import Rebinding
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
-from tilewright.passes.tile.slab_conflicts import SlabConflicts
+from tilewright.passes.tile.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.tile.tile_arrangements import height_in_order, side_by_side, warp_heights
 from tilewright.passes.tile.tile_sides import Side, sides_of
 from tilewright.passes.trace import Rule
@@ -91,7 +91,7 @@ class PermuteRegisterTilePass(SchedulingPass):
             return choice._cost(launch, m, n)
 
         is_as_before = launch.thread_axes()[-1] == n.thread  # and need not be tried
-        if not (is_as_before and reads_freely(SlabConflicts(launch))):
+        if not (is_as_before and reads_freely(conflicts_of(launch))):
             best = min(usual[:_COMPARED], key=cost)
             if cost(best).has_conflicts and not (m.joined or n.joined):
                 warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
@@ -101,10 +101,13 @@ class PermuteRegisterTilePass(SchedulingPass):
 
     def _cost(self, launch: tile.LaunchOp, m: Side, n: Side) -> "_Cost":
         """What the threads would do to the slabs."""
-        new = self._arranged(launch, m, n)
+        rebinding = self._rebinding(launch, m, n)
+        if rebinding.keeps_all(launch) and not dealt_rows(conflicts_of(launch)):
+            return _Cost.of(conflicts_of(launch))
+        new = rebinding.rebound(launch)
         conflicts = SlabConflicts(new)
         deal_rows(conflicts)
-        cost = _Cost(not reads_freely(conflicts), access_clocks(conflicts))
+        cost = _Cost.of(conflicts)
         new.erase()
         return cost
 
@@ -135,11 +138,16 @@ class PermuteRegisterTilePass(SchedulingPass):
         return [(m, self.vm), (n, self.vn)]
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        new = self._arranged(launch, *sides_of(launch))
+        rebinding = self._rebinding(launch, *sides_of(launch))
+        if rebinding.keeps_all(launch):
+            deal_rows(conflicts_of(launch))
+            rewriter.notify_op_modified(launch)
+            return
+        new = rebinding.rebound(launch)
         deal_rows(SlabConflicts(new))
         rewriter.replace(launch, new)
 
-    def _arranged(self, launch: tile.LaunchOp, m: Side, n: Side) -> tile.LaunchOp:
+    def _rebinding(self, launch: tile.LaunchOp, m: Side, n: Side) -> Rebinding:
         assert self.lanes_m is not None
         assert self.fastest is not None
         rebinding, sides = Rebinding(), {axis for side in (m, n) for axis in side.axes}
@@ -154,7 +162,7 @@ class PermuteRegisterTilePass(SchedulingPass):
                 keep_registers(rebinding, side, threads[side.role])
             else:
                 bind_registers(rebinding, side, vector, threads[side.role])
-        return rebinding.rebound(launch)
+        return rebinding
 
 
 class _Cost(NamedTuple):
@@ -162,3 +170,8 @@ class _Cost(NamedTuple):
 
     has_conflicts: bool
     clocks: float
+
+    @staticmethod
+    def of(conflicts: SlabConflicts) -> "_Cost":
+        """What the threads of a launch do."""
+        return _Cost(not reads_freely(conflicts), access_clocks(conflicts))

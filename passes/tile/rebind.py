@@ -11,12 +11,12 @@ from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, BlockArgument, Operation, Region
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Access, Role
-from tilewright.dialects.index import delinearize
+from tilewright.dialects.index import Range, delinearize, simplify
 from tilewright.dialects.tile_axes import Axis, AxisAttr, Level
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.substitution import Substitution
@@ -70,6 +70,26 @@ class Rebinding:
         hint = axis.value.name_hint
         self.add(NewAxis(hint or axis.role, axis.level, axis.extent, axis.role))
         self.substitution.values[axis.value] = self.body.args[-1]
+
+    def keeps_all(self, launch: tile.LaunchOp) -> bool:
+        """Whether nothing changes: each axis becomes one like it in its place."""
+        if tuple(self.axes) != launch.axes.data or self.substitution.bounds:
+            return False
+        return all(self._keeps(axis) for axis in launch.body.block.args)
+
+    def _keeps(self, axis: BlockArgument) -> bool:
+        """Whether the new axis at the place of `axis`, which is like it, alone stands for it."""
+        new, substitution = self.body.args[axis.index], self.substitution
+        index, _ = substitution.indices.get(axis, (None, ()))
+        if new.name_hint != axis.name_hint or substitution.parts.get(axis, [new]) != [new]:
+            return False
+        if index is None:
+            return substitution.values.get(axis) is new
+        return simplify(index, self._ranges) == AffineDimExpr(axis.index)
+
+    @property
+    def _ranges(self) -> list[Range]:
+        return [Range.extent(axis.extent.data) for axis in self.axes]
 
     def rebound(
         self,

@@ -209,8 +209,9 @@ class RegisterTilePass(SchedulingPass):
             new.min_blocks = IntegerAttr(self.min_blocks, i64)
         if (self.fk or 1) > 1:
             for op in innermost(new):
-                rewriter.replace(op, chunked(op, self.fk or 1, ("ki", "kv")))
-            simplify_accesses(new)
+                whole = chunked(op, self.fk or 1, ("ki", "kv"))
+                rewriter.replace(op, whole)
+                simplify_accesses(whole)
 
 
 def _given_or(value: int | None, usual: Sequence[int]) -> Sequence[int]:

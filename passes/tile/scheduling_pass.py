@@ -17,6 +17,7 @@ What was done is added to the kernel's `schedule`; a step that no plan foresaw e
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from itertools import chain
 from typing import ClassVar, Self
 
@@ -35,9 +36,9 @@ from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.pipeline_string import configure, without_quotes
 from tilewright.passes.refusal import refused
-from tilewright.passes.remembered import unchanged
+from tilewright.passes.remembered import Memory, unchanged
 from tilewright.passes.tile.plan_errors import blamed_on_plan
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.trace import Rule, is_listening, rewriting, skipped
 
 LEFT_OUT = "its plan does without"
 """Why a kernel with a plan is left alone by what the plan does not name, or not any more."""
@@ -81,7 +82,7 @@ class SchedulingPass(ModulePass, ABC):
 
     @abstractmethod
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Do it, with these values."""
+        """Do it, with these values. What is `remembered` of the launch is asked for at first."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each launch of the module."""
@@ -100,8 +101,7 @@ class SchedulingPass(ModulePass, ABC):
 
     def options(self) -> dict[str, ParameterListType]:
         """What is given, the target aside."""
-        given = self.spec().normalize_parameter_names().parameters
-        return {name: value for name, value in given.items() if name != "target"}
+        return dict(_options(self))
 
     def completed(
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
@@ -112,6 +112,12 @@ class SchedulingPass(ModulePass, ABC):
     def step(self) -> str:
         """The pass with its options as part of a pipeline."""
         return without_quotes(str(replace(self, target=DEFAULT_TARGET)))
+
+
+@lru_cache(maxsize=1 << 12)  # choices are compared with plans again and again
+def _options(step: SchedulingPass) -> Mapping[str, ParameterListType]:
+    given = step.spec().normalize_parameter_names().parameters
+    return {name: value for name, value in given.items() if name != "target"}
 
 
 class _ScheduleLaunch(RewritePattern):
@@ -126,28 +132,38 @@ class _ScheduleLaunch(RewritePattern):
         kernel = launch.parent_op()
         assert isinstance(kernel, loop.KernelOp)
         step = self.step
-        with unchanged():
-            chosen = step.legal(launch) or _chosen(step, launch, kernel)
-        if isinstance(chosen, str):
-            skipped(step.RULE, kernel, chosen)
-            return
-        carry_out(chosen, launch, rewriter)
+        is_planned = kernel.plan is None or step.name in kernel.plan.data or step.options()
+        if not is_planned and not is_listening():
+            return  # nobody asks whether there would be anything to do
+        with Memory() as memory:
+            with unchanged(memory):
+                chosen = chosen_for(step, launch)
+            if isinstance(chosen, str):
+                skipped(step.RULE, kernel, chosen)
+                return
+            carry_out(chosen, launch, rewriter, memory)
 
 
-def carry_out(chosen: SchedulingPass, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-    """Do what was decided, and write it down."""
+def carry_out(
+    chosen: SchedulingPass,
+    launch: tile.LaunchOp,
+    rewriter: PatternRewriter,
+    memory: Memory | None = None,
+) -> None:
+    """Do what was decided with what is in `memory`, and write it down."""
     kernel = launch.kernel
     with rewriting(chosen.RULE, kernel):
-        chosen.rewrite(launch, rewriter)
+        with memory or Memory() as known, unchanged(known):
+            chosen.rewrite(launch, rewriter)
     rewriter.notify_op_modified(kernel)
     record(kernel, chosen.step())
 
 
-def _chosen(
-    step: SchedulingPass, launch: tile.LaunchOp, kernel: loop.KernelOp
-) -> SchedulingPass | str:
-    """The pass with its options, or why the launch is left alone."""
-    given = step.options()
+def chosen_for(step: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass | str:
+    """The pass with its options, or why the launch is left alone; it is no longer planned then."""
+    if (reason := step.legal(launch)) is not None:
+        return reason
+    kernel, given = launch.kernel, step.options()
     with blamed_on_plan(kernel):
         planned = take_planned(kernel, step.name)
     if planned is None and kernel.plan is not None and not given:
@@ -169,7 +185,7 @@ def decided(
     if not options and (reason := step.worthless(launch)) is not None:
         return reason
     is_open = any(field.name not in options for field in fields(step) if field.name != "target")
-    asked = _configured(step, options)
+    asked = _configured(step, options) if options else step
     choices = iter(asked.choices(launch)) if is_open else iter(())
     best = next(choices, None)
     if not options:
@@ -190,7 +206,8 @@ def _completed(
 ) -> SchedulingPass:
     """The best choice with these options in the place of its own; an error if that cannot be."""
     guess = {} if best is None else best.options()
-    chosen = _configured(asked, asked.completed(guess, dict(options)))
+    complete = asked.completed(guess, dict(options))
+    chosen = asked if complete == options else _configured(asked, complete)
     if (reason := chosen.impossible(launch)) is not None:
         name = launch.kernel.sym_name.data
         raise refused(launch, f"cannot do '{chosen.step()}' in @{name}: {reason}")

@@ -19,13 +19,15 @@ from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport, layout_of
 from tilewright.dialects.types import memref_of, memref_type, size_of
 from tilewright.passes.block_joins import joined_axes
-from tilewright.passes.register_axes import RegisterAxes
+from tilewright.passes.register_axes import RegisterAxes, register_axes
+from tilewright.passes.remembered import remembered
 from tilewright.passes.thread_joins import ThreadJoin, join_across
 
 MBARRIER_BYTES = 8
 """One that says that a slot is full, one that it is empty, for each slot that TMA fills."""
 
 
+@remembered
 def shared_bytes(launch: tile.LaunchOp) -> int:
     """The bytes that a block takes; what aligning its arrays may cost is not in it."""
     ops = ops_in(launch)
@@ -89,7 +91,7 @@ def slab_bytes(slab: MemRefType, slots: int = 1) -> int:
 
 
 def _bytes_of_combines(combines: Sequence[tile.CombineOp], launch: tile.LaunchOp) -> int:
-    registers = RegisterAxes(launch)
+    registers = register_axes(launch)
     return sum(_bytes_of_combine(op, launch, registers) for op in combines)
 
 

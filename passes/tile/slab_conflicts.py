@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, tile
@@ -24,7 +24,7 @@ from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.affine_values import values_at
 from tilewright.passes.memory_access import accesses_of
-from tilewright.passes.register_axes import RegisterAxes
+from tilewright.passes.register_axes import register_axes
 from tilewright.passes.remembered import remembered
 from tilewright.passes.shared_banks import Wavefronts, wavefronts, wavefronts_at
 from tilewright.passes.slab_walk import SlabWalk
@@ -81,11 +81,11 @@ class SlabConflicts:
     def __init__(self, launch: tile.LaunchOp):
         self.launch, self.threads = launch, launch.num_threads
         self.warps = -(-self.threads // WARP_SIZE)
-        self.registers = RegisterAxes(launch)
+        self.registers = register_axes(launch)
         self.stages = tile.stages_of(launch)
         self._reads: dict[tuple[tile.StageOp, SlabLayoutAttr], list[Request]] = {}
         self._writes: dict[tuple[tile.StageOp, SlabLayoutAttr], list[Request]] = {}
-        self._alone = {op for op in ops_in(launch) if self._is_done_alone(op)}
+        self._alone = {op for block in self._blocks() for op in self._done_alone(block)}
 
     def traffic(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> Traffic:
         """All that is done to a slab, in its layout or another."""
@@ -118,8 +118,8 @@ class SlabConflicts:
         offset = layout.offset(walk.beginning(AffineExpr.dimension(0)), type)
         lanes = range(min(self.threads, WARP_SIZE, walk.vectors))
         offsets = values_at(offset, [lanes], len(lanes))
-        addresses = [layout.swizzled(at * element) for at in offsets]
-        taken = wavefronts_at(addresses, walk.width * element)
+        addresses = (layout.swizzled(at * element) for at in offsets)
+        taken = wavefronts_at(tuple(addresses), walk.width * element)
         yield Request(walk.width, taken, -(-walk.vectors // taken.lanes))
 
     def _read(self, load: loop.LoadOp, stage: tile.StageOp, layout: SlabLayoutAttr) -> Request:
@@ -138,17 +138,23 @@ class SlabConflicts:
         axes = self.registers.ordered(self.registers.of(op.operands))
         if not axes or any(isinstance(index.owner, Operation) for index in op.indices):
             return 1
-        steps = {axis: self.registers.extents[axis] for axis in axes}
+        steps = {axis: self.registers.extents[axis] for axis in axes if axis in op.indices}
         around = op.parent_op()
         if op in self._alone and isinstance(around, loop.ReduceOp) and will_be_unrolled(around):
             steps[around.axis] = around.axis_extents()[0]
-        return max(vector_width(op, axis, extent, layout) for axis, extent in steps.items())
+        widths = (vector_width(op, axis, extent, layout) for axis, extent in steps.items())
+        return max(widths, default=1)
 
-    def _is_done_alone(self, op: Operation) -> bool:
-        """Whether a nest over register axes does nothing but this load."""
-        if not isinstance(op, loop.LoadOp) or op.parent is None:
-            return False
-        return any(run.ops == [op] for run in self.registers.runs(op.parent))
+    def _blocks(self) -> list[Block]:
+        """The blocks that load anything."""
+        loads = (op for op in ops_in(self.launch) if isinstance(op, loop.LoadOp))
+        return list(dict.fromkeys(load.parent for load in loads if load.parent is not None))
+
+    def _done_alone(self, block: Block) -> Iterator[loop.LoadOp]:
+        """The loads that a nest over register axes does and nothing else."""
+        for run in self.registers.runs(block):
+            if len(run.ops) == 1 and isinstance(run.ops[0], loop.LoadOp):
+                yield run.ops[0]
 
 
 @remembered

@@ -30,6 +30,7 @@ from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.tile_layout import SWIZZLES
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.boxes import find_box
+from tilewright.passes.remembered import remembered
 from tilewright.passes.tile.named_slabs import misnamed, named_slabs, set_layout
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
 from tilewright.passes.tile.slab_conflicts import SlabConflicts, conflicts_of
@@ -86,10 +87,9 @@ class SplitInnerForSwizzlePass(SchedulingPass):
         return reasons[0] if reasons else None
 
     def worthless(self, launch: tile.LaunchOp) -> str | None:
-        boxes, conflicts = _copied_by_tma(named_slabs(launch)), conflicts_of(launch)
-        if not boxes:
+        if not (boxes := _copied_by_tma(named_slabs(launch))):
             return "no slab is copied by TMA; others are better padded (pad-smem)"
-        if not any(_gains(boxes, conflicts, width) for width in SWIZZLES):
+        if not any(_gains(boxes, conflicts_of(launch), width) for width in SWIZZLES):
             return "no slab that TMA copies would be read with fewer bank conflicts"
         return None
 
@@ -129,6 +129,7 @@ def _gains(
     return {name: gain for name, gain in found.items() if gain > 0}
 
 
+@remembered
 def _layout(stage: tile.StageOp, width: int) -> SlabLayoutAttr | str:
     """The slab's layout with spans of so many bytes at most, or why it can have none."""
     type, layout = memref_type(stage.slab), stage.layout

@@ -37,6 +37,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, Role
+from tilewright.dialects.kernel_like import MAX_CLUSTER
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile_axes import AxisAttr, Level
@@ -150,7 +152,18 @@ def _blocks(launch: tile.LaunchOp) -> int:
 
 def _refusal(launch: tile.LaunchOp, factor: int, join: Join) -> str | None:
     """Why blocks cannot join so, or None."""
+    if _joins_surely(launch, factor, join):
+        return None
     return refusal(launch, lambda copy: _split(copy, factor, join))
+
+
+def _joins_surely(launch: tile.LaunchOp, factor: int, join: Join) -> bool:
+    """Whether nothing else is joined, and blocks wait for each other or join but once."""
+    if any(isinstance(op, tile.CombineOp) for op in ops_in(launch)):
+        return False
+    if join is Join.CLUSTER:
+        return factor <= MAX_CLUSTER
+    return join is not Join.ATOMIC and len(_joined_at_once(contracting_reductions(launch))) == 1
 
 
 def _split(launch: tile.LaunchOp, factor: int, join: Join) -> None:

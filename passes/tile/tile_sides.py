@@ -18,6 +18,7 @@ from tilewright.dialects.axes import Role, range_of_value
 from tilewright.dialects.index import sum_of
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_axes import Axis, Level
+from tilewright.passes.remembered import remembered
 
 
 class Side(NamedTuple):
@@ -55,6 +56,7 @@ class Side(NamedTuple):
         return any(not whole <= {*joined} for joined in self.joined)
 
 
+@remembered
 def sides_of(launch: tile.LaunchOp) -> list[Side]:
     """Rows and columns; nothing if the threads of a block are no rectangle of them."""
     threads = launch.thread_axes()

@@ -26,6 +26,7 @@ from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport, TransportAttr
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.boxes import find_box
+from tilewright.passes.remembered import remembered
 from tilewright.passes.tile.named_slabs import misnamed, named_slabs
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.trace import Rule
@@ -57,10 +58,9 @@ class TmaCopyPass(SchedulingPass):
     def legal(self, launch: tile.LaunchOp) -> str | None:
         if not target_named(self.target).has_tma:
             return f"{self.target} has no tensor memory accelerator"
-        stages = named_slabs(launch)
-        if not any(stage.ring is not None for stage in stages.values()):
+        if not any(stage.ring is not None for stage in named_slabs(launch).values()):
             return "no slab has a ring"
-        reasons = {name: _ineligible(stage, launch) for name, stage in stages.items()}
+        reasons = _reasons(launch)
         if all(reason is not None for reason in reasons.values()):
             return "; ".join(f"%{name} {reason}" for name, reason in reasons.items())
         return None
@@ -72,10 +72,10 @@ class TmaCopyPass(SchedulingPass):
         return [replace(self, slabs=names) for names in dict.fromkeys(map(tuple, sets)) if names]
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
-        stages, names = named_slabs(launch), self.slabs or ()
-        if (problem := misnamed(names, stages)) is not None:
+        names = self.slabs or ()
+        if (problem := misnamed(names, named_slabs(launch))) is not None:
             return problem
-        reasons = ((name, _ineligible(stages[name], launch)) for name in names)
+        reasons = ((name, _reasons(launch)[name]) for name in names)
         return next((f"%{name} {reason}" for name, reason in reasons if reason is not None), None)
 
     def worthless(self, launch: tile.LaunchOp) -> str | None:
@@ -91,8 +91,14 @@ class TmaCopyPass(SchedulingPass):
 
 
 def _eligible(launch: tile.LaunchOp) -> Mapping[str, tile.StageOp]:
-    stages = named_slabs(launch).items()
-    return {name: stage for name, stage in stages if _ineligible(stage, launch) is None}
+    stages, reasons = named_slabs(launch), _reasons(launch)
+    return {name: stage for name, stage in stages.items() if reasons[name] is None}
+
+
+@remembered
+def _reasons(launch: tile.LaunchOp) -> Mapping[str, str | None]:
+    """Why it cannot fill each slab, by name; None for those that it can."""
+    return {name: _ineligible(stage, launch) for name, stage in named_slabs(launch).items()}
 
 
 def _ineligible(stage: tile.StageOp, launch: tile.LaunchOp) -> str | None:

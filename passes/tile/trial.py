@@ -6,10 +6,12 @@ before it is taken.
 """
 
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any, Protocol, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import tile
@@ -18,6 +20,7 @@ from tilewright.dialects.target import Target
 from tilewright.passes.live_registers import ALLOWANCE, registers_of
 from tilewright.passes.pipelines import TO_TILE, for_target, passes_of
 from tilewright.passes.tile.register_tile import RegisterTilePass
+from tilewright.passes.tile.scheduling_pass import chosen_for
 from tilewright.passes.trace import listening
 
 
@@ -70,11 +73,15 @@ def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) 
     module, ctx = ModuleOp([kernel]), Context()
     try:
         with listening(None):
-            for step in passes_of(TO_TILE):
-                if step.name not in ("plan-schedules", "tileify"):
-                    for_target(step, target.name).apply(ctx, module)
-                if step.name == RegisterTilePass.name:
-                    break
+            for step in _steps_before(RegisterTilePass.name):
+                for_target(step, target.name).apply(ctx, module)
+            chosen_for(RegisterTilePass(target.name), *tile.launches_of(module))
     except PassFailedException:
         return True
     return False
+
+
+def _steps_before(name: str) -> list[ModulePass]:
+    """The passes that schedule a launch, up to the one of that name."""
+    steps = takewhile(lambda step: step.name != name, passes_of(TO_TILE))
+    return [step for step in steps if step.name not in ("plan-schedules", "tileify")]
