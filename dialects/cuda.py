@@ -7,6 +7,7 @@ expressions (`dialects/cuda_expressions.py`) or names. The names of values becom
 """
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.ir import BlockArgument, Dialect
 from xdsl.irdl import (
@@ -60,6 +61,7 @@ class FuncOp(ThreadFuncOp):
     """
 
     name = "cuda.func"
+    FORM_DECIDES: ClassVar[bool] = False  # it looks at what its body declares, and where
 
     @property
     def tensor_maps(self) -> Sequence[TensorMapType]:
