@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, Region
-from xdsl.irdl import AtLeast, eq, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.irdl import AtLeast, IRDLOperation, eq, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
@@ -32,7 +32,6 @@ from tilewright.dialects.argument_facts import (
     with_alignment,
     with_in_place,
 )
-from tilewright.dialects.form import FormedOp
 from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.dialects.signature import Signature
 from tilewright.errors import UsageError
@@ -54,7 +53,7 @@ class Isolated(IsolatedFromAbove):
         """Of the op alone there is nothing to ask."""
 
 
-class KernelLikeOp(FormedOp, ABC):
+class KernelLikeOp(IRDLOperation, ABC):
     """A kernel: its arguments are first the buffers that it reads, then those that it writes."""
 
     sym_name = prop_def(SymbolNameConstraint())

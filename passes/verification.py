@@ -81,10 +81,15 @@ def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
 def _verify_ops(ops: Iterable[Operation]) -> None:
     """Verify each op, as `Operation.verify` does; what it contains comes before it."""
     for op in ops:
-        for block in [block for region in op.regions for block in region.blocks]:
-            if block.is_empty:
-                block.verify()
+        if op.regions:
+            _verify_empty_blocks(op)
         verify_op(op)
+
+
+def _verify_empty_blocks(op: Operation) -> None:
+    for block in (block for region in op.regions for block in region.blocks):
+        if block.is_empty:
+            block.verify()
 
 
 _MOST_POINTS = 1 << 58
@@ -193,13 +198,14 @@ def _check_region(region: Region, visible: set[SSAValue], walk: Walk) -> None:
         added.extend(block.args)
         visible.update(added)
         for op in block.ops:
-            if not visible.issuperset(op.operands):
+            operands = op._operands  # pyright: ignore[reportPrivateUsage]: without a view of them
+            if not visible.issuperset(operands):
                 _blame_use(op, visible)
             if op.regions:
                 _check_regions(op, visible, walk)
             walk.ops.append(op)
             visible.update(op.results)
-            added.extend(op.results)
+            added += op.results
         visible.difference_update(added)
 
 
@@ -212,9 +218,10 @@ def _blame_use(op: Operation, visible: set[SSAValue]) -> NoReturn:
 
 
 def _strict_dominators(region: Region) -> Iterable[tuple[Block, list[Block]]]:
+    first = region.first_block
+    if first is not None and first.next_block is None:
+        return [(first, [])]
     blocks = list(region.blocks)
-    if len(blocks) == 1:
-        return [(blocks[0], [])]
     info = DominanceInfo(region)
     return [(b, [a for a in blocks if info.strictly_dominates(a, b)]) for b in blocks]
 

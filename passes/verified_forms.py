@@ -65,7 +65,8 @@ def _remember(form: Hashable) -> set[Hashable]:
 
 def _form(op: Operation) -> Hashable:
     """Everything but the op's operands themselves, its place and the contents of its blocks."""
-    operands = [operand.type for operand in op.operands]
+    values = op._operands  # pyright: ignore[reportPrivateUsage]: without a view of them
+    operands = [value.type for value in values]
     results = [result.type for result in op.results]
     properties, attributes = op.properties, op.attributes
     counts = len(operands), len(results), len(properties), len(attributes)
@@ -78,10 +79,12 @@ def _form(op: Operation) -> Hashable:
 
 
 def _place(op: Operation) -> Hashable:
-    """What else decides: surroundings that the kind asks for, and what a last op terminates."""
-    look = _surroundings(type(op))
+    """Surroundings that the kind of `op` asks for, and what `op` ends as the last of its block."""
+    look, is_last = _surroundings(type(op)), op.next_op is None
+    if look is None and not is_last:  # most ops
+        return None
     around = None if look is None else look(op)
-    if op.next_op is not None:
+    if not is_last:
         return around, None
     region = op.parent_region()
     ended = (None, False) if region is None else (type(region.parent), len(region.blocks) > 1)
