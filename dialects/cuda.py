@@ -6,9 +6,9 @@ A statement (`dialects/cuda_statements.py`) is one line or block of the text; it
 expressions (`dialects/cuda_expressions.py`) or names. The names of values become those of the text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from xdsl.ir import BlockArgument, Dialect
+from xdsl.ir import BlockArgument, Dialect, Operation
 from xdsl.irdl import (
     irdl_op_definition,
 )
@@ -73,7 +73,7 @@ class FuncOp(ThreadFuncOp):
     @property
     def static_shared_bytes(self) -> int:
         """The shared memory that the text declares the size of."""
-        return sum(op.num_bytes for op in ops_in(self) if isinstance(op, SharedOp))
+        return _static_bytes(ops_in(self))
 
     @property
     def dynamic_shared_bytes(self) -> int:
@@ -97,13 +97,18 @@ class FuncOp(ThreadFuncOp):
         for map in self.tensor_maps:
             if map.input.data >= len(self.inputs):
                 raise VerifyException(f"{map} is of an input that is not there")
-        if (static := self.static_shared_bytes) > MAX_STATIC_SHARED:
+        declared = ops_in(self)
+        if (static := _static_bytes(declared)) > MAX_STATIC_SHARED:
             raise VerifyException(
                 f"{static} bytes of shared memory; a kernel may declare {MAX_STATIC_SHARED}"
             )
-        if sum(isinstance(op, PoolOp) for op in ops_in(self)) > 1:
+        if sum(isinstance(op, PoolOp) for op in declared) > 1:
             raise VerifyException("a kernel has one pool")
         verify_placement(self.body.block)
+
+
+def _static_bytes(ops: Iterable[Operation]) -> int:
+    return sum(op.num_bytes for op in ops if isinstance(op, SharedOp))
 
 
 Cuda = Dialect(

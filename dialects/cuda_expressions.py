@@ -6,7 +6,7 @@ What is needed twice is named by `cuda.let` (`dialects/cuda_statements.py`).
 """
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
@@ -125,7 +125,6 @@ class BuiltinOp(ExpressionOp):
     """
 
     name = "cuda.builtin"
-    FORM_DECIDES: ClassVar[bool] = False  # it looks at what uses it
 
     variable = prop_def(BuiltinAttr)
     result = result_def(eq(i32) | eq(i64))
@@ -136,8 +135,11 @@ class BuiltinOp(ExpressionOp):
     def __init__(self, variable: Builtin, type: IntegerType):
         super().__init__([], type, {"variable": BuiltinAttr(variable)})
 
+    def surroundings(self) -> Hashable:
+        return any(use.operation.name != "cuda.let" for use in self.result.uses)
+
     def verify_(self) -> None:
-        if any(use.operation.name != "cuda.let" for use in self.result.uses):
+        if self.surroundings():
             raise VerifyException("name it with cuda.let first: the variable itself is unsigned")
 
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Statements of CUDA IR that declare memory: of one thread, and of a block."""
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Hashable, Sequence
 
 from xdsl.dialects.builtin import (
     FixedBitwidthType,
@@ -163,7 +162,6 @@ class PooledOp(StatementOp):
     """
 
     name = "cuda.pooled"
-    FORM_DECIDES: ClassVar[bool] = False  # it looks at where the pool is from
 
     pool = operand_def(base(PointerType))
     offset = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(0)))
@@ -180,9 +178,12 @@ class PooledOp(StatementOp):
         )
         self.pointer.name_hint = name
 
+    def surroundings(self) -> Hashable:
+        return isinstance(self.pool.owner, PoolOp)
+
     def verify_(self) -> None:
         _verify_shared(self.pointer)
-        if not isinstance(self.pool.owner, PoolOp):
+        if not self.surroundings():
             raise VerifyException("what is pooled lies in a cuda.pool")
         if (size := size_of(_element(self.pointer))) and self.offset.value.data % size:
             raise VerifyException(

@@ -33,13 +33,12 @@ def _verify_block(block: Block) -> "_Changes":
             continue
         if not isinstance(op, StatementOp):
             raise VerifyException(f"'{op.name}' is no CUDA statement")
-        made = _Changes()
-        made.note(op, position)
-        for region in op.regions:
-            made.note_all(_verify_block(region.block), position)
+        inside = [_verify_block(region.block) for region in op.regions]
         if waiting:
-            _verify_operands(op, changes, made, waiting)
-        changes.note_all(made, position)
+            _verify_operands(op, changes, inside, waiting)
+        changes.note(op, position)
+        for made in inside:
+            changes.note_all(made, position)
     return changes
 
 
@@ -76,7 +75,8 @@ class _Changes:
         """What `op` itself changes, at `position`."""
         if op.writes_all_memory():
             self.memory = position
-        self.positions.update(dict.fromkeys(op.writes(), position))
+        for written in op.writes():
+            self.positions[written] = position
 
     def note_all(self, others: "_Changes", position: int) -> None:
         """All of `others` is changed at `position`."""
@@ -92,13 +92,14 @@ class _Changes:
 
 
 def _verify_operands(
-    op: StatementOp, before: _Changes, made: _Changes, waiting: dict[Operation, _Read]
+    op: StatementOp, before: _Changes, inside: list[_Changes], waiting: dict[Operation, _Read]
 ) -> None:
     changes = before
     if isinstance(op, ForOp):
         # The bound is evaluated again after every step.
         changes = _Changes(dict(before.positions), before.memory)
-        changes.note_all(made, _AFTER_THE_BODY)
+        for made in inside:
+            changes.note_all(made, _AFTER_THE_BODY)
     for expression in expressions_of(op):
         read = waiting.pop(expression, None)
         if read is not None and changes.since(*read):

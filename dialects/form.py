@@ -9,6 +9,7 @@ from abc import ABC
 from collections.abc import Hashable
 from typing import ClassVar
 
+from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
 
 
@@ -24,3 +25,9 @@ class FormedOp(IRDLOperation, ABC):
     def surroundings(self) -> Hashable:
         """What else decides it; nothing, where the form does alone."""
         return None
+
+
+def types_at_the_end(op: Operation) -> Hashable:
+    """Kind of the last op of each block in `op`, with the types of its operands."""
+    ends = [block.last_op for region in op.regions for block in region.blocks]
+    return tuple([end and (type(end), *[v.type for v in end.operands]) for end in ends])

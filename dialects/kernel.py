@@ -20,7 +20,6 @@ from xdsl.ir import Dialect, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AtLeast,
-    IRDLOperation,
     VarConstraint,
     eq,
     irdl_attr_definition,
@@ -96,7 +95,7 @@ def function_of(op: Operation) -> FuncOp:
     return parent if isinstance(parent, FuncOp) else function_of(parent)
 
 
-class IdOp(RangedIndex, IRDLOperation):
+class IdOp(RangedIndex, FormedOp):
     """An index that tells threads apart, from 0 up to what the enclosing function launches."""
 
     result = result_def(IndexType())

@@ -7,12 +7,12 @@ less any of them waits: rows that share a block need not wait for each other.
 """
 
 from abc import ABC
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AtLeast,
-    IRDLOperation,
     eq,
     irdl_op_definition,
     operand_def,
@@ -23,6 +23,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.form import FormedOp
 from tilewright.dialects.index import Range
 from tilewright.dialects.kernel_like import ThreadFuncOp
 from tilewright.dialects.target import WARP_SIZE
@@ -31,7 +32,7 @@ NAMES = Range(1, 15)
 """The numbers of named barriers: a block has 16 barriers, and barrier 0 is `kernel.barrier`."""
 
 
-class MeetingOp(IRDLOperation, ABC):
+class MeetingOp(FormedOp, ABC):
     """Threads wait for each other, and then see what they wrote to memory."""
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
@@ -85,6 +86,7 @@ class NamedBarrierOp(MeetingOp):
     """
 
     name = "kernel.named_barrier"
+    FORM_DECIDES: ClassVar[bool] = False  # it asks for the range of its id, and for the block
 
     id = operand_def(IndexType)
     threads = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))

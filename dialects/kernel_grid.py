@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AtLeast,
-    IRDLOperation,
     VarConstraint,
     base,
     eq,
@@ -32,6 +31,7 @@ from tilewright.dialects.axes import (
     canonical_access,
     verify_subscripts,
 )
+from tilewright.dialects.form import FormedOp
 from tilewright.dialects.monoid import Monoid, MonoidAttr, verify_monoid
 from tilewright.dialects.segments import segmented
 from tilewright.dialects.tile import SHARED
@@ -46,7 +46,7 @@ _ATOMIC_TYPES: dict[Monoid, tuple[str, ...]] = {
 
 
 @irdl_op_definition
-class ClusterBarrierOp(IRDLOperation):
+class ClusterBarrierOp(FormedOp):
     """
     Waits for every thread of the cluster and makes their shared memory writes visible to all of
     them. A block must not end before others have read its shared memory: they meet once more.
@@ -63,7 +63,7 @@ class ClusterBarrierOp(IRDLOperation):
 
 
 @irdl_op_definition
-class RemoteOp(IRDLOperation):
+class RemoteOp(FormedOp):
     """
     The array that lies at the same place in the shared memory of another block of the cluster: of
     that rank, which is the block's number modulo the blocks of a cluster. It may be read.
@@ -93,7 +93,7 @@ class RemoteOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ArriveOp(IRDLOperation):
+class ArriveOp(FormedOp):
     """
     The block arrives at a counter, which was 0 before the first of `of` blocks: whether it is the
     last of them. That one sees all that the others had written to global memory when they arrived,
@@ -134,7 +134,7 @@ class ArriveOp(IRDLOperation):
 
 @segmented
 @irdl_op_definition
-class AtomicOp(MaskedOp):
+class AtomicOp(FormedOp, MaskedOp):
     """
     Joins a value into an element, where the mask holds: no other thread comes between. Floats are
     added in the order in which threads happen to come.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels and their launches."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -26,6 +26,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, SymbolTable, Symbol
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.argument_facts import IN_PLACE
+from tilewright.dialects.form import FormedOp
 from tilewright.dialects.kernel_like import KernelLikeOp
 from tilewright.dialects.segments import SegmentedOp, segmented
 from tilewright.dialects.types import memref_type
@@ -103,8 +104,19 @@ def _callee(launch: "LaunchOp") -> Operation | None:
     while table is not None and not table.has_trait(SymbolTable):
         table = table.parent_op()
     ops = () if table is None else table.regions[0].block.ops
-    name = StringAttr(launch.kernel.string_value())
-    return next((op for op in ops if op.properties.get("sym_name") == name), None)
+    name = launch.kernel.string_value()
+    return next((op for op in ops if _is_called(op, name)), None)
+
+
+def _is_called(op: Operation, name: str) -> bool:
+    symbol = op.properties.get("sym_name")
+    return isinstance(symbol, StringAttr) and symbol.data == name
+
+
+def _parameters(callee: Operation) -> list[Attribute]:
+    is_kernel = isinstance(callee, KernelLikeOp)
+    buffers = callee.buffers if is_kernel else callee.regions[0].block.args
+    return [buffer.type for buffer in buffers]
 
 
 class LaunchCallsKernel(SymbolUserOpInterface):
@@ -115,9 +127,7 @@ class LaunchCallsKernel(SymbolUserOpInterface):
         callee = _callee(op)
         if callee is None:
             raise VerifyException(f"no kernel {op.kernel} in this module")
-        is_kernel = isinstance(callee, KernelLikeOp)
-        buffers = callee.buffers if is_kernel else callee.regions[0].block.args
-        expected = [buffer.type for buffer in buffers]
+        expected = _parameters(callee)
         if len(expected) != len(op.operands) or not all(map(_takes, expected, op.operands)):
             raise VerifyException(
                 f"kernel {op.kernel} takes ({', '.join(str(t) for t in expected)}), "
@@ -133,7 +143,7 @@ class LaunchCallsKernel(SymbolUserOpInterface):
 
 @segmented
 @irdl_op_definition
-class LaunchOp(SegmentedOp):
+class LaunchOp(FormedOp, SegmentedOp):
     """
     Runs a kernel over buffers, from `loop.kernel` down to its CUDA form. The launches of a
     function run in order.
@@ -158,8 +168,19 @@ class LaunchOp(SegmentedOp):
     def __init__(self, kernel: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]):
         super().__init__(operands=[inputs, outputs], properties={"kernel": SymbolRefAttr(kernel)})
 
+    def surroundings(self) -> Hashable:
+        callee = _callee(self)
+        if callee is None:
+            return None
+        parameters = tuple(_parameters(callee))
+        return parameters, callee.properties.get("num_outputs"), self._writes_apart()
+
+    def _writes_apart(self) -> bool:
+        outputs = {*self.outputs}
+        return len(outputs) == len(self.outputs) and outputs.isdisjoint(self.inputs)
+
     def verify_(self) -> None:
-        if len({*self.outputs}) != len(self.outputs) or not {*self.outputs}.isdisjoint(self.inputs):
+        if not self._writes_apart():
             raise VerifyException(
                 "a launch writes each output once and reads none of them; allocate a buffer for "
                 "each"

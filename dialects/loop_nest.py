@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loops of Loop IR: free axes and reductions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -48,6 +48,7 @@ from tilewright.dialects.axes import (
     extents_in,
     verify_affine,
 )
+from tilewright.dialects.form import FormedOp, types_at_the_end
 from tilewright.dialects.index import simplify
 from tilewright.dialects.loop_syntax import ForAxes, ReduceAxis
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
@@ -55,7 +56,7 @@ from tilewright.dialects.segments import segmented
 
 
 @irdl_op_definition
-class ForOp(AxesOp):
+class ForOp(FormedOp, AxesOp):
     """
     A nest of free loops: every step of every axis is independent of the others.
 
@@ -103,7 +104,7 @@ class ForOp(AxesOp):
 
 
 @irdl_op_definition
-class ReduceOp(AxesOp):
+class ReduceOp(FormedOp, AxesOp):
     """
     Folds what the body yields along one axis; where a yield's mask fails, the identity joins. The
     order of joining is unspecified, so that the axis may be split and shared. In a launch, steps
@@ -226,6 +227,9 @@ class ReduceOp(AxesOp):
     def axis_extents(self) -> Sequence[int]:
         return (self.extent.value.data,)
 
+    def surroundings(self) -> Hashable:
+        return types_at_the_end(self), self.is_bounded and self._is_scheduled()
+
     def verify_(self) -> None:
         if len(self.body.block.args) != 1:
             raise VerifyException("a reduction has one axis; nest reductions for several")
@@ -245,8 +249,11 @@ class ReduceOp(AxesOp):
             if not bound.data.results:
                 raise VerifyException("a bound has an expression at least; leave out what has none")
             verify_affine(bound.data)
-        if bounds and all(op.name != "tile.launch" for op in _ancestors(self)):
+        if bounds and not self._is_scheduled():
             raise VerifyException("a bound is part of a schedule; mask the yield instead")
+
+    def _is_scheduled(self) -> bool:
+        return any(op.name == "tile.launch" for op in _ancestors(self))
 
 
 def within(
@@ -287,7 +294,7 @@ def _ancestors(op: Operation) -> Iterator[Operation]:
 
 @segmented
 @irdl_op_definition
-class YieldOp(MaskedOp):
+class YieldOp(FormedOp, MaskedOp):
     """
     Ends a body with its values. Where the mask fails, the values count as the reduction's
     identity (`loop.reduce`), or as zero (`tile.stage`).

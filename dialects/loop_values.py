@@ -107,7 +107,7 @@ def _verify_map(map: AffineMap, indices: Sequence[SSAValue]) -> None:
 
 @segmented
 @irdl_op_definition
-class ToIndexOp(RangedIndex, MaskedOp):
+class ToIndexOp(RangedIndex, FormedOp, MaskedOp):
     """
     An integer value as an index below a bound. Where the mask fails the value does not matter and
     the index is 0; elsewhere a value outside is an error, and stops a kernel on the GPU.

@@ -6,7 +6,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import AnyFloatConstr
 from xdsl.ir import Dialect, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     VarConstraint,
     irdl_op_definition,
     operand_def,
@@ -15,9 +14,11 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from tilewright.dialects.form import FormedOp
+
 
 @irdl_op_definition
-class ErfcOp(IRDLOperation):
+class ErfcOp(FormedOp):
     """
     1 - erf(x), exact also where erf(x) is nearly 1.
 
@@ -41,7 +42,7 @@ class ErfcOp(IRDLOperation):
 
 
 @irdl_op_definition
-class FmodOp(IRDLOperation):
+class FmodOp(FormedOp):
     """
     What is left of `lhs` after whole multiples of `rhs`, with the sign of `lhs`; exact, as C's
     `fmod`.

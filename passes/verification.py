@@ -7,29 +7,26 @@ expect of their arguments, and SSA form is intact.
 `verify_dominance` does.
 """
 
-from collections.abc import Generator, Hashable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from functools import cache
 from math import prod
+from typing import Any, NamedTuple, NoReturn
 
-from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.dialects.math import Math
 from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import IRDLOperation
 from xdsl.irdl.dominance import DominanceInfo
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.axes import AxesOp
 from tilewright.dialects.buffer_plan import slot_of
-from tilewright.dialects.form import FormedOp
 from tilewright.dialects.parameter_layout import verify_layouts
-from tilewright.dialects.segments import has_segments
 from tilewright.errors import one_line
 from tilewright.passes.changes import Changes
+from tilewright.passes.verified_forms import verify_definition, verify_op
 
 
 class InvalidOpError(VerifyException):
@@ -65,115 +62,64 @@ def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
     Dominance comes first: verifiers of ops follow operands to their definitions, which would not
     end in a cycle. Verifiers also ask what is around an op, whose properties have to be there.
     """
-    for part in parts:
-        verify_dominance(part)
-        _verify_definitions(part)
+    walks = [verify_dominance(part) for part in parts]
+    for op in (op for walk in walks for op in walk.nests):
+        with _blamed_on(op):
+            verify_definition(op)
     try:
         if module not in parts:
             module.verify(verify_nested_ops=False)
-        for part in parts:
-            _verify_ops(part)
+        for walk in walks:
+            _verify_ops(walk.ops)
     except VerifyException as err:
         raise InvalidOpError(_culprit(module), one_line(err)) from err
-    for part in parts:
-        _verify_points(part, 1)
-        for function in _functions(part):
-            _verify_attributes(function)
+    for walk in walks:
+        _verify_points(walk.nests)
+        _verify_attributes(walk.ops)
 
 
-def _verify_definitions(op: Operation) -> None:
-    """Raise `InvalidOpError` at the outermost op with regions that does not fit its definition."""
-    if not op.regions:
-        return
-    if isinstance(op, IRDLOperation):
-        with _blamed_on(op):
-            op.get_irdl_definition().verify(op)
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.ops:
-                _verify_definitions(inner)
+def _verify_ops(ops: Iterable[Operation]) -> None:
+    """Verify each op, as `Operation.verify` does; what it contains comes before it."""
+    for op in ops:
+        if op.regions:
+            _verify_empty_blocks(op)
+        verify_op(op)
 
 
-_MOST_FORMS = 1 << 15
-_well_formed: set[Hashable] = set()
-"""
-Forms of ops that were verified, in whatever module: a form is made of attributes, which never
-change. Programs that are compiled one after the other have most of theirs in common.
-"""
-
-
-def _verify_ops(op: Operation) -> None:
-    """As `op.verify()` does, what it contains first; where that decides each form once."""
+def _verify_empty_blocks(op: Operation) -> None:
     for block in (block for region in op.regions for block in region.blocks):
         if block.is_empty:
             block.verify()
-        for inner in block.ops:
-            _verify_ops(inner)
-    if not _form_decides(type(op)) or not has_segments(op):
-        op.verify(verify_nested_ops=False)
-    elif (form := _form(op)) not in _well_formed:
-        op.verify(verify_nested_ops=False)
-        if len(_well_formed) >= _MOST_FORMS:
-            _well_formed.clear()
-        _well_formed.add(form)
-
-
-_UPSTREAM = frozenset((*Arith.operations, *Math.operations, AllocOp))
-"""Ops of xDSL that are well-formed if another of their form is."""
-
-
-@cache
-def _form_decides(kind: type[Operation]) -> bool:
-    """Whether an op of that kind is well-formed if another of its form is."""
-    return kind in _UPSTREAM or (issubclass(kind, FormedOp) and kind.FORM_DECIDES)
-
-
-def _form(op: Operation) -> Hashable:
-    """The op without what its operands are and what its blocks do; of its place what it ends."""
-    properties, attributes = tuple(op.properties.items()), tuple(op.attributes.items())
-    blocks = tuple(tuple(block.arg_types for block in region.blocks) for region in op.regions)
-    types = op.operand_types, op.result_types
-    beside = op.surroundings() if isinstance(op, FormedOp) else None
-    return type(op), types, properties, attributes, blocks, len(op.successors), beside, _ends(op)
-
-
-def _ends(op: Operation) -> Hashable:
-    """What needs a terminator, perhaps, if the op is the last of its block."""
-    if op.next_op is not None or (region := op.parent_region()) is None:
-        return None
-    return type(region.parent), len(region.blocks) > 1
 
 
 _MOST_POINTS = 1 << 58
 """Number of points of nested axes; their products with sizes and strides then fit 64 bits."""
 
 
-def _verify_points(op: Operation, around: int) -> None:
-    """Raise `InvalidOpError` where axes, inside axes of `around` points, have too many points."""
-    if isinstance(op, AxesOp):
-        around *= prod(extent for extent in op.axis_extents() if extent)
-        if around > _MOST_POINTS:
-            raise InvalidOpError(op, f"{around} points; at most {_MOST_POINTS} are supported")
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.ops:
-                if inner.regions:
-                    _verify_points(inner, around)
+def _verify_points(nests: Iterable[Operation]) -> None:
+    """Raise `InvalidOpError` at the first of `nests` whose axes, and those around, are too many."""
+    found: dict[Operation | None, int] = {}
+    for op in nests:
+        points = found.get(op.parent_op(), 1)
+        if isinstance(op, AxesOp):
+            points *= prod(extent for extent in op.axis_extents() if extent)
+        if points > _MOST_POINTS:
+            raise InvalidOpError(op, f"{points} points; at most {_MOST_POINTS} are supported")
+        found[op] = points
 
 
-def _functions(part: Operation) -> Iterable[FuncOp]:
-    """Those of a module, or the one that `part` is."""
-    ops = part.ops if isinstance(part, ModuleOp) else (part,)
-    return (op for op in ops if isinstance(op, FuncOp))
+_ATTRIBUTES: dict[type[Operation], Callable[[Any], object]] = {
+    FuncOp: verify_layouts,
+    AllocOp: slot_of,
+}
+"""Verifiers of our attributes on ops of other dialects, which do not know them."""
 
 
-def _verify_attributes(function: FuncOp) -> None:
-    """Ours, on ops of other dialects, whose verifiers do not know them."""
-    with _blamed_on(function):
-        verify_layouts(function)
-    for alloc in (op for op in function.walk() if isinstance(op, AllocOp)):
-        with _blamed_on(alloc):
-            slot_of(alloc)
+def _verify_attributes(ops: Iterable[Operation]) -> None:
+    for op in ops:
+        if verify := _ATTRIBUTES.get(type(op)):
+            with _blamed_on(op):
+                verify(op)
 
 
 @contextmanager
@@ -184,9 +130,24 @@ def _blamed_on(op: Operation) -> Generator[None]:
         raise InvalidOpError(op, one_line(err)) from err
 
 
-def verify_dominance(root: Operation) -> None:
-    """Raise `InvalidOpError` at the first use below `root` of a value that is not visible there."""
-    _check_regions(root, set())
+class Walk(NamedTuple):
+    """All ops at and below one."""
+
+    ops: list[Operation]
+    """Each op after those that it contains."""
+    nests: list[Operation]
+    """Ops with regions, each before those that it contains."""
+
+
+def verify_dominance(root: Operation) -> Walk:
+    """
+    Return the ops at and below `root`; raise `InvalidOpError` at the first use in them of a value
+    that is not visible there.
+    """
+    walk = Walk([], [])
+    _check_regions(root, set(), walk)
+    walk.ops.append(root)
+    return walk
 
 
 def _culprit(op: Operation) -> Operation:
@@ -218,38 +179,49 @@ def _verifies(op: Operation) -> bool:
     return True
 
 
-def _check_regions(op: Operation, visible: set[SSAValue]) -> None:
-    isolated = op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+@cache
+def _is_isolated(kind: type[Operation]) -> bool:
+    return kind.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+
+
+def _check_regions(op: Operation, visible: set[SSAValue], walk: Walk) -> None:
+    walk.nests.append(op)
+    inside = set[SSAValue]() if _is_isolated(type(op)) else visible
     for region in op.regions:
-        _check_region(region, set() if isolated else visible)
+        _check_region(region, inside, walk)
 
 
-def _check_region(region: Region, visible: set[SSAValue]) -> None:
+def _check_region(region: Region, visible: set[SSAValue], walk: Walk) -> None:
     """Check with `visible` defined outside; one set serves all regions and is left as it was."""
     for block, dominators in _strict_dominators(region):
         added = [value for dominator in dominators for value in _definitions(dominator)]
         added.extend(block.args)
         visible.update(added)
         for op in block.ops:
-            _check_operands(op, visible)
-            _check_regions(op, visible)
+            operands = op._operands  # pyright: ignore[reportPrivateUsage]: without a view of them
+            if not visible.issuperset(operands):
+                _blame_use(op, visible)
+            if op.regions:
+                _check_regions(op, visible, walk)
+            walk.ops.append(op)
             visible.update(op.results)
-            added.extend(op.results)
+            added += op.results
         visible.difference_update(added)
 
 
-def _check_operands(op: Operation, visible: set[SSAValue]) -> None:
-    for index, operand in enumerate(op.operands):
-        if operand in visible:
-            continue
-        name = f" (%{operand.name_hint})" if operand.name_hint else ""
-        raise InvalidOpError(op, f"operand #{index}{name} is not defined before this use")
+def _blame_use(op: Operation, visible: set[SSAValue]) -> NoReturn:
+    """Raise `InvalidOpError` at the first operand of `op` that is not in `visible`."""
+    index = next(index for index, operand in enumerate(op.operands) if operand not in visible)
+    hint = op.operands[index].name_hint
+    name = f" (%{hint})" if hint else ""
+    raise InvalidOpError(op, f"operand #{index}{name} is not defined before this use")
 
 
 def _strict_dominators(region: Region) -> Iterable[tuple[Block, list[Block]]]:
+    first = region.first_block
+    if first is not None and first.next_block is None:
+        return [(first, [])]
     blocks = list(region.blocks)
-    if len(blocks) == 1:
-        return [(blocks[0], [])]
     info = DominanceInfo(region)
     return [(b, [a for a in blocks if info.strictly_dominates(a, b)]) for b in blocks]
 
