@@ -2,7 +2,7 @@
 """
 The expressions of CUDA IR: pure ops, each printed inside the one statement that uses it.
 
-What is needed twice is named by `cuda.let` (`dialects/cuda_statements.py`).
+What is needed twice is named by `cuda.let` (`dialects/cuda_statements.py`), unless it is a literal.
 """
 
 from abc import ABC
@@ -66,7 +66,7 @@ def verify_indices(type: Attribute, given: int) -> None:
 
 
 class ExpressionOp(FormedOp, ABC):
-    """A C++ expression: its one result is printed where it is used, which is at most once."""
+    """A C++ expression: its one result is printed where it is used, at most once."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class ExpressionOp(FormedOp, ABC):
 @irdl_op_definition
 class LiteralOp(ExpressionOp):
     """
-    A constant: `1.0f`, `128`, `true`.
+    A constant: `1.0f`, `128`, `true`. It is printed wherever it is used, as often as that is.
 
     ```mlir
     %0 = cuda.literal 128 : i32

@@ -56,6 +56,8 @@ class Writer(Appending):
         """Source integers by the index of another width that is cast wherever they are used."""
         self.constants: dict[SSAValue, IntegerAttr | FloatAttr] = {}
         """Source values that are written as literals wherever they are used."""
+        self._entry = block
+        self._literals: dict[IntegerAttr | FloatAttr, SSAValue] = {}
 
     def type(self, type: Attribute) -> Attribute:
         """The C++ type of a value."""
@@ -73,7 +75,7 @@ class Writer(Appending):
     def use(self, value: SSAValue) -> SSAValue:
         """What `value` has become, for one use."""
         if (constant := self.constants.get(value)) is not None:
-            return LiteralOp(constant).result
+            return self.literal(constant)
         if (index := self.indices.get(value)) is not None:
             return CastOp(index, value.type).result
         new = self.values[value]
@@ -81,14 +83,25 @@ class Writer(Appending):
 
     def index(self, value: int) -> SSAValue:
         """An integer literal of the index type."""
-        return LiteralOp(_integer(value, self.index_type)).result
+        return self.literal(_integer(value, self.index_type))
 
     def zero(self, type: Attribute) -> SSAValue:
         """The literal 0 of a type."""
         if isinstance(type, AnyFloat):
-            return LiteralOp(FloatAttr(0.0, type)).result
+            return self.literal(FloatAttr(0.0, type))
         assert isa(type, IntegerType)
-        return LiteralOp(IntegerAttr(0, type)).result
+        return self.literal(_integer(0, type))
+
+    def literal(self, value: IntegerAttr | FloatAttr) -> SSAValue:
+        """
+        The literal that stands for `value` in the whole kernel. Its op ends the kernel's own block
+        for now, so it comes before all that uses it: bodies join that block with their statement.
+        """
+        if (known := self._literals.get(value)) is None:
+            op = LiteralOp(value)
+            self._entry.add_op(op)
+            known = self._literals[value] = op.result
+        return known
 
     def statement(self, op: StatementOp) -> StatementOp:
         """Append a statement and the expressions in it."""
@@ -99,10 +112,9 @@ class Writer(Appending):
         return op
 
     def _place(self, value: SSAValue) -> None:
-        if not is_pending(value):
-            return
         expression = value.owner
-        assert isinstance(expression, ExpressionOp)
+        if not isinstance(expression, ExpressionOp) or expression.parent is not None:
+            return
         for operand in expression.operands:
             self._place(operand)
         self.block.add_op(expression)
@@ -145,8 +157,10 @@ def _integer(value: int, type: IntegerType) -> IntegerAttr:
 
 
 def is_pending(value: SSAValue) -> bool:
-    """Whether `value` is an expression that no statement uses yet."""
-    return value.owner.parent is None and isinstance(value.owner, ExpressionOp)
+    """Whether `value` has no name: a literal, or an expression that no statement uses yet."""
+    owner = value.owner
+    is_free = owner.parent is None and isinstance(owner, ExpressionOp)
+    return is_free or isinstance(owner, LiteralOp)
 
 
 def stays_inline(source: SSAValue, value: SSAValue) -> bool:
