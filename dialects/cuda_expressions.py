@@ -48,6 +48,7 @@ from tilewright.dialects.cuda_types import (
     BuiltinAttr,
     PointerType,
     VariableType,
+    symbol,
 )
 from tilewright.dialects.form import FormedOp
 
@@ -163,7 +164,7 @@ class CallOp(ExpressionOp):
     )
 
     def __init__(self, callee: str, arguments: Sequence[SSAValue], result: Attribute):
-        super().__init__(arguments, result, {"callee": SymbolRefAttr(callee)})
+        super().__init__(arguments, result, {"callee": symbol(callee)})
 
     def verify_(self) -> None:
         if self.callee.string_value() not in FUNCTIONS:
