@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
     AnyFloatConstr,
     FloatAttr,
     IntegerAttr,
@@ -80,7 +81,11 @@ class ExpressionOp(FormedOp, ABC):
         operands into fields, of which none here has to know its size.
         """
         Operation.__init__(
-            self, operands=operands, result_types=[result], properties=properties or {}
+            self,
+            operands=operands,
+            result_types=[result],
+            properties=properties or {},
+            location=UNKNOWN_LOC,
         )
 
     def reads(self) -> SSAValue | None:

@@ -37,9 +37,9 @@ class Conversion:
         self.source, self.handlers = source, handlers
         self.accesses = Accesses(source)
         self.body = Block()
-        self.writer = Writer(self.body, source, index_type(source, self.accesses))
+        self.writer = Writer(self.body, source, index_type(self.accesses))
         self.indices = Indices(self.writer, self.accesses)
-        self.shared = SharedMemory(source, self.writer)
+        self.shared = SharedMemory(self.accesses.ops, self.writer)
         self.tensor_maps: dict[TensorMapType, SSAValue] = {}
         self.barriers: dict[SSAValue, tuple[SSAValue, ...]] = {}
         """The mbarriers of rings."""
