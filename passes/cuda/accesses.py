@@ -43,7 +43,7 @@ class Accesses:
         self.strided: dict[Index, list[Strided]] = {}
         """Offsets, less their constants, as sums of subscripts, where that is no longer."""
         self._written: dict[Block | None, Counter[Index | Mask]] = defaultdict(Counter)
-        """What the ops of a block name, without those in their bodies."""
+        """What is named in a block, without its parts."""
         self._counts: dict[Block, Counter[Index | Mask]] = defaultdict(Counter)
         self._parts: dict[Index, list[Index]] = {}
         self._linear: dict[Subscripts, Index] = {}
@@ -52,7 +52,7 @@ class Accesses:
         for op in self.ops:
             if op not in self.filled.gone:
                 self._note(op)
-        self._count_in(function.body.block)
+        self._count_all(function.body.block)
 
     def indices(self) -> Iterator[Index]:
         """All that is written of places."""
@@ -169,14 +169,15 @@ class Accesses:
     def _occurs(self, op: Operation, what: Index | Mask) -> None:
         self._written[op.parent][what] += 1
 
-    def _count_in(self, block: Block) -> Counter[Index | Mask]:
-        """Count what ops of `block` name, and those in their bodies; return it without parts."""
-        named = self._written[block]
-        for inner in (b for op in block.ops for region in op.regions for b in region.blocks):
-            named.update(self._count_in(inner))
-        for what, times in named.items():
-            self._count(self._counts[block], what, times)
-        return named
+    def _count_all(self, body: Block) -> None:
+        """Count what is named in each block and in those inside of it, which come first."""
+        inner = (b for op in reversed(self.ops) for region in op.regions for b in region.blocks)
+        for block in (*inner, body):
+            named = self._written[block]
+            for what, times in named.items():
+                self._count(self._counts[block], what, times)
+            if block is not body:
+                self._written[block.parent_block()].update(named)
 
     def _count(self, counts: Counter[Index | Mask], what: Index | Mask, times: int) -> None:
         """Parts are written as often as the whole: once where that gets a name."""

@@ -56,8 +56,8 @@ class Writer(Appending):
         """Source integers by the index of another width that is cast wherever they are used."""
         self.constants: dict[SSAValue, IntegerAttr | FloatAttr] = {}
         """Source values that are written as literals wherever they are used."""
-        self._entry = block
-        self._literals: dict[IntegerAttr | FloatAttr, SSAValue] = {}
+        self.literals: dict[IntegerAttr | FloatAttr, LiteralOp] = {}
+        """The literals that are used, each once; their place is the top of the kernel."""
 
     def type(self, type: Attribute) -> Attribute:
         """The C++ type of a value."""
@@ -93,15 +93,10 @@ class Writer(Appending):
         return self.literal(_integer(0, type))
 
     def literal(self, value: IntegerAttr | FloatAttr) -> SSAValue:
-        """
-        The literal that stands for `value` in the whole kernel. Its op ends the kernel's own block
-        for now, so it comes before all that uses it: bodies join that block with their statement.
-        """
-        if (known := self._literals.get(value)) is None:
-            op = LiteralOp(value)
-            self._entry.add_op(op)
-            known = self._literals[value] = op.result
-        return known
+        """The literal that stands for `value` wherever that is used."""
+        if (known := self.literals.get(value)) is None:
+            known = self.literals[value] = LiteralOp(value)
+        return known.result
 
     def statement(self, op: StatementOp) -> StatementOp:
         """Append a statement and the expressions in it."""
@@ -112,8 +107,11 @@ class Writer(Appending):
         return op
 
     def _place(self, value: SSAValue) -> None:
+        if not is_pending(value):
+            return
         expression = value.owner
-        if not isinstance(expression, ExpressionOp) or expression.parent is not None:
+        assert isinstance(expression, ExpressionOp)
+        if isinstance(expression, LiteralOp):
             return
         for operand in expression.operands:
             self._place(operand)
@@ -158,9 +156,7 @@ def _integer(value: int, type: IntegerType) -> IntegerAttr:
 
 def is_pending(value: SSAValue) -> bool:
     """Whether `value` has no name: a literal, or an expression that no statement uses yet."""
-    owner = value.owner
-    is_free = owner.parent is None and isinstance(owner, ExpressionOp)
-    return is_free or isinstance(owner, LiteralOp)
+    return value.owner.parent is None and isinstance(value.owner, ExpressionOp)
 
 
 def stays_inline(source: SSAValue, value: SSAValue) -> bool:
