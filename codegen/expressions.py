@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of CUDA IR's expressions, with as few parentheses as C++ needs and readers want."""
 
-from collections.abc import Sequence
-from functools import singledispatchmethod
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.literals import literal
@@ -70,30 +69,23 @@ class Expressions:
 
     def expression(self, value: SSAValue) -> Text:
         """A name, or the expression that makes `value`."""
-        if isinstance(owner := value.owner, expr.ExpressionOp):
-            return self.made_by(owner)
+        owner = value.owner
+        if (write := EXPRESSIONS.get(type(owner))) is not None:
+            return write(self, owner)
         return Text(self.names[value], _POSTFIX)
 
     def bound(self, value: SSAValue) -> str:
         """What a comparison has on its right: `k < a + b`."""
         return self.expression(value).within(_RELATION)
 
-    @singledispatchmethod
-    def made_by(self, op: expr.ExpressionOp) -> Text:
-        """The text of an expression."""
-        raise NotImplementedError(f"'{op.name}' has no C++ text")
-
-    @made_by.register
-    def _(self, op: expr.LiteralOp) -> Text:
+    def literal(self, op: expr.LiteralOp) -> Text:
         text = literal(op.value)
         return Text(text, _PREFIX if text.startswith("-") else _POSTFIX)
 
-    @made_by.register
-    def _(self, op: expr.BuiltinOp) -> Text:
+    def builtin(self, op: expr.BuiltinOp) -> Text:
         return Text(_BUILTIN[op.variable.data], _POSTFIX)
 
-    @made_by.register
-    def _(self, op: operators.BinaryOp) -> Text:
+    def binary(self, op: operators.BinaryOp) -> Text:
         symbol, binding = _BINARY[op.operator.data]
         lhs = self.expression(op.lhs)
         if binding in _BITWISE:
@@ -104,8 +96,7 @@ class Expressions:
         left = f"({lhs.text})" if is_mixed else lhs.within(binding - 1)
         return Text(f"{left} {symbol} {self._right(op.rhs, binding)}", binding)
 
-    @made_by.register
-    def _(self, op: operators.CompareOp) -> Text:
+    def comparison(self, op: operators.CompareOp) -> Text:
         symbol, binding = _COMPARISON[op.comparison.data]
         left, right = self.expression(op.lhs), self.expression(op.rhs)
         return Text(f"{left.within(_RELATION)} {symbol} {right.within(_RELATION)}", binding)
@@ -117,39 +108,32 @@ class Expressions:
         is_mixed = binding == _OR and operand.binding == _AND
         return f"({operand.text})" if is_signed or is_mixed else operand.within(binding)
 
-    @made_by.register
-    def _(self, op: operators.NegOp) -> Text:
+    def negated(self, op: operators.NegOp) -> Text:
         return self._prefixed("-", op.value)
 
-    @made_by.register
-    def _(self, op: operators.NotOp) -> Text:
+    def inverted(self, op: operators.NotOp) -> Text:
         return self._prefixed("!", op.value)
 
-    @made_by.register
-    def _(self, op: expr.CastOp) -> Text:
+    def cast(self, op: expr.CastOp) -> Text:
         return self._prefixed(f"({C_TYPES[op.result.type]})", op.value)
 
     def _prefixed(self, operator: str, value: SSAValue) -> Text:
         return Text(f"{operator}{self.expression(value).within(_PREFIX)}", _PREFIX)
 
-    @made_by.register
-    def _(self, op: expr.CallOp) -> Text:
+    def call(self, op: expr.CallOp) -> Text:
         arguments = ", ".join(self.text(a) for a in op.arguments)
         return Text(f"{op.callee.string_value()}({arguments})", _POSTFIX)
 
-    @made_by.register
-    def _(self, op: operators.TernaryOp) -> Text:
+    def ternary(self, op: operators.TernaryOp) -> Text:
         condition = self.expression(op.condition).within(_TERNARY)
         then_text = self.expression(op.then_value).within(_TERNARY)
         else_text = self.expression(op.else_value).within(_TERNARY)
         return Text(f"{condition} ? {then_text} : {else_text}", _TERNARY)
 
-    @made_by.register
-    def _(self, op: expr.SubscriptOp) -> Text:
+    def subscript(self, op: expr.SubscriptOp) -> Text:
         return Text(self.element(op.pointer, op.indices), _POSTFIX)
 
-    @made_by.register
-    def _(self, op: AddressOp) -> Text:
+    def address(self, op: AddressOp) -> Text:
         if not isinstance(op.pointer.owner, AddressOp):
             return Text(f"&{self.element(op.pointer, op.indices)}", _PREFIX)
         (index,) = op.indices
@@ -160,6 +144,22 @@ class Expressions:
         subscripts = "".join(f"[{self.text(index)}]" for index in indices)
         return f"{self.expression(pointer).within(_PREFIX)}{subscripts}"
 
-    @made_by.register
-    def _(self, op: expr.ReadOp) -> Text:
+    def read(self, op: expr.ReadOp) -> Text:
         return self.expression(op.variable)
+
+
+EXPRESSIONS: Mapping[type[Operation | Block], Callable[[Expressions, Any], Text]] = {
+    expr.LiteralOp: Expressions.literal,
+    expr.BuiltinOp: Expressions.builtin,
+    operators.BinaryOp: Expressions.binary,
+    operators.CompareOp: Expressions.comparison,
+    operators.NegOp: Expressions.negated,
+    operators.NotOp: Expressions.inverted,
+    expr.CastOp: Expressions.cast,
+    expr.CallOp: Expressions.call,
+    operators.TernaryOp: Expressions.ternary,
+    expr.SubscriptOp: Expressions.subscript,
+    AddressOp: Expressions.address,
+    expr.ReadOp: Expressions.read,
+}
+"""The function that writes each expression."""

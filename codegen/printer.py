@@ -6,7 +6,6 @@ then the kernels. The host function, which launches them, is not part of the tex
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from io import StringIO
 from typing import IO, NamedTuple
 
 from xdsl.context import Context
@@ -52,7 +51,7 @@ class CudaPrinter(StatementPrinter):
             ]
             self._signature(f"{_launch_bounds(op)} {op.sym_name.data}(", parameters)
             self.body(op.body.block)
-        self.line("}\n")
+        self.line("}")
 
     def _signature(self, name: str, parameters: list[str]) -> None:
         head = f'extern "C" __global__ void {name}'
@@ -61,8 +60,11 @@ class CudaPrinter(StatementPrinter):
             self.line(whole)
             return
         self.line(head)
+        *others, last = parameters
         with self.indented(2):
-            self.line(",\n".join(parameters) + ") {")
+            for parameter in others:
+                self.line(f"{parameter},")
+            self.line(f"{last}) {{")
 
 
 def _launch_bounds(op: cuda.FuncOp) -> str:
@@ -167,10 +169,10 @@ def _permuted_arguments(module: ModuleOp) -> Iterator[str]:
             argument = function.body.block.args[position]
             name = argument.name_hint or f"argument {position}"
             sizes = " x ".join(map(str, memref_type(argument).get_shape()))
-            yield f"// {name}, {sizes}, is PyTorch's, permuted by {list(axes)} when loaded\n"
+            yield f"// {name}, {sizes}, is PyTorch's, permuted by {list(axes)} when loaded"
 
 
-NO_KERNELS = "// no kernels: nothing is computed\n"
+_NO_KERNELS = "// no kernels: nothing is computed"
 """Text of a module without kernels, so that it does not look like a failure to print."""
 
 
@@ -184,21 +186,17 @@ class CudaText(NamedTuple):
 def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> CudaText:
     """The CUDA C++ text of a module of CUDA IR, or of some of its kernels."""
     kernels = [op for op in kernels_of(module) if only is None or op in only]
-    stream = StringIO()
-    stream.writelines(_permuted_arguments(module))
+    lines = [*_permuted_arguments(module)]
     if not kernels:
-        stream.write(NO_KERNELS)
+        lines.append(_NO_KERNELS)
     if functions := prelude(_called(kernels), _types(kernels)):
-        stream.write(f"{functions}\n")
-    notes: dict[int, str] = {}
+        lines += functions.split("\n")
+    printer = CudaPrinter(lines)
     for kernel in kernels:
-        printer = CudaPrinter(stream, lines=1 + stream.getvalue().count("\n"))
+        if lines:
+            lines.append("")
         printer.kernel(kernel)
-        notes |= printer.notes
-    text = stream.getvalue()
-    source = text.lstrip("\n")
-    cut = len(text) - len(source)
-    return CudaText(source, {line - cut: note for line, note in notes.items()})
+    return CudaText("".join([f"{line}\n" for line in lines]), printer.notes)
 
 
 def cuda_source(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> str:

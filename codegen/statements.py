@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of CUDA IR's statements, one line or block each."""
 
-from dataclasses import dataclass, field
-from functools import singledispatchmethod
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from textwrap import wrap
+from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.base_printer import BasePrinter
 
 from tilewright.codegen.c_types import C_BYTES, C_TYPES, C_VECTORS
-from tilewright.codegen.expressions import Expressions
+from tilewright.codegen.expressions import EXPRESSIONS, Expressions
 from tilewright.codegen.names import ScopedNames
 from tilewright.dialects import cuda_memory as memory
 from tilewright.dialects import cuda_statements as stmt
 from tilewright.dialects import cuda_threads as threads
 from tilewright.dialects.cuda_copies import CopyOp
-from tilewright.dialects.cuda_expressions import ExpressionOp
 from tilewright.dialects.cuda_grid import RemoteOp
 from tilewright.dialects.cuda_types import ArrayType, PointerType, VariableType
 from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
@@ -24,36 +23,43 @@ from tilewright.dialects.origin import story
 
 MAX_COLUMNS = 100
 
+_INDENT = "  "
+
 _SHUFFLE = {ShuffleMode.XOR: "__shfl_xor_sync", ShuffleMode.IDX: "__shfl_sync"}
 
 
-@dataclass(eq=False, repr=False)
-class StatementPrinter(BasePrinter):
+class StatementPrinter:
     """Prints statement by statement, and remembers the names of what they declare."""
 
-    names: ScopedNames = field(default_factory=ScopedNames, init=False)
-    lines: int = 1
-    """How many lines have been printed."""
-    notes: dict[int, str] = field(default_factory=dict[int, str], init=False)
-    """What the lines come from, by number."""
-
-    def __post_init__(self) -> None:
+    def __init__(self, lines: list[str] | None = None):
+        """What is printed is added to `lines`."""
+        self.lines: list[str] = [] if lines is None else lines
+        self.notes: dict[int, str] = {}
+        """What the lines come from, by number, of which the first is 1."""
+        self.names = ScopedNames()
         self.expressions = Expressions(self.names)
+        self._indent = ""
 
     def line(self, text: str) -> None:
-        """One line, indented, or several."""
-        self.lines += 1 + text.count("\n")
-        self.print_string(f"\n{text}")
+        """One line, indented."""
+        self.lines.append(self._indent + text)
+
+    @contextmanager
+    def indented(self, amount: int = 1) -> Generator[None]:
+        """Lines printed meanwhile stand further to the right."""
+        outer, self._indent = self._indent, self._indent + amount * _INDENT
+        yield
+        self._indent = outer
 
     def body(self, block: Block) -> None:
         """The statements of a block, between its braces."""
         with self.indented(), self.names.scope():
             for op in block.ops:
-                if isinstance(op, ExpressionOp):  # printed by the statement that uses it
+                if type(op) in EXPRESSIONS:  # printed by the statement that uses it
                     continue
-                first = self.lines + 1
-                self.statement(op)
-                self._note(op, range(first, self.lines + 1))
+                first = len(self.lines) + 1
+                STATEMENTS[type(op)](self, op)
+                self._note(op, range(first, len(self.lines) + 1))
 
     def _note(self, op: Operation, lines: range) -> None:
         """Where a statement comes from; of what stands inside of it this is known already."""
@@ -61,40 +67,29 @@ class StatementPrinter(BasePrinter):
             for line in lines:
                 self.notes.setdefault(line, note)
 
-    @singledispatchmethod
-    def statement(self, op: Operation) -> None:
-        """A statement; expressions print nothing of their own."""
-        assert isinstance(op, ExpressionOp), f"'{op.name}' has no C++ text"
-
-    @statement.register
-    def _(self, op: stmt.CommentOp) -> None:
-        columns = MAX_COLUMNS - self.indent_num_spaces * self._indent - len("// ")
+    def comment(self, op: stmt.CommentOp) -> None:
+        columns = MAX_COLUMNS - len(self._indent) - len("// ")
         for line in wrap(op.text.data, columns):
             self.line(f"// {line}")
 
-    @statement.register
-    def _(self, op: stmt.LetOp) -> None:
+    def let(self, op: stmt.LetOp) -> None:
         value = self.text(op.value)
         self.line(f"const {C_TYPES[op.result.type]} {self.names.declare(op.result)} = {value};")
 
-    @statement.register
-    def _(self, op: stmt.VarOp) -> None:
+    def variable(self, op: stmt.VarOp) -> None:
         initial = "" if op.initial is None else f" = {self.text(op.initial)}"
         type = op.variable.type
         assert isinstance(type, VariableType)
         self.line(f"{C_TYPES[type.element]} {self.names.declare(op.variable)}{initial};")
 
-    @statement.register
-    def _(self, op: stmt.AssignOp) -> None:
+    def assignment(self, op: stmt.AssignOp) -> None:
         self.line(f"{self.text(op.variable)} = {self.text(op.value)};")
 
-    @statement.register
-    def _(self, op: stmt.StoreOp) -> None:
+    def store(self, op: stmt.StoreOp) -> None:
         target = self.expressions.element(op.pointer, op.indices)
         self.line(f"{target} = {self.text(op.value)};")
 
-    @statement.register
-    def _(self, op: stmt.IfOp) -> None:
+    def branch(self, op: stmt.IfOp) -> None:
         self.line(f"if ({self.text(op.condition)}) {{")
         self.body(op.then_body.block)
         if op.else_body is not None:
@@ -102,8 +97,7 @@ class StatementPrinter(BasePrinter):
             self.body(op.else_body.block)
         self.line("}")
 
-    @statement.register
-    def _(self, op: stmt.ForOp) -> None:
+    def loop(self, op: stmt.ForOp) -> None:
         low, high = self.text(op.low), self.expressions.bound(op.high)
         step = op.step.value.data
         with self.names.scope():
@@ -116,8 +110,7 @@ class StatementPrinter(BasePrinter):
             self.body(op.body.block)
         self.line("}")
 
-    @statement.register
-    def _(self, op: memory.LocalOp) -> None:
+    def local_array(self, op: memory.LocalOp) -> None:
         type = op.array.type
         assert isinstance(type, ArrayType)
         extents = "".join(f"[{extent}]" for extent in type.extents)
@@ -125,31 +118,26 @@ class StatementPrinter(BasePrinter):
         zeros = "" if op.zeroed is None else " = {}"
         self.line(f"{element} {self.names.declare(op.array)}{extents}{zeros};")
 
-    @statement.register
-    def _(self, op: memory.SharedOp) -> None:
+    def shared_array(self, op: memory.SharedOp) -> None:
         element = f"{_aligned(op.align)}{c_element(op.pointer.type)}"
         self.line(f"__shared__ {element} {self.names.declare(op.pointer)}[{op.size.value.data}];")
 
-    @statement.register
-    def _(self, op: memory.PoolOp) -> None:
+    def pool(self, op: memory.PoolOp) -> None:
         type = f"__align__({memory.POOL_ALIGNMENT}) {c_element(op.pointer.type)}"
         self.line(f"extern __shared__ {type} {self.names.declare(op.pointer)}[];")
 
-    @statement.register
-    def _(self, op: memory.PooledOp) -> None:
+    def pooled_array(self, op: memory.PooledOp) -> None:
         type, offset = c_element(op.pointer.type), op.offset.value.data
         start = f"{self.text(op.pool)} + {offset}" if offset else self.text(op.pool)
         name = self.names.declare(op.pointer)
         self.line(f"{type} *const {name} = reinterpret_cast<{type} *>({start});")
 
-    @statement.register
-    def _(self, op: RemoteOp) -> None:
+    def remote_array(self, op: RemoteOp) -> None:
         type, name = c_element(op.pointer.type), self.names.declare(op.pointer)
         call = f"of_rank({self.text(op.source)}, {self.text(op.rank)})"
         self.line(f"const {type} *const {name} = {call};")
 
-    @statement.register
-    def _(self, op: CopyOp) -> None:
+    def copy(self, op: CopyOp) -> None:
         type = _vector(op)
         source = f"*reinterpret_cast<const {type} *>({self.text(op.source)})"
         if op.condition is not None:
@@ -159,25 +147,22 @@ class StatementPrinter(BasePrinter):
     def _assignment(self, target: str, value: str) -> None:
         """In two lines if one is too long."""
         whole = f"{target} = {value};"
-        if len(whole) + self.indent_num_spaces * self._indent <= MAX_COLUMNS:
+        if len(whole) + len(self._indent) <= MAX_COLUMNS:
             self.line(whole)
             return
         self.line(f"{target} =")
         with self.indented(2):
             self.line(f"{value};")
 
-    @statement.register
-    def _(self, op: threads.SyncthreadsOp) -> None:
+    def barrier(self, op: threads.SyncthreadsOp) -> None:
         self.line("__syncthreads();")
 
-    @statement.register
-    def _(self, op: threads.PerformOp) -> None:
+    def action(self, op: threads.PerformOp) -> None:
         constants = ", ".join(map(str, op.template_arguments()))
         name = op.callee.string_value() + (f"<{constants}>" if constants else "")
         self.line(f"{name}({', '.join(self.text(a) for a in op.arguments)});")
 
-    @statement.register
-    def _(self, op: threads.ShuffleOp) -> None:
+    def shuffle(self, op: threads.ShuffleOp) -> None:
         width = op.width.value.data
         arguments = f"0xffffffff, {self.text(op.value)}, {op.offset.value.data}"
         if width != WARP_SIZE:
@@ -207,3 +192,24 @@ def _vector(op: CopyOp) -> str:
     name = C_TYPES[type.element]
     width = op.width.value.data
     return name if width == 1 else C_VECTORS.get((name, width), C_BYTES[op.num_bytes])
+
+
+STATEMENTS: Mapping[type[Operation], Callable[[StatementPrinter, Any], None]] = {
+    stmt.CommentOp: StatementPrinter.comment,
+    stmt.LetOp: StatementPrinter.let,
+    stmt.VarOp: StatementPrinter.variable,
+    stmt.AssignOp: StatementPrinter.assignment,
+    stmt.StoreOp: StatementPrinter.store,
+    stmt.IfOp: StatementPrinter.branch,
+    stmt.ForOp: StatementPrinter.loop,
+    memory.LocalOp: StatementPrinter.local_array,
+    memory.SharedOp: StatementPrinter.shared_array,
+    memory.PoolOp: StatementPrinter.pool,
+    memory.PooledOp: StatementPrinter.pooled_array,
+    RemoteOp: StatementPrinter.remote_array,
+    CopyOp: StatementPrinter.copy,
+    threads.SyncthreadsOp: StatementPrinter.barrier,
+    threads.PerformOp: StatementPrinter.action,
+    threads.ShuffleOp: StatementPrinter.shuffle,
+}
+"""The function that prints each statement."""

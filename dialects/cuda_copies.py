@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_expressions import ExpressionOp, elements_of, verify_indices
 from tilewright.dialects.cuda_statements import StatementOp
-from tilewright.dialects.cuda_types import ArrayType, PointerType
+from tilewright.dialects.cuda_types import ArrayType, PointerType, number
 from tilewright.dialects.target import VECTOR_BYTES
 from tilewright.dialects.types import size_of
 
@@ -97,7 +97,7 @@ class CopyOp(StatementOp):
     ):
         super().__init__(
             operands=[source, target, condition],
-            properties={"width": IntegerAttr(width, i64)},
+            properties={"width": number(width)},
         )
 
     def writes(self) -> Iterator[SSAValue]:

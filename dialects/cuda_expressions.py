@@ -2,7 +2,7 @@
 """
 The expressions of CUDA IR: pure ops, each printed inside the one statement that uses it.
 
-What is needed twice is named by `cuda.let` (`dialects/cuda_statements.py`).
+What is needed twice is named by `cuda.let` (`dialects/cuda_statements.py`), unless it is a literal.
 """
 
 from abc import ABC
@@ -10,6 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
     AnyFloatConstr,
     FloatAttr,
     IntegerAttr,
@@ -48,6 +49,7 @@ from tilewright.dialects.cuda_types import (
     BuiltinAttr,
     PointerType,
     VariableType,
+    symbol,
 )
 from tilewright.dialects.form import FormedOp
 
@@ -66,7 +68,7 @@ def verify_indices(type: Attribute, given: int) -> None:
 
 
 class ExpressionOp(FormedOp, ABC):
-    """A C++ expression: its one result is printed where it is used, which is at most once."""
+    """A C++ expression: its one result is printed where it is used, at most once."""
 
     def __init__(
         self,
@@ -79,7 +81,11 @@ class ExpressionOp(FormedOp, ABC):
         operands into fields, of which none here has to know its size.
         """
         Operation.__init__(
-            self, operands=operands, result_types=[result], properties=properties or {}
+            self,
+            operands=operands,
+            result_types=[result],
+            properties=properties or {},
+            location=UNKNOWN_LOC,
         )
 
     def reads(self) -> SSAValue | None:
@@ -90,7 +96,7 @@ class ExpressionOp(FormedOp, ABC):
 @irdl_op_definition
 class LiteralOp(ExpressionOp):
     """
-    A constant: `1.0f`, `128`, `true`.
+    A constant: `1.0f`, `128`, `true`. It is printed wherever it is used, as often as that is.
 
     ```mlir
     %0 = cuda.literal 128 : i32
@@ -165,7 +171,7 @@ class CallOp(ExpressionOp):
     )
 
     def __init__(self, callee: str, arguments: Sequence[SSAValue], result: Attribute):
-        super().__init__(arguments, result, {"callee": SymbolRefAttr(callee)})
+        super().__init__(arguments, result, {"callee": symbol(callee)})
 
     def verify_(self) -> None:
         if self.callee.string_value() not in FUNCTIONS:

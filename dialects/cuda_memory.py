@@ -27,7 +27,7 @@ from xdsl.traits import MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_statements import StatementOp
-from tilewright.dialects.cuda_types import ArrayType, PointerType
+from tilewright.dialects.cuda_types import ArrayType, PointerType, number
 from tilewright.dialects.types import size_of
 
 POOL_ALIGNMENT = 1024
@@ -40,7 +40,7 @@ _BYTE = IntegerType(8, Signedness.UNSIGNED)
 
 
 def _alignment(bytes: int | None) -> IntegerAttr | None:
-    return None if bytes is None else IntegerAttr(bytes, i64)
+    return None if bytes is None else number(bytes)
 
 
 def _verify_alignment(alignment: IntegerAttr | None) -> None:
@@ -110,7 +110,7 @@ class SharedOp(StatementOp):
         self, size: int, element: Attribute, name: str | None = None, *, align: int | None = None
     ):
         super().__init__(
-            properties={"size": IntegerAttr(size, i64), "align": _alignment(align)},
+            properties={"size": number(size), "align": _alignment(align)},
             result_types=[PointerType.get(element)],
         )
         self.pointer.name_hint = name
@@ -145,9 +145,7 @@ class PoolOp(StatementOp):
     assembly_format = "$size attr-dict `:` type($pointer)"
 
     def __init__(self, size: int):
-        super().__init__(
-            properties={"size": IntegerAttr(size, i64)}, result_types=[PointerType.get(_BYTE)]
-        )
+        super().__init__(properties={"size": number(size)}, result_types=[PointerType.get(_BYTE)])
         self.pointer.name_hint = "pool"
 
 
@@ -173,7 +171,7 @@ class PooledOp(StatementOp):
     def __init__(self, pool: SSAValue, offset: int, element: Attribute, name: str):
         super().__init__(
             operands=[pool],
-            properties={"offset": IntegerAttr(offset, i64)},
+            properties={"offset": number(offset)},
             result_types=[PointerType.get(element)],
         )
         self.pointer.name_hint = name

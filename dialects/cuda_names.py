@@ -5,6 +5,7 @@ that is not.
 """
 
 import re
+from functools import lru_cache
 
 KEYWORDS = frozenset(
     """
@@ -111,6 +112,7 @@ def is_identifier(name: str) -> bool:
     return bool(shaped) and not re.match(r"_[A-Z]", name) and name not in RESERVED
 
 
+@lru_cache(maxsize=1 << 12)  # the values of kernels have a few hints
 def identifier(hint: str) -> str:
     """`hint` as a name that may be declared; itself if it is one."""
     if is_identifier(hint):

@@ -29,6 +29,8 @@ from tilewright.dialects.cuda_types import (
 
 _OPERATORS = {operator: BinaryOperatorAttr(operator) for operator in BinaryOperator}
 
+_COMPARISONS = {comparison: ComparisonAttr(comparison) for comparison in Comparison}
+
 _BITWISE = (BinaryOperator.BIT_AND, BinaryOperator.BIT_OR, BinaryOperator.BIT_XOR)
 
 
@@ -93,7 +95,7 @@ class CompareOp(InfixOp):
     assembly_format = "$comparison $lhs `,` $rhs attr-dict `:` type($lhs)"
 
     def __init__(self, comparison: Comparison, lhs: SSAValue, rhs: SSAValue):
-        super().__init__([lhs, rhs], i1, {"comparison": ComparisonAttr(comparison)})
+        super().__init__([lhs, rhs], i1, {"comparison": _COMPARISONS[comparison]})
 
     def verify_(self) -> None:
         if self.lhs.type not in COMPUTED:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Where expressions may stand: each is printed inside the statement that uses it, so it must be used
-at most once, in its own block, and before anything changes what it reads.
+at most once, in its own block, and before anything changes what it reads. Literals are printed
+wherever they are used.
 """
 
 import sys
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cuda_expressions import ExpressionOp
+from tilewright.dialects.cuda_expressions import ExpressionOp, LiteralOp
 from tilewright.dialects.cuda_statements import ForOp, StatementOp
 from tilewright.dialects.cuda_types import ArrayType, VariableType
 
@@ -26,6 +27,8 @@ def _verify_block(block: Block) -> "_Changes":
     """What the statements in `block` change."""
     changes, waiting = _Changes(), dict[Operation, _Read]()
     for position, op in enumerate(block.ops):
+        if isinstance(op, LiteralOp):
+            continue
         if isinstance(op, ExpressionOp):
             _verify_uses(op)
             if (source := op.reads()) is not None:

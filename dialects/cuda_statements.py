@@ -5,11 +5,11 @@ of any C++; what is CUDA's own is in `cuda_memory.py`, `cuda_copies.py` and `cud
 """
 
 from abc import ABC
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1, i32, i64
-from xdsl.ir import Attribute, BlockArgument, Region, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AtLeast,
@@ -49,13 +49,34 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_expressions import elements_of, verify_indices
-from tilewright.dialects.cuda_types import PointerType, VariableType
+from tilewright.dialects.cuda_types import PointerType, VariableType, number
 from tilewright.dialects.form import FormedOp
 from tilewright.dialects.kernel_comment import TextOp
 
 
 class StatementOp(FormedOp, ABC):
     """A C++ statement."""
+
+    def __init__(
+        self,
+        *,
+        operands: Sequence[SSAValue | None] = (),
+        result_types: Sequence[Attribute] = (),
+        properties: Mapping[str, Attribute | None] | None = None,
+        regions: Sequence[Region | None] = (),
+    ):
+        """
+        What is None is left out. This does not go through xDSL's builder, which sorts operands into
+        fields, of which none here has to know its size.
+        """
+        given = {name: value for name, value in (properties or {}).items() if value is not None}
+        Operation.__init__(
+            self,
+            operands=[operand for operand in operands if operand is not None],
+            result_types=result_types,
+            properties=given,
+            regions=[region for region in regions if region is not None],
+        )
 
     def writes(self) -> Iterator[SSAValue]:
         """The pointers and variables whose content this statement, without its bodies, changes."""
@@ -125,7 +146,7 @@ class VarOp(StatementOp):
     assembly_format = "($initial^)? attr-dict `:` type($variable)"
 
     def __init__(self, initial: SSAValue | None, type: Attribute, name: str | None = None):
-        super().__init__(operands=[initial], result_types=[VariableType(type)])
+        super().__init__(operands=[initial], result_types=[VariableType.get(type)])
         self.variable.name_hint = name
 
 
@@ -180,7 +201,7 @@ class StoreOp(StatementOp):
     )
 
     def __init__(self, value: SSAValue, pointer: SSAValue, indices: Sequence[SSAValue]):
-        super().__init__(operands=[value, pointer, indices])
+        super().__init__(operands=[value, pointer, *indices])
 
     def writes(self) -> Iterator[SSAValue]:
         yield self.pointer
@@ -214,9 +235,7 @@ class IfOp(StatementOp):
     assembly_format = "$condition attr-dict-with-keyword $then_body (`else` $else_body^)?"
 
     def __init__(self, condition: SSAValue, then_body: Region, else_body: Region | None = None):
-        super().__init__(
-            operands=[condition], regions=[then_body, [] if else_body is None else [else_body]]
-        )
+        super().__init__(operands=[condition], regions=[then_body, else_body])
 
 
 @irdl_custom_directive
@@ -290,7 +309,7 @@ class ForOp(StatementOp):
         super().__init__(
             operands=[low, high],
             properties={
-                "step": IntegerAttr(step, i64),
+                "step": number(step),
                 "unroll": UnitAttr() if unroll else None,
             },
             regions=[body],

@@ -2,6 +2,7 @@
 """Statements of CUDA IR by which threads meet, and calls that do something."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, SymbolRefAttr, i64
@@ -25,8 +26,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_names import EFFECTS
 from tilewright.dialects.cuda_statements import StatementOp
-from tilewright.dialects.cuda_types import HALVES
+from tilewright.dialects.cuda_types import HALVES, number, symbol
 from tilewright.dialects.kernel import ShuffleMode, ShuffleModeAttr, verify_segment
+
+
+@lru_cache(maxsize=1 << 10)
+def _constants(values: tuple[int, ...]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i64, values)
 
 
 @irdl_op_definition
@@ -73,10 +79,10 @@ class PerformOp(StatementOp):
         self, callee: str, arguments: Sequence[SSAValue] = (), constants: Sequence[int] = ()
     ):
         super().__init__(
-            operands=[arguments],
+            operands=arguments,
             properties={
-                "callee": SymbolRefAttr(callee),
-                "constants": DenseArrayBase.from_list(i64, constants) if constants else None,
+                "callee": symbol(callee),
+                "constants": _constants(tuple(constants)) if constants else None,
             },
         )
 
@@ -122,8 +128,8 @@ class ShuffleOp(StatementOp):
             operands=[value],
             properties={
                 "mode": ShuffleModeAttr(mode),
-                "offset": IntegerAttr(offset, i64),
-                "width": IntegerAttr(width, i64),
+                "offset": number(offset),
+                "width": number(width),
             },
             result_types=[value.type],
         )

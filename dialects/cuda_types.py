@@ -8,14 +8,17 @@ has `ui16`, `ui32` or `ui64`: they are bits seen as unsigned on the way from one
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     ContainerType,
     IntAttr,
+    IntegerAttr,
     IntegerType,
     NoneAttr,
     Signedness,
+    SymbolRefAttr,
     UnitAttr,
     bf16,
     f16,
@@ -52,6 +55,19 @@ COMPUTED: tuple[Attribute, ...] = (
 )
 """The types that operators take: of narrower integers C++ would make int before it computes."""
 
+
+@lru_cache(maxsize=1 << 10)  # steps, sizes and widths are few
+def number(value: int) -> IntegerAttr:
+    """A number that is a property of an op."""
+    return IntegerAttr(value, i64)
+
+
+@lru_cache(maxsize=1 << 10)
+def symbol(name: str) -> SymbolRefAttr:
+    """A function that is called."""
+    return SymbolRefAttr(name)
+
+
 HALVES: tuple[Attribute, ...] = (f16, bf16)
 """Structs in C++: functions convert them, not casts."""
 
@@ -66,6 +82,7 @@ class PointerType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]
     qualifier: UnitAttr | NoneAttr
 
     @staticmethod
+    @lru_cache(maxsize=1 << 10)
     def get(element: Attribute, *, const: bool = False) -> "PointerType":
         """The pointer to `element`."""
         return PointerType(element, UnitAttr() if const else NoneAttr())
@@ -139,6 +156,12 @@ class VariableType(ParametrizedAttribute, TypeAttribute):
     name = "cuda.var"
 
     element: Attribute
+
+    @staticmethod
+    @lru_cache(maxsize=1 << 10)
+    def get(element: Attribute) -> "VariableType":
+        """The variable of that type."""
+        return VariableType(element)
 
 
 class Builtin(StrEnum):

@@ -314,7 +314,8 @@ Term = tuple[AffineExpr, int]
 """An atom and its coefficient; a constant is the atom 1."""
 
 
-def signed_terms(expr: AffineExpr) -> tuple[list[Term], list[Term]]:
+@lru_cache(maxsize=1 << 14)  # the same expressions are written again and again
+def signed_terms(expr: AffineExpr) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
     """
     The terms added and the terms subtracted, in the order in which a person writes them: a
     positive constant leads what is cut from it, as in `99 - d0`.
@@ -324,7 +325,7 @@ def signed_terms(expr: AffineExpr) -> tuple[list[Term], list[Term]]:
     negative = [(atom, -factor) for atom, factor in terms if factor < 0]
     if negative and positive and isinstance(positive[-1][0], AffineConstantExpr):
         positive.insert(0, positive.pop())
-    return positive, negative
+    return tuple(positive), tuple(negative)
 
 
 def _terms(expr: AffineExpr) -> list[Term]:

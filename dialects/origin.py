@@ -104,6 +104,7 @@ def place_of(op: Operation) -> str:
     return ""
 
 
+@lru_cache(maxsize=1 << 12)  # several statements come from one op
 def story(location: Attribute) -> str:
     """
     What `named` says, and of what:

@@ -17,6 +17,7 @@ from tilewright.dialects.axes import optional_mask
 from tilewright.dialects.kernel_copy import CopyingOp
 from tilewright.dialects.kernel_registers import LOCAL, UNROLL
 from tilewright.dialects.kernel_ring import FillOp, RingType, TmaCopyOp
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.filled_loads import filled_loads
 from tilewright.passes.cuda.index import Index, split_constant
@@ -33,20 +34,25 @@ class Accesses:
     """
 
     def __init__(self, function: kernel.FuncOp):
+        self.ops = ops_in(function)[1:]
+        """All of the kernel, in order; those that contain others come first."""
         self.places: dict[Operation, list[Place]] = {}
         """Of ops that access memory; a copy's source comes first. Of others the index they name."""
         self.masks: dict[Operation, Mask] = {}
         self.conjuncts: dict[Mask, list[Conjunct]] = {}
         self.strided: dict[Index, list[Strided]] = {}
         """Offsets, less their constants, as sums of subscripts, where that is no longer."""
+        self._written: dict[Block | None, Counter[Index | Mask]] = defaultdict(Counter)
+        """What is named in a block, without its parts."""
         self._counts: dict[Block, Counter[Index | Mask]] = defaultdict(Counter)
         self._parts: dict[Index, list[Index]] = {}
         self._linear: dict[Subscripts, Index] = {}
         self._simplified: dict[Mask, Mask | None] = {}
-        self.filled = filled_loads(function)
-        for op in function.body.block.walk():
+        self.filled = filled_loads(self.ops)
+        for op in self.ops:
             if op not in self.filled.gone:
                 self._note(op)
+        self._count_all(function.body.block)
 
     def indices(self) -> Iterator[Index]:
         """All that is written of places."""
@@ -161,24 +167,31 @@ class Accesses:
             self._occurs(op, right.without_constant())
 
     def _occurs(self, op: Operation, what: Index | Mask) -> None:
-        block = op.parent
-        while block is not None:
-            self._count(block, what)
-            is_outermost = isinstance(block.parent_op(), kernel.FuncOp)
-            block = None if is_outermost else block.parent_block()
+        self._written[op.parent][what] += 1
 
-    def _count(self, block: Block, what: Index | Mask) -> None:
+    def _count_all(self, body: Block) -> None:
+        """Count what is named in each block and in those inside of it, which come first."""
+        inner = (b for op in reversed(self.ops) for region in op.regions for b in region.blocks)
+        for block in (*inner, body):
+            named = self._written[block]
+            for what, times in named.items():
+                self._count(self._counts[block], what, times)
+            if block is not body:
+                self._written[block.parent_block()].update(named)
+
+    def _count(self, counts: Counter[Index | Mask], what: Index | Mask, times: int) -> None:
         """Parts are written as often as the whole: once where that gets a name."""
-        counts = self._counts[block]
-        counts[what] = count = counts[what] + 1
+        before = counts[what]
+        counts[what] = before + times
         if not isinstance(what, Index) or what in self.strided:
             return
-        if count > 1 and what.is_worth_a_name():
+        is_named = what.is_worth_a_name()
+        if is_named and before:
             return
         if what not in self._parts:
             self._parts[what] = what.parts()
         for part in self._parts[what]:
-            self._count(block, part)
+            self._count(counts, part, 1 if is_named else times)
 
 
 def _unrolled_step(op: CopyingOp) -> SSAValue | None:

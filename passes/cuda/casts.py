@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from tilewright.dialects.cuda_expressions import CallOp, CastOp, LiteralOp
+from tilewright.dialects.cuda_expressions import CallOp, CastOp
 from tilewright.dialects.cuda_operators import BinaryOp, CompareOp
 from tilewright.dialects.cuda_types import BinaryOperator, Comparison
 from tilewright.passes.cuda.writer import Writer, is_pending
@@ -58,7 +58,7 @@ def cast_expression(op: Operation, value: SSAValue, writer: Writer) -> SSAValue 
         case arith.IndexCastOp() | arith.SIToFPOp() | arith.ExtSIOp():
             return None if i1 in (source, result) or _is_unsigned(source) else cast(value, result)
         case arith.TruncIOp():
-            return _lowest_bit(value) if result == i1 else cast(value, result)
+            return _lowest_bit(value, writer) if result == i1 else cast(value, result)
         case arith.ExtUIOp() | arith.UIToFPOp():
             return cast(as_unsigned(value), result)
         case arith.ExtFOp() | arith.TruncFOp():
@@ -112,11 +112,11 @@ def _is_unsigned(type: Attribute) -> bool:
     return isa(type, IntegerType) and type.signedness.data is Signedness.UNSIGNED
 
 
-def _lowest_bit(value: SSAValue) -> SSAValue | None:
+def _lowest_bit(value: SSAValue, writer: Writer) -> SSAValue | None:
     if value.type not in (i32, i64):
         return None
     assert isa(value.type, IntegerType)
-    one, zero = (LiteralOp(IntegerAttr(n, value.type)).result for n in (1, 0))
+    one, zero = (writer.literal(IntegerAttr(n, value.type)) for n in (1, 0))
     bit = BinaryOp(BinaryOperator.BIT_AND, value, one).result
     return CompareOp(Comparison.NE, bit, zero).result
 

@@ -37,9 +37,9 @@ class Conversion:
         self.source, self.handlers = source, handlers
         self.accesses = Accesses(source)
         self.body = Block()
-        self.writer = Writer(self.body, source, index_type(source, self.accesses))
+        self.writer = Writer(self.body, source, index_type(self.accesses))
         self.indices = Indices(self.writer, self.accesses)
-        self.shared = SharedMemory(source, self.writer)
+        self.shared = SharedMemory(self.accesses.ops, self.writer)
         self.tensor_maps: dict[TensorMapType, SSAValue] = {}
         self.barriers: dict[SSAValue, tuple[SSAValue, ...]] = {}
         """The mbarriers of rings."""
@@ -58,12 +58,19 @@ class Conversion:
         with self.indices.scope(self.source.body.block):
             self.shared.begin()
             self.convert_all(self.source.body.block.ops)
+        self._add_literals()
         erase_unused(self.body)
         erase_idle_comments(self.body)
         require_aligned_arguments(self.source)
         function = self._function()
         function.set_facts([*({} for _ in maps), *self.source.facts])
         return function
+
+    def _add_literals(self) -> None:
+        """Put the literals above all that may use them."""
+        literals = self.writer.literals.values()
+        if (first := self.body.first_op) is not None:
+            self.body.insert_ops_before([*literals], first)
 
     def _parameter(self, type: Attribute, name: str | None) -> SSAValue:
         parameter = self.body.insert_arg(type, len(self.body.args))

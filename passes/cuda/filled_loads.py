@@ -9,13 +9,14 @@ Loads that give another constant than 0 where their mask fails.
 is one expression, `i < 100 ? x[i] : lowest`, where nothing else uses `%v`.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Operation
 
-from tilewright.dialects import kernel, loop
+from tilewright.dialects import loop
 from tilewright.passes.selected_loads import selection_of
 
 
@@ -28,9 +29,9 @@ class FilledLoads(NamedTuple):
     """These selections, and the predicates that serve them alone."""
 
 
-def filled_loads(function: kernel.FuncOp) -> FilledLoads:
-    """Those of a kernel."""
-    found = ((op, _select_of(op)) for op in function.body.block.walk())
+def filled_loads(ops: Iterable[Operation]) -> FilledLoads:
+    """Those of a kernel, which consists of `ops`."""
+    found = ((op, _select_of(op)) for op in ops)
     selects: dict[Operation, arith.SelectOp] = {op: s for op, s in found if s is not None}
     gone = frozenset[Operation](selects.values())
     predicates = [s.cond.owner for s in selects.values()]

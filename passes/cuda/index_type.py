@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether `int` holds every index of a kernel, or it takes `long long`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType, IntegerType, i32, i64
+from xdsl.ir import Operation
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineExpr
 
-from tilewright.dialects import kernel
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import Range, Ranges, range_of, sum_of
 from tilewright.passes.cuda.accesses import Accesses
@@ -17,14 +17,14 @@ from tilewright.passes.cuda.index import is_division, steps_below_zero
 _LARGEST_INT = 2**31 - 1
 
 
-def index_type(function: kernel.FuncOp, accesses: Accesses) -> IntegerType:
+def index_type(accesses: Accesses) -> IntegerType:
     """`int` if it holds every index of the kernel and all that is computed on the way to one."""
-    reaches = (*_value_reaches(function), *_access_reaches(accesses))
+    reaches = (*_value_reaches(accesses.ops), *_access_reaches(accesses))
     return i32 if max(reaches, default=0) < _LARGEST_INT else i64
 
 
-def _value_reaches(function: kernel.FuncOp) -> Iterator[float]:
-    for op in function.body.block.walk():
+def _value_reaches(ops: Sequence[Operation]) -> Iterator[float]:
+    for op in ops:
         for value in (*op.results, *(arg for r in op.regions for b in r.blocks for arg in b.args)):
             if isinstance(value.type, IndexType):
                 yield _furthest(range_of_value(value))

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.utils.hints import isa
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.cuda_expressions import CallOp, CastOp, LiteralOp
+from tilewright.dialects.cuda_expressions import CallOp, CastOp
 from tilewright.dialects.cuda_operators import TernaryOp
 from tilewright.dialects.index import Range
 from tilewright.passes.cuda.casts import cast
@@ -49,7 +49,7 @@ def _to_index(to: Conversion, op: loop.ToIndexOp) -> None:
     assert isa(type, IntegerType)
     size = op.bound.value.data
     if range_of_integer(op.value) not in Range.extent(size):
-        bound = LiteralOp(IntegerAttr(size, type)).result
+        bound = to.writer.literal(IntegerAttr(size, type))
         value = CallOp("checked_index", [value, bound], value.type).result
     if condition is not None:
         condition = to.writer.name_if_long(condition, value, "in")

@@ -4,7 +4,7 @@
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.cuda_expressions import LiteralOp, SubscriptOp
+from tilewright.dialects.cuda_expressions import SubscriptOp
 from tilewright.dialects.cuda_operators import TernaryOp
 from tilewright.dialects.cuda_statements import IfOp, StoreOp
 from tilewright.passes.cuda.conversion import Conversion, Handlers
@@ -26,7 +26,7 @@ def _load(to: Conversion, op: loop.LoadOp) -> None:
     select = to.accesses.filled.selects.get(op)
     if condition is not None:
         fill = None if select is None else fill_of(select)
-        zero = to.writer.zero(value.type) if fill is None else LiteralOp(fill).result
+        zero = to.writer.zero(value.type) if fill is None else to.writer.literal(fill)
         value = TernaryOp(condition, value, zero).result
     if select is None and is_read_in_place(op):
         to.writer.bind(op.result, value)

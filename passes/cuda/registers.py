@@ -29,8 +29,10 @@ def _registers(to: Conversion, op: kernel.RegistersOp) -> None:
 
 def _first_use(op: kernel.RegistersOp) -> Operation | None:
     """The first op of the same block that the array is used in."""
+    assert op.parent is not None
+    users = {op.parent.find_ancestor_op_in_block(use.operation) for use in op.memref.uses}
     after = op.next_op
-    while after is not None and not any(op.memref in inner.operands for inner in after.walk()):
+    while after is not None and after not in users:
         after = after.next_op
     return after
 

@@ -5,11 +5,11 @@ one pool that the launch gives the size of, and pointers into it. What `kernel.s
 of comes after what it does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import IntegerType, Signedness
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import cuda, kernel
 from tilewright.dialects.cuda_memory import PooledOp, PoolOp, SharedOp
@@ -48,9 +48,9 @@ class _Array(NamedTuple):
 class SharedMemory:
     """Declares the shared memory of a kernel as its ops come."""
 
-    def __init__(self, source: kernel.FuncOp, writer: Writer):
+    def __init__(self, ops: Iterable[Operation], writer: Writer):
         self.writer = writer
-        found = [*_arrays(source)]
+        found = [*_arrays(ops)]
         self.arrays = {(array.key, array.part): array for array in found}
         placed = {(a.key, a.part): a.start for a in found if a.start is not None}
         self.offsets: dict[tuple[SSAValue, int], int] = dict(placed)
@@ -84,8 +84,8 @@ class SharedMemory:
         return shared.pointer
 
 
-def _arrays(source: kernel.FuncOp) -> Iterator[_Array]:
-    for op in source.body.block.walk():
+def _arrays(ops: Iterable[Operation]) -> Iterator[_Array]:
+    for op in ops:
         if isinstance(op, kernel.SharedOp):
             type, start = memref_type(op.memref), None if op.place is None else op.place.start
             size, align = layout_of(type).size(type), array_alignment(op.memref)

@@ -8,6 +8,7 @@ from xdsl.ir import BlockArgument
 from tilewright.dialects import kernel
 from tilewright.dialects.cuda_tensor_map import TensorMapType
 from tilewright.dialects.kernel_boxes import BOX_ALIGNMENT, box_pieces
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_layout import layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.unsupported import cannot_lower
@@ -15,7 +16,7 @@ from tilewright.passes.cuda.unsupported import cannot_lower
 
 def tensor_maps(source: kernel.FuncOp) -> dict[TensorMapType, BlockArgument]:
     """The maps of a kernel and the inputs that they are of, in the order of their first use."""
-    copies = (op for op in source.body.block.walk() if isinstance(op, kernel.TmaCopyOp))
+    copies = (op for op in ops_in(source) if isinstance(op, kernel.TmaCopyOp))
     return {tensor_map_of(op, source): cast(BlockArgument, op.source) for op in copies}
 
 

@@ -56,6 +56,8 @@ class Writer(Appending):
         """Source integers by the index of another width that is cast wherever they are used."""
         self.constants: dict[SSAValue, IntegerAttr | FloatAttr] = {}
         """Source values that are written as literals wherever they are used."""
+        self.literals: dict[IntegerAttr | FloatAttr, LiteralOp] = {}
+        """The literals that are used, each once; their place is the top of the kernel."""
 
     def type(self, type: Attribute) -> Attribute:
         """The C++ type of a value."""
@@ -73,7 +75,7 @@ class Writer(Appending):
     def use(self, value: SSAValue) -> SSAValue:
         """What `value` has become, for one use."""
         if (constant := self.constants.get(value)) is not None:
-            return LiteralOp(constant).result
+            return self.literal(constant)
         if (index := self.indices.get(value)) is not None:
             return CastOp(index, value.type).result
         new = self.values[value]
@@ -81,14 +83,20 @@ class Writer(Appending):
 
     def index(self, value: int) -> SSAValue:
         """An integer literal of the index type."""
-        return LiteralOp(_integer(value, self.index_type)).result
+        return self.literal(_integer(value, self.index_type))
 
     def zero(self, type: Attribute) -> SSAValue:
         """The literal 0 of a type."""
         if isinstance(type, AnyFloat):
-            return LiteralOp(FloatAttr(0.0, type)).result
+            return self.literal(FloatAttr(0.0, type))
         assert isa(type, IntegerType)
-        return LiteralOp(IntegerAttr(0, type)).result
+        return self.literal(_integer(0, type))
+
+    def literal(self, value: IntegerAttr | FloatAttr) -> SSAValue:
+        """The literal that stands for `value` wherever that is used."""
+        if (known := self.literals.get(value)) is None:
+            known = self.literals[value] = LiteralOp(value)
+        return known.result
 
     def statement(self, op: StatementOp) -> StatementOp:
         """Append a statement and the expressions in it."""
@@ -103,6 +111,8 @@ class Writer(Appending):
             return
         expression = value.owner
         assert isinstance(expression, ExpressionOp)
+        if isinstance(expression, LiteralOp):
+            return
         for operand in expression.operands:
             self._place(operand)
         self.block.add_op(expression)
@@ -145,7 +155,7 @@ def _integer(value: int, type: IntegerType) -> IntegerAttr:
 
 
 def is_pending(value: SSAValue) -> bool:
-    """Whether `value` is an expression that no statement uses yet."""
+    """Whether `value` has no name: a literal, or an expression that no statement uses yet."""
     return value.owner.parent is None and isinstance(value.owner, ExpressionOp)
 
 

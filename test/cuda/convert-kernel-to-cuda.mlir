@@ -18,27 +18,27 @@ func.func @main(%x: memref<1000xf32>) -> memref<1000xf32> {
   func.return %0 : memref<1000xf32>
 }
 
-// An offset that occurs often, and a mask that does, are named; arithmetic used once stays in place.
+// Literals come first, each once, for all that use them. An offset that occurs often, and a mask that
+// does, are named; arithmetic used once stays in place.
 // CHECK-LABEL: cuda.func grid 8 block 128 @relu(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
-// CHECK-NEXT:    %0 = cuda.builtin block_idx : i32
-// CHECK-NEXT:    %b = cuda.let %0 : i32
-// CHECK-NEXT:    %1 = cuda.builtin thread_idx : i32
-// CHECK-NEXT:    %t = cuda.let %1 : i32
-// CHECK-NEXT:    %2 = cuda.literal 128 : i32
-// CHECK-NEXT:    %3 = cuda.binary mul %b, %2 : i32
-// CHECK-NEXT:    %4 = cuda.binary add %3, %t : i32
-// CHECK-NEXT:    %i = cuda.let %4 : i32
-// CHECK-NEXT:    %5 = cuda.literal 1000 : i32
-// CHECK-NEXT:    %6 = cuda.compare lt %i, %5 : i32
-// CHECK-NEXT:    %in = cuda.let %6 : i1
-// CHECK-NEXT:    %7 = cuda.subscript %x[%i] : !cuda.ptr<f32, const>, i32
-// CHECK-NEXT:    %8 = cuda.literal 0.000000e+00 : f32
-// CHECK-NEXT:    %9 = cuda.ternary %in, %7, %8 : f32
+// CHECK-NEXT:    %0 = cuda.literal 128 : i32
+// CHECK-NEXT:    %1 = cuda.literal 1000 : i32
+// CHECK-NEXT:    %2 = cuda.literal 0.000000e+00 : f32
+// CHECK-NEXT:    %3 = cuda.builtin block_idx : i32
+// CHECK-NEXT:    %b = cuda.let %3 : i32
+// CHECK-NEXT:    %4 = cuda.builtin thread_idx : i32
+// CHECK-NEXT:    %t = cuda.let %4 : i32
+// CHECK-NEXT:    %5 = cuda.binary mul %b, %0 : i32
+// CHECK-NEXT:    %6 = cuda.binary add %5, %t : i32
+// CHECK-NEXT:    %i = cuda.let %6 : i32
+// CHECK-NEXT:    %7 = cuda.compare lt %i, %1 : i32
+// CHECK-NEXT:    %in = cuda.let %7 : i1
+// CHECK-NEXT:    %8 = cuda.subscript %x[%i] : !cuda.ptr<f32, const>, i32
+// CHECK-NEXT:    %9 = cuda.ternary %in, %8, %2 : f32
 // CHECK-NEXT:    %v = cuda.let %9 : f32
 // CHECK-NEXT:    cuda.if %in {
-// CHECK-NEXT:      %10 = cuda.literal 0.000000e+00 : f32
-// CHECK-NEXT:      %11 = cuda.call @max_nan(%v, %10) : (f32, f32) -> f32
-// CHECK-NEXT:      cuda.store %11, %out[%i] : !cuda.ptr<f32>, i32
+// CHECK-NEXT:      %10 = cuda.call @max_nan(%v, %2) : (f32, f32) -> f32
+// CHECK-NEXT:      cuda.store %10, %out[%i] : !cuda.ptr<f32>, i32
 // CHECK-NEXT:    }
 // CHECK-NEXT:  }
 

@@ -35,9 +35,10 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>
 // -----
 
 // An expression is printed where it is used, so once.
-// CHECK: 'cuda.literal' is used 2 times; name it with cuda.let
+// CHECK: 'cuda.binary' is used 2 times; name it with cuda.let
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
-  %0 = cuda.literal 0 : i32
+  %one = cuda.literal 1 : i32
+  %0 = cuda.binary add %one, %one : i32
   %1 = cuda.subscript %x[%0] : !cuda.ptr<f32, const>, i32
   cuda.store %1, %out[%0] : !cuda.ptr<f32>, i32
 }
