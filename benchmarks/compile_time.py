@@ -6,28 +6,23 @@ How long the compiler takes, and how much memory its plans need:
     python benchmarks/compile_time.py --to cuda --json results.json
     python benchmarks/compile_time.py --only rmsnorm
     python benchmarks/compile_time.py --to cuda --profile profile.txt    # passes and functions
-    python benchmarks/compile_time.py --base ../before    # ratios to another checkout, in one run
+    python benchmarks/compile_time.py --to cuda --base ../before    # ratios to another checkout
 
 Seconds are CPU seconds of one process, without NVRTC; at CUDA level writing the text is part of
 them. What is imported on the way is imported before. Nothing is allocated: tensors have no values.
 """
 
 import argparse
-import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from compile_profile import profile
+from compile_ratios import compare, table_of_ratios
 from measure import Measured, environment, figures_table, lowered, measure, write_json
 from rich.console import Console
 from rich.table import Table
-from suite84 import cases
+from suite84 import DATA
 from torch import empty
 from torch.nn import Softmax
 
@@ -37,6 +32,7 @@ from tilewright.models.config import find_model
 from tilewright.passes.lowering import level_named
 from tilewright.tools.block_case import SHORT
 from tilewright.tools.output_path import write_text
+from tilewright.tools.suite import read_cases
 
 MODELS = {"tinyllama": SHORT["tinyllama"], "qwen": SHORT["qwen2.5-7b"]}
 TOKENS = 512
@@ -44,9 +40,9 @@ LAYERS = {"tinyllama": 22, "qwen": 28}
 """Number of decoder layers of each model."""
 
 
-def suite(only: str, level: str, repeat: int) -> Iterator[Measured]:
+def suite(only: str, level: str, repeat: int, data: Path = DATA) -> Iterator[Measured]:
     """The cases of suite84."""
-    for case in cases(only):
+    for case in read_cases(data, only):
         yield measure(case.name, case.program(fake=True), level, repeat)
 
 
@@ -108,37 +104,14 @@ def report(rows: dict[str, list[Measured]], level: str) -> dict[str, object]:
     }
 
 
-def compare(base: Path, argv: Sequence[str]) -> Iterator[str]:
-    """
-    Ratios of seconds to those of the checkout `base`, of both parts and of each number of layers.
-
-    Each checkout runs its own copy of this file with this Python, one right after the other: how
-    fast a machine is changes within minutes.
-    """
-    found: list[dict[str, dict[str, float]]] = []
-    for root in (base, Path(__file__).parents[1]):
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "results.json"
-            script = str(root / "benchmarks" / "compile_time.py")
-            command = [sys.executable, script, *argv, "--json", str(file)]
-            subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": str(root)})
-            found.append(_seconds(json.loads(file.read_text())))
-    before, after = found
-    for name in before:
-        if name in after:
-            ratios = (f"{key} {after[name][key] / s:.2f}" for key, s in before[name].items())
-            yield f"{name}: {', '.join(ratios)} of the base"
-
-
-def _seconds(results: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """CPU seconds of suite84 in all, and of each number of layers."""
-    suite, layers = (results[part]["programs"] for part in ("suite84", "layers"))
-    programs = {"suite84": suite, **{row["name"]: [row] for row in layers}}
-    return {
-        name: {key: sum(row[f"{key}_s"] for row in rows) for key in ("capture", "lower")}
-        for name, rows in programs.items()
-        if rows
-    }
+def _suite_of(packages: Path | None) -> Path:
+    """The file of suite84 of the checkout `packages`. Raises if others are imported."""
+    if packages is None:
+        return DATA
+    imported = Path(tilewright.__file__).resolve().parents[1]
+    if imported != packages.resolve():
+        raise SystemExit(f"error: the packages imported are those of {imported}, not {packages}")
+    return packages / "benchmarks" / DATA.name
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -158,22 +131,34 @@ def main(argv: Sequence[str] | None = None) -> None:
         "--base",
         type=Path,
         metavar="DIR",
-        help="also print ratios to the checkout DIR, and no more",
+        help="print seconds of the checkout DIR and ratios to them, and no more",
+    )
+    parser.add_argument(
+        "--packages",
+        type=Path,
+        metavar="DIR",
+        help="refuse packages that are not of the checkout DIR",
     )
     args = parser.parse_args(argv)
     if args.base is not None:
-        limits = ["--to", args.to, "--only", args.only, "--repeat", str(args.repeat)]
-        for line in compare(args.base.resolve(), limits):
-            print(line)
+        given = ["--to", args.to, "--only", args.only]
+        rows = compare(Path(__file__), args.base.resolve(), given, args.repeat)
+        Console(width=100).print(table_of_ratios(rows))
+        if args.json is not None:
+            content = {"environment": environment(), "level": args.to, "programs": rows}
+            write_json(args.json, content)
         return
 
+    data = _suite_of(args.packages)
     lowered(tilewright.capture(Softmax(-1), empty(4, 8)), "cuda")  # import
     if args.profile is not None:
-        captured = [tilewright.capture(c.function, *c.inputs()) for c in cases(args.only)]
+        captured = [
+            tilewright.capture(c.function, *c.inputs()) for c in read_cases(data, args.only)
+        ]
         write_text(str(args.profile), profile(captured, level_named(args.to)))
         return
     given = args.only, args.to, args.repeat
-    rows = {"suite84": [*suite(*given)], "layers": [*layers(*given)]}
+    rows = {"suite84": [*suite(*given, data)], "layers": [*layers(*given)]}
     console = Console(width=100)
     for part, measured in rows.items():
         if measured:

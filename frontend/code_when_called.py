@@ -6,20 +6,24 @@ PyTorch's export makes some twenty graph modules of one program, and writes and 
 each, which takes a fifth of its time. It runs nearly none of them: it interprets their graphs.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
+
+from tilewright.frontend.replaced import replaced
 
 _SOURCE = """
 def forward(self, *args, **kwargs):
     return _call_with_code(self, args, kwargs)
 """
 
+Forward = Callable[..., Any]
+
 
 @contextmanager
 def code_when_called() -> Generator[None]:
     """Until the exit, let graph modules get code that writes their real code where it is called."""
-    from torch.fx import Graph
+    from torch.fx import Graph, graph_module
     from torch.fx.graph import CodeGen, PythonCode
 
     original = Graph.python_code
@@ -39,6 +43,23 @@ def code_when_called() -> Generator[None]:
 
     Graph.python_code = python_code
     try:
-        yield
+        with replaced(graph_module, "_forward_from_src", _uncompiled):
+            yield
     finally:
         Graph.python_code = original
+
+
+def _uncompiled(forward_from_src: Callable[..., Forward]) -> Callable[..., Forward]:
+    """`forward_from_src`, which compiles a module's code, without compiling `_SOURCE`."""
+
+    def forward_of(src: str, globals: Mapping[str, Any], *args: Any) -> Forward:
+        if src != _SOURCE:
+            return forward_from_src(src, globals, *args)
+        call: Forward = globals["_call_with_code"]
+
+        def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return call(self, args, kwargs)
+
+        return forward
+
+    return forward_of

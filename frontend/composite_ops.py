@@ -14,6 +14,8 @@ from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import Any
 
+from tilewright.frontend.replaced import replaced
+
 
 @contextmanager
 def handled_quickly() -> Generator[None]:
@@ -32,7 +34,7 @@ def handled_quickly() -> Generator[None]:
     )
     with ExitStack() as changes:
         for module, name, wrap in quicker:
-            changes.enter_context(_wrapped(module, name, wrap))
+            changes.enter_context(replaced(module, name, wrap))
         yield
 
 
@@ -51,20 +53,6 @@ def defined_by_libraries() -> frozenset[Any]:
         for library, operator in places
         if library != "aten"
     )
-
-
-@contextmanager
-def _wrapped(module: Any, name: str, wrap: Callable[[Any], Any]) -> Generator[None]:
-    """Within, what is called `name` in the module is `wrap` of it, if the module has it."""
-    value = getattr(module, name, None)
-    if value is None:
-        yield
-        return
-    setattr(module, name, wrap(value))
-    try:
-        yield
-    finally:
-        setattr(module, name, value)
 
 
 def _remembered(split: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:

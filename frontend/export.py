@@ -23,6 +23,7 @@ from tilewright.frontend.export_errors import error_of_export, gradient, untrace
 from tilewright.frontend.kept_arguments import arguments_kept
 from tilewright.frontend.kept_forms import forms_kept
 from tilewright.frontend.kept_views import views_kept
+from tilewright.frontend.quick_export import exported_quickly
 from tilewright.frontend.refusals import check_source, check_states, refused_in
 from tilewright.frontend.repeated_calls import repeated_calls
 from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
@@ -57,6 +58,7 @@ def export(
             for context in (_one_trace(module), torch.no_grad(), _eval_mode(module), _quiet()):
                 stack.enter_context(context)
             stack.enter_context(code_when_called())
+            stack.enter_context(exported_quickly())
             kept = (subscripts_as_tensors, forms_kept, views_kept, arguments_kept)
             for wrapped in (*kept, repeated_calls):
                 stack.enter_context(wrapped(module))
@@ -231,15 +233,23 @@ def _quiet() -> Generator[None]:
 
     What the user's code prints while it is traced goes to stderr: stdout is for the compiler.
     """
-    level, printed = logging.root.manager.disable, StringIO()
-    logging.disable(logging.ERROR)
+    printed, handle = StringIO(), logging.Logger.handle
+
+    def handle_worse(self: logging.Logger, record: logging.LogRecord) -> None:
+        # The handler of torch.__trace takes itself away at its first record; until then each
+        # step of export is written out for it.
+        if record.levelno > logging.ERROR or record.name == "torch.__trace":
+            handle(self, record)
+
+    # `logging.disable` forgets the levels of all loggers, and each is asked for many times.
+    logging.Logger.handle = handle_worse
     try:
         with redirect_stdout(printed), redirect_stderr(printed), warnings.catch_warnings():
             # PyTorch 2.13's export uses what PyTorch 2.13 deprecates.
             warnings.filterwarnings("ignore", ".*treespec", FutureWarning)
             yield
     finally:
-        logging.disable(level)
+        logging.Logger.handle = handle
     sys.stderr.write(printed.getvalue())
 
 

@@ -4,9 +4,11 @@
 import json
 from pathlib import Path
 
+import compile_ratios
 import compile_time
 import pytest
 from compile_time import Measured, ratios
+from rich.console import Console
 
 
 def test_one_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -54,3 +56,37 @@ def test_a_profile_tells_passes_and_functions_without_folders_of_the_machine(tmp
     assert "xdsl/" in functions
     assert str(Path(compile_time.__file__).parent.parent) not in functions
     assert str(Path.home()) not in functions
+
+
+_SCRIPT = """
+import json, sys
+from pathlib import Path
+from tilewright import SECONDS
+
+capture_s, lower_s = SECONDS
+rows = [{"name": name, "capture_s": capture_s, "lower_s": lower_s} for name in ("a", "b")]
+results = {"suite84": {"programs": rows}, "layers": {"programs": rows[:1]}}
+Path(sys.argv[sys.argv.index("--json") + 1]).write_text(json.dumps(results))
+"""
+
+
+def test_each_checkout_is_measured_with_its_own_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    script = tmp_path / "script.py"
+    script.write_text(_SCRIPT)
+    for name, seconds in (("base", "4.0, 2.0"), ("here", "1.0, 0.5")):
+        (tmp_path / name / "tilewright").mkdir(parents=True)
+        (tmp_path / name / "tilewright" / "__init__.py").write_text(f"SECONDS = {seconds}")
+    monkeypatch.setattr(compile_ratios, "HERE", tmp_path / "here")
+    rows = compile_ratios.compare(script, tmp_path / "base", [], 1)
+    assert rows["suite84"]["before"] == {"capture": 8.0, "lower": 4.0, "both": 12.0}
+    assert rows["a"]["after"] == {"capture": 1.0, "lower": 0.5, "both": 1.5}
+    assert rows["a"]["ratio"] == {"capture": 0.25, "lower": 0.25, "both": 0.25}
+    Console().print(compile_ratios.table_of_ratios(rows))
+    assert "0.25" in capsys.readouterr().out
+
+
+def test_packages_of_another_checkout_are_refused(tmp_path: Path):
+    with pytest.raises(SystemExit, match="the packages imported are those of"):
+        compile_time.main(["--packages", str(tmp_path)])

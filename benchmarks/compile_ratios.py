@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Ratios of compile time to that of another checkout, for `compile_time.py --base DIR`.
+
+`compile_time.py` of this checkout measures both, each in processes that import the packages of the
+checkout measured. The checkouts take turns, for the speed of a machine changes within minutes, and
+the fastest round of each counts. A process compiles each program once.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from measure import figures_table
+from rich.table import Table
+
+Seconds = Mapping[str, Mapping[str, float]]
+"""CPU seconds by the name of a program, and by what they were taken for."""
+
+HERE = Path(__file__).resolve().parents[1]
+
+_PARTS = ("capture", "lower", "both")
+
+
+def compare(script: Path, base: Path, options: Sequence[str], rounds: int) -> dict[str, Any]:
+    """Return seconds of the checkout `base` and of this one, and ratios, by program."""
+    roots = {"before": base, "after": HERE}
+    command = [sys.executable, str(script), *options]
+    found = {when: list[Seconds]() for when in roots}
+    for _ in range(rounds):
+        for when, root in roots.items():
+            found[when].append(_measured(command, root))
+    before, after = (_fastest(found[when]) for when in roots)
+    return {
+        name: {
+            "before": before[name],
+            "after": after[name],
+            "ratio": {part: after[name][part] / before[name][part] for part in _PARTS},
+        }
+        for name in before
+    }
+
+
+def table_of_ratios(rows: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Table:
+    """One line for a program and what its seconds were taken for."""
+    shown = figures_table("CPU seconds", "program", ("", "base", "here", "ratio"))
+    for name, row in rows.items():
+        for part in _PARTS:
+            figures = [f"{row[when][part]:.2f}" for when in ("before", "after", "ratio")]
+            shown.add_row(name, part, *figures)
+        shown.add_section()
+    return shown
+
+
+def _measured(command: Sequence[str], root: Path) -> Seconds:
+    """Seconds of suite84 in all, and of each number of layers, by the packages of `root`."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "results.json"
+        once = [*command, "--repeat", "1", "--packages", str(root), "--json", str(file)]
+        environment = {**os.environ, "PYTHONPATH": str(root)}
+        subprocess.run(once, check=True, env=environment, stdout=subprocess.DEVNULL)
+        results = json.loads(file.read_text())
+    suite, layers = (results[part]["programs"] for part in ("suite84", "layers"))
+    programs = {"suite84": suite, **{row["name"]: [row] for row in layers}}
+    return {name: _sums(rows) for name, rows in programs.items() if rows}
+
+
+def _sums(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    capture, lower = (sum(row[f"{part}_s"] for row in rows) for part in ("capture", "lower"))
+    return {"capture": capture, "lower": lower, "both": capture + lower}
+
+
+def _fastest(rounds: Sequence[Seconds]) -> Seconds:
+    return {
+        name: {part: min(seconds[name][part] for seconds in rounds) for part in _PARTS}
+        for name in rounds[0]
+    }
