@@ -28,6 +28,7 @@ from tilewright.codegen.slab import InPlace, Slab
 from tilewright.dialects import cuda, loop
 from tilewright.dialects.buffer_plan import slot_of
 from tilewright.dialects.element_types import DTYPE_NAMES
+from tilewright.dialects.host_functions import reason_not_launched
 from tilewright.dialects.origin import place_of
 from tilewright.dialects.parameter_layout import given_types, load_axes, source_names
 from tilewright.errors import UnsupportedError, UsageError
@@ -40,6 +41,8 @@ def plan_of(module: ModuleOp) -> Plan:
     main = next((f for f in hosts if f.sym_name.data == "main"), None)
     if main is None:
         raise UsageError("the module has no function @main, which says what to launch on what")
+    if reason := reason_not_launched(main):
+        raise UnsupportedError(reason, where=place_of(main))
     return _Reader(main, kernels).read(cuda_text(module) if kernels else CudaText("", {}))
 
 

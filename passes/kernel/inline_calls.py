@@ -35,6 +35,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
+from tilewright.dialects.host_functions import reason_not_launched
 from tilewright.passes.refusal import refused
 from tilewright.passes.trace import Rule, rewriting
 
@@ -46,6 +47,8 @@ Functions = Mapping[str, func.FuncOp]
 def inline_calls(function: func.FuncOp, functions: Functions, callers: tuple[str, ...]) -> None:
     """Put the ops of each callee in the place of its call, callees of callees first."""
     callers = (*callers, function.sym_name.data)
+    if len(function.body.blocks) != 1:  # what its types are is of no interest here
+        raise refused(function, reason_not_launched(function))
     for call in [op for op in function.body.block.ops if isinstance(op, func.CallOp)]:
         name = call.callee.string_value()
         if name in callers:

@@ -209,7 +209,7 @@ class PlanBuffersPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Anew, whatever was planned before; a function without intermediates needs no plan."""
         main = next((f for f in op.ops if _is_main(f)), None)
-        if not isinstance(main, func.FuncOp):
+        if not isinstance(main, func.FuncOp) or len(main.body.blocks) != 1:
             return
         with rewriting(RULE, main, whole_module=True):
             clear(main)

@@ -30,12 +30,19 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, TensorType
+from xdsl.dialects.builtin import (
+    FunctionType,
+    MemRefType,
+    ModuleOp,
+    TensorType,
+    UnrankedTensorType,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop, prim
+from tilewright.dialects.host_functions import reason_not_launched
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import tensor_type
 from tilewright.passes.loop.naming import KernelNames
@@ -65,7 +72,9 @@ class LiftPass(ModulePass):
             names = KernelNames(op)
             for function in [f for f in op.ops if isinstance(f, func.FuncOp)]:
                 types = (*function.function_type.inputs, *function.function_type.outputs)
-                if any(isinstance(type, TensorType) for type in types):
+                if any(isinstance(type, TensorType | UnrankedTensorType) for type in types):
+                    if reason := reason_not_launched(function):
+                        raise refused(function, reason)
                     _Lifting(function, names).run()
 
 

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that launches can be made of, or are read from: `func.func` of one block."""
+
+from xdsl.dialects.builtin import (
+    MemRefType,
+    ShapedType,
+    TensorType,
+    UnrankedMemRefType,
+    UnrankedTensorType,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+_SHAPED = (TensorType, MemRefType, UnrankedTensorType, UnrankedMemRefType)
+
+
+def reason_not_launched(function: FuncOp) -> str:
+    """Reason why a function cannot be lowered to launches or read as them; empty if it can."""
+    name, blocks = function.sym_name.data, function.body.blocks
+    if len(blocks) == 0 or function.is_declaration:
+        return f"@{name} has no body"
+    if len(blocks) > 1:
+        return f"@{name} has {len(blocks)} blocks, and launches stand in one"
+    types = (*function.function_type.inputs, *function.function_type.outputs)
+    if reason := next(filter(None, map(_reason_against, types)), ""):
+        return f"@{name} takes or returns {reason}"
+    if len({type.name for type in types}) > 1:
+        return f"@{name} takes or returns tensors and buffers, and can have one kind of them"
+    return ""
+
+
+def _reason_against(type: Attribute) -> str:
+    if not isinstance(type, _SHAPED):
+        return f"{type}, which is neither a tensor nor a buffer"
+    is_static = isinstance(type, ShapedType) and type.has_static_shape()
+    return "" if is_static else f"{type}, whose size is open"

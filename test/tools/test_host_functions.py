@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that the compiler cannot lower or launch are refused with their reason and place."""
+
+from pathlib import Path
+
+import pytest
+
+from tilewright.tools.cli import main
+from tilewright.tools.opt_tool import main as opt_tool
+
+_TENSOR = "tensor<4xf32>"
+_RELU = f"%y = torch.relu %x : ({_TENSOR}) -> {_TENSOR}"
+
+FUNCTIONS = {
+    "a declaration": (
+        f"func.func private @main({_TENSOR}) -> {_TENSOR}",
+        "@main has no body",
+    ),
+    "an empty body": (
+        '"func.func"() <{function_type = () -> (), sym_name = "main"}> ({}) : () -> ()',
+        "@main has no body",
+    ),
+    "a declaration beside": (
+        f"func.func @main(%x: {_TENSOR}) -> {_TENSOR} {{ {_RELU} func.return %y : {_TENSOR} }}"
+        f"\nfunc.func private @other({_TENSOR}) -> {_TENSOR}",
+        "@other has no body",
+    ),
+    "two blocks": (
+        f"func.func @main(%x: {_TENSOR}) -> {_TENSOR} {{ cf.br ^a\n^a: func.return %x : {_TENSOR} }}",
+        "@main has 2 blocks, and launches stand in one",
+    ),
+    "two blocks of buffers": (
+        "func.func @main(%x: memref<4xf32>) { cf.br ^a\n^a: func.return }",
+        "@main has 2 blocks, and launches stand in one",
+    ),
+    "a number": (
+        f"func.func @main(%x: {_TENSOR}, %n: index) -> {_TENSOR} {{ func.return %x : {_TENSOR} }}",
+        "@main takes or returns index, which is neither a tensor nor a buffer",
+    ),
+    "only a number": (
+        "func.func @main(%x: f32) -> f32 { func.return %x : f32 }",
+        "@main takes or returns f32, which is neither a tensor nor a buffer",
+    ),
+    "a tuple": (
+        "func.func @main(%x: tuple<f32>) -> tuple<f32> { func.return %x : tuple<f32> }",
+        "@main takes or returns tuple<f32>, which is neither a tensor nor a buffer",
+    ),
+    "a buffer beside a tensor": (
+        f"func.func @main(%x: {_TENSOR}, %m: memref<4xf32>) -> {_TENSOR}"
+        f" {{ func.return %x : {_TENSOR} }}",
+        "@main takes or returns tensors and buffers, and can have one kind of them",
+    ),
+    "no rank": (
+        "func.func @main(%x: tensor<*xf32>) { func.return }",
+        "@main takes or returns tensor<*xf32>, whose size is open",
+    ),
+    "an open size": (
+        "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> { func.return %x : tensor<?xf32> }",
+        "@main takes or returns tensor<?xf32>, whose size is open",
+    ),
+    "a buffer of an open size": (
+        "func.func @main(%x: memref<?xf32>) { func.return }",
+        "@main takes or returns memref<?xf32>, whose size is open",
+    ),
+    "an open size on the way": (
+        "func.func @main(%x: memref<4xf32>, %n: memref<4xf32>)"
+        " { %c = arith.constant 3 : index %m = memref.alloc(%c) : memref<?xf32> func.return }",
+        "'arith.constant' in @main cannot be run: it is no launch",
+    ),
+}
+
+
+@pytest.mark.parametrize("text, reason", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_a_function_that_cannot_be_run(
+    text: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    (path := tmp_path / "f.mlir").write_text(text)
+    assert main(["run", str(path)]) == 1
+    assert reason in (err := capsys.readouterr().err)
+    assert f"{path}:" in err
+    for passes in ("to-tensor,to-loop,to-tile,to-kernel,to-cuda", "inline-calls,plan-buffers"):
+        for check in ("none", "each"):
+            opt_tool([str(path), "-p", passes, "--check", check])
+            assert "Traceback" not in capsys.readouterr().err
