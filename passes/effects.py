@@ -15,6 +15,7 @@ from xdsl.traits import (
     IsTerminator,
     MemoryEffect,
     MemoryEffectKind,
+    MemoryWriteEffect,
     NoMemoryEffect,
     Pure,
     RecursiveMemoryEffect,
@@ -73,11 +74,11 @@ def _is_read(effect: EffectInstance) -> bool:
 
 def is_dead(op: Operation) -> bool:
     """Whether nobody can tell that `op` was run: it may go."""
+    if _stays(type(op)):
+        return False
     for result in op.results:
         if result.first_use is not None:
             return False
-    if _stays(type(op)):
-        return False
     return only_has(op, lambda effect: _is_read(effect) or _allocates_within(effect, op))
 
 
@@ -89,7 +90,12 @@ def _allocates_within(effect: EffectInstance, op: Operation) -> bool:
 
 @cache
 def _stays(kind: type[Operation]) -> bool:
-    """Terminators end their blocks, and symbols may be named from elsewhere."""
+    """
+    True if no op of that kind is dead: terminators end their blocks, symbols may be named from
+    elsewhere, and what is written, or done in unknown ways, may be seen by others.
+    """
+    if not _effect_traits(kind) or kind.has_trait(MemoryWriteEffect):
+        return True
     return kind.has_trait(IsTerminator) or kind.has_trait(SymbolOpInterface)
 
 
