@@ -23,3 +23,8 @@ def ops_in(*scopes: Operation) -> list[Operation]:
                     last = last.prev_op
                 block = block.prev_block
     return found
+
+
+def ops_within(op: Operation) -> list[Operation]:
+    """The ops of the blocks of `op`, without what they contain."""
+    return [inner for region in op.regions for block in region.blocks for inner in block.ops]

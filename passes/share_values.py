@@ -70,9 +70,9 @@ def _visit_block(block: Block, known: Known) -> None:
 
 
 def _may_be_shared(op: Operation) -> bool:
-    if _is_terminator(type(op)) or any(len(region.blocks) > 1 for region in op.regions):
+    if _is_terminator(type(op)) or not only_reads(op):
         return False
-    return only_reads(op)
+    return not op.regions or all(len(region.blocks) <= 1 for region in op.regions)
 
 
 @cache
