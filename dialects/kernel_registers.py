@@ -28,7 +28,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryAllocEffect, NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.axes import AxesOp, extents_in
+from tilewright.dialects.axes import AxesOp, extents_attribute, extents_in
 from tilewright.dialects.form import FormedOp
 from tilewright.dialects.types import memref_of, memref_type
 
@@ -126,7 +126,7 @@ class UnrollOp(FormedOp, AxesOp):
 
     def __init__(self, extents: Sequence[int], body: Region):
         super().__init__(
-            properties={"extents": DenseArrayBase.from_list(i64, extents)}, regions=[body]
+            properties={"extents": extents_attribute(extents)}, regions=[body]
         )
 
     def axis_extents(self) -> Sequence[int]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tilewright.dialects import loop
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.nested_ops import nests_in, ops_in
 from tilewright.dialects.target import Target
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.loop.fusion_cost import is_sum_of_products
@@ -68,13 +68,21 @@ def overfull(
 
 def contents(kernel: loop.KernelOp) -> Contents:
     """The loads and products of a kernel."""
-    ops = [op for op in ops_in(kernel) if isinstance(op, loop.LoadOp | loop.ReduceOp)]
-    loads = [*_loads([op for op in ops if isinstance(op, loop.LoadOp)])]
+    reductions = [op for op in nests_in(kernel) if isinstance(op, loop.ReduceOp)]
+    if not reductions:
+        return Contents(0, sum(load.registers for load in _loads(_reads(kernel))), 0)
+    loads = [*_loads([op for op in ops_in(kernel) if isinstance(op, loop.LoadOp)])]
     return Contents(
         sum(load.registers for load in loads if load.in_reduction),
         sum(load.registers for load in loads if not load.in_reduction),
-        sum(len(op.results) for op in ops if is_sum_of_products(op)),
+        sum(len(op.results) for op in reductions if is_sum_of_products(op)),
     )
+
+
+def _reads(kernel: loop.KernelOp) -> list[loop.LoadOp]:
+    """The loads of a kernel, all of which read its inputs, in no order."""
+    users = [use.operation for argument in kernel.inputs for use in argument.uses]
+    return [op for op in users if isinstance(op, loop.LoadOp)]
 
 
 def _loads(loads: Sequence[loop.LoadOp]) -> Iterator[Load]:

@@ -161,9 +161,12 @@ def inputs_of(kernel: loop.KernelOp, launch: loop.LaunchOp) -> dict[SSAValue, SS
 
 
 def loads_of(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.LoadOp]:
-    """The loads in `kernel` that read `buffer` in this launch."""
-    arguments = {a for a, value in inputs_of(kernel, launch).items() if value is buffer}
-    return [op for op in ops_in(kernel) if isinstance(op, loop.LoadOp) and op.memref in arguments]
+    """The loads in `kernel` that read `buffer` in this launch, in order."""
+    arguments = [a for a, value in inputs_of(kernel, launch).items() if value is buffer]
+    users = _users(arguments)
+    if len(users) > 1:  # a kernel with one is not searched for it
+        users = [op for op in ops_in(kernel) if op in users]
+    return [op for op in users if isinstance(op, loop.LoadOp)]
 
 
 def evaluations(op: Operation) -> int:
