@@ -125,9 +125,7 @@ class UnrollOp(FormedOp, AxesOp):
     assembly_format = "custom<UnrolledAxes>($extents, $body) attr-dict"
 
     def __init__(self, extents: Sequence[int], body: Region):
-        super().__init__(
-            properties={"extents": extents_attribute(extents)}, regions=[body]
-        )
+        super().__init__(properties={"extents": extents_attribute(extents)}, regions=[body])
 
     def axis_extents(self) -> Sequence[int]:
         return extents_in(self.extents)

@@ -37,7 +37,6 @@ from tilewright.dialects.loop_kernel import kernel_of_argument
 from tilewright.dialects.segments import segmented
 from tilewright.dialects.types import memref_type
 
-
 _READS = frozenset((EffectInstance(MemoryEffectKind.READ),))
 
 

@@ -20,8 +20,8 @@ COMMUTATIVE = (
     arith.XOrIOp,
 )
 """
-Ops whose two operands may change places, exactly. Floats' maximum is none of them: of 0.0 and -0.0 the
-hardware may take the one that comes first.
+Ops whose two operands may change places, exactly. Floats' maximum is none of them: of 0.0 and -0.0
+the hardware may take the one that comes first.
 """
 
 

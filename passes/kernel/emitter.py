@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
     AffineMapAttr,
+    FloatAttr,
     IndexType,
     IntegerAttr,
     UnitAttr,
@@ -65,7 +66,7 @@ class Emitter(Appending):
         """An index constant."""
         return self._constant(IntegerAttr(value, _INDEX))
 
-    def _constant(self, value: Attribute) -> SSAValue:
+    def _constant(self, value: IntegerAttr | FloatAttr) -> SSAValue:
         for scope in reversed(self._scopes):
             if value in scope.constants:
                 return scope.constants[value]

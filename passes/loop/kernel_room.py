@@ -15,13 +15,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tilewright.dialects import loop
-from tilewright.dialects.nested_ops import nests_in, ops_in
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import Target
-from tilewright.dialects.types import memref_type, size_of
+from tilewright.dialects.types import size_of
 from tilewright.passes.loop.fusion_cost import is_sum_of_products
 from tilewright.passes.loop.plan import loads_of
 from tilewright.passes.loop.plan_index import PlanIndex
-from tilewright.passes.loop.shared_loads import readings
+from tilewright.passes.loop.shared_loads import distinct, readings
 
 MOST_BESIDE_SUMS = 32
 """Registers of the loads that a kernel of products does beside its sums."""
@@ -56,26 +56,26 @@ def overfull(
     """Reason why one of `consumers` has no room for what `launch` does, or None."""
     if (own := plan.kernel_of(launch)) is None:
         return None
-    mine = contents(own)
+    mine = contents(own, plan)
     for consumer in consumers:
         if (kernel := plan.kernel_of(consumer)) is None:
             continue
-        fused = _fused(mine, contents(kernel), _read(launch, consumer, kernel))
+        fused = _fused(mine, contents(kernel, plan), _read(launch, consumer, kernel))
         if (reason := _over(fused, target)) is not None:
             return f"with {own.sym_name.data}, {kernel.sym_name.data} {reason}"
     return None
 
 
-def contents(kernel: loop.KernelOp) -> Contents:
+def contents(kernel: loop.KernelOp, plan: PlanIndex) -> Contents:
     """The loads and products of a kernel."""
-    reductions = [op for op in nests_in(kernel) if isinstance(op, loop.ReduceOp)]
-    if not reductions:
-        return Contents(0, sum(load.registers for load in _loads(_reads(kernel))), 0)
-    loads = [*_loads([op for op in ops_in(kernel) if isinstance(op, loop.LoadOp)])]
+    if not plan.reduces(kernel):
+        return Contents(0, sum(map(_registers, distinct(_reads(kernel)))), 0)
+    ops = [op for op in ops_in(kernel) if isinstance(op, loop.LoadOp | loop.ReduceOp)]
+    loads = [*_loads([op for op in ops if isinstance(op, loop.LoadOp)])]
     return Contents(
         sum(load.registers for load in loads if load.in_reduction),
         sum(load.registers for load in loads if not load.in_reduction),
-        sum(len(op.results) for op in reductions if is_sum_of_products(op)),
+        sum(len(op.results) for op in ops if is_sum_of_products(op)),
     )
 
 
@@ -88,8 +88,11 @@ def _reads(kernel: loop.KernelOp) -> list[loop.LoadOp]:
 def _loads(loads: Sequence[loop.LoadOp]) -> Iterator[Load]:
     """The loads that read elements of their own."""
     for load in readings(loads, {}).values():
-        bytes = size_of(memref_type(load.memref).element_type)
-        yield Load(-(-bytes // _REGISTER_BYTES), _is_in_reduction(load))
+        yield Load(_registers(load), _is_in_reduction(load))
+
+
+def _registers(load: loop.LoadOp) -> int:
+    return -(-size_of(load.result.type) // _REGISTER_BYTES)
 
 
 def _is_in_reduction(load: loop.LoadOp) -> bool:
