@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
+    i64,
 )
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, BlockArgument, SpacedOpaqueSyntaxAttribute, SSAValue
@@ -77,6 +78,16 @@ class AxesOp(IRDLOperation, ABC):
     def axis_extent(self, at: int) -> int:
         """The extent of the block argument at that position."""
         return self.axis_extents()[at]
+
+
+def extents_attribute(extents: Sequence[int]) -> DenseArrayBase[IntegerType]:
+    """Extents of axes as an array of i64."""
+    return _packed(tuple(extents))
+
+
+@lru_cache(maxsize=1 << 10)  # there are few different ones
+def _packed(extents: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    return DenseArrayBase.from_list(i64, extents)
 
 
 def extents_in(array: DenseArrayBase[IntegerType]) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryAllocEffect, NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.axes import AxesOp, extents_in
+from tilewright.dialects.axes import AxesOp, extents_attribute, extents_in
 from tilewright.dialects.form import FormedOp
 from tilewright.dialects.types import memref_of, memref_type
 
@@ -125,9 +125,7 @@ class UnrollOp(FormedOp, AxesOp):
     assembly_format = "custom<UnrolledAxes>($extents, $body) attr-dict"
 
     def __init__(self, extents: Sequence[int], body: Region):
-        super().__init__(
-            properties={"extents": DenseArrayBase.from_list(i64, extents)}, regions=[body]
-        )
+        super().__init__(properties={"extents": extents_attribute(extents)}, regions=[body])
 
     def axis_extents(self) -> Sequence[int]:
         return extents_in(self.extents)

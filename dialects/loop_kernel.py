@@ -28,7 +28,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.argument_facts import IN_PLACE
 from tilewright.dialects.form import FormedOp
 from tilewright.dialects.kernel_like import KernelLikeOp
-from tilewright.dialects.segments import SegmentedOp, segmented
+from tilewright.dialects.segments import SegmentedOp, segmented, start_of
 from tilewright.dialects.types import memref_type
 
 
@@ -167,6 +167,10 @@ class LaunchOp(FormedOp, SegmentedOp):
 
     def __init__(self, kernel: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]):
         super().__init__(operands=[inputs, outputs], properties={"kernel": SymbolRefAttr(kernel)})
+
+    def is_output(self, index: int) -> bool:
+        """Whether the operand at that position is an output: inputs come first."""
+        return index >= start_of(self, 1)
 
     def surroundings(self) -> Hashable:
         callee = _callee(self)

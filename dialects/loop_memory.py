@@ -38,6 +38,8 @@ from tilewright.dialects.loop_kernel import kernel_of_argument
 from tilewright.dialects.segments import segmented
 from tilewright.dialects.types import memref_type
 
+_READS = frozenset((EffectInstance(MemoryEffectKind.READ),))
+
 
 class ReadsUnlessInput(MemoryEffect):
     """A read, except of an input of a kernel: nothing writes that, so such a load only computes."""
@@ -48,7 +50,7 @@ class ReadsUnlessInput(MemoryEffect):
         memref = op.operands[0]  # by its name it is found ten times as slowly; this is asked often
         if kernel_of_argument(memref) is not None:
             return frozenset()
-        return frozenset((EffectInstance(MemoryEffectKind.READ),))
+        return _READS
 
 
 @segmented

@@ -2,6 +2,7 @@
 """The loops of Loop IR: free axes and reductions."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -45,6 +46,7 @@ from tilewright.dialects.axes import (
     Role,
     RoleAttr,
     canonical_access,
+    extents_attribute,
     extents_in,
     verify_affine,
 )
@@ -53,6 +55,11 @@ from tilewright.dialects.index import simplify
 from tilewright.dialects.loop_syntax import ForAxes, ReduceAxis
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
 from tilewright.dialects.segments import segmented
+
+
+@lru_cache(maxsize=1 << 10)  # there are few different ones
+def _roles(roles: tuple[Role, ...]) -> ArrayAttr[RoleAttr]:
+    return ArrayAttr(RoleAttr(role) for role in roles)
 
 
 @irdl_op_definition
@@ -80,8 +87,8 @@ class ForOp(FormedOp, AxesOp):
     def __init__(self, extents: Sequence[int], body: Region, roles: Sequence[Role] | None = None):
         super().__init__(
             properties={
-                "extents": DenseArrayBase.from_list(i64, extents),
-                "roles": ArrayAttr(RoleAttr(r) for r in roles or [Role.FREE] * len(extents)),
+                "extents": extents_attribute(extents),
+                "roles": _roles(tuple(roles or [Role.FREE] * len(extents))),
             },
             regions=[body],
         )

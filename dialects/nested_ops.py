@@ -23,3 +23,19 @@ def ops_in(*scopes: Operation) -> list[Operation]:
                     last = last.prev_op
                 block = block.prev_block
     return found
+
+
+def ops_within(op: Operation) -> list[Operation]:
+    """The ops of the blocks of `op`, without what they contain."""
+    return [inner for region in op.regions for block in region.blocks for inner in block.ops]
+
+
+def nests_in(scope: Operation) -> list[Operation]:
+    """The ops inside `scope` that contain others: few of the ops of a kernel do."""
+    found: list[Operation] = []
+    pending = [scope]
+    while pending:
+        nests = [op for op in ops_within(pending.pop()) if op.regions]
+        found += nests
+        pending += nests
+    return found

@@ -46,7 +46,7 @@ from tilewright.dialects.scalar_function import (
     ScalarFunctionAttr,
     verify_function,
 )
-from tilewright.dialects.types import element_of, shape_of
+from tilewright.dialects.types import element_of, shape_of, tensor_of
 
 __all__ = [
     "ConstantOp",
@@ -105,7 +105,7 @@ class ElementwiseOp(PrimOp):
         super().__init__(
             operands=[inputs],
             properties={"function": ScalarFunctionAttr(function), "fastmath": fastmath},
-            result_types=[TensorType(element, shape_of(inputs[0]))],
+            result_types=[tensor_of(element, shape_of(inputs[0]))],
         )
 
     def verify_(self) -> None:
@@ -173,8 +173,8 @@ def _verify_operands(inputs: Sequence[SSAValue], results: Sequence[SSAValue]) ->
 
 
 def _reduced_type(value: SSAValue, dims: Sequence[int]) -> TensorType[Attribute]:
-    kept = [size for axis, size in enumerate(shape_of(value)) if axis not in dims]
-    return TensorType(element_of(value), kept)
+    kept = tuple(size for axis, size in enumerate(shape_of(value)) if axis not in dims)
+    return tensor_of(element_of(value), kept)
 
 
 @irdl_op_definition

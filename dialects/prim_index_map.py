@@ -27,7 +27,7 @@ from tilewright.dialects.index import Range, Ranges, range_of, sum_of
 from tilewright.dialects.prim_op import PrimOp
 from tilewright.dialects.prim_positions import verify_coordinates
 from tilewright.dialects.prim_syntax import Sources, SourceTypes
-from tilewright.dialects.types import element_of, shape_of
+from tilewright.dialects.types import element_of, shape_of, tensor_of
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class IndexMapOp(PrimOp):
                 "masks": ArrayAttr(AffineMapAttr(source.mask) for source in sources),
                 "fill": fill,
             },
-            result_types=[TensorType(element_of(sources[0].tensor), shape)],
+            result_types=[tensor_of(element_of(sources[0].tensor), tuple(shape))],
         )
 
     @property

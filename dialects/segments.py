@@ -77,6 +77,12 @@ def has_segments(op: Operation) -> bool:
     return min(found, default=0) >= 0 and sum(found) == len(op.operands)
 
 
+def start_of(op: SegmentedOp, segment: int) -> int:
+    """The position of the first operand of a list, or the one at which it would stand."""
+    sizes: Any = op.properties[_SIZES]
+    return _spans(sizes.data.data)[segment][0]
+
+
 class _Operand:
     """What stands for the name of an operand."""
 

@@ -5,7 +5,6 @@ What an op computes, as a key: equal for ops that differ in names and places alo
 Keys are compared where their hashes agree, as a dictionary does, so a collision merges nothing.
 """
 
-from collections import Counter
 from collections.abc import Hashable, Iterable
 
 from xdsl.dialects import arith
@@ -21,8 +20,8 @@ COMMUTATIVE = (
     arith.XOrIOp,
 )
 """
-Ops whose operands may change places, exactly. Floats' maximum is none of them: of 0.0 and -0.0 the
-hardware may take the one that comes first.
+Ops whose two operands may change places, exactly. Floats' maximum is none of them: of 0.0 and -0.0
+the hardware may take the one that comes first.
 """
 
 
@@ -37,17 +36,17 @@ def body_structure(region: Region) -> Hashable:
 
 
 def _op_key(op: Operation, numbers: dict[SSAValue, int]) -> Hashable:
-    operands: Hashable = tuple(numbers.get(value, value) for value in op.operands)
-    if isinstance(op, COMMUTATIVE):
-        operands = frozenset(Counter(numbers.get(value, value) for value in op.operands).items())
+    operands: Hashable = tuple([numbers.get(value, value) for value in op.operands])
+    if type(op) in COMMUTATIVE:
+        operands = frozenset(operands)  # of two: one for both, if they are the same
     return (
         op.name,
         frozenset(op.properties.items()),
         frozenset(op.attributes.items()),
         operands,
         # a conversion says its type here alone
-        tuple(result.type for result in op.results),
-        tuple(_region_key(region, numbers) for region in op.regions),
+        tuple([result.type for result in op.results]),
+        tuple([_region_key(region, numbers) for region in op.regions]),
     )
 
 

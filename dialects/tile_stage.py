@@ -32,7 +32,7 @@ from xdsl.irdl import (
 from xdsl.traits import RecursiveMemoryEffect, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.axes import AxesOp, extents_in
+from tilewright.dialects.axes import AxesOp, extents_attribute, extents_in
 from tilewright.dialects.loop import LoadOp, ReduceOp, StoreOp, YieldOp
 from tilewright.dialects.needed_first import needed_first
 from tilewright.dialects.nested_ops import ops_in
@@ -93,7 +93,7 @@ class StageOp(AxesOp):
         is_sync = transport is Transport.SYNC
         super().__init__(
             properties={
-                "extents": DenseArrayBase.from_list(i64, extents),
+                "extents": extents_attribute(extents),
                 "ring": ring,
                 "transport": None if is_sync else TransportAttr(transport),
             },

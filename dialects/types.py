@@ -45,8 +45,14 @@ def size_of(type: Attribute) -> int:
 def memref_of(
     element: Attribute,
     shape: tuple[int, ...],
-    space: Attribute,
+    space: Attribute = NoneAttr(),
     layout: MemRefLayoutAttr | NoneAttr = NoneAttr(),
 ) -> MemRefType[Attribute]:
     """The memref type of such parts, which xDSL checks one by one whenever it is made."""
     return MemRefType(element, shape, layout, space)
+
+
+@lru_cache(maxsize=1 << 12)
+def tensor_of(element: Attribute, shape: tuple[int, ...]) -> TensorType[Attribute]:
+    """The tensor type of such parts, as `memref_of` gives a memref's."""
+    return TensorType(element, shape)

@@ -6,7 +6,8 @@ xDSL's `get_effects` collects the effects of all that an op contains before anyo
 ask that of each op of a nest takes its depth times as long.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from functools import cache
 
 from xdsl.ir import Operation, Region, SSAValue
@@ -15,34 +16,37 @@ from xdsl.traits import (
     IsTerminator,
     MemoryEffect,
     MemoryEffectKind,
+    MemoryWriteEffect,
     NoMemoryEffect,
     Pure,
     RecursiveMemoryEffect,
     SymbolOpInterface,
 )
 
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.nested_ops import ops_in, ops_within
 
 
 def only_has(op: Operation, allowed: Callable[[EffectInstance], bool]) -> bool:
     """Whether all effects of `op`, and of what it contains, are known and `allowed`."""
-    if _has_none(type(op)):  # most ops
-        return True
-    traits = _effect_traits(type(op))
-    return bool(traits) and all(_only_has(op, trait, allowed) for trait in traits)
+    pending = [op]
+    while pending:
+        op = pending.pop()
+        if _has_none(type(op)):  # most ops
+            continue
+        if not (traits := _effect_traits(type(op))):
+            return False
+        for trait in traits:
+            if isinstance(trait, RecursiveMemoryEffect):
+                pending += ops_within(op)
+            elif not _allows(allowed, trait.get_effects(op)):
+                return False
+    return True
 
 
-def _only_has(
-    op: Operation, trait: MemoryEffect, allowed: Callable[[EffectInstance], bool]
+def _allows(
+    allowed: Callable[[EffectInstance], bool], effects: AbstractSet[EffectInstance] | None
 ) -> bool:
-    if isinstance(trait, RecursiveMemoryEffect):
-        return all(only_has(inner, allowed) for inner in _contained(op))
-    effects = trait.get_effects(op)
     return effects is not None and all(map(allowed, effects))
-
-
-def _contained(op: Operation) -> Iterator[Operation]:
-    return (inner for region in op.regions for block in region.blocks for inner in block.ops)
 
 
 @cache
@@ -73,11 +77,11 @@ def _is_read(effect: EffectInstance) -> bool:
 
 def is_dead(op: Operation) -> bool:
     """Whether nobody can tell that `op` was run: it may go."""
+    if _stays(type(op)):
+        return False
     for result in op.results:
         if result.first_use is not None:
             return False
-    if _stays(type(op)):
-        return False
     return only_has(op, lambda effect: _is_read(effect) or _allocates_within(effect, op))
 
 
@@ -89,7 +93,12 @@ def _allocates_within(effect: EffectInstance, op: Operation) -> bool:
 
 @cache
 def _stays(kind: type[Operation]) -> bool:
-    """Terminators end their blocks, and symbols may be named from elsewhere."""
+    """
+    True if no op of that kind is dead: terminators end their blocks, symbols may be named from
+    elsewhere, and what is written, or done in unknown ways, may be seen by others.
+    """
+    if not _effect_traits(kind) or kind.has_trait(MemoryWriteEffect):
+        return True
     return kind.has_trait(IsTerminator) or kind.has_trait(SymbolOpInterface)
 
 

@@ -23,8 +23,8 @@ stand in either order. A read of what may be written counts as the same in one b
 in between. What nobody uses goes.
 """
 
-from collections import ChainMap
 from collections.abc import Hashable
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -36,39 +36,57 @@ from tilewright.dialects.kernel_comment import TEXT
 from tilewright.dialects.structure import structure
 from tilewright.passes.effects import erase_dead, is_pure, only_has, only_reads
 
-Known = ChainMap[Hashable, Operation]
-"""What has been computed before and is in scope, innermost first."""
+Known = dict[Hashable, Operation]
+"""What has been computed before and is in scope, the last that computed it."""
 
 
 def _visit_regions(op: Operation, known: Known) -> None:
-    if not op.regions:
-        return
-    isolated = op.has_trait(IsolatedFromAbove, value_if_unregistered=True)
+    inside = {} if _is_isolated(type(op)) else known
     for region in op.regions:
         if len(region.blocks) == 1:
-            _visit_block(region.block, ChainMap() if isolated else known.new_child())
+            _visit_block(region.block, inside)
 
 
 def _visit_block(block: Block, known: Known) -> None:
+    """What the block computes is known to its end; then what was known before is again."""
+    hidden: list[tuple[Hashable, Operation | None]] = []
     for op in tuple(block.ops):
-        _visit_regions(op, known)
-        if _may_be_shared(op):
-            _share(op, known)
+        if op.regions:
+            _visit_regions(op, known)
+        if not _may_be_shared(op):
+            continue
+        key = structure(op)
+        first = known.get(key)
+        if first is not None and (is_pure(op) or _reads_the_same(first, op)):
+            _replace(op, first)
+            continue
+        hidden.append((key, first))
+        known[key] = op
+    for key, before in reversed(hidden):
+        if before is None:
+            del known[key]
+        else:
+            known[key] = before
 
 
 def _may_be_shared(op: Operation) -> bool:
-    if op.has_trait(IsTerminator) or any(len(region.blocks) > 1 for region in op.regions):
+    if _is_terminator(type(op)) or not only_reads(op):
         return False
-    return only_reads(op)
+    return not op.regions or all(len(region.blocks) <= 1 for region in op.regions)
 
 
-def _share(op: Operation, known: Known) -> None:
-    """Let the op that has computed this before do so for `op` too; else `op` is now known."""
-    key = structure(op)
-    first = known.get(key)
-    if first is None or not (is_pure(op) or _reads_the_same(first, op)):
-        known[key] = op
-        return
+@cache
+def _is_terminator(kind: type[Operation]) -> bool:
+    return kind.has_trait(IsTerminator)
+
+
+@cache
+def _is_isolated(kind: type[Operation]) -> bool:
+    return kind.has_trait(IsolatedFromAbove, value_if_unregistered=True)
+
+
+def _replace(op: Operation, first: Operation) -> None:
+    """Let `first`, which has computed the same before, do so for `op` too."""
     for old, new in zip(op.results, first.results, strict=True):
         old.replace_all_uses_with(new)
     op.detach()
@@ -94,7 +112,7 @@ def _leaves_memory(effect: EffectInstance) -> bool:
 def share_values(scope: Operation) -> None:
     """Everywhere in a module or a kernel."""
     erase_dead(scope)
-    _visit_regions(scope, ChainMap())
+    _visit_regions(scope, {})
 
 
 class ShareValuesPass(ModulePass):

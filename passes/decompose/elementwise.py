@@ -38,10 +38,13 @@ class Elements(View):
     @cached_property
     def value(self) -> SSAValue:
         """This tensor in the IR."""
+        identity = AffineMap.identity(len(self.shape))
+        is_whole = self.shape == shape_of(self.source)
+        if is_whole and self.map == identity:
+            return self.source
         ranges = [Range.extent(size) for size in self.shape]
         map = simplify_map(self.map, ranges)
-        identity = simplify_map(AffineMap.identity(len(self.shape)), ranges)
-        if self.shape == shape_of(self.source) and map == identity:
+        if is_whole and map == simplify_map(identity, ranges):
             return self.source
         op = prim.IndexMapOp([Source.always(self.source, map)], self.shape)
         return self.emit.add(op).result

@@ -3,11 +3,11 @@
 
 from typing import TypeVar
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import prim
 from tilewright.dialects.number import Number, number_attribute
+from tilewright.dialects.types import tensor_of
 from tilewright.passes.decompose.view import Shape
 
 _Op = TypeVar("_Op", bound=Operation)
@@ -30,5 +30,5 @@ class Emission:
 
     def splat(self, value: Number, shape: Shape, type: Attribute) -> SSAValue:
         """A tensor whose elements are all `value`."""
-        op = prim.ConstantOp(number_attribute(value, type), TensorType(type, shape))
+        op = prim.ConstantOp(number_attribute(value, type), tensor_of(type, shape))
         return self.add(op).results[0]

@@ -59,6 +59,8 @@ class View:
 
     def broadcast(self, shape: Shape) -> Self:
         """Aligned at the last dimension of `shape`; what has size 1 is repeated."""
+        if shape == self.shape:
+            return self
         axes = axes_of(len(shape))[len(shape) - self.rank :]
         zero = AffineConstantExpr(0)
         return self.view([zero if n == 1 else d for n, d in zip(self.shape, axes)], shape)

@@ -12,7 +12,8 @@ becomes
     %sum = arith.addf %start, %v : f32
 
 It is used in the place of xDSL's `canonicalize`, which asks of each op in turn what all that it
-contains does, to see whether it may go: here what nobody uses goes once after each walk.
+contains does, to see whether it may go: here what nobody uses goes once after each walk. A walk
+stops only at ops that have folds or patterns, which most ops of a kernel have not.
 """
 
 from functools import cache
@@ -20,16 +21,12 @@ from functools import cache
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.folder import Folder
-from xdsl.ir import Operation, Region
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import (
-    PatternRewriter,
-    PatternRewriterListener,
-    PatternRewriteWalker,
-    RewritePattern,
-)
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.traits import ConstantLike, HasCanonicalizationPatternsTrait, HasFolder
 
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.effects import erase_dead
 
 
@@ -38,7 +35,7 @@ class _Canonicalization(RewritePattern):
         self._folder = Folder(ctx)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if _folds(type(op)) and (folded := self._folder.try_fold(op)) is not None:
+        if _folds(op) and (folded := self._folder.try_fold(op)) is not None:
             values, constants = folded
             rewriter.replace(op, constants, values)
             return
@@ -48,10 +45,15 @@ class _Canonicalization(RewritePattern):
                 return
 
 
+def _folds(op: Operation) -> bool:
+    trait = _folder_of(type(op))
+    return trait is not None and trait.fold(op) is not None
+
+
 @cache
-def _folds(kind: type[Operation]) -> bool:
-    """Not constants: they fold to themselves, for ever."""
-    return kind.has_trait(HasFolder) and not kind.has_trait(ConstantLike)
+def _folder_of(kind: type[Operation]) -> HasFolder | None:
+    """What folds ops of that kind; not constants, which fold to themselves, for ever."""
+    return None if kind.has_trait(ConstantLike) else kind.get_trait(HasFolder)
 
 
 @cache
@@ -60,8 +62,21 @@ def _patterns_of(kind: type[Operation]) -> tuple[RewritePattern, ...]:
     return tuple(pattern for trait in traits for pattern in trait.get_patterns(kind))
 
 
-def _erase_dead(region: Region, listener: PatternRewriterListener) -> bool:
-    return erase_dead(region)
+@cache
+def _may_change(kind: type[Operation]) -> bool:
+    return _folder_of(kind) is not None or bool(_patterns_of(kind))
+
+
+def _walk(scope: Operation, pattern: RewritePattern) -> bool:
+    """Apply `pattern` once to each op that it may change; whether it has changed any."""
+    changed = False
+    for op in ops_in(scope):
+        if not _may_change(type(op)) or op.parent is None:
+            continue
+        rewriter = PatternRewriter(op)
+        pattern.match_and_rewrite(op, rewriter)
+        changed |= rewriter.has_done_action
+    return changed
 
 
 class CanonicalizeKernelsPass(ModulePass):
@@ -71,6 +86,9 @@ class CanonicalizeKernelsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Everywhere in the module."""
+        pattern = _Canonicalization(ctx)
         erase_dead(op)
-        walker = PatternRewriteWalker(_Canonicalization(ctx), post_walk_func=_erase_dead)
-        walker.rewrite_module(op)
+        changed = True
+        while changed:
+            changed = _walk(op, pattern)
+            changed |= erase_dead(op)

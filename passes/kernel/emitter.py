@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Appending Kernel IR: ops into nested bodies, index constants, joins, predicates and loops."""
+"""
+Appending Kernel IR: ops into nested bodies, constants, joins, predicates and loops.
+
+Constants stand ahead of the loops that use them, and once where they are in scope.
+"""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
     AffineMapAttr,
+    FloatAttr,
     IndexType,
     IntegerAttr,
     UnitAttr,
 )
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop
@@ -25,14 +31,24 @@ _INDEX = IndexType()
 _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
 
 
+@dataclass
+class _Scope:
+    """A body that is no loop's, and what stands in it so far."""
+
+    constants: dict[Attribute, SSAValue] = field(default_factory=dict[Attribute, SSAValue])
+    loop: Operation | None = None
+    """The outermost loop that is open in it."""
+
+
 class Emitter(Appending):
     """Adds ops at the end of the body that is open; knows the loops around it."""
 
     def __init__(self, block: Block):
         super().__init__(block)
+        self._scopes = [_Scope()]
+        """Those that are open, outermost first."""
         self.loops: list[tuple[SSAValue, int]] = []
         """The loops that are open, outermost first: their indices, and how many steps they take."""
-        self._outermost: Operation | None = None
 
     def op(self, op: Operation) -> Operation:
         """Append `op`."""
@@ -48,12 +64,31 @@ class Emitter(Appending):
 
     def constant(self, value: int) -> SSAValue:
         """An index constant."""
-        return self.value(arith.ConstantOp(IntegerAttr(value, _INDEX)))
+        return self._constant(IntegerAttr(value, _INDEX))
+
+    def _constant(self, value: IntegerAttr | FloatAttr) -> SSAValue:
+        for scope in reversed(self._scopes):
+            if value in scope.constants:
+                return scope.constants[value]
+        scope = self._scopes[-1]
+        op = arith.ConstantOp(value)
+        if scope.loop is None:
+            self.op(op)
+        else:
+            self._ahead(op, scope.loop)
+        scope.constants[value] = op.result
+        return op.result
+
+    def _ahead(self, op: Operation, loop: Operation) -> None:
+        block = loop.parent
+        assert block is not None
+        op.location = self.location
+        block.insert_op_before(op, loop)
 
     def identities(self, monoid: MonoidAttr, like: Sequence[SSAValue]) -> list[SSAValue]:
         """The identity of `monoid`, in the types of `like`."""
         constants = monoid.identities([value.type for value in like])
-        return [self.value(arith.ConstantOp(constant)) for constant in constants]
+        return [self._constant(constant) for constant in constants]
 
     def join(
         self, monoid: MonoidAttr, left: Sequence[SSAValue], right: Sequence[SSAValue]
@@ -109,12 +144,14 @@ class Emitter(Appending):
         if unroll:
             loop.attributes[UNROLL] = UnitAttr()
         self.op(loop)
-        self._outermost = self._outermost if self.loops else loop
+        scope = self._scopes[-1]
+        outermost, scope.loop = scope.loop, scope.loop or loop
         self.loops.append((inner.args[0], extent))
-        with self.inside(inner):
+        with super().inside(inner):
             results = body(inner.args[0], inner.args[1:])
             self.op(scf.YieldOp(*results))
         self.loops.pop()
+        scope.loop = outermost
         return list(loop.results)
 
     def first_step(self, start: Access | None) -> SSAValue | None:
@@ -142,20 +179,32 @@ class Emitter(Appending):
         return value
 
     @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """What is appended meanwhile goes into `block`, which is no loop's."""
+        self._scopes.append(_Scope())
+        with super().inside(block):
+            yield
+        self._scopes.pop()
+
+    @contextmanager
     def outside_loops(self) -> Generator[None]:
         """What is appended in the block is done once, ahead of all loops that are open."""
-        if not self.loops:
+        depth = next((n for n, scope in enumerate(self._scopes) if scope.loop is not None), None)
+        if depth is None:
             yield
             return
+        scopes, self._scopes = self._scopes, self._scopes[: depth + 1]
+        outermost = scopes[depth].loop
+        assert outermost is not None
         ahead = Block()
         with self.inside(ahead):
             yield
-        assert self._outermost is not None
-        block = self._outermost.parent
+        self._scopes = scopes
+        block = outermost.parent
         assert block is not None
         for op in tuple(ahead.ops):
             op.detach()
-            block.insert_op_before(op, self._outermost)
+            block.insert_op_before(op, outermost)
 
     @contextmanager
     def guarded(self, where: Access) -> Generator[None]:

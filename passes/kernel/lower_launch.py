@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects import kernel, loop, tile
+from tilewright.dialects.axes import remembered_ranges
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile_axes import Axis, Level
 from tilewright.dialects.types import memref_type
@@ -73,7 +74,7 @@ class LaunchLowering:
         """The kernel function that does what the launch does."""
         if self.joins is not None and self.joins.kind is Join.CLUSTER:
             self.function.cluster = IntegerAttr(self.joins.blocks, i64)
-        with self.emit.at(self.launch):
+        with remembered_ranges(), self.emit.at(self.launch):
             for op in self.launch.scalars():
                 self._lower(op)
             self._lower_block(self.launch.body.block)

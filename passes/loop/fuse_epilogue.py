@@ -50,6 +50,7 @@ from tilewright.passes.loop.fusion_cost import (
     Decision,
     decide,
     fused,
+    surely_pays,
     work_of,
 )
 from tilewright.passes.loop.fusion_decisions import accepted
@@ -60,7 +61,9 @@ from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import (
     FlatNest,
     common_subscript,
+    nest_block,
     reads_each_once,
+    steps_of,
     subscripted_dims,
 )
 from tilewright.passes.loop.plan import (
@@ -75,7 +78,7 @@ from tilewright.passes.loop.plan import (
 )
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.trace import Rule, is_listening, rewriting, skipped
 
 RULE = Rule("f", 2, "fuse_epilogue")
 
@@ -168,6 +171,9 @@ def _decision(
     kernel: loop.KernelOp, launch: loop.LaunchOp, epilogue: Epilogue, target: Target
 ) -> Decision:
     """Whether the producer should do what the epilogue does, at as many steps as it has."""
+    steps = [steps_of(nest_block(one).args) for one in (kernel, epilogue.kernel)]
+    if not is_listening() and surely_pays(*steps, target):
+        return Decision(True, "nothing is done twice")
     producer, reader = work_of(kernel, launch), work_of(epilogue.kernel, epilogue.launch)
     buffer = epilogue.buffer
     together = fused(producer, reader, buffer, steps=producer.steps, kept=epilogue.kept)

@@ -104,6 +104,14 @@ def decide(
     return Decision(pays, f"{what}: {times}, {bytes}", seconds[0] / seconds[1])
 
 
+def surely_pays(steps: int, reader_steps: int, target: Target) -> bool:
+    """
+    Whether the model is certain to fuse what does the same work once, in `steps` steps instead of
+    `reader_steps` for the part that reads: no byte or instruction is added and a launch is saved.
+    """
+    return min(steps, target.sms) >= min(reader_steps, target.sms)
+
+
 def often(times: float) -> str:
     """How many times as people write it: `2x`, `1.5x`."""
     return f"{times:.1f}".removesuffix(".0") + "x"

@@ -60,11 +60,11 @@ class KernelArguments:
     ) -> loop.LaunchOp:
         """Drop inputs that the kernel no longer reads and launch it with the rest, before `at`."""
         at = at or self.launch
-        for position in reversed(range(len(self.buffers))):
-            argument = self.kernel.body.block.args[position]
-            if not argument.uses:
-                self.kernel.body.block.erase_arg(argument)
-                del self.buffers[position]
+        body = self.kernel.body.block
+        for argument in reversed(body.args[: len(self.buffers)]):
+            if argument.first_use is None:
+                del self.buffers[argument.index]
+                body.erase_arg(argument)
         for output, argument in zip(self.outputs, self.kernel.outputs, strict=True):
             if output in self.updated:
                 self.kernel.set_updated(argument)

@@ -34,7 +34,7 @@ _FOLD_NAMES = {
 class KernelBuilder:
     """
     A kernel whose free axes are the axes of `shape` (those of size 1 need none), and whose outputs
-    are stand-ins for `buffers`. Ops are added to the innermost open body; the first load of a
+    are like `buffers`. Ops are added to the innermost open body; the first load of a
     buffer makes it an argument.
 
     Subscripts and masks are affine expressions over `indices`: the axes, as they are opened, and
@@ -45,8 +45,8 @@ class KernelBuilder:
         self.shape = shape
         self.inputs: list[SSAValue] = []
         """The buffers that the kernel reads, in the order of its arguments."""
-        self.arguments = Block()
-        self.outputs = Block(arg_types=[b.type for b in buffers])
+        self.body = Block(arg_types=[b.type for b in buffers])
+        """The kernel's body: its inputs, as they are first read, and its outputs."""
         self.extents = [size for size in shape if size != 1]
         self.nest = Block(arg_types=[_INDEX] * len(self.extents))
         self.open: list[Block] = [self.nest]
@@ -54,8 +54,13 @@ class KernelBuilder:
         """The values of the affine dimensions 0, 1, ..."""
         for position, axis in enumerate(self.nest.args):
             axis.name_hint = AXIS_NAMES[position % len(AXIS_NAMES)]
-        for output in self.outputs.args:
+        for output in self.outputs:
             output.name_hint = "out"
+
+    @property
+    def outputs(self) -> Sequence[BlockArgument]:
+        """The arguments that the kernel stores to."""
+        return self.body.args[len(self.inputs) :]
 
     @property
     def coordinates(self) -> list[AffineExpr]:
@@ -94,10 +99,10 @@ class KernelBuilder:
 
     def _argument(self, buffer: SSAValue) -> BlockArgument:
         if buffer not in self.inputs:
-            self.inputs.append(buffer)
-            argument = self.arguments.insert_arg(buffer.type, len(self.arguments.args))
+            argument = self.body.insert_arg(buffer.type, len(self.inputs))
             argument.name_hint = buffer.name_hint
-        return self.arguments.args[self.inputs.index(buffer)]
+            self.inputs.append(buffer)
+        return self.body.args[self.inputs.index(buffer)]
 
     def begin_loop(self) -> AffineExpr:
         """Open the body of a reduction or a scan; its axis as an affine dimension."""
@@ -132,18 +137,13 @@ class KernelBuilder:
     ) -> None:
         """Write one value to each output, at the free axes if no coordinates are given."""
         where = self.access(self.coordinates if coordinates is None else coordinates)
-        for value, output in zip(values, self.outputs.args, strict=True):
+        for value, output in zip(values, self.outputs, strict=True):
             self.open[-1].add_op(loop.StoreOp(value, output, where))
 
     def finish(self, name: str) -> loop.KernelOp:
         """The kernel; without free axes its body is not in a nest."""
-        body = Block(arg_types=[a.type for a in (*self.arguments.args, *self.outputs.args)])
-        body.add_ops(nest_over(self.extents, self.nest))
-        stand_ins = (*self.arguments.args, *self.outputs.args)
-        for stand_in, argument in zip(stand_ins, body.args, strict=True):
-            argument.name_hint = stand_in.name_hint
-            stand_in.replace_all_uses_with(argument)
-        return loop.KernelOp(name, Region(body), len(self.outputs.args))
+        self.body.add_ops(nest_over(self.extents, self.nest))
+        return loop.KernelOp(name, Region(self.body), len(self.outputs))
 
 
 def _named(values: Sequence[SSAValue], monoid: MonoidAttr) -> list[SSAValue]:

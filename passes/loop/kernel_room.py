@@ -17,11 +17,11 @@ from typing import NamedTuple
 from tilewright.dialects import loop
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import Target
-from tilewright.dialects.types import memref_type, size_of
+from tilewright.dialects.types import size_of
 from tilewright.passes.loop.fusion_cost import is_sum_of_products
 from tilewright.passes.loop.plan import loads_of
 from tilewright.passes.loop.plan_index import PlanIndex
-from tilewright.passes.loop.shared_loads import readings
+from tilewright.passes.loop.shared_loads import distinct, readings
 
 MOST_BESIDE_SUMS = 32
 """Registers of the loads that a kernel of products does beside its sums."""
@@ -56,18 +56,20 @@ def overfull(
     """Reason why one of `consumers` has no room for what `launch` does, or None."""
     if (own := plan.kernel_of(launch)) is None:
         return None
-    mine = contents(own)
+    mine = contents(own, plan)
     for consumer in consumers:
         if (kernel := plan.kernel_of(consumer)) is None:
             continue
-        fused = _fused(mine, contents(kernel), _read(launch, consumer, kernel))
+        fused = _fused(mine, contents(kernel, plan), _read(launch, consumer, kernel))
         if (reason := _over(fused, target)) is not None:
             return f"with {own.sym_name.data}, {kernel.sym_name.data} {reason}"
     return None
 
 
-def contents(kernel: loop.KernelOp) -> Contents:
+def contents(kernel: loop.KernelOp, plan: PlanIndex) -> Contents:
     """The loads and products of a kernel."""
+    if not plan.reduces(kernel):
+        return Contents(0, sum(map(_registers, distinct(_reads(kernel)))), 0)
     ops = [op for op in ops_in(kernel) if isinstance(op, loop.LoadOp | loop.ReduceOp)]
     loads = [*_loads([op for op in ops if isinstance(op, loop.LoadOp)])]
     return Contents(
@@ -77,11 +79,20 @@ def contents(kernel: loop.KernelOp) -> Contents:
     )
 
 
+def _reads(kernel: loop.KernelOp) -> list[loop.LoadOp]:
+    """The loads of a kernel, all of which read its inputs, in no order."""
+    users = [use.operation for argument in kernel.inputs for use in argument.uses]
+    return [op for op in users if isinstance(op, loop.LoadOp)]
+
+
 def _loads(loads: Sequence[loop.LoadOp]) -> Iterator[Load]:
     """The loads that read elements of their own."""
     for load in readings(loads, {}).values():
-        bytes = size_of(memref_type(load.memref).element_type)
-        yield Load(-(-bytes // _REGISTER_BYTES), _is_in_reduction(load))
+        yield Load(_registers(load), _is_in_reduction(load))
+
+
+def _registers(load: loop.LoadOp) -> int:
+    return -(-size_of(load.result.type) // _REGISTER_BYTES)
 
 
 def _is_in_reduction(load: loop.LoadOp) -> bool:

@@ -44,7 +44,7 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop, prim
 from tilewright.dialects.host_functions import reason_not_launched
 from tilewright.dialects.nested_ops import ops_in
-from tilewright.dialects.types import tensor_type
+from tilewright.dialects.types import memref_of, tensor_type
 from tilewright.passes.loop.naming import KernelNames
 from tilewright.passes.loop.parts import Part, in_steps, is_wide, parts, within
 from tilewright.passes.loop.primitive_kernel import (
@@ -185,7 +185,8 @@ class _Lifting:
     def _allocate(self, value: SSAValue, shape: Sequence[int] | None = None) -> SSAValue:
         """A buffer for `value`, or for a part of it that has another shape."""
         type = tensor_type(value)
-        buffer = memref.AllocOp.get(type.element_type, shape=shape or type.get_shape())
+        extents = tuple(shape or type.get_shape())
+        buffer = memref.AllocOp((), (), memref_of(type.element_type, extents))
         buffer.memref.name_hint = value.name_hint
         self.plan.add_op(buffer)
         return buffer.memref
@@ -229,4 +230,4 @@ def _buffer_type(type: Attribute) -> Attribute:
     if not isinstance(type, TensorType):
         return type
     tensor = cast(TensorType[Attribute], type)
-    return MemRefType(tensor.element_type, tensor.get_shape())
+    return memref_of(tensor.element_type, tensor.get_shape())

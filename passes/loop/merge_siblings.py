@@ -59,7 +59,7 @@ from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.shared_loads import reading, readings
 from tilewright.passes.loop.siblings import Sibling, bytes_shared, in_order_of_size
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.trace import Rule, is_listening, rewriting, skipped
 
 RULE = Rule("f", 7, "merge_siblings")
 
@@ -136,6 +136,8 @@ def _illegal(base: Sibling, other: Sibling, saved: int) -> str | None:
 
 def _decision(base: Sibling, other: Sibling, target: Target) -> Decision:
     """Whether one kernel should do what both do, in the steps of the larger."""
+    if not is_listening() and base.extents == other.extents:
+        return Decision(True, "nothing is done twice")
     mine, theirs = (work_of(one.kernel, one.launch) for one in (base, other))
     times = prod(base.extents) / max(prod(other.extents), 1)
     what = f"do {often(times)} what {other.kernel.sym_name.data} does in the same steps"

@@ -77,4 +77,5 @@ def join_names(
     names = [k.sym_name.data for k in kernels]
     parts = [part for name in names for part in name.split("_") if not part.isdigit()]
     joined = "_".join(list(dict.fromkeys(parts))[:_MAX_PARTS])
+    plan.joined(kernel, kernels)
     plan.rename(kernel, joined or "kernel", gone)

@@ -10,7 +10,7 @@ from math import prod
 
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop
@@ -104,13 +104,14 @@ def _from_to(launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp]) -> set[O
 
 def _times_written(buffer: SSAValue) -> int:
     """How many ops write `buffer`, or may."""
-    return sum(may_write(use.operation, buffer) for use in buffer.uses)
+    return sum(map(_may_write, buffer.uses))
 
 
-def may_write(op: Operation, buffer: SSAValue) -> bool:
-    """Whether `op`, which uses `buffer`, may change it."""
+def _may_write(use: Use) -> bool:
+    """Whether the op may change what it uses."""
+    op = use.operation
     if isinstance(op, loop.LaunchOp):
-        return buffer in op.outputs
+        return op.is_output(use.index)
     return not isinstance(op, func.ReturnOp)
 
 
@@ -148,7 +149,7 @@ def _users(buffers: Iterable[SSAValue]) -> set[Operation]:
 
 
 def _may_be_written(value: SSAValue, ops: Set[Operation]) -> bool:
-    return any(may_write(op, value) for op in ops & _users([value]))
+    return any(use.operation in ops and _may_write(use) for use in value.uses)
 
 
 def _is_known_before(value: SSAValue, op: Operation) -> bool:
@@ -161,9 +162,12 @@ def inputs_of(kernel: loop.KernelOp, launch: loop.LaunchOp) -> dict[SSAValue, SS
 
 
 def loads_of(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.LoadOp]:
-    """The loads in `kernel` that read `buffer` in this launch."""
-    arguments = {a for a, value in inputs_of(kernel, launch).items() if value is buffer}
-    return [op for op in ops_in(kernel) if isinstance(op, loop.LoadOp) and op.memref in arguments]
+    """The loads in `kernel` that read `buffer` in this launch, in order."""
+    arguments = [a for a, value in inputs_of(kernel, launch).items() if value is buffer]
+    users = _users(arguments)
+    if len(users) > 1:  # a kernel with one is not searched for it
+        users = [op for op in ops_in(kernel) if op in users]
+    return [op for op in users if isinstance(op, loop.LoadOp)]
 
 
 def evaluations(op: Operation) -> int:

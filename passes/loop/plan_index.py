@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriterListener, PatternRewriteWalker, RewritePattern
 
 from tilewright.dialects import loop
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.nested_ops import nests_in, ops_in
 
 
 class PlanIndex:
@@ -23,6 +23,7 @@ class PlanIndex:
         self.module = module
         self._symbols: dict[str, Operation] = {}
         self._launches: Counter[str] = Counter()
+        self._reduces: dict[loop.KernelOp, bool] = {}
         for op in ops_in(module):
             self._inserted(op)
 
@@ -38,6 +39,17 @@ class PlanIndex:
     def times_launched(self, kernel: loop.KernelOp) -> int:
         """How many launches run `kernel`."""
         return self._launches[kernel.sym_name.data]
+
+    def reduces(self, kernel: loop.KernelOp) -> bool:
+        """Whether there is a reduction in `kernel`, which is searched for it once."""
+        if kernel not in self._reduces:
+            nests = nests_in(kernel)
+            self._reduces[kernel] = any(isinstance(op, loop.ReduceOp) for op in nests)
+        return self._reduces[kernel]
+
+    def joined(self, kernel: loop.KernelOp, kernels: Iterable[loop.KernelOp]) -> None:
+        """`kernel` does from now on what all of `kernels` did."""
+        self._reduces[kernel] = any([self.reduces(one) for one in kernels])
 
     def rename(self, kernel: loop.KernelOp, wanted: str, gone: Sequence[loop.KernelOp]) -> None:
         """

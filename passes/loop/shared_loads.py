@@ -31,6 +31,11 @@ def reading(load: loop.LoadOp, same: Mapping[SSAValue, SSAValue]) -> Reading:
     )
 
 
+def distinct(loads: Iterable[loop.LoadOp]) -> Iterable[loop.LoadOp]:
+    """One of the loads of one kernel for each element that they read, as `readings` finds them."""
+    return {(tuple(load.operands), load.map, load.mask): load for load in loads}.values()
+
+
 def readings(
     loads: Iterable[loop.LoadOp], same: Mapping[SSAValue, SSAValue]
 ) -> dict[Reading, loop.LoadOp]:

@@ -330,29 +330,29 @@ loop.kernel @register_tile(%x: memref<8x5xf32>, %w: memref<5x64xf32>) -> (%out: 
 // CHECK-NEXT:   %0 = arith.constant 0 : index
 // CHECK-NEXT:   %1 = arith.constant 3 : index
 // CHECK-NEXT:   %2 = arith.constant 1 : index
+// CHECK-NEXT:   %3 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   %4 = arith.constant 2 : index
 // CHECK-NEXT:   scf.for %i = %0 to %1 step %2 {
 // CHECK-NEXT:     kernel.comment "load x"
-// CHECK-NEXT:     %3 = loop.load %x[%i, %t] : memref<3x64xf32>
+// CHECK-NEXT:     %5 = loop.load %x[%i, %t] : memref<3x64xf32>
 // CHECK-NEXT:     kernel.comment "sum across 64 threads"
-// CHECK-NEXT:     %other = kernel.shuffle xor %3, 16 width 32 : f32
-// CHECK-NEXT:     %4 = arith.addf %3, %other : f32
-// CHECK-NEXT:     %other_1 = kernel.shuffle xor %4, 8 width 32 : f32
-// CHECK-NEXT:     %5 = arith.addf %4, %other_1 : f32
-// CHECK-NEXT:     %other_2 = kernel.shuffle xor %5, 4 width 32 : f32
-// CHECK-NEXT:     %6 = arith.addf %5, %other_2 : f32
-// CHECK-NEXT:     %other_3 = kernel.shuffle xor %6, 2 width 32 : f32
-// CHECK-NEXT:     %7 = arith.addf %6, %other_3 : f32
-// CHECK-NEXT:     %other_4 = kernel.shuffle xor %7, 1 width 32 : f32
-// CHECK-NEXT:     %s = arith.addf %7, %other_4 : f32
+// CHECK-NEXT:     %other = kernel.shuffle xor %5, 16 width 32 : f32
+// CHECK-NEXT:     %6 = arith.addf %5, %other : f32
+// CHECK-NEXT:     %other_1 = kernel.shuffle xor %6, 8 width 32 : f32
+// CHECK-NEXT:     %7 = arith.addf %6, %other_1 : f32
+// CHECK-NEXT:     %other_2 = kernel.shuffle xor %7, 4 width 32 : f32
+// CHECK-NEXT:     %8 = arith.addf %7, %other_2 : f32
+// CHECK-NEXT:     %other_3 = kernel.shuffle xor %8, 2 width 32 : f32
+// CHECK-NEXT:     %9 = arith.addf %8, %other_3 : f32
+// CHECK-NEXT:     %other_4 = kernel.shuffle xor %9, 1 width 32 : f32
+// CHECK-NEXT:     %s = arith.addf %9, %other_4 : f32
 // CHECK-NEXT:     %partial = kernel.shared : memref<2xf32, 3 : i64>
-// CHECK-NEXT:     %8 = loop.predicate [0 - %t mod 32] : i1
-// CHECK-NEXT:     scf.if %8 {
+// CHECK-NEXT:     %10 = loop.predicate [0 - %t mod 32] : i1
+// CHECK-NEXT:     scf.if %10 {
 // CHECK-NEXT:       loop.store %s, %partial[%t floordiv 32] : memref<2xf32, 3 : i64>
 // CHECK-NEXT:     }
 // CHECK-NEXT:     kernel.barrier
-// CHECK-NEXT:     %9 = arith.constant 0.000000e+00 : f32
-// CHECK-NEXT:     %10 = arith.constant 2 : index
-// CHECK-NEXT:     %s_1 = scf.for %w = %0 to %10 step %2 iter_args(%11 = %9) -> (f32) {
+// CHECK-NEXT:     %s_1 = scf.for %w = %0 to %4 step %2 iter_args(%11 = %3) -> (f32) {
 // CHECK-NEXT:       %12 = loop.load %partial[%w] : memref<2xf32, 3 : i64>
 // CHECK-NEXT:       %13 = arith.addf %11, %12 : f32
 // CHECK-NEXT:       scf.yield %13 : f32
@@ -571,16 +571,16 @@ loop.kernel @ids(%x: memref<2x3x4x8xf32>) -> (%out: memref<2x3x4x8xf32>) {
 // CHECK-NEXT:   %0 = arith.constant 0 : index
 // CHECK-NEXT:   %1 = arith.constant 3 : index
 // CHECK-NEXT:   %2 = arith.constant 1 : index
+// CHECK-NEXT:   %3 = arith.constant 8 : index
 // CHECK-NEXT:   scf.for %ko = %0 to %1 step %2 {
 // CHECK-NEXT:     kernel.comment "stage xs from x"
 // CHECK-NEXT:     %xs = kernel.shared : memref<2x8xf32, 3 : i64>
 // CHECK-NEXT:     kernel.barrier
-// CHECK-NEXT:     %3 = loop.load %x[%b * 2 + %t floordiv 8, %ko * 8 + %t mod 8] : memref<6x24xf32>
-// CHECK-NEXT:     loop.store %3, %xs[%t floordiv 8, %t mod 8] : memref<2x8xf32, 3 : i64>
+// CHECK-NEXT:     %4 = loop.load %x[%b * 2 + %t floordiv 8, %ko * 8 + %t mod 8] : memref<6x24xf32>
+// CHECK-NEXT:     loop.store %4, %xs[%t floordiv 8, %t mod 8] : memref<2x8xf32, 3 : i64>
 // CHECK-NEXT:     kernel.barrier
 // CHECK-NEXT:     kernel.comment "sum over ki, 8 steps"
-// CHECK-NEXT:     %4 = arith.constant 8 : index
-// CHECK-NEXT:     scf.for %ki = %0 to %4 step %2 {
+// CHECK-NEXT:     scf.for %ki = %0 to %3 step %2 {
 // CHECK-NEXT:       %5 = loop.load %w[%ko * 8 + %ki, %t] : memref<24x16xf32>
 // CHECK-NEXT:       kernel.unroll %i_1 in 2 {
 // CHECK-NEXT:         %6 = loop.load %xs[%i_1, %ki] : memref<2x8xf32, 3 : i64>

@@ -10,7 +10,7 @@
 // CHECK:           kernel.unroll %vm_2 in 2, %vn_3 in 4 {
 // CHECK-NOT:         arith
 // CHECK:             %gate_3 = math.fma
-// CHECK-NEXT:        %up_3 = math.fma
+// CHECK-NEXT:        %up_2 = math.fma
 // CHECK-NOT:       arith
 // CHECK:         kernel.comment "elementwise, stored to out"
 loop.kernel @gate_up(%x: memref<16x8xf32>, %g: memref<64x8xf32>, %u: memref<64x8xf32>) -> (%out: memref<16x64xf32>) {
