@@ -32,7 +32,6 @@ from xdsl.context import Context
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import (
     FunctionType,
-    MemRefType,
     ModuleOp,
     TensorType,
     UnrankedTensorType,
