@@ -179,7 +179,9 @@ def _plain(value: A) -> A:
     def plain(leaf: A) -> A:
         if isinstance(leaf, np.ndarray):
             return torch.from_numpy(leaf.astype(np.float32))
-        return leaf.detach() if isinstance(leaf, torch.Tensor) else leaf
+        if not isinstance(leaf, torch.Tensor):
+            return leaf
+        return leaf.detach().to_padded_tensor(0.0) if leaf.is_nested else leaf.detach()
 
     return [leaf for leaf in map(plain, pytree.tree_leaves(value)) if leaf is not None]
 

@@ -22,8 +22,8 @@ def reason_not_launched(function: FuncOp) -> str:
     if len(blocks) > 1:
         return f"@{name} has {len(blocks)} blocks, and launches stand in one"
     types = (*function.function_type.inputs, *function.function_type.outputs)
-    if reason := next(filter(None, map(_reason_against, types)), ""):
-        return f"@{name} takes or returns {reason}"
+    if reasons := [reason for type in types if (reason := _reason_against(type))]:
+        return f"@{name} takes or returns {reasons[0]}"
     if len({type.name for type in types}) > 1:
         return f"@{name} takes or returns tensors and buffers, and can have one kind of them"
     return ""

@@ -5,7 +5,7 @@ import re
 import traceback
 from collections.abc import Callable
 
-from tilewright.errors import TilewrightError, UnsupportedError
+from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.frontend.kept_forms import changed_form
 from tilewright.frontend.source import error_of, place_of_exception
 
@@ -61,6 +61,25 @@ def _shared_inputs(error: BaseException) -> UnsupportedError:
     )
 
 
+def _returned(error: BaseException) -> UsageError:
+    return UsageError(
+        f"the program returns a value of type {_type(error)}",
+        remedy="return tensors and numbers, in tuples, lists, dicts or registered dataclasses",
+    )
+
+
+def _given(error: BaseException) -> UsageError:
+    return UsageError(
+        f"an argument is of type {_type(error)}, which cannot be compiled for",
+        remedy="leave it to the function: lambda x: function(x, ...)",
+    )
+
+
+def _type(error: BaseException) -> str:
+    """Return the name of the class that the message names."""
+    return re.findall(r"<class '(?:.*\.)?(\w+)'>", str(error))[0]
+
+
 def _constant(error: BaseException) -> UnsupportedError:
     name = re.findall(r"Constant (\S+) is", str(error))[0]
     if name.startswith("lifted_tensor_"):  # PyTorch's name for one without a name in a module
@@ -98,6 +117,8 @@ _KNOWN: tuple[tuple[str, str, Callable[[BaseException], TilewrightError]], ...] 
     ("AssertionError", "num_mutated_inp_runtime_indices", lambda error: changed_form("an input")),
     ("AssertionError", "Encountered a set_", lambda error: changed_form("an input")),
     ("RuntimeError", "is mutated in the forward method", _constant),
+    ("RuntimeError", "in output, which is not a known type", _returned),
+    ("ValueError", "Unsupported input type <class", _given),
 )
 """The kind of exception, a part of what it says, and what it means (PyTorch 2.11 to 2.13)."""
 

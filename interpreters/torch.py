@@ -24,7 +24,7 @@ from tilewright.dialects.torch_op import TorchOp, python_value
 from tilewright.dialects.types import element_of
 from tilewright.errors import UnsupportedError, one_line
 from tilewright.interpreters.arguments import loaded_arguments
-from tilewright.interpreters.errors import unknown
+from tilewright.interpreters.errors import fail, unknown
 from tilewright.interpreters.machine import Machine
 from tilewright.interpreters.prim import PRIM_OPS
 from tilewright.interpreters.types import Array, ElementTypes
@@ -63,8 +63,14 @@ def _default_dtype(dtype: type[np.floating[Any]]) -> Generator[None]:
 
 
 def _run(
-    function: FuncOp, arguments: Sequence[Any], dtype: type[np.floating[Any]] | None
+    function: FuncOp,
+    arguments: Sequence[Any],
+    dtype: type[np.floating[Any]] | None,
+    *callers: FuncOp,
 ) -> Sequence[Any]:
+    if len(function.body.blocks) != 1:
+        raise unknown(function, "the interpreter runs functions with a body of one block")
+    callers = (*callers, function)
     values: dict[SSAValue, Any] = dict(zip(function.body.block.args, arguments, strict=True))
     for op in function.body.block.ops:
         match op:
@@ -75,7 +81,9 @@ def _run(
             case CallOp():
                 callee = SymbolTable.lookup_symbol(op, op.callee)
                 assert isinstance(callee, FuncOp)
-                results = _run(callee, [values[value] for value in op.arguments], dtype)
+                if callee in callers:
+                    raise fail(op, "the function calls itself and would never return")
+                results = _run(callee, [values[value] for value in op.arguments], dtype, *callers)
             case TorchOp():
                 results = _call(op, values, dtype)
             case _:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 xDSL's parser with bounds: numbers, shapes and maps that no later stage could hold are errors at
-their place. xDSL itself takes numbers of any length, and packs them into attributes unchecked.
+their place, and so are blocks that are defined twice. xDSL itself takes numbers of any length, and
+packs them into attributes unchecked.
 """
 
 import struct
@@ -19,7 +20,7 @@ from xdsl.dialects.builtin import (
     RankedStructure,
     ShapedType,
 )
-from xdsl.ir import TypeAttribute
+from xdsl.ir import Block, TypeAttribute
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSet
 from xdsl.parser import Parser
 from xdsl.parser.affine_parser import AffineParser
@@ -92,6 +93,14 @@ class BoundedParser(Parser):
         type = super()._parse_optional_builtin_parametrized_type()
         self._check_size(type, start, _MOST_ELEMENTS, "a type")
         return type
+
+    def _parse_block(self) -> Block:
+        token = self._current_token
+        _, defined_at = self.blocks.get(name := token.text[1:], (None, token.span))
+        # xDSL remembers no place for a block that was branched to before it was parsed
+        if defined_at is None and name not in self.forward_block_references:
+            raise ParseError(token.span, f"the block '{token.text}' is defined a second time")
+        return super()._parse_block()
 
     def parse_affine_map(self) -> AffineMap:
         return _BoundedAffineParser(self._parser_state).parse_affine_map()

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from tilewright.errors import TilewrightError, UnsupportedError
+from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.frontend.capture import capture
 from tilewright.frontend.refusals import check_source
 from tilewright.frontend.unsupported import UNSUPPORTED, refusal_of
@@ -309,6 +309,18 @@ def test_raised_by_the_export(name: str):
     with pytest.raises(UnsupportedError, match=expected) as caught:
         capture(Calls(function), (X.clone(),))
     assert caught.value.where.startswith(__file__)
+
+
+# Results, and arguments, that hold no tensors and are no constants that PyTorch knows.
+FOREIGN: dict[str, Any] = {"set": {1}, "bytes": b"a", "dtype": torch.float32, "complex": 1j}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_values_of_types_that_programs_do_not_have(name: str):
+    with pytest.raises(UsageError, match=f"returns a value of type {name} .*return tensors"):
+        capture(lambda x: (x, FOREIGN[name]), (X,))  # pyright: ignore[reportUnknownLambdaType]
+    with pytest.raises(UsageError, match=f"an argument is of type {name}, .*leave it"):
+        capture(lambda x, n: x + 1, (X, FOREIGN[name]))  # pyright: ignore[reportUnknownLambdaType]
 
 
 # Ways to give an input another shape or layout, which a captured program cannot do.

@@ -11,7 +11,7 @@ from xdsl.dialects.func import Func
 from xdsl.parser import Parser
 
 from tilewright.dialects.torch import Torch
-from tilewright.errors import UnsupportedError, UsageError
+from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.frontend.capture import capture
 from tilewright.frontend.expression import parse_expression
 from tilewright.frontend.reference import eager, reference
@@ -71,6 +71,32 @@ def test_edited_ir():
     product, total = interpret(module, np.array([1, -1, 0], np.float32))
     np.testing.assert_array_equal(product, [-np.inf, np.inf, np.nan])
     assert total.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("callee", "reason"),
+    [
+        ("func.func private @f(tensor<3xf32>) -> tensor<3xf32>", "with a body of one block"),
+        (
+            """func.func @f(%x: tensor<3xf32>) -> tensor<3xf32> {
+              %0 = func.call @f(%x) : (tensor<3xf32>) -> tensor<3xf32>
+              func.return %0 : tensor<3xf32>
+            }""",
+            "calls itself and would never return",
+        ),
+    ],
+)
+def test_calls_that_cannot_be_run(callee: str, reason: str):
+    module = parse(f"""
+      {callee}
+      func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {{
+        %0 = torch.relu %x : (tensor<3xf32>) -> tensor<3xf32>
+        %1 = func.call @f(%0) : (tensor<3xf32>) -> tensor<3xf32>
+        func.return %1 : tensor<3xf32>
+      }}
+    """)
+    with pytest.raises(TilewrightError, match=reason):
+        interpret(module, np.zeros(3, np.float32))
 
 
 def test_arguments_that_do_not_fit():

@@ -26,7 +26,8 @@ FUNCTIONS = {
         "@other has no body",
     ),
     "two blocks": (
-        f"func.func @main(%x: {_TENSOR}) -> {_TENSOR} {{ cf.br ^a\n^a: func.return %x : {_TENSOR} }}",
+        f"func.func @main(%x: {_TENSOR}) -> {_TENSOR}"
+        f" {{ cf.br ^a\n^a: func.return %x : {_TENSOR} }}",
         "@main has 2 blocks, and launches stand in one",
     ),
     "two blocks of buffers": (
