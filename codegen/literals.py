@@ -2,6 +2,7 @@
 """Constants as C++ text: the shortest that reads back as the same value."""
 
 from ctypes import c_float
+from functools import lru_cache
 from math import copysign, isinf, isnan
 
 from xdsl.dialects.builtin import Float32Type, FloatAttr, IntegerAttr, IntegerType, bf16, f16
@@ -10,6 +11,7 @@ from xdsl.ir import Attribute
 _HALVES: dict[Attribute, str] = {f16: "half", bf16: "bfloat16"}
 
 
+@lru_cache(maxsize=1 << 12)  # a literal is printed wherever it is used
 def literal(value: IntegerAttr | FloatAttr) -> str:
     """
     `1.0f`, `0.1`, `-3`, `5LL`, `true`; infinity and NaN are functions of the prelude. Of half types

@@ -181,7 +181,7 @@ class Accesses:
 
     def _count(self, counts: Counter[Index | Mask], what: Index | Mask, times: int) -> None:
         """Parts are written as often as the whole: once where that gets a name."""
-        before = counts[what]
+        before = counts.get(what, 0)
         counts[what] = before + times
         if not isinstance(what, Index) or what in self.strided:
             return

@@ -59,10 +59,10 @@ class Conversion:
             self.shared.begin()
             self.convert_all(self.source.body.block.ops)
         self._add_literals()
-        erase_unused(self.body)
-        erase_idle_comments(self.body)
         require_aligned_arguments(self.source)
         function = self._function()
+        erase_unused(function)
+        erase_idle_comments(self.body)
         function.set_facts([*({} for _ in maps), *self.source.facts])
         return function
 

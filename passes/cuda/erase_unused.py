@@ -1,29 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Erases what the text would declare and never use; compilers warn of it."""
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 
+from tilewright.dialects.cuda import FuncOp
 from tilewright.dialects.cuda_expressions import ExpressionOp
 from tilewright.dialects.cuda_grid import RemoteOp
 from tilewright.dialects.cuda_memory import LocalOp, PooledOp, PoolOp, SharedOp
 from tilewright.dialects.cuda_statements import AssignOp, ForOp, IfOp, LetOp, VarOp
 from tilewright.dialects.cuda_threads import ShuffleOp
+from tilewright.dialects.nested_ops import ops_in
 
 _NAMES = (LetOp, VarOp, LocalOp, SharedOp, PoolOp, PooledOp, RemoteOp, ShuffleOp, ExpressionOp)
 
 
-def erase_unused(block: Block) -> None:
+def erase_unused(function: FuncOp) -> None:
     """Erase unused names, variables that are only assigned, and bodies left empty."""
-    while _erase_some(block):
+    while _erase_some(function):
         pass
 
 
-def _erase_some(block: Block) -> bool:
+def _erase_some(function: FuncOp) -> bool:
     """One walk, last op first; whether an erased variable may leave more to erase."""
     again = False
-    for op in reversed(list(block.ops)):
-        for region in op.regions:
-            again |= any([_erase_some(inner) for inner in region.blocks])
+    _, *ops = ops_in(function)
+    for op in reversed(ops):
+        if op.parent is None:  # an assignment that is gone with its variable
+            continue
         if isinstance(op, VarOp):
             again |= _erase_assignments(op)
         if _is_unused(op):

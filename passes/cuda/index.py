@@ -2,6 +2,7 @@
 """Affine expressions of a kernel's indices, in the form in which they are compared and written."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from xdsl.ir import SSAValue
@@ -50,7 +51,7 @@ class Index(NamedTuple):
 
     def num_divisions(self) -> int:
         """How many divisions it takes."""
-        return sum(map(is_division, self.variable.dfs()))
+        return _num_divisions(self.variable)
 
     def apart(self, value: SSAValue) -> "tuple[Index, Index] | None":
         """The sum without `value`, and how much of it that adds; None if it is no such sum."""
@@ -82,6 +83,11 @@ _DIVISIONS = (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod)
 def is_division(expr: AffineExpr) -> bool:
     """Whether `expr` is a quotient or a rest."""
     return isinstance(expr, AffineBinaryOpExpr) and expr.kind in _DIVISIONS
+
+
+@lru_cache(maxsize=1 << 14)  # the same subscripts occur again and again
+def _num_divisions(expr: AffineExpr) -> int:
+    return sum(map(is_division, expr.dfs()))
 
 
 def steps_below_zero(dividend: AffineExpr, divisor: int, ranges: Ranges) -> int | None:
