@@ -214,9 +214,7 @@ class IfOp(StatementOp):
     assembly_format = "$condition attr-dict-with-keyword $then_body (`else` $else_body^)?"
 
     def __init__(self, condition: SSAValue, then_body: Region, else_body: Region | None = None):
-        super().__init__(
-            operands=[condition], regions=[then_body, [] if else_body is None else [else_body]]
-        )
+        super().__init__(operands=[condition], regions=[then_body, else_body])
 
 
 @irdl_custom_directive

@@ -6,7 +6,7 @@ xDSL's `get_effects` collects the effects of all that an op contains before anyo
 ask that of each op of a nest takes its depth times as long.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from xdsl.ir import Operation, Region, SSAValue
@@ -15,6 +15,8 @@ from xdsl.traits import (
     IsTerminator,
     MemoryEffect,
     MemoryEffectKind,
+    MemoryReadEffect,
+    MemoryWriteEffect,
     NoMemoryEffect,
     Pure,
     RecursiveMemoryEffect,
@@ -26,8 +28,8 @@ from tilewright.dialects.nested_ops import ops_in
 
 def only_has(op: Operation, allowed: Callable[[EffectInstance], bool]) -> bool:
     """Whether all effects of `op`, and of what it contains, are known and `allowed`."""
-    if _has_none(type(op)):  # most ops
-        return True
+    if (effects := _fixed_effects(type(op))) is not None:  # most ops
+        return all(map(allowed, effects))
     traits = _effect_traits(type(op))
     return bool(traits) and all(_only_has(op, trait, allowed) for trait in traits)
 
@@ -45,11 +47,22 @@ def _contained(op: Operation) -> Iterator[Operation]:
     return (inner for region in op.regions for block in region.blocks for inner in block.ops)
 
 
+_FIXED: dict[type[MemoryEffect], Sequence[EffectInstance]] = {
+    NoMemoryEffect: (),
+    Pure: (),
+    MemoryReadEffect: (EffectInstance(MemoryEffectKind.READ),),
+    MemoryWriteEffect: (EffectInstance(MemoryEffectKind.WRITE),),
+}
+"""Effects of ops with a trait, by traits that give all such ops the same."""
+
+
 @cache
-def _has_none(kind: type[Operation]) -> bool:
-    """True if ops of that kind have no effects, whatever they contain."""
+def _fixed_effects(kind: type[Operation]) -> Sequence[EffectInstance] | None:
+    """Effects of all ops of `kind`, whatever they contain; None where that depends on the op."""
     traits = _effect_traits(kind)
-    return bool(traits) and all(type(trait) in (NoMemoryEffect, Pure) for trait in traits)
+    if not traits or any(type(trait) not in _FIXED for trait in traits):
+        return None
+    return [effect for trait in traits for effect in _FIXED[type(trait)]]
 
 
 @cache
