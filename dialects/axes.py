@@ -30,10 +30,11 @@ from xdsl.ir.affine import (
     AffineExpr,
     AffineMap,
 )
-from xdsl.irdl import IRDLOperation, irdl_attr_definition, opt_prop_def, var_operand_def
+from xdsl.irdl import irdl_attr_definition, opt_prop_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from tilewright.dialects.built_op import BuiltOp
 from tilewright.dialects.index import (
     Range,
     Ranges,
@@ -68,7 +69,7 @@ class RoleAttr(EnumAttribute[Role], SpacedOpaqueSyntaxAttribute):
     name = "loop.role"
 
 
-class AxesOp(IRDLOperation, ABC):
+class AxesOp(BuiltOp, ABC):
     """An op whose block arguments are axes: indices from 0 up to a constant extent."""
 
     @abstractmethod

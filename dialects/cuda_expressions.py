@@ -10,7 +10,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
-    UNKNOWN_LOC,
     AnyFloatConstr,
     FloatAttr,
     IntegerAttr,
@@ -21,7 +20,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import (
     Attribute,
-    Operation,
     SSAValue,
 )
 from xdsl.irdl import (
@@ -76,17 +74,7 @@ class ExpressionOp(FormedOp, ABC):
         result: Attribute,
         properties: Mapping[str, Attribute] | None = None,
     ):
-        """
-        This is what most CUDA IR consists of: it does not go through xDSL's builder, which sorts
-        operands into fields, of which none here has to know its size.
-        """
-        Operation.__init__(
-            self,
-            operands=operands,
-            result_types=[result],
-            properties=properties or {},
-            location=UNKNOWN_LOC,
-        )
+        super().__init__(operands=operands, result_types=[result], properties=properties)
 
     def reads(self) -> SSAValue | None:
         """The pointer or variable whose content this expression depends on."""

@@ -10,10 +10,11 @@ from collections.abc import Hashable
 from typing import ClassVar
 
 from xdsl.ir import Operation
-from xdsl.irdl import IRDLOperation
+
+from tilewright.dialects.built_op import BuiltOp
 
 
-class FormedOp(IRDLOperation, ABC):
+class FormedOp(BuiltOp, ABC):
     """An op that its form verifies, unless it says otherwise."""
 
     FORM_DECIDES: ClassVar[bool] = True

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, Region
-from xdsl.irdl import AtLeast, IRDLOperation, eq, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.irdl import AtLeast, eq, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
@@ -32,6 +32,7 @@ from tilewright.dialects.argument_facts import (
     with_alignment,
     with_in_place,
 )
+from tilewright.dialects.built_op import BuiltOp
 from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.dialects.signature import Signature
 from tilewright.errors import UsageError
@@ -53,7 +54,7 @@ class Isolated(IsolatedFromAbove):
         """Of the op alone there is nothing to ask."""
 
 
-class KernelLikeOp(IRDLOperation, ABC):
+class KernelLikeOp(BuiltOp, ABC):
     """A kernel: its arguments are first the buffers that it reads, then those that it writes."""
 
     sym_name = prop_def(SymbolNameConstraint())

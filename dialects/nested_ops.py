@@ -10,18 +10,8 @@ from xdsl.ir import Operation
 def ops_in(*scopes: Operation) -> list[Operation]:
     """Each of `scopes` and all that it contains, as it is now."""
     found: list[Operation] = []
-    pending = [*reversed(scopes)]
-    while pending:
-        op = pending.pop()
-        found.append(op)
-        for region in reversed(op.regions):
-            block = region.last_block
-            while block is not None:
-                last = block.last_op
-                while last is not None:
-                    pending.append(last)
-                    last = last.prev_op
-                block = block.prev_block
+    for scope in scopes:
+        _add(scope, found)
     return found
 
 
@@ -39,3 +29,18 @@ def nests_in(scope: Operation) -> list[Operation]:
         found += nests
         pending += nests
     return found
+
+
+def _add(scope: Operation, found: list[Operation]) -> None:
+    found.append(scope)
+    for region in scope.regions:
+        block = region.first_block
+        while block is not None:
+            op = block.first_op
+            while op is not None:
+                if op.regions:
+                    _add(op, found)
+                else:
+                    found.append(op)
+                op = op.next_op
+            block = block.next_block

@@ -21,15 +21,17 @@ from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation
+from xdsl.irdl import AttrSizedOperandSegments
 from xdsl.irdl.operations import BaseAttrAccessor, SingleAttrAccessor, VariadicAttrAccessor
+
+from tilewright.dialects.built_op import BuiltOp
 
 _SIZES = AttrSizedOperandSegments.attribute_name
 
 OpT = TypeVar("OpT", bound="SegmentedOp")
 
 
-class SegmentedOp(IRDLOperation, ABC):
+class SegmentedOp(BuiltOp, ABC):
     """An op whose operands are single values and lists of values."""
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
@@ -42,16 +44,14 @@ class SegmentedOp(IRDLOperation, ABC):
         properties: Mapping[str, Attribute | None],
     ):
         """
-        Of operands as they are declared, and properties of which those that are None are left out.
-        This does not go through xDSL's builder, which looks at every field's definition.
+        Build the op as `BuiltOp` does, with the sizes of the lists among `operands`, which are as
+        they are declared.
         """
-        segments = [(part,) if isinstance(part, SSAValue) else part for part in operands]
-        given = {name: value for name, value in properties.items() if value is not None}
-        Operation.__init__(
-            self,
-            operands=[value for segment in segments for value in segment],
+        sizes = [1 if isinstance(part, SSAValue) else len(part) for part in operands]
+        super().__init__(
+            operands=operands,
             result_types=result_types,
-            properties={**given, _SIZES: _packed(tuple(map(len, segments)))},
+            properties={**properties, _SIZES: _packed(tuple(sizes))},
         )
 
 

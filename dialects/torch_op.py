@@ -29,6 +29,7 @@ from xdsl.irdl import (
     AttrConstraint,
     AttrSetConstraint,
     AttrSizedOperandSegments,
+    IRDLOperation,
     MessageConstraint,
     OpDef,
     Operand,
@@ -218,6 +219,8 @@ class TorchOp(FormedOp, ABC):
     """The overload as PyTorch names it, without `aten.`: `add.Tensor`; `relu` for the default."""
 
     traits = traits_def(Pure())
+
+    __init__ = IRDLOperation.__init__  # an op that has several lists says how long they are
 
     @abstractmethod
     def expected_types(self) -> Sequence[TensorType[Attribute]]:
