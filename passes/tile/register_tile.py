@@ -37,8 +37,9 @@ from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile_axes import Level
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.tile.chunking import chunked
+from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.register_budget import over_budget, registers_with
-from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.thread_splits import Split, split_axes, steps_of, threads_with
 from tilewright.passes.tile.thread_tiles import (
     FACTORS,
