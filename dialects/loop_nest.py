@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
     AtLeast,
@@ -167,6 +167,23 @@ class ReduceOp(FormedOp, AxesOp):
             regions=[body],
             result_types=[[v.type for v in terminator.values]],
         )
+
+    def begun(self, extent: int, axis: str | None) -> "ReduceOp":
+        """
+        A reduction of as many values as this one, with so many steps along an axis of that name,
+        and without a body: what is added to it is simplified with the range of its axis.
+        """
+        block = Block(arg_types=[IndexType()])
+        block.args[0].name_hint = axis
+        new = ReduceOp.create(
+            result_types=self.result_types,
+            properties={"extent": IntegerAttr(extent, i64), "monoid": self.monoid},
+            regions=[Region(block)],
+        )
+        new.location = self.location
+        for old_result, new_result in zip(self.results, new.results, strict=True):
+            new_result.name_hint = old_result.name_hint
+        return new
 
     @property
     def axis(self) -> BlockArgument:

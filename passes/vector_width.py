@@ -12,7 +12,6 @@ not go on in the next row of an array, and if its mask holds for all of its elem
 """
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import range_of_value
-from tilewright.dialects.index import Range, Ranges, Sum, sum_of
+from tilewright.dialects.index import Range, Sum, sum_of
 from tilewright.dialects.target import VECTOR_BYTES
 from tilewright.dialects.tile import SlabLayoutAttr, layout_of
 from tilewright.dialects.types import memref_type, size_of
@@ -43,52 +42,68 @@ def vector_width(
     The most elements along `axis`, of `extent` steps, that one instruction moves; 1 for none. The
     memory may be looked at in another `layout`.
     """
-    if axis not in op.indices:
-        return 1
-    place = _Affine.of(op.map.data, op.indices, axis)
-    mask = None if op.mask is None else _Affine.of(op.mask.data, op.mask_operands, axis)
-    type = memref_type(op.memref)
-    return _width(place, mask, extent, type, layout or layout_of(type))
+    return VectorAccess(op).width(axis, extent, layout)
+
+
+class VectorAccess:
+    """A load or store, of which it is asked again and again how wide it can be."""
+
+    def __init__(self, op: loop.LoadOp | loop.StoreOp):
+        self._indices, self._masked = op.indices, op.mask_operands
+        self._place = _Affine.of(op.map.data, op.indices)
+        self._mask = None if op.mask is None else _Affine.of(op.mask.data, op.mask_operands)
+        self._type = memref_type(op.memref)
+
+    def width(self, axis: SSAValue, extent: int, layout: SlabLayoutAttr | None = None) -> int:
+        """The elements along `axis` that one instruction moves, as `vector_width` says."""
+        if axis not in self._indices:
+            return 1
+        place = self._place, _dims(axis, self._indices)
+        mask = self._mask and (self._mask, _dims(axis, self._masked))
+        return _width(place, mask, extent, self._type, layout or layout_of(self._type))
 
 
 class _Affine(NamedTuple):
-    """Expressions, which of their dimensions are an axis, and the ranges of all."""
+    """Expressions, and the ranges of their dimensions."""
 
     exprs: tuple[AffineExpr, ...]
-    dims: frozenset[int]
     ranges: tuple[Range | None, ...]
 
     @staticmethod
-    def of(map: AffineMap, operands: Sequence[SSAValue], axis: SSAValue) -> "_Affine":
+    def of(map: AffineMap, operands: Sequence[SSAValue]) -> "_Affine":
         """The results of a map of `operands`."""
-        ranges = tuple([range_of_value(operand) for operand in operands])
-        return _Affine(map.results, frozenset(_dims(axis, operands)), ranges)
+        return _Affine(map.results, tuple([range_of_value(operand) for operand in operands]))
+
+
+_Along = tuple[_Affine, frozenset[int]]
+"""Expressions, and which of their dimensions are an axis."""
 
 
 @lru_cache(maxsize=1 << 12)  # the same accesses are looked at by one pass after the other
 def _width(
-    place: _Affine, mask: _Affine | None, extent: int, type: MemRefType, layout: SlabLayoutAttr
+    place: _Along, mask: _Along | None, extent: int, type: MemRefType, layout: SlabLayoutAttr
 ) -> int:
     vectors = vectors_of(size_of(type.element_type))
     widths = [width for width in vectors if extent % width == 0 and extent >= width]
-    row = place.exprs[layout.innermost(type)]
-    if not widths or place.dims.isdisjoint(row.used_dims()):
+    (exprs, _), dims = place
+    row = exprs[layout.innermost(type)]
+    if not widths or dims.isdisjoint(row.used_dims()):
         return 1  # most axes do not step along the innermost one: what is cheap is asked first
     if (in_row := _start(row, place)) is None:
         return 1
-    if (start := _start(layout.offset(place.exprs, type), place)) is None:
+    if (start := _start(layout.offset(exprs, type), place)) is None:
         return 1
     begin = (w for w in widths if _divides(in_row, w) and _divides(start, w))
     return next((w for w in begin if mask is None or _holds_as_one(mask, w)), 1)
 
 
-def _dims(axis: SSAValue, operands: Sequence[SSAValue]) -> set[int]:
-    return {at for at, operand in enumerate(operands) if operand is axis}
+def _dims(axis: SSAValue, operands: Sequence[SSAValue]) -> frozenset[int]:
+    return frozenset([at for at, operand in enumerate(operands) if operand is axis])
 
 
-def _start(offset: AffineExpr, place: _Affine) -> Sum | None:
+def _start(offset: AffineExpr, place: _Along) -> Sum | None:
     """Where vectors along the axis begin, if its steps are to neighbours."""
-    found = _without(offset, place.dims, place.ranges)
+    found = _without(offset, place)
     return found[1] if found is not None and found[0] == 1 else None
 
 
@@ -96,11 +111,12 @@ def holds_for_all_or_none(
     mask: AffineExpr, operands: Sequence[SSAValue], axis: SSAValue, width: int
 ) -> bool:
     """Whether `width` steps of `axis`, from a multiple of it on, are all in the mask or none is."""
-    return _holds_as_one(_Affine.of(AffineMap(len(operands), 0, (mask,)), operands, axis), width)
+    conditions = _Affine.of(AffineMap(len(operands), 0, (mask,)), operands)
+    return _holds_as_one((conditions, _dims(axis, operands)), width)
 
 
-def _holds_as_one(mask: _Affine, width: int) -> bool:
-    return all(_is_as_one(_without(e, mask.dims, mask.ranges), width) for e in mask.exprs)
+def _holds_as_one(mask: _Along, width: int) -> bool:
+    return all(_is_as_one(_without(expr, mask), width) for expr in mask[0].exprs)
 
 
 def _is_as_one(found: tuple[int, Sum] | None, width: int) -> bool:
@@ -117,8 +133,9 @@ def _divides(value: Sum, width: int) -> bool:
     return all(number % width == 0 for number in (*value.terms.values(), value.constant))
 
 
-def _without(expr: AffineExpr, dims: AbstractSet[int], ranges: Ranges) -> tuple[int, Sum] | None:
-    """The factor of what `dims` stand for and the rest; None if it is in a quotient or a rest."""
+def _without(expr: AffineExpr, place: _Along) -> tuple[int, Sum] | None:
+    """The factor of the axis and the rest; None if it is in a quotient or a rest."""
+    (_, ranges), dims = place
     value, factor, rest = sum_of(expr, ranges), 0, dict[AffineExpr, int]()
     for atom, coefficient in value.terms.items():
         if isinstance(atom, AffineDimExpr) and atom.position in dims:

@@ -22,6 +22,7 @@ from tilewright.dialects import tile
 from tilewright.dialects.target import VECTOR_BYTES
 from tilewright.dialects.tile import Transport, TransportAttr
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.tile.named_slabs import stages_of
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.trace import Rule
 
@@ -37,9 +38,9 @@ class AsyncCopyPass(SchedulingPass):
     RULE: ClassVar[Rule] = Rule("t", 13, "async_copy")
 
     def legal(self, launch: tile.LaunchOp) -> str | None:
-        if not any(stage.ring is not None for stage in tile.stages_of(launch)):
+        if not any(stage.ring is not None for stage in stages_of(launch)):
             return "no slab has a ring"
-        if not any(map(_is_copied, tile.stages_of(launch))):
+        if not any(map(_is_copied, stages_of(launch))):
             return "every ring is filled by TMA, or with what threads compute"
         return None
 
@@ -47,7 +48,7 @@ class AsyncCopyPass(SchedulingPass):
         return [self]
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        for stage in filter(_is_copied, tile.stages_of(launch)):
+        for stage in filter(_is_copied, stages_of(launch)):
             stage.transport = TransportAttr(Transport.CP_ASYNC)
             rewriter.notify_op_modified(stage)
 

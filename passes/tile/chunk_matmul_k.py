@@ -36,7 +36,6 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.passes.chunks import nested_chunk
-from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import NO_CONTRACTION, contracting_reductions
 from tilewright.passes.tile.rebind import power_of_two
@@ -85,7 +84,6 @@ class ChunkMatmulKPass(SchedulingPass):
             whole = chunked(op, self.bk)
             rewriter.replace(op, whole)
             leave_out_masked_steps(whole)
-            simplify_accesses(whole)
 
 
 def _unchunked(launch: tile.LaunchOp) -> list[loop.ReduceOp]:

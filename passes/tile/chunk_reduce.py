@@ -32,7 +32,6 @@ from xdsl.pattern_rewriter import PatternRewriter
 from tilewright.dialects import loop, tile
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.chunks import nested_chunk
-from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
@@ -103,7 +102,6 @@ class ChunkReducePass(SchedulingPass):
                 whole = chunked(op, chunk)
                 rewriter.replace(op, whole)
                 leave_out_masked_steps(whole)
-        simplify_accesses(launch)
 
 
 def _long_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:

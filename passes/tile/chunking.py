@@ -16,8 +16,6 @@ and without a mask where what is yielded is proved to be zero beyond the last st
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, Region
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop
@@ -32,9 +30,9 @@ _OUTER, _INNER = AffineExpr.dimension(0), AffineExpr.dimension(1)
 def chunked(op: loop.ReduceOp, length: int, names: tuple[str, str] = ("ko", "ki")) -> loop.ReduceOp:
     """What does the same as `op` in chunks of `length` steps, its axes by their `names`."""
     (steps,) = op.axis_extents()
-    outer, inner = Block(arg_types=[IndexType()]), Block(arg_types=[IndexType()])
-    outer.args[0].name_hint, inner.args[0].name_hint = names
-    axes = [outer.args[0], inner.args[0]]
+    whole, chunk = op.begun(-(-steps // length), names[0]), op.begun(length, names[1])
+    chunk.unroll = op.unroll
+    inner, axes = chunk.body.block, [whole.axis, chunk.axis]
     step = _OUTER * length + _INNER
     substitution = Substitution(indices={op.axis: (step, axes)})
     bounds: list[Access] = []
@@ -43,12 +41,9 @@ def chunked(op: loop.ReduceOp, length: int, names: tuple[str, str] = ("ko", "ki"
         bounds.append(substitution.bounds[op.axis])
     inner.add_ops(substitution.clone(i) for i in op.body.block.ops if i is not op.yield_op)
     inner.add_op(_yielded(op, substitution, bounds))
-    chunk = loop.ReduceOp(length, op.monoid, Region(inner), unroll=op.is_unrolled)
-    outer.add_ops([chunk, loop.YieldOp(chunk.results)])
-    whole = loop.ReduceOp(-(-steps // length), op.monoid, Region(outer))
-    for result, part, new in zip(op.results, chunk.results, whole.results, strict=True):
-        part.name_hint, new.name_hint = "chunk", result.name_hint
-    chunk.location = whole.location = op.location
+    whole.body.block.add_ops([chunk, loop.YieldOp(chunk.results)])
+    for part in chunk.results:
+        part.name_hint = "chunk"
     return whole
 
 

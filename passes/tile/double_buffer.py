@@ -25,6 +25,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from tilewright.dialects import tile
 from tilewright.dialects.tile import RingAttr
 from tilewright.dialects.types import memref_type
+from tilewright.passes.tile.named_slabs import stages_of
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.shared_budget import over_room, slab_bytes
 from tilewright.passes.trace import Rule
@@ -44,7 +45,7 @@ class DoubleBufferPass(SchedulingPass):
     """Slots of each slab, 2 to 5."""
 
     def legal(self, launch: tile.LaunchOp) -> str | None:
-        in_loops = [stage for stage in tile.stages_of(launch) if stage.loop is not None]
+        in_loops = [stage for stage in stages_of(launch) if stage.loop is not None]
         if not in_loops:
             return "no slab is filled in the steps of a loop"
         if any(stage.ring is not None for stage in in_loops):
@@ -60,7 +61,7 @@ class DoubleBufferPass(SchedulingPass):
             return None if self.choices(launch) else "two slots do not fit in shared memory"
         if self.depth not in DEPTHS:
             return f"a ring has {DEPTHS[0]} to {DEPTHS[-1]} slots, not {self.depth}"
-        in_loops = [stage for stage in tile.stages_of(launch) if stage.loop is not None]
+        in_loops = [stage for stage in stages_of(launch) if stage.loop is not None]
         slots = {s: slab_bytes(memref_type(s.slab), self.depth) for s in in_loops}
         if (reason := over_room(launch, slots, self.target)) is None:
             return None
@@ -69,7 +70,7 @@ class DoubleBufferPass(SchedulingPass):
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         assert self.depth is not None
-        for stage in tile.stages_of(launch):
+        for stage in stages_of(launch):
             if stage.loop is not None:
                 stage.ring = RingAttr.get(self.depth)
                 rewriter.notify_op_modified(stage)

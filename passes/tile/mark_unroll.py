@@ -32,7 +32,8 @@ from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.instruction_costs import instructions
 from tilewright.passes.register_axes import RegisterAxes, register_axes
-from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
+from tilewright.passes.tile.kernel_schedule import is_scheduled
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.slab_conflicts import steps_around
 from tilewright.passes.tile.unrolling import USUAL_LIMIT
 from tilewright.passes.trace import Rule

@@ -12,12 +12,15 @@ from tilewright.dialects.tile_layout import with_layout
 from tilewright.dialects.types import memref_type
 from tilewright.passes.remembered import remembered
 
+stages_of = remembered(tile.stages_of)
+"""The slabs that the blocks of a launch hold, in order."""
+
 
 @remembered
 def named_slabs(launch: tile.LaunchOp) -> dict[str, tile.StageOp]:
     """The stages of a launch by the names of their slabs, in order."""
     found: dict[str, tile.StageOp] = {}
-    for stage in tile.stages_of(launch):
+    for stage in stages_of(launch):
         name = stage.slab.name_hint or "slab"
         names = (name if not number else f"{name}-{number}" for number in count())
         found[next(name for name in names if name not in found)] = stage

@@ -26,8 +26,9 @@ from tilewright.dialects.target import WIDEST_BYTES
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.tile_layout import with_layout
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.named_slabs import misnamed, named_slabs, set_layout
-from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.shared_budget import over_room, slab_bytes
 from tilewright.passes.tile.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.trace import Rule

@@ -21,6 +21,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
 from tilewright.dialects.tile import RingAttr
+from tilewright.passes.tile.named_slabs import stages_of
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.trace import Rule
 
@@ -36,7 +37,7 @@ class PipelineKOuterPass(SchedulingPass):
     """Steps, at most one less than there are slots."""
 
     def legal(self, launch: tile.LaunchOp) -> str | None:
-        rings = [stage for stage in tile.stages_of(launch) if stage.ring is not None]
+        rings = [stage for stage in stages_of(launch) if stage.ring is not None]
         if not rings:
             return "no slab has a ring"
         if any(stage.lookahead for stage in rings):
@@ -58,11 +59,11 @@ class PipelineKOuterPass(SchedulingPass):
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         assert self.lookahead is not None
-        for stage in tile.stages_of(launch):
+        for stage in stages_of(launch):
             if stage.ring is not None:
                 stage.ring = RingAttr.get(stage.depth, self.lookahead)
                 rewriter.notify_op_modified(stage)
 
 
 def _least_depth(launch: tile.LaunchOp) -> int:
-    return min(stage.depth for stage in tile.stages_of(launch) if stage.ring is not None)
+    return min(stage.depth for stage in stages_of(launch) if stage.ring is not None)

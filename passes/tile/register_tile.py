@@ -35,10 +35,10 @@ from tilewright.dialects import tile
 from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile_axes import Level
-from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.tile.chunking import chunked
+from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.register_budget import over_budget, registers_with
-from tilewright.passes.tile.scheduling_pass import SchedulingPass, is_scheduled
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.thread_splits import Split, split_axes, steps_of, threads_with
 from tilewright.passes.tile.thread_tiles import (
     FACTORS,
@@ -209,9 +209,7 @@ class RegisterTilePass(SchedulingPass):
             new.min_blocks = IntegerAttr(self.min_blocks, i64)
         if (self.fk or 1) > 1:
             for op in innermost(new):
-                whole = chunked(op, self.fk or 1, ("ki", "kv"))
-                rewriter.replace(op, whole)
-                simplify_accesses(whole)
+                rewriter.replace(op, chunked(op, self.fk or 1, ("ki", "kv")))
 
 
 def _given_or(value: int | None, usual: Sequence[int]) -> Sequence[int]:

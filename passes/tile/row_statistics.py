@@ -15,6 +15,7 @@ becomes
 as far as the mask of the yield lets any of them join (`step_bounds.py`).
 """
 
+from xdsl.ir import BlockArgument, Operation
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
@@ -32,7 +33,8 @@ def statistics(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
     if len(columns) != 1:
         return []
     reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
-    alike = [op for op in reductions if columns[0].value not in varies_along(op, {})]
+    known: dict[Operation, frozenset[BlockArgument]] = {}
+    alike = [op for op in reductions if columns[0].value not in varies_along(op, known)]
     return [(op, columns[0]) for op in alike if is_shared(op)]
 
 

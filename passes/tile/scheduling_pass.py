@@ -22,7 +22,7 @@ from itertools import chain
 from typing import ClassVar, Self
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -32,11 +32,11 @@ from xdsl.pattern_rewriter import (
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.pipeline_string import configure, without_quotes
 from tilewright.passes.refusal import refused
 from tilewright.passes.remembered import Memory, unchanged
+from tilewright.passes.tile.kernel_schedule import record, take_planned
 from tilewright.passes.tile.plan_errors import blamed_on_plan
 from tilewright.passes.trace import Rule, is_listening, rewriting, skipped
 
@@ -111,13 +111,18 @@ class SchedulingPass(ModulePass, ABC):
 
     def step(self) -> str:
         """The pass with its options as part of a pipeline."""
-        return without_quotes(str(replace(self, target=DEFAULT_TARGET)))
+        return _step(self)
 
 
 @lru_cache(maxsize=1 << 12)  # choices are compared with plans again and again
 def _options(step: SchedulingPass) -> Mapping[str, ParameterListType]:
     given = step.spec().normalize_parameter_names().parameters
     return {name: value for name, value in given.items() if name != "target"}
+
+
+@lru_cache(maxsize=1 << 12)
+def _step(step: SchedulingPass) -> str:
+    return without_quotes(str(replace(step, target=DEFAULT_TARGET)))
 
 
 class _ScheduleLaunch(RewritePattern):
@@ -215,30 +220,14 @@ def _completed(
 
 
 def _configured(step: SchedulingPass, options: Mapping[str, ParameterListType]) -> SchedulingPass:
-    return configure(type(step), ArgSpec(step.name, {**options, "target": (step.target,)}), "pass")
+    given = {**options, "target": (step.target,)}
+    kinds = tuple([tuple(map(type, values)) for values in given.values()])
+    return _configured_once(type(step), tuple(given.items()), kinds)
 
 
-def take_planned(kernel: loop.KernelOp, name: str) -> ArgSpec | None:
-    """The step of that name in the kernel's plan; it and those before it are no longer to come."""
-    if kernel.plan is None:
-        return None
-    specs = parse_spec_list(kernel.plan.data)
-    position = next((i for i, spec in enumerate(specs) if spec.name == name), None)
-    if position is None:
-        return None
-    rest = ",".join(map(str, specs[position + 1 :]))
-    kernel.plan = StringAttr(rest) if rest else None
-    return specs[position]
-
-
-def record(kernel: loop.KernelOp, step: str) -> None:
-    """Add what was done to the kernel's schedule."""
-    before = "" if kernel.schedule is None else f"{kernel.schedule.data},"
-    kernel.schedule = StringAttr(before + step)
-
-
-def is_scheduled(kernel: loop.KernelOp, name: str) -> bool:
-    """Whether the pass of that name is a step of the kernel's schedule."""
-    if kernel.schedule is None or name not in kernel.schedule.data:
-        return False
-    return any(spec.name == name for spec in parse_spec_list(kernel.schedule.data))
+@lru_cache(maxsize=1 << 12)
+def _configured_once(
+    kind: type[SchedulingPass], options: tuple[tuple[str, ParameterListType], ...], _kinds: object
+) -> SchedulingPass:
+    """The pass with options; 1 and `true` are equal, and differ by their kinds."""
+    return configure(kind, ArgSpec(kind.name, dict(options)), "pass")

@@ -22,6 +22,7 @@ from tilewright.passes.block_joins import joined_axes
 from tilewright.passes.register_axes import RegisterAxes, register_axes
 from tilewright.passes.remembered import remembered
 from tilewright.passes.thread_joins import ThreadJoin, join_across
+from tilewright.passes.tile.named_slabs import stages_of
 
 MBARRIER_BYTES = 8
 """One that says that a slot is full, one that it is empty, for each slot that TMA fills."""
@@ -34,7 +35,7 @@ def shared_bytes(launch: tile.LaunchOp) -> int:
     combines = [op for op in ops if isinstance(op, tile.CombineOp)]
     joins = _bytes_of_combines(combines, launch) if combines else 0
     shares = sum(slab_bytes(memref_type(op.slab)) for op in ops if isinstance(op, tile.ShareOp))
-    stages = tile.stages_of(launch)
+    stages = stages_of(launch)
     by_tma = {stage.loop: stage.depth for stage in stages if stage.transport_kind is Transport.TMA}
     return (
         sum(map(stage_bytes, stages)) + shares + joins + 2 * MBARRIER_BYTES * sum(by_tma.values())
@@ -49,11 +50,11 @@ def shared_bytes_at_once(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, in
     more = sum(needed - stage_bytes(stage) for stage, needed in stages.items())
     total = shared_bytes(launch) + more
     joins = [op for op in launch.body.block.ops if isinstance(op, tile.CombineOp) and op.join]
-    loops = {stage.loop for stage in tile.stages_of(launch)}
+    loops = {stage.loop for stage in stages_of(launch)}
     if len(joins) != 1 or len(loops) != 1 or not all(_ends_before(joins[0], op) for op in loops):
         return total
     joined = _bytes_of_combines(joins, launch)
-    staged = sum(stages.get(s, stage_bytes(s)) for s in tile.stages_of(launch))
+    staged = sum(stages.get(s, stage_bytes(s)) for s in stages_of(launch))
     saved = min(joined, staged)
     return total - saved if saved >= WORTH_A_BARRIER else total
 

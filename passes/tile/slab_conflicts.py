@@ -10,7 +10,7 @@ Each slab can be looked at in a layout other than its own, so that layouts can b
 one is chosen.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import prod
 from typing import NamedTuple
 
@@ -28,8 +28,9 @@ from tilewright.passes.register_axes import register_axes
 from tilewright.passes.remembered import remembered
 from tilewright.passes.shared_banks import Wavefronts, wavefronts, wavefronts_at
 from tilewright.passes.slab_walk import SlabWalk
+from tilewright.passes.tile.named_slabs import stages_of
 from tilewright.passes.tile.unrolling import will_be_unrolled
-from tilewright.passes.vector_width import vector_width
+from tilewright.passes.vector_width import VectorAccess
 
 _SCHEDULERS = 4
 """Of an SM, each of which issues an instruction in a clock."""
@@ -82,9 +83,10 @@ class SlabConflicts:
         self.launch, self.threads = launch, launch.num_threads
         self.warps = -(-self.threads // WARP_SIZE)
         self.registers = register_axes(launch)
-        self.stages = tile.stages_of(launch)
+        self.stages = stages_of(launch)
         self._reads: dict[tuple[tile.StageOp, SlabLayoutAttr], list[Request]] = {}
         self._writes: dict[tuple[tile.StageOp, SlabLayoutAttr], list[Request]] = {}
+        self._steps: dict[Operation, tuple[VectorAccess, Mapping[SSAValue, int]]] = {}
         self._alone = {op for block in self._blocks() for op in self._done_alone(block)}
 
     def traffic(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> Traffic:
@@ -135,15 +137,21 @@ class SlabConflicts:
 
     def width(self, op: loop.LoadOp | loop.StoreOp, layout: SlabLayoutAttr | None = None) -> int:
         """The elements that a thread loads or stores at once, of a slab or of global memory."""
+        if op not in self._steps:
+            self._steps[op] = VectorAccess(op), self._steps_at_once(op)
+        vectors, steps = self._steps[op]
+        return max((vectors.width(*step, layout) for step in steps.items()), default=1)
+
+    def _steps_at_once(self, op: loop.LoadOp | loop.StoreOp) -> Mapping[SSAValue, int]:
+        """The axes along which a thread may load or store vectors, and how many steps it does."""
         axes = self.registers.ordered(self.registers.of(op.operands))
         if not axes or any(isinstance(index.owner, Operation) for index in op.indices):
-            return 1
+            return {}
         steps = {axis: self.registers.extents[axis] for axis in axes if axis in op.indices}
         around = op.parent_op()
         if op in self._alone and isinstance(around, loop.ReduceOp) and will_be_unrolled(around):
             steps[around.axis] = around.axis_extents()[0]
-        widths = (vector_width(op, axis, extent, layout) for axis, extent in steps.items())
-        return max(widths, default=1)
+        return steps
 
     def _blocks(self) -> list[Block]:
         """The blocks that load anything."""

@@ -16,7 +16,7 @@ What threads hold of a row, such as its maximum, is read from a slab of its own 
 """
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import permutations
 from math import inf, prod
 
@@ -181,9 +181,14 @@ def _closeness(coordinate: Coordinate, source: loop.LoadOp) -> tuple[float, int]
         return inf, 0
     type = memref_type(source.memref)
     offset = tile.layout_of(type).offset(source.map.data.results, type)
-    at = source.indices.index(axis)
-    along = [AffineExpr.dimension(0) if n == at else _ZERO for n in range(len(source.indices))]
-    steps = prod(extents_of(coordinate))
+    return _stride(offset, [*source.indices].index(axis), prod(extents_of(coordinate)))
+
+
+@lru_cache(maxsize=1 << 12)
+def _stride(offset: AffineExpr, at: int, steps: int) -> tuple[int, int]:
+    """What is from one step of a dimension to the next, less the steps for which it is so."""
+    dims = max(offset.used_dims(), default=0) + 1
+    along = [AffineExpr.dimension(0) if n == at else _ZERO for n in range(dims)]
     line = simplify(offset.replace_dims_and_symbols(along, ()), [Range.extent(steps)])
     points = range(max(2, min(steps, _LONG_RUN)))
     first, second, *rest = values_at(line, [points], len(points))

@@ -30,7 +30,7 @@ from math import prod
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -43,7 +43,6 @@ from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile_axes import AxisAttr, Level
 from tilewright.passes.chunks import nested_chunk
-from tilewright.passes.loop.simplify_accesses import simplify_accesses
 from tilewright.passes.substitution import Substitution, conjunction
 from tilewright.passes.tile.block_splits import refusal, unavailable
 from tilewright.passes.tile.contracting_reductions import (
@@ -121,7 +120,6 @@ class SplitMatmulKPass(SchedulingPass):
         assert self.factor is not None
         assert self.join is not None
         _split(launch, self.factor, Join(self.join))
-        simplify_accesses(launch)
 
     def _unavailable(self) -> str | None:
         """Why the target cannot join so many blocks so."""
@@ -209,19 +207,14 @@ def _part(op: loop.ReduceOp, split: SSAValue, factor: int) -> loop.ReduceOp:
     """What a block does of `op`: the same number of chunks in each, or fewer in the last ones."""
     (chunks,) = op.axis_extents()
     own = -(-chunks // factor)
-    body = Block(arg_types=[op.axis.type])
-    body.args[0].name_hint = op.axis.name_hint
+    part = op.begun(own, op.axis.name_hint)
     first, chunk = AffineExpr.dimension(0) * own, AffineExpr.dimension(1)
-    substitution = Substitution(indices={op.axis: (first + chunk, [split, body.args[0]])})
-    body.add_ops(substitution.clone(inner) for inner in op.body.block.ops)
+    substitution = Substitution(indices={op.axis: (first + chunk, [split, part.axis])})
+    part.body.block.add_ops(substitution.clone(inner) for inner in op.body.block.ops)
     start, below = ([_less(bound, split, own)] if bound else [] for bound in (op.start, op.below))
     if chunks % factor:
         below.append(_less(([AffineExpr.constant(chunks)], []), split, own))
-    part = loop.ReduceOp(own, op.monoid, Region(body))
     part.set_bounds(conjunction(start), conjunction(below))
-    part.location = op.location
-    for old, new in zip(op.results, part.results, strict=True):
-        new.name_hint = old.name_hint
     return part
 
 

@@ -53,6 +53,7 @@ from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.types import memref_type
 from tilewright.passes.effects import is_pure
+from tilewright.passes.tile.named_slabs import stages_of
 from tilewright.passes.tile.operands import Kind, Operand, operands_of
 from tilewright.passes.tile.reuse import is_unchunked
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
@@ -79,7 +80,7 @@ class StageInputsPass(SchedulingPass):
     """Operands that are staged with their last two axes exchanged in memory."""
 
     def legal(self, launch: tile.LaunchOp) -> str | None:
-        if tile.stages_of(launch):
+        if stages_of(launch):
             return "its operands are staged already"
         if launch.num_threads == 1:
             return "a block is one thread, which shares nothing"

@@ -27,7 +27,7 @@ from tilewright.dialects.tile import Transport, TransportAttr
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.boxes import find_box
 from tilewright.passes.remembered import remembered
-from tilewright.passes.tile.named_slabs import misnamed, named_slabs
+from tilewright.passes.tile.named_slabs import misnamed, named_slabs, stages_of
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.trace import Rule
 
@@ -135,7 +135,7 @@ def _in_whole_loops(launch: tile.LaunchOp) -> list[str]:
         for stage in eligible.values()
         if _row_bytes(stage) >= _ROW_BYTES and _pile_bytes(stage) >= _PILE_BYTES
     }
-    rings = [stage for stage in tile.stages_of(launch) if stage.ring is not None]
+    rings = [stage for stage in stages_of(launch) if stage.ring is not None]
     mixed = {stage.loop for stage in rings if stage not in fit}
     return [name for name, stage in eligible.items() if stage.loop not in mixed]
 
