@@ -31,24 +31,18 @@ taken as wholes. It also stays where after it other threads may use the id of a 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import (
-    PatternRewriter,
-    RewritePattern,
-    op_type_rewrite_pattern,
-)
 
 from tilewright.dialects import kernel
 from tilewright.dialects.kernel_barrier import MeetingOp
-from tilewright.passes.each_op import rewrite_each
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.kernel.phases import Phases
 from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 7, "drop_redundant_barriers")
 
 
-def legal(op: MeetingOp) -> str | None:
+def legal(op: MeetingOp, phases: Phases) -> str | None:
     """What the barrier is there for, or None."""
-    phases = Phases(kernel.function_of(op))
     before, after = phases.accesses_before(op), phases.accesses_after(op)
     ordered = (a.memory for a in before if any(a.conflicts(other) for other in after))
     names = {(memory and memory.name_hint) or "memory" for memory in ordered}
@@ -57,15 +51,20 @@ def legal(op: MeetingOp) -> str | None:
     return "named barriers after it may be for other threads" if phases.regroups(op) else None
 
 
-class _DropRedundantBarrier(RewritePattern):
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: MeetingOp, rewriter: PatternRewriter) -> None:
-        function = kernel.function_of(op)
-        if (reason := legal(op)) is not None:
+def _drop(function: kernel.FuncOp) -> None:
+    """Drop barriers of a kernel, in order; its paths are other ones whenever one is gone."""
+    phases: Phases | None = None
+    for op in ops_in(function):
+        if not isinstance(op, MeetingOp):
+            continue
+        phases = phases or Phases(function)
+        if (reason := legal(op, phases)) is not None:
             skipped(RULE, function, reason)
-            return
+            continue
         with rewriting(RULE, function):
-            rewriter.erase(op)
+            op.detach()
+            op.erase()
+        phases = None
 
 
 class DropRedundantBarriersPass(ModulePass):
@@ -74,5 +73,7 @@ class DropRedundantBarriersPass(ModulePass):
     name = "drop-redundant-barriers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Every barrier of the module, in order."""
-        rewrite_each(op, _DropRedundantBarrier(), MeetingOp)
+        """Every kernel of the module."""
+        for function in op.ops:
+            if isinstance(function, kernel.FuncOp):
+                _drop(function)

@@ -25,19 +25,15 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import (
-    PatternRewriter,
-    RewritePattern,
-    op_type_rewrite_pattern,
-)
+from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import kernel
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import Range, range_of
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile_layout import layout_of
 from tilewright.dialects.types import memref_type
-from tilewright.passes.each_op import rewrite_each
 from tilewright.passes.kernel.phases import Phases
 from tilewright.passes.memory_access import Access, accesses_of
 from tilewright.passes.trace import Rule, rewriting, skipped
@@ -48,10 +44,8 @@ Box = Sequence[Range | None]
 """What is touched along each axis; None where nothing is known."""
 
 
-def legal(op: kernel.BarrierOp) -> str | None:
+def legal(op: kernel.BarrierOp, phases: Phases, threads: int) -> str | None:
     """Why other warps have to wait, or None."""
-    function = kernel.function_of(op)
-    phases, threads = Phases(function), function.block.value.data
     if phases.regroups(op):
         return "named barriers after it may be for other threads"
     if threads <= WARP_SIZE:
@@ -118,15 +112,19 @@ def _are_apart(one: Box, other: Box) -> bool:
     )
 
 
-class _NarrowBarrier(RewritePattern):
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: kernel.BarrierOp, rewriter: PatternRewriter) -> None:
-        function = kernel.function_of(op)
-        if (reason := legal(op)) is not None:
+def _narrow(function: kernel.FuncOp) -> None:
+    """Narrow barriers of a kernel, in order; its paths are other ones whenever one is."""
+    phases, threads = None, function.block.value.data
+    for op in ops_in(function):
+        if not isinstance(op, kernel.BarrierOp):
+            continue
+        phases = phases or Phases(function)
+        if (reason := legal(op, phases, threads)) is not None:
             skipped(RULE, function, reason)
-            return
+            continue
         with rewriting(RULE, function):
-            rewriter.replace(op, kernel.WarpBarrierOp())
+            PatternRewriter(op).replace(op, kernel.WarpBarrierOp())
+        phases = None
 
 
 class NarrowBarriersPass(ModulePass):
@@ -135,5 +133,7 @@ class NarrowBarriersPass(ModulePass):
     name = "narrow-barriers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Every barrier of the module, in order."""
-        rewrite_each(op, _NarrowBarrier(), kernel.BarrierOp)
+        """Every kernel of the module."""
+        for function in op.ops:
+            if isinstance(function, kernel.FuncOp):
+                _narrow(function)

@@ -25,7 +25,7 @@ blocks read is in use until the cluster has met. And what the tensor memory acce
 first or is alone: what threads did before is not ordered with what it does by a barrier.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
@@ -35,6 +35,7 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import kernel
 from tilewright.dialects.kernel_ring import FillOp, RingType
 from tilewright.dialects.kernel_shared import WORTH_A_BARRIER, share_bytes
+from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile import Transport
 from tilewright.passes.kernel.phases import is_barrier
 from tilewright.passes.kernel.slots import Lifetime, assign_offsets
@@ -48,9 +49,11 @@ def lifetimes_of(function: kernel.FuncOp) -> dict[kernel.SharedOp, Lifetime]:
     steps = list(function.body.block.ops)
     position = {op: number for number, op in enumerate(steps)}
     meetings = [n for n, op in enumerate(steps) if isinstance(op, kernel.ClusterBarrierOp)]
+    ops = ops_in(function)
+    copies = [op for op in ops if _is_of_copies(op)]
     found: dict[kernel.SharedOp, Lifetime] = {}
-    for array in (op for op in function.body.block.walk() if isinstance(op, kernel.SharedOp)):
-        used = [position[_outermost(op, function)] for op in _uses(array, function)]
+    for array in (op for op in ops if isinstance(op, kernel.SharedOp)):
+        used = [position[_outermost(op, function)] for op in _uses(array, copies)]
         if not used:
             continue
         first, last = min(used), max(used)
@@ -62,8 +65,8 @@ def lifetimes_of(function: kernel.FuncOp) -> dict[kernel.SharedOp, Lifetime]:
     return found
 
 
-def _uses(array: kernel.SharedOp, function: kernel.FuncOp) -> Iterator[Operation]:
-    """What accesses the array, and what says when copies to it are over."""
+def _uses(array: kernel.SharedOp, copies: Sequence[Operation]) -> Iterator[Operation]:
+    """What accesses the array, and what says when copies to it are over, such as `copies`."""
     for use in array.memref.uses:
         op = use.operation
         yield op
@@ -72,7 +75,7 @@ def _uses(array: kernel.SharedOp, function: kernel.FuncOp) -> Iterator[Operation
         if isinstance(op, kernel.TmaCopyOp):
             yield from (other.operation for other in op.ring.uses)
         if isinstance(op, kernel.CopyAsyncOp):  # it belongs to the next commit, on whatever ring
-            yield from (op for op in function.body.block.walk() if _is_of_copies(op))
+            yield from copies
 
 
 def _is_of_copies(op: Operation) -> bool:

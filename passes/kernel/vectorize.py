@@ -40,7 +40,7 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import kernel, loop, tile
-from tilewright.dialects.axes import Access
+from tilewright.dialects.axes import Access, remembered_ranges
 from tilewright.dialects.kernel_copy import CopyOp
 from tilewright.dialects.kernel_registers import LOCAL, RegistersOp, UnrollOp
 from tilewright.dialects.origin import from_same
@@ -234,8 +234,9 @@ class VectorizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Every nest of the module."""
-        rewrite_each(op, _VectorizeLoad(), loop.LoadOp)
-        rewrite_each(op, _VectorizeStore(), loop.StoreOp)
+        with remembered_ranges():
+            rewrite_each(op, _VectorizeLoad(), loop.LoadOp)
+            rewrite_each(op, _VectorizeStore(), loop.StoreOp)
         for function in op.ops:
             if isinstance(function, kernel.FuncOp):
                 require_aligned_arguments(function)
