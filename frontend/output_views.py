@@ -4,13 +4,16 @@ Outputs that are views: of an input, or of what the program computes.
 
 Kernels write results into memory of their own. In PyTorch `return x[0], y, y.T` gives a part of
 `x`, and `y` twice: whoever writes to one of them in place changes the other. So views at the end of
-a program are taken off, and made by PyTorch of what they are views of; they cost nothing.
+a program are taken off, and made by PyTorch of what they are views of; they cost nothing. A view at
+a number that the graph computes, as `x[p]` with a tensor `p`, stays in the graph.
 """
 
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
+
+from tilewright.errors import UnsupportedError
 
 Base = str | int
 """An input of the program by name, or a result of it by number."""
@@ -52,7 +55,8 @@ def separate_views(
     `is_input` says of the number of an output, and the name of an input that is written, whether
     they share memory: `x.add_(1); return x.T` and `y = x + 1; x.copy_(y); return y.T` are the same
     graph. Returns the graph's inputs that are written, in the order of their new values; and the
-    outputs of the user's function, in terms of the graph's inputs and results.
+    outputs of the user's function, in terms of the graph's inputs and results. Raises
+    `UnsupportedError` where a view that stays in the graph is one of an input that is written.
     """
     from torch.export.graph_signature import OutputKind
     from torch.fx import Node
@@ -68,6 +72,11 @@ def separate_views(
             outputs.append(Value(value))
             continue
         node, calls = _base(value, {*results[:count]})
+        if _is_part_of(node, {*results[:count]}):
+            raise UnsupportedError(
+                "a part of an input that is written is returned, at a subscript that is a tensor",
+                remedy="return the input itself, or a copy of the part",
+            )
         news = zip(results[:count], written, strict=True)
         inputs = [name for new, name in news if new is node and is_input(position, name)]
         if node.op == "placeholder" and node.name not in written:
@@ -101,11 +110,18 @@ def _written(signature: Any, specs: Sequence[Any]) -> list[str]:
 def _base(node: Any, known: Collection[Any]) -> tuple[Any, tuple[Any, ...]]:
     """What a node is a view of, one of `known` at most, and the calls that make it of that."""
     calls: list[Any] = []
-    while node not in known and is_view(node):
+    while node not in known and is_view(node) and len(node.all_input_nodes) == 1:
         first, *rest = node.args
         calls.append((node.target, tuple(rest), node.kwargs))
         node = first
     return node, tuple(reversed(calls))
+
+
+def _is_part_of(node: Any, known: Collection[Any]) -> bool:
+    """True if a node that is none of `known` is a view of one."""
+    if node in known or not is_view(node):
+        return False
+    return node.args[0] in known or _is_part_of(node.args[0], known)
 
 
 def is_view(node: Any) -> bool:

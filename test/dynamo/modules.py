@@ -209,10 +209,28 @@ def nested(inputs: dict[str, Any]) -> dict[str, Any]:
     return {"sum": first + second, "rest": [third * 2, {"one": 1, "none": None}]}
 
 
+def rows_at(x: Tensor, at: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Views at subscripts that are tensors, one of them computed."""
+    return x[at], x[:, at - 1], x[at].sin()
+
+
+def only_row_at(x: Tensor, at: Tensor) -> Tensor:
+    """A view at a subscript that is a tensor."""
+    return x[at]
+
+
+def write_row_at(x: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
+    """Write a row, and then its subscript."""
+    row = x[at].add_(1)
+    return row, at.add_(1)
+
+
 def strided(x: Tensor) -> tuple[Tensor, Tensor]:
     """Results that lie as the input does."""
     return torch.relu(x), x + 1
 
+
+_AT: list[Call] = [(rand(4, 3), torch.tensor(n)) for n in (2, 1, -1)]
 
 CASES: dict[str, Case] = {
     "mlp": Case(
@@ -258,6 +276,11 @@ CASES: dict[str, Case] = {
     "write": Case(lambda: write, [(rand(2, 3), rand(2, 3)), (rand(4, 3), rand(4, 3))]),
     "write a copy": Case(lambda: write_copy, [(rand(2, 2), rand(2, 2))]),
     "write a part": Case(lambda: write_part, [(rand(3, 2), rand(3, 2))]),
+    "rows at": Case(lambda: rows_at, _AT, told="a number is read from a tensor"),
+    "only a row at": Case(lambda: only_row_at, _AT, told="a number is read", kernels=False),
+    "write a row at": Case(
+        lambda: write_row_at, _AT, told="a part of an input that is written", kernels=False
+    ),
     "numbers": Case(
         lambda: numbers,
         [(rand(3), s, p, f, "ab") for s, p, f in
