@@ -106,9 +106,9 @@ def _told(figure: float | None, unit: str) -> str:
     return "nothing" if figure is None else f"{figure:.4g} {unit}"
 
 
-def starts(size: int, pattern: str) -> list[int]:
+def starts(size: int, pattern: str) -> tuple[int, ...]:
     """The bytes at which the lanes of a warp load `size` bytes each."""
-    return [size * LANES[pattern](lane) for lane in range(32)]
+    return tuple(size * LANES[pattern](lane) for lane in range(32))
 
 
 def _loads(size: int, pattern: str) -> Micro:
