@@ -33,11 +33,15 @@ def wavefronts(access: Access, threads: int, layout: SlabLayoutAttr | None = Non
     return wavefronts_at(warp_addresses(access, threads, layout), access.num_bytes)
 
 
-@lru_cache(maxsize=1 << 12)  # slabs are read in the same ways again and again
-def wavefronts_at(addresses: tuple[int | None, ...], size: int) -> Wavefronts:
+def wavefronts_at(addresses: Sequence[int | None], size: int) -> Wavefronts:
     """The wavefronts where each lane accesses `size` bytes at its address, if it has one."""
+    return _wavefronts(tuple(addresses), size, MERGED_PHASES)
+
+
+@lru_cache(maxsize=1 << 12)  # slabs are read in the same ways again and again
+def _wavefronts(addresses: tuple[int | None, ...], size: int, merged_phases: int) -> Wavefronts:
     lanes_at_once = lanes_per_phase(size)
-    at_most = min(MERGED_PHASES * lanes_at_once, WARP_SIZE)
+    at_most = min(merged_phases * lanes_at_once, WARP_SIZE)
     actual = ideal = lanes = 0
     for first in range(0, len(addresses), at_most):
         neighbours = addresses[first : first + at_most]

@@ -171,8 +171,8 @@ def _decision(
     kernel: loop.KernelOp, launch: loop.LaunchOp, epilogue: Epilogue, target: Target
 ) -> Decision:
     """Whether the producer should do what the epilogue does, at as many steps as it has."""
-    steps = [steps_of(nest_block(one).args) for one in (kernel, epilogue.kernel)]
-    if not is_listening() and surely_pays(*steps, target):
+    made, read = (steps_of(nest_block(one).args) for one in (kernel, epilogue.kernel))
+    if not is_listening() and surely_pays(made, read, target):
         return Decision(True, "nothing is done twice")
     producer, reader = work_of(kernel, launch), work_of(epilogue.kernel, epilogue.launch)
     buffer = epilogue.buffer
