@@ -7,24 +7,23 @@
 // CHECK-NEXT:    %r_1 = prim.reduce add(%r) dims [2] : (tensor<2x2x16xf32>) -> tensor<2x2xf32>
 // CHECK-NEXT:    %r_2 = prim.constant 1.600000e+01 : f32 -> tensor<2x2xf32>
 // CHECK-NEXT:    %r_3 = prim.elementwise div(%r_1, %r_2) : tensor<2x2xf32>
-// CHECK-NEXT:    %r_4 = prim.index_map %x by affine_map<(d0, d1, d2) -> (d0, ((d1 * 2) + (d2 floordiv 8)), (d2 mod 8))> : tensor<2x4x8xf32> -> tensor<2x2x16xf32>
-// CHECK-NEXT:    %r_5 = prim.index_map %r_3 by affine_map<(d0, d1, d2) -> (d0, d1)> : tensor<2x2xf32> -> tensor<2x2x16xf32>
-// CHECK-NEXT:    %r_6 = prim.elementwise sub(%r_4, %r_5) : tensor<2x2x16xf32>
-// CHECK-NEXT:    %r_7 = prim.elementwise mul(%r_6, %r_6) : tensor<2x2x16xf32>
-// CHECK-NEXT:    %r_8 = prim.reduce add(%r_7) dims [2] : (tensor<2x2x16xf32>) -> tensor<2x2xf32>
-// CHECK-NEXT:    %r_9 = prim.constant 1.600000e+01 : f32 -> tensor<2x2xf32>
-// CHECK-NEXT:    %r_10 = prim.elementwise div(%r_8, %r_9) : tensor<2x2xf32>
-// CHECK-NEXT:    %r_11 = prim.constant 1.000000e-05 : f32 -> tensor<2x2xf32>
-// CHECK-NEXT:    %r_12 = prim.elementwise add(%r_10, %r_11) : tensor<2x2xf32>
-// CHECK-NEXT:    %r_13 = prim.elementwise rsqrt(%r_12) : tensor<2x2xf32>
-// CHECK-NEXT:    %r_14 = prim.index_map %r_13 by affine_map<(d0, d1, d2) -> (d0, d1)> : tensor<2x2xf32> -> tensor<2x2x16xf32>
-// CHECK-NEXT:    %r_15 = prim.elementwise mul(%r_6, %r_14) : tensor<2x2x16xf32>
-// CHECK-NEXT:    %r_16 = prim.index_map %r_15 by affine_map<(d0, d1, d2) -> (d0, (d1 floordiv 2), (((d1 mod 2) * 8) + d2))> : tensor<2x2x16xf32> -> tensor<2x4x8xf32>
-// CHECK-NEXT:    %r_17 = prim.index_map %w by affine_map<(d0, d1, d2) -> (d1)> : tensor<4xf32> -> tensor<2x4x8xf32>
-// CHECK-NEXT:    %r_18 = prim.elementwise mul(%r_16, %r_17) : tensor<2x4x8xf32>
-// CHECK-NEXT:    %r_19 = prim.index_map %b by affine_map<(d0, d1, d2) -> (d1)> : tensor<4xf32> -> tensor<2x4x8xf32>
-// CHECK-NEXT:    %r_20 = prim.elementwise add(%r_18, %r_19) : tensor<2x4x8xf32>
-// CHECK-NEXT:    func.return %r_20 : tensor<2x4x8xf32>
+// CHECK-NEXT:    %r_4 = prim.index_map %r_3 by affine_map<(d0, d1, d2) -> (d0, d1)> : tensor<2x2xf32> -> tensor<2x2x16xf32>
+// CHECK-NEXT:    %r_5 = prim.elementwise sub(%r, %r_4) : tensor<2x2x16xf32>
+// CHECK-NEXT:    %r_6 = prim.elementwise mul(%r_5, %r_5) : tensor<2x2x16xf32>
+// CHECK-NEXT:    %r_7 = prim.reduce add(%r_6) dims [2] : (tensor<2x2x16xf32>) -> tensor<2x2xf32>
+// CHECK-NEXT:    %r_8 = prim.constant 1.600000e+01 : f32 -> tensor<2x2xf32>
+// CHECK-NEXT:    %r_9 = prim.elementwise div(%r_7, %r_8) : tensor<2x2xf32>
+// CHECK-NEXT:    %r_10 = prim.constant 1.000000e-05 : f32 -> tensor<2x2xf32>
+// CHECK-NEXT:    %r_11 = prim.elementwise add(%r_9, %r_10) : tensor<2x2xf32>
+// CHECK-NEXT:    %r_12 = prim.elementwise rsqrt(%r_11) : tensor<2x2xf32>
+// CHECK-NEXT:    %r_13 = prim.index_map %r_12 by affine_map<(d0, d1, d2) -> (d0, d1)> : tensor<2x2xf32> -> tensor<2x2x16xf32>
+// CHECK-NEXT:    %r_14 = prim.elementwise mul(%r_5, %r_13) : tensor<2x2x16xf32>
+// CHECK-NEXT:    %r_15 = prim.index_map %r_14 by affine_map<(d0, d1, d2) -> (d0, (d1 floordiv 2), (((d1 mod 2) * 8) + d2))> : tensor<2x2x16xf32> -> tensor<2x4x8xf32>
+// CHECK-NEXT:    %r_16 = prim.index_map %w by affine_map<(d0, d1, d2) -> (d1)> : tensor<4xf32> -> tensor<2x4x8xf32>
+// CHECK-NEXT:    %r_17 = prim.elementwise mul(%r_15, %r_16) : tensor<2x4x8xf32>
+// CHECK-NEXT:    %r_18 = prim.index_map %b by affine_map<(d0, d1, d2) -> (d1)> : tensor<4xf32> -> tensor<2x4x8xf32>
+// CHECK-NEXT:    %r_19 = prim.elementwise add(%r_17, %r_18) : tensor<2x4x8xf32>
+// CHECK-NEXT:    func.return %r_19 : tensor<2x4x8xf32>
 func.func @group_norm(%x: tensor<2x4x8xf32>, %w: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<2x4x8xf32> {
   %r = torch.group_norm %x num_groups 2 weight %w bias %b
       : (tensor<2x4x8xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4x8xf32>
