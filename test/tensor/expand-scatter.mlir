@@ -41,13 +41,12 @@ func.func @joined(%u: tensor<3x8xf32>, %x: tensor<5x8xf32>, %k: tensor<3xi64>) -
 // CHECK-NEXT:    %r_10 = prim.index_map %r_9 by affine_map<(d0, d1) -> (d0)> : tensor<5xi64> -> tensor<5x8xi64>
 // CHECK-NEXT:    %r_11 = prim.constant 0 : i64 -> tensor<5x8xi64>
 // CHECK-NEXT:    %r_12 = prim.elementwise maximum(%r_10, %r_11) : tensor<5x8xi64>
-// CHECK-NEXT:    %r_13 = prim.index_map %r_9 by affine_map<(d0, d1) -> (d0)> : tensor<5xi64> -> tensor<5x8xi64>
-// CHECK-NEXT:    %r_14 = prim.constant 0 : i64 -> tensor<5x8xi64>
-// CHECK-NEXT:    %r_15 = prim.elementwise ge(%r_13, %r_14) : (tensor<5x8xi64>, tensor<5x8xi64>) -> tensor<5x8xi1>
-// CHECK-NEXT:    %r_16 = prim.index_map %u by affine_map<(d0, d1) -> (d1, d0)> : tensor<3x8xf32> -> tensor<8x3xf32>
-// CHECK-NEXT:    %r_17 = prim.gather %r_16[%r_12] by affine_map<(d0, d1)[s0] -> (d1, s0)> : (tensor<8x3xf32>, tensor<5x8xi64>) -> tensor<5x8xf32>
-// CHECK-NEXT:    %r_18 = prim.elementwise select(%r_15, %r_17, %x) : (tensor<5x8xi1>, tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
-// CHECK-NEXT:    func.return %r_18 : tensor<5x8xf32>
+// CHECK-NEXT:    %r_13 = prim.constant 0 : i64 -> tensor<5x8xi64>
+// CHECK-NEXT:    %r_14 = prim.elementwise ge(%r_10, %r_13) : (tensor<5x8xi64>, tensor<5x8xi64>) -> tensor<5x8xi1>
+// CHECK-NEXT:    %r_15 = prim.index_map %u by affine_map<(d0, d1) -> (d1, d0)> : tensor<3x8xf32> -> tensor<8x3xf32>
+// CHECK-NEXT:    %r_16 = prim.gather %r_15[%r_12] by affine_map<(d0, d1)[s0] -> (d1, s0)> : (tensor<8x3xf32>, tensor<5x8xi64>) -> tensor<5x8xf32>
+// CHECK-NEXT:    %r_17 = prim.elementwise select(%r_14, %r_16, %x) : (tensor<5x8xi1>, tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+// CHECK-NEXT:    func.return %r_17 : tensor<5x8xf32>
 func.func @replaced(%u: tensor<3x8xf32>, %x: tensor<5x8xf32>, %k: tensor<3xi64>) -> tensor<5x8xf32> {
   %i = prim.index_map %k by affine_map<(d0, d1) -> (d0)> : tensor<3xi64> -> tensor<3x8xi64>
   %r = prim.scatter %u to %x[%i] by affine_map<(d0, d1)[s0] -> (s0, d1)>
