@@ -15,7 +15,7 @@ class Program(NamedTuple):
 
     op: str
     expression: str
-    """Of t0, t1, ...; the weights come last."""
+    """Inputs t0, t1, ...; the weights come last."""
     data: Sequence[Shape]
     """Shapes of what is drawn by `torch.rand`."""
     eager_ms: float

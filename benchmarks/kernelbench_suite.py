@@ -87,7 +87,7 @@ def _counted(
 
 
 def text() -> str:
-    """What the file holds."""
+    """Content of the file, as JSON."""
     return json.dumps({"about": ABOUT, "cases": [*cases()]}, indent=1) + "\n"
 
 

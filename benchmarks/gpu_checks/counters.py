@@ -156,7 +156,7 @@ def _numbers(row: Mapping[str, str]) -> Iterator[tuple[str, float]]:
 
 
 def judged_loads(launches: Sequence[tuple[str, Kernel]], target: str) -> Outcome:
-    """Whether a warp's loads take as many wavefronts as the model of banks says."""
+    """Compare the wavefronts of a warp's loads with the model of banks."""
     metric = f"{_WAVEFRONTS}ld.sum"
     if len(launches) != len(LOADED):
         return wrong(f"{len(LOADED)} launches, of which ncu has {len(launches)}")

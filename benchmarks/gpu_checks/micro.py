@@ -31,7 +31,7 @@ from tilewright.passes.shared_banks import wavefronts_at
 from tilewright.passes.tile.latencies import JOIN, MEMORY
 
 _WARPS = 8
-"""Of a block that counts clocks: two for each scheduler."""
+"""Warps of a block that counts clocks: two for each scheduler."""
 _SCHEDULERS = 4
 
 IN_A_REPEAT: Mapping[str, tuple[str, int]] = {

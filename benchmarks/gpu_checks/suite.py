@@ -33,18 +33,18 @@ RACE = (
     "naive_attn.qwen.s512",
     "naive_attn.tinyllama.s128",
 )
-"""Of suite84."""
+"""Cases of suite84."""
 
 
 class Suite(NamedTuple):
     """A file of cases, and which of them are raced."""
 
     name: str
-    """Of the stage."""
+    """Name of the stage."""
     stem: str
-    """Of the file, and of that of its results, which `bench` writes and goes on with."""
+    """Stem of the file, and of its results, which `bench` writes and goes on with."""
     share: float = 1.0
-    """Of the time that is left: no case begins later."""
+    """Share of the time that is left; no case begins later."""
     only: tuple[str, ...] = ()
     """These alone; all, if there are none."""
     limit_s: float = 60.0

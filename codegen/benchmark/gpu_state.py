@@ -28,7 +28,7 @@ REASONS: Mapping[int, str] = {
     0x40: "hardware thermal slowdown",
     0x80: "power brake",
 }
-"""What lowers clocks below those of an application, by nvmlClocksEventReason bit."""
+"""Reasons for clocks below those of an application, by nvmlClocksEventReason bit."""
 
 
 class Nvml:

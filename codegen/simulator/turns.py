@@ -68,7 +68,7 @@ def strong_writes(kernel: Kernel) -> set[int]:
 
 
 class Snapshot:
-    """What lies in the arrays among the arguments of a launch."""
+    """Contents of the arrays among the arguments of a launch."""
 
     def __init__(self, arguments: Sequence[Argument]):
         arrays = [each.array if isinstance(each, TensorMap) else each for each in arguments]
