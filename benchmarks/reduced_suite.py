@@ -92,9 +92,9 @@ def _names(module: ModuleOp) -> list[str]:
 
 
 def _schedules(module: ModuleOp) -> list[str]:
-    """Of the kernels, in their order."""
-    scheduled = _kernels(module)
-    return [kernel.schedule.data for kernel in scheduled if kernel.schedule is not None]
+    """Of the kernels, in their order. Which inputs could be staged and are not depends on sizes."""
+    schedules = (kernel.schedule for kernel in _kernels(module))
+    return [re.sub(" none=[^ }]*", "", each.data) for each in schedules if each is not None]
 
 
 def _kernels(module: ModuleOp) -> list[KernelOp]:

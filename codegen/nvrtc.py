@@ -28,6 +28,9 @@ STANDARD_OPTIONS = ("--std=c++17", "-lineinfo", "--fmad=false")
 `--fmad=false` each compiler on the way from C++ to machine code contracts other products and sums.
 """
 
+_CACHING = (12, 9)
+"""The first version that keeps what it has made, on machines with a driver."""
+
 _MOST_KEPT = 256
 """How many results are remembered, each of some 100 kB: a model has tens of kernels."""
 
@@ -183,6 +186,8 @@ class _Program:
         self.library.nvrtcDestroyProgram(ctypes.byref(self.handle))
 
     def compile(self, options: Sequence[str]) -> str:
+        if version() >= _CACHING:
+            options = [*options, "--no-cache"]  # what is found in a cache comes without its log
         array = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
         with stage(f"compile {self.name} by NVRTC"):
             status = self.library.nvrtcCompileProgram(self.handle, len(options), array)

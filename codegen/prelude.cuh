@@ -10,7 +10,7 @@ struct half { unsigned short bits; };
 struct bfloat16 { unsigned short bits; };
 
 // A CUtensorMap of the driver's: what the hardware that copies boxes knows of an array.
-struct alignas(64) TensorMap { unsigned long long words[16]; };
+struct alignas(128) TensorMap { unsigned long long words[16]; };
 
 __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
 

@@ -16,7 +16,7 @@ from typing import Any
 from tilewright.codegen.launch_plan import Launch
 from tilewright.codegen.runtime.cubin_cache import CubinCache
 from tilewright.codegen.runtime.cuda_driver import CudaDriver
-from tilewright.codegen.runtime.cuda_launch import CudaLaunch
+from tilewright.codegen.runtime.cuda_launch import CudaLaunch, Parameters
 from tilewright.codegen.runtime.driver import Bound
 from tilewright.codegen.runtime.libcuda import LIBRARY, Handle, LibCuda, Version
 
@@ -73,13 +73,13 @@ class BoundLibrary(LibCuda):
 
 
 class BoundLaunch(CudaLaunch):
-    """A launch with its arguments packed, which the bindings queue."""
+    """A launch with its parameters, which the bindings queue."""
 
-    def __init__(self, lib: BoundLibrary, function: Handle, launch: Launch, packed: bytes):
-        super().__init__(lib, function, launch, packed)
+    def __init__(self, lib: BoundLibrary, function: Handle, launch: Launch, given: Parameters):
+        super().__init__(lib, function, launch, given)
         self._bound = lib.launch_config(launch)
-        call, extra = lib.cuda.cuLaunchKernelEx, ctypes.addressof(self.extra)
-        self._queue = partial(call, self._bound, lib.cuda.CUfunction(function.value), None, extra)
+        kernel, pointers = lib.cuda.CUfunction(function.value), ctypes.addressof(given.pointers)
+        self._queue = partial(lib.cuda.cuLaunchKernelEx, self._bound, kernel, pointers, 0)
 
     def __call__(self, stream: int) -> None:
         if stream != self._stream:
@@ -104,8 +104,8 @@ class BindingsDriver(CudaDriver):
     ):
         super().__init__(ordinal, lib or BoundLibrary(), cache, device)
 
-    def bind_launch(self, function: Handle, launch: Launch, packed: bytes) -> Bound:
-        return BoundLaunch(self.lib, function, launch, packed)
+    def bind_launch(self, function: Handle, launch: Launch, given: Parameters) -> Bound:
+        return BoundLaunch(self.lib, function, launch, given)
 
 
 def is_importable() -> bool:

@@ -2,7 +2,6 @@
 """The driver `libcuda`: kernels are loaded and launched through the driver API alone."""
 
 import ctypes
-import struct
 from collections import OrderedDict
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from tilewright.codegen import nvrtc
 from tilewright.codegen.launch_plan import Launch, MapOf
 from tilewright.codegen.runtime.cubin_cache import CubinCache
 from tilewright.codegen.runtime.cuda_graph import CudaGraph
-from tilewright.codegen.runtime.cuda_launch import CudaFill, CudaLaunch
+from tilewright.codegen.runtime.cuda_launch import CudaFill, CudaLaunch, Parameters
 from tilewright.codegen.runtime.driver import Arguments, Bound, DriverError, Memory, Module
 from tilewright.codegen.runtime.fill_pattern import words_of
 from tilewright.codegen.runtime.libcuda import (
@@ -52,8 +51,8 @@ class CudaFunction:
             return self._driver.lib.active_blocks(self.handle, launch)
 
     def bind(self, launch: Launch, arguments: Arguments) -> Bound:
-        packed = self._driver.packed(arguments, self._what)
-        return self._driver.bind_launch(self.handle, launch, packed)
+        given = self._driver.parameters(arguments, self._what)
+        return self._driver.bind_launch(self.handle, launch, given)
 
     def _attribute(self, attribute: int) -> int:
         with self._driver.current():
@@ -114,9 +113,9 @@ class CudaDriver:
     def _loaded(self, cubin: bytes) -> Module:
         return CudaModule(self, cubin)
 
-    def bind_launch(self, function: Handle, launch: Launch, packed: bytes) -> Bound:
-        """A launch whose parameters are packed."""
-        return CudaLaunch(self.lib, function, launch, packed)
+    def bind_launch(self, function: Handle, launch: Launch, given: Parameters) -> Bound:
+        """A launch with its parameters."""
+        return CudaLaunch(self.lib, function, launch, given)
 
     def bind_fill(self, memory: Memory, value: float | int, name: str = "a fill") -> CudaFill:
         return CudaFill(self.lib, words_of(memory, value), name)
@@ -146,11 +145,11 @@ class CudaDriver:
         if status := self.lib.library.cuStreamSynchronize(Handle(stream)):
             raise DriverError(self.lib.status_text(status))
 
-    def packed(self, arguments: Arguments, what: str) -> bytes:
-        """The parameters of `what`: tensor maps at multiples of 64 bytes, then addresses."""
-        maps = b"".join(self._encoded(*map, what) for map in arguments.maps)
-        addresses = [memory.address for memory in (*arguments.inputs, *arguments.outputs)]
-        return maps + struct.pack(f"={len(addresses)}Q", *addresses)
+    def parameters(self, arguments: Arguments, what: str) -> Parameters:
+        """The parameters of `what`."""
+        maps = [self._encoded(*map, what) for map in arguments.maps]
+        memory = (*arguments.inputs, *arguments.outputs)
+        return Parameters(maps, [each.address for each in memory])
 
     def _encoded(self, map: MapOf, memory: Memory, what: str) -> bytes:
         """A tensor map; those made last are kept."""

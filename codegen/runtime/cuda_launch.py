@@ -2,8 +2,9 @@
 """Launches and fills by the driver API, bound to their arguments."""
 
 import ctypes
+import struct
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from tilewright.codegen.launch_plan import Launch
@@ -11,34 +12,51 @@ from tilewright.codegen.runtime.cuda_graph import KernelNode, MemsetNode
 from tilewright.codegen.runtime.fill_pattern import Words
 from tilewright.codegen.runtime.libcuda import Handle, LibCuda, launch_config
 
-_BUFFER_POINTER, _BUFFER_SIZE, _END = 1, 2, 0  # CU_LAUNCH_PARAM_*
 _MEMSETS = {1: "cuMemsetD8Async", 2: "cuMemsetD16Async", 4: "cuMemsetD32Async"}
 _MEMSET_ROWS = "cuMemsetD2D32Async"
 
 
+class Parameters:
+    """
+    The values of a kernel's parameters, tensor maps first, and where each lies.
+
+    Where a kernel expects them the driver alone knows: before a tensor map compilers leave a gap,
+    so that it lies at a multiple of its alignment in the constant bank, and not among parameters.
+    Reference: CUDA driver API, cuLaunchKernel: kernelParams.
+    """
+
+    def __init__(self, maps: Sequence[bytes], addresses: Sequence[int]):
+        self.has_maps = bool(maps)
+        self._addresses = addresses
+        values: list[Any] = [ctypes.create_string_buffer(map, len(map)) for map in maps]
+        values += map(ctypes.c_uint64, addresses)
+        self._values = values  # which are pointed to
+        self.pointers = (Handle * len(values))(*map(ctypes.addressof, values))
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The values one after the other, of a kernel without tensor maps."""
+        assert not self.has_maps
+        return struct.pack(f"={len(self._addresses)}Q", *self._addresses)
+
+
 class CudaLaunch:
     """
-    A launch with its arguments packed, as cuLaunchKernelEx takes them in its `extra`. (It takes
-    fewer parameters than cuLaunchKernel, and each costs ctypes time.)
-
-    Reference: CUDA driver API, cuLaunchKernel: CU_LAUNCH_PARAM_BUFFER_POINTER.
+    A launch with its parameters, by cuLaunchKernelEx. (It takes fewer arguments than
+    cuLaunchKernel, and each costs ctypes time.)
     """
 
-    def __init__(self, lib: LibCuda, function: Handle, launch: Launch, packed: bytes):
+    def __init__(self, lib: LibCuda, function: Handle, launch: Launch, parameters: Parameters):
         self.name = f"kernel '{launch.kernel}'"
         self._launch = launch
         self._lib = lib
         self._function = function
-        self._packed = packed
-        self._size = ctypes.c_size_t(len(packed))
-        address = ctypes.cast(ctypes.c_char_p(packed), Handle).value
-        size = ctypes.addressof(self._size)
-        self.extra = (Handle * 5)(_BUFFER_POINTER, address, _BUFFER_SIZE, size, _END)
+        self.parameters = parameters
         self._config = launch_config(launch)
         self._stream = 0
         launch_kernel = lib.library.cuLaunchKernelEx
         config = ctypes.byref(self._config)
-        self._call = partial(launch_kernel, config, function, None, self.extra)
+        self._call = partial(launch_kernel, config, function, parameters.pointers, None)
 
     def __call__(self, stream: int) -> None:
         if stream != self._stream:
@@ -56,7 +74,7 @@ class CudaLaunch:
             grid=(self._launch.grid, 1, 1),
             block=(self._launch.block, 1, 1),
             shared_bytes=self._launch.dynamic_shared_bytes,
-            extra=ctypes.addressof(self.extra),
+            parameters=ctypes.addressof(self.parameters.pointers),
         )
         return [node]
 

@@ -206,7 +206,7 @@ def _array(type: Any, values: Sequence[int]) -> Any:
 
 
 def _aligned_map() -> Any:
-    """Room for a tensor map; the driver wants it at a multiple of 64 bytes."""
-    memory = (ctypes.c_uint8 * (MAP_BYTES + 64))()
-    start = -ctypes.addressof(memory) % 64
+    """Room for a tensor map, aligned as `cuda.h` says."""
+    memory = (ctypes.c_uint8 * (2 * MAP_BYTES))()
+    start = -ctypes.addressof(memory) % MAP_BYTES
     return (ctypes.c_uint8 * MAP_BYTES).from_buffer(memory, start)

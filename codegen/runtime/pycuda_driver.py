@@ -3,8 +3,9 @@
 The driver `pycuda`: kernels are loaded and launched through pycuda.
 
 What pycuda lacks goes by the driver API, which the same kernels are also loaded by: graphs, and
-launches on streams that pycuda has not made, as PyTorch's are but for the default one. They are
-loaded at once, for while a CUDA graph is captured nothing can be.
+launches with tensor maps, which pycuda would pack without the gap before them, or on streams that
+pycuda has not made, as PyTorch's are but for the default one. They are loaded at once, for while a
+CUDA graph is captured nothing can be.
 Reference: https://documen.tician.de/pycuda/driver.html.
 """
 
@@ -14,23 +15,24 @@ from importlib import import_module
 from typing import Any
 
 from tilewright.codegen.launch_plan import Launch
-from tilewright.codegen.runtime.cuda_driver import CudaDriver, CudaLaunch, CudaModule
-from tilewright.codegen.runtime.driver import Arguments, DriverError, Module
+from tilewright.codegen.runtime.cuda_driver import CudaDriver, CudaModule
+from tilewright.codegen.runtime.cuda_launch import CudaLaunch, Parameters
+from tilewright.codegen.runtime.driver import Arguments, Bound, DriverError, Module
 
 
 class PycudaLaunch:
-    """A launch with its arguments packed."""
+    """A launch with its parameters."""
 
-    def __init__(self, function: "PycudaFunction", launch: Launch, packed: bytes):
+    def __init__(self, function: "PycudaFunction", launch: Launch, parameters: Parameters):
         self.name = f"kernel '{launch.kernel}'"
         self._launch = launch
         self._function = function
-        self._packed = packed
+        self._parameters = parameters
         self._call = partial(
             function.function._launch_kernel,
             (launch.grid, 1, 1),
             (launch.block, 1, 1),
-            packed,
+            parameters.packed,
             launch.dynamic_shared_bytes,
         )
 
@@ -50,7 +52,7 @@ class PycudaLaunch:
     def _by_driver(self) -> CudaLaunch:
         """The same launch of the same kernel, loaded by the driver API."""
         handle = self._function.twin.handle
-        return CudaLaunch(self._function.driver.lib, handle, self._launch, self._packed)
+        return CudaLaunch(self._function.driver.lib, handle, self._launch, self._parameters)
 
 
 class PycudaFunction:
@@ -92,8 +94,10 @@ class PycudaFunction:
     def blocks_per_sm(self, launch: Launch) -> int | None:
         return self.twin.blocks_per_sm(launch)
 
-    def bind(self, launch: Launch, arguments: Arguments) -> PycudaLaunch:
-        return PycudaLaunch(self, launch, self.driver.packed(arguments, self._what))
+    def bind(self, launch: Launch, arguments: Arguments) -> Bound:
+        if arguments.maps:
+            return self.twin.bind(launch, arguments)
+        return PycudaLaunch(self, launch, self.driver.parameters(arguments, self._what))
 
 
 class PycudaModule:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tilewright.codegen.launch_plan import MapOf
 
 MAP_BYTES = 128
-"""sizeof(CUtensorMap)"""
+"""sizeof(CUtensorMap), and its alignment: 64 before CUDA 13"""
 
 _DTYPES: Mapping[str, int] = {
     "uint8": 0,

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """NVRTC through ctypes: PTX, cubins, logs and errors."""
 
+from typing import Any
+
 import pytest
 
-from tilewright.codegen import nvrtc
+from tilewright.codegen import nvrtc, nvrtc_library
 from tilewright.errors import TilewrightError
 
 _SCALE = 'extern "C" __global__ void scale(float* x) {\n  x[threadIdx.x] *= 2.0f;\n}\n'
@@ -88,3 +90,25 @@ def test_an_unknown_target_is_an_error_of_ours():
 def test_options_reach_the_compiler():
     source = 'extern "C" __global__ void k(int* x) { x[0] = N; }'
     assert "12345" in nvrtc.compile(source, options=["-DN=12345"]).ptx
+
+
+@pytest.mark.parametrize(
+    ("version", "is_told"), [((12, 8), False), ((12, 9), True), ((13, 0), True)]
+)
+def test_nothing_comes_from_the_cache_of_nvrtc(
+    version: tuple[int, int], is_told: bool, monkeypatch: pytest.MonkeyPatch
+):
+    """Beside a driver, versions since 12.9 have one, whose machine code comes without a log."""
+    options: list[bytes] = []
+    library = nvrtc_library.load()
+    compile = library.nvrtcCompileProgram
+
+    def noted(handle: Any, count: int, given: Any) -> int:
+        options.extend(given)
+        return compile(handle, count, given)
+
+    monkeypatch.setattr(library, "nvrtcCompileProgram", noted)
+    monkeypatch.setattr(nvrtc, "version", lambda: version)
+    source = _SCALE.replace("2.0f", f"{version[0]}.{version[1]}f")
+    assert "registers" in nvrtc.compile_cubin(source).log
+    assert (b"--no-cache" in options) == is_told

@@ -6,7 +6,7 @@
 
 // CHECK-LABEL: cuda.func grid 8 block 128 min_blocks 2 cluster 4 @memory(%x_map: !cuda.tensor_map<16x64xf32, box [8, 16], swizzle 64, of 0>, %x: !cuda.ptr<f32, const> {plan.align = 16 : i64}) -> (%out: !cuda.ptr<f32>) {
 // TEXT:      // A CUtensorMap of the driver's
-// TEXT-NEXT: struct alignas(64) TensorMap
+// TEXT-NEXT: struct alignas(128) TensorMap
 // TEXT-LABEL: // grid 8, block 128, shared 65536
 // TEXT-NEXT: extern "C" __global__ void __cluster_dims__(4) __launch_bounds__(128, 2) memory(
 // TEXT-NEXT:     const __grid_constant__ TensorMap x_map,

@@ -7,7 +7,7 @@ from tilewright.codegen.launch_plan import ArrayType, Launch, MapOf
 from tilewright.codegen.runtime.driver import Arguments, Memory
 
 SOURCE = """
-struct alignas(64) TensorMap { unsigned long long words[16]; };
+struct alignas(128) TensorMap { unsigned long long words[16]; };
 extern "C" __global__ void scale(const float *x, float *y) { y[threadIdx.x] = 2 * x[threadIdx.x]; }
 extern "C" __global__ void mapped(
     const __grid_constant__ TensorMap x_map, const float *x, float *y) { y[0] = x[0]; }

@@ -41,12 +41,15 @@ static const char *hex(const void *data, size_t size) {
   return text;
 }
 
-// What `extra` passes.
-static const char *packed(void **extra) {
-  if (extra[0] != CU_LAUNCH_PARAM_BUFFER_POINTER || extra[2] != CU_LAUNCH_PARAM_BUFFER_SIZE ||
-      extra[4] != CU_LAUNCH_PARAM_END)
-    return "malformed";
-  return hex(extra[1], *(size_t *)extra[3]);
+// The values of a kernel's parameters. A driver copies each to where the kernel has it.
+static const char *values(CUfunction function, void **parameters, void **extra) {
+  static char text[4096], *end;
+  if (!parameters || extra) return "malformed";
+  const int maps = (size_t)function == 0xf000000000000006;  // `mapped`
+  end = text;
+  for (int n = 0; n < maps + 2; ++n)
+    end += sprintf(end, "%s", hex(parameters[n], n < maps ? sizeof(CUtensorMap) : 8));
+  return text;
 }
 
 // The newest of a function's versions that are here.
@@ -107,10 +110,10 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **p
                           void **extra) {
   if (quiet) return CUDA_SUCCESS;
   return note("cuLaunchKernelEx",
-              "%p grid %u %u %u block %u %u %u shared %u stream %p attributes %u parameters %p %s",
+              "%p grid %u %u %u block %u %u %u shared %u stream %p attributes %u %s",
               (void *)function, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY,
-              c->blockDimZ, c->sharedMemBytes, (void *)c->hStream, c->numAttrs, (void *)parameters,
-              packed(extra));
+              c->blockDimZ, c->sharedMemBytes, (void *)c->hStream, c->numAttrs,
+              values(function, parameters, extra));
 }
 CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *c) {
   if (!contexts) return CUDA_ERROR_INVALID_CONTEXT;
@@ -151,7 +154,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
                                 const cuuint32_t *box, const cuuint32_t *steps,
                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion l2, CUtensorMapFloatOOBfill fill) {
-  if ((size_t)map % 64) return CUDA_ERROR_MISALIGNED_ADDRESS;
+  if ((size_t)map % _Alignof(CUtensorMap)) return CUDA_ERROR_MISALIGNED_ADDRESS;
   memset(map, 0xab, sizeof *map);
   char text[512], *end = text;
   for (unsigned n = 0; n < rank; ++n)
@@ -177,7 +180,7 @@ static CUresult kernel_node(const char *what, CUgraphNode node, const CUgraphNod
   return note(what, "%p after %p %p grid %u %u %u block %u %u %u shared %u %s", (void *)node,
               count ? (void *)before[0] : 0, (void *)p->func, p->gridDimX, p->gridDimY, p->gridDimZ,
               p->blockDimX, p->blockDimY, p->blockDimZ, p->sharedMemBytes,
-              p->kernelParams || p->kern || p->ctx ? "malformed" : packed(p->extra));
+              p->kern || p->ctx ? "malformed" : values(p->func, p->kernelParams, p->extra));
 }
 static CUresult memset_node(const char *what, CUgraphNode node, const CUgraphNode *before,
                             size_t count, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext context) {

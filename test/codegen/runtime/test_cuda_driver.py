@@ -40,7 +40,7 @@ def test_a_launch(cuda_driver: CudaDriver, fake: FakeDriver):
     bound(0x7E00000000000001)
     assert fake.log() == [
         "cuLaunchKernelEx 0xf000000000000005 grid 3 1 1 block 128 1 1 shared 0 "
-        f"stream 0x7e00000000000001 attributes 0 parameters (nil) {addresses(X, Y)}"
+        f"stream 0x7e00000000000001 attributes 0 {addresses(X, Y)}"
     ]
 
 

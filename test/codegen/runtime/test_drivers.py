@@ -20,7 +20,7 @@ from tilewright.dialects.target import target
 from tilewright.errors import TilewrightError
 
 SOURCE = """
-struct alignas(64) TensorMap { unsigned long long words[16]; };
+struct alignas(128) TensorMap { unsigned long long words[16]; };
 
 extern "C" __global__ void scale(const float *x, float *y) {
   extern __shared__ float pool[];

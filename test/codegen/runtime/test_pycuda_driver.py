@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The driver `pycuda`: what goes through pycuda, here a stand-in, and what by the driver itself."""
 
+import struct
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,7 +9,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from driver_samples import MAP, MAPPED, SOURCE, X, Y
+from driver_samples import MAP, MAPPED, POINTERS, SCALE, SOURCE, X, Y
 from fake_driver import FakeDriver, NoCompiler
 
 from tilewright.codegen.runtime.driver import Arguments, Bound, DriverError
@@ -71,10 +72,10 @@ def pycuda(monkeypatch: pytest.MonkeyPatch) -> Pycuda:
 def bound(pycuda: Pycuda, fake: FakeDriver, tmp_path: Path) -> Bound:
     """A launch, loaded through the stand-in."""
     driver = PycudaDriver(0, LibCuda(str(fake.path)), NoCompiler(tmp_path), device="cpu")
-    function = driver.load(SOURCE, "sm_90a").function("mapped", 70000)
+    function = driver.load(SOURCE, "sm_90a").function("scale", 70000)
     assert pycuda.log == ["init", "push", "load", "pop", (8, 70000)]
     assert (function.registers, function.local_bytes) == (42, 7)
-    found = function.bind(MAPPED, Arguments(((MAP, X),), (X,), (Y,)))
+    found = function.bind(SCALE, POINTERS)
     pycuda.log.clear()
     fake.log()
     return found
@@ -83,14 +84,27 @@ def bound(pycuda: Pycuda, fake: FakeDriver, tmp_path: Path) -> Bound:
 def test_the_default_stream_is_pycudas(bound: Bound, pycuda: Pycuda, fake: FakeDriver):
     bound(0)
     ((grid, block, packed, shared, stream),) = pycuda.log
-    assert (grid, block, len(packed), shared, stream) == ((1, 1, 1), (32, 1, 1), 144, 70000, None)
+    assert (grid, block, shared, stream) == ((3, 1, 1), (128, 1, 1), 0, None)
+    assert packed == struct.pack("=2Q", X.address, Y.address)
     assert fake.log() == []
+
+
+def test_where_tensor_maps_lie_the_driver_knows(pycuda: Pycuda, fake: FakeDriver, tmp_path: Path):
+    driver = PycudaDriver(0, LibCuda(str(fake.path)), NoCompiler(tmp_path), device="cpu")
+    function = driver.load(SOURCE, "sm_90a").function("mapped", 70000)
+    launch = function.bind(MAPPED, Arguments(((MAP, X),), (X,), (Y,)))
+    pycuda.log.clear()
+    fake.log()
+    launch(0)
+    (line,) = fake.log()
+    assert line.endswith("ab" * 128 + struct.pack("=2Q", X.address, Y.address).hex())
+    assert pycuda.log == []
 
 
 def test_other_streams_are_the_drivers(bound: Bound, pycuda: Pycuda, fake: FakeDriver):
     bound(0x7E00000000000001)
     (launch,) = fake.log()
-    assert launch.startswith("cuLaunchKernelEx 0xf000000000000006 grid 1 1 1 block 32 1 1")
+    assert launch.startswith("cuLaunchKernelEx 0xf000000000000005 grid 3 1 1 block 128 1 1")
     assert "stream 0x7e00000000000001" in launch
     assert pycuda.log == []
 
@@ -98,7 +112,7 @@ def test_other_streams_are_the_drivers(bound: Bound, pycuda: Pycuda, fake: FakeD
 def test_what_pycuda_refuses_the_driver_explains(bound: Bound, pycuda: Pycuda, fake: FakeDriver):
     pycuda.fails = True
     fake.fail("cuLaunchKernelEx", 1)
-    with pytest.raises(DriverError, match=r"^kernel 'mapped' cannot be launched: CUDA_ERROR"):
+    with pytest.raises(DriverError, match=r"^kernel 'scale' cannot be launched: CUDA_ERROR"):
         bound(0)
 
 
