@@ -30,8 +30,14 @@ from CUDA 12.1 and driver 530 on).
 L2_BYTES = 64
 """What L2 gives to an SM in a clock, on every target (NVIDIA A100 whitepaper, L2)."""
 
+BARRIERS_PER_SM = 64
+"""Barriers of all blocks of an SM, 16 of each block at most (measured on an H100)."""
+
 _RESERVED_SHARED = 1 * _KIB
 """Shared memory that the system takes of each block (Programming Guide, shared memory, 8.0 on)."""
+
+_USUAL_GPC = 16
+"""SMs of a group of which nobody has looked how large it is."""
 
 # How registers are handed out (CUDA Occupancy Calculator, 8.0 on): 256 at a time to a warp, and
 # warps in fours, one for each quarter of the SM; and shared memory: 128 bytes at a time.
@@ -59,6 +65,11 @@ class Target:
     """float32 operations per second outside tensor cores; a fused multiply-add is two."""
     l2_size: int
     """Bytes that the L2 cache holds."""
+    gpcs: tuple[int, ...] = ()
+    """
+    The SMs of each group in which a cluster of more than two blocks has to find room; measured. Of
+    a product, chips differ; empty where nobody has looked.
+    """
     fp32_lanes: int = 128
     """float32 multiply-adds that an SM does in one clock."""
     registers_per_sm: int = 65536
@@ -97,10 +108,13 @@ class Target:
         """Warps of a block of `threads` threads."""
         return -(-threads // WARP_SIZE)
 
-    def block_limits(self, threads: int, shared: int, registers: int) -> dict[str, int]:
+    def block_limits(
+        self, threads: int, shared: int, registers: int, barriers: int = 1
+    ) -> dict[str, int]:
         """
         How many blocks of `threads` threads each resource of one SM has room for, when each takes
-        `shared` bytes and each thread `registers` registers; 0 for a block that cannot run at all.
+        `shared` bytes and `barriers` barriers, and each thread `registers` registers; 0 for a block
+        that cannot run at all.
         """
         warps = self.warps_of(threads)
         of_warp = _round_up(max(registers, 1) * WARP_SIZE, _REGISTER_UNIT)
@@ -111,6 +125,7 @@ class Target:
             "shared memory": self.shared_per_sm // of_block,
             "warps": self.max_warps_per_sm // warps,
             "blocks": self.max_blocks_per_sm,
+            "barriers": BARRIERS_PER_SM // max(barriers, 1),
         }
         if registers > self.max_registers_per_thread:
             limits["registers"] = 0
@@ -129,6 +144,21 @@ class Target:
     def blocks_per_sm(self, threads: int, shared: int, registers: int) -> int:
         """How many such blocks (`block_limits`) are resident on one SM; 0 if not even one fits."""
         return min(self.block_limits(threads, shared, registers).values())
+
+    def room(self, per_sm: int, cluster: int = 1) -> int:
+        """How many blocks are resident at once, in clusters, where an SM has room for `per_sm`."""
+        if cluster <= 2:  # SMs come in pairs
+            return self.sms * per_sm // cluster * cluster
+        gpcs = self.gpcs or (_USUAL_GPC,) * (self.sms // _USUAL_GPC)
+        return sum(sms * per_sm // cluster for sms in gpcs) * cluster
+
+    def turns(self, blocks: int, per_sm: int, cluster: int = 1) -> int:
+        """How many of `blocks` blocks the busiest SM does, `per_sm` at once at most."""
+        rounds, rest = divmod(blocks, self.room(per_sm, cluster))
+        at_once = -(-rest // self.sms)
+        while self.room(at_once, cluster) < rest:
+            at_once += 1
+        return rounds * per_sm + at_once
 
 
 def _round_up(value: int, unit: int) -> int:
@@ -156,7 +186,17 @@ _TARGETS = {
         ),
         Target("sm_89", "L40S", 142, 99 * _KIB, 100 * _KIB, 48, 24, 0.864e12, 91.6e12, 96 * _MIB),
         Target(
-            "sm_90a", "H100 SXM", 132, 227 * _KIB, 228 * _KIB, 64, 32, 3.35e12, 66.9e12, 50 * _MIB
+            "sm_90a",
+            "H100 SXM",
+            132,
+            227 * _KIB,
+            228 * _KIB,
+            64,
+            32,
+            3.35e12,
+            66.9e12,
+            50 * _MIB,
+            (18, 18, 16, 16, 16, 16, 16, 8),
         ),
         Target("sm_100a", "B200", 148, 227 * _KIB, 228 * _KIB, 64, 32, 8.0e12, 75e12, 126 * _MIB),
         Target(

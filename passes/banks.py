@@ -5,8 +5,11 @@ The model of shared memory's banks that passes, the ledger and the simulator sha
 There are 32 banks of 4 bytes; word `w` is in bank `w mod 32`. Lanes are served 32 at a time for
 accesses of up to 4 bytes, 16 for 8 bytes and 8 for 16 bytes: a *phase*. A phase takes as many
 wavefronts as its busiest bank has different words; lanes that want the same word share it (CUDA C++
-Programming Guide, shared memory). Without conflicts a phase takes one. Whether neighbouring phases
-may share that one is a constant, which a GPU tells (`MERGED_PHASES`).
+Programming Guide, shared memory). Without conflicts a phase takes one.
+
+Where all lanes of a warp are *paired*, each with lane `i ^ 1` or each with lane `i ^ 2`, of which
+both want the same, phases have twice as many lanes. That no guide tells; `benchmarks/gpu_check.py`
+measures it (stages `micro` and `counters`: H100, 34 patterns).
 """
 
 from collections import Counter
@@ -16,18 +19,24 @@ BANKS = 32
 BANK_BYTES = 4
 _LANES = 32
 
-MERGED_PHASES = 1
-"""
-How many neighbouring phases of a warp are served as one, where together they want no two words of a
-bank: 1, as long as nobody has measured it, means that none are. Published times of matrix products
-fit 2 (Boehm, "How to Optimize a CUDA Matmul Kernel", kernels 3 to 6: 16 bytes that all lanes read
-take 2 wavefronts, not 4). `benchmarks/gpu_check.py` measures it, stage `counters`.
-"""
+PARTNERS = (1, 2)
+"""What the numbers of paired lanes differ by."""
 
 
-def lanes_per_phase(size: int) -> int:
+def lanes_per_phase(size: int, are_paired: bool = False) -> int:
     """How many lanes that access `size` bytes each are served together."""
-    return min(_LANES, BANKS * BANK_BYTES // max(size, BANK_BYTES))
+    return min(_LANES, (1 + are_paired) * BANKS * BANK_BYTES // max(size, BANK_BYTES))
+
+
+def are_paired(addresses: Sequence[int | None]) -> bool:
+    """Whether the lanes of a warp are; one without an address goes with any."""
+    return any(
+        all(
+            address is None or (other := addresses[lane ^ partner]) is None or address == other
+            for lane, address in enumerate(addresses)
+        )
+        for partner in PARTNERS
+    )
 
 
 def phase_wavefronts(addresses: Sequence[int], size: int) -> int:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SlabLayoutAttr
-from tilewright.passes.banks import MERGED_PHASES, lanes_per_phase, phase_wavefronts
+from tilewright.passes.banks import are_paired, lanes_per_phase, phase_wavefronts
 from tilewright.passes.memory_access import Access
 from tilewright.passes.warp_addresses import warp_addresses
 
@@ -30,30 +30,19 @@ def wavefronts(access: Access, threads: int, layout: SlabLayoutAttr | None = Non
     The wavefronts of a shared memory access by a block of `threads` threads; if the memory had
     another `layout`, then.
     """
-    return wavefronts_at(warp_addresses(access, threads, layout), access.num_bytes)
-
-
-def wavefronts_at(addresses: Sequence[int | None], size: int) -> Wavefronts:
-    """The wavefronts where each lane accesses `size` bytes at its address, if it has one."""
-    return _wavefronts(tuple(addresses), size, MERGED_PHASES)
+    return wavefronts_at(tuple(warp_addresses(access, threads, layout)), access.num_bytes)
 
 
 @lru_cache(maxsize=1 << 12)  # slabs are read in the same ways again and again
-def _wavefronts(addresses: tuple[int | None, ...], size: int, merged_phases: int) -> Wavefronts:
-    lanes_at_once = lanes_per_phase(size)
-    at_most = min(merged_phases * lanes_at_once, WARP_SIZE)
-    actual = ideal = lanes = 0
-    for first in range(0, len(addresses), at_most):
-        neighbours = addresses[first : first + at_most]
-        starts = range(0, at_most, lanes_at_once)
-        phases = [_present(neighbours[start : start + lanes_at_once]) for start in starts]
-        together = _present(neighbours)
-        if together and phase_wavefronts(together, size) == 1:
-            phases = [together]
-        actual += sum(phase_wavefronts(phase, size) for phase in phases if phase)
-        ideal += sum(1 for phase in phases if phase)
-        lanes += len(together)
-    return Wavefronts(actual, ideal, lanes)
+def wavefronts_at(addresses: tuple[int | None, ...], size: int) -> Wavefronts:
+    """The wavefronts where each lane accesses `size` bytes at its address, if it has one."""
+    addresses += (None,) * (WARP_SIZE - len(addresses))
+    at_once = lanes_per_phase(size, are_paired(addresses))
+    phases = [
+        _present(addresses[first : first + at_once]) for first in range(0, WARP_SIZE, at_once)
+    ]
+    actual = sum(phase_wavefronts(phase, size) for phase in phases if phase)
+    return Wavefronts(actual, sum(map(bool, phases)), sum(map(len, phases)))
 
 
 def _present(addresses: Sequence[int | None]) -> list[int]:

@@ -4,7 +4,7 @@ The stage `counters`: sectors of global memory and wavefronts of shared memory, 
 counts them and as the hardware does, by Nsight Compute.
 
 Plain loads and stores must agree. What asynchronous copies move is told and not judged: which
-counters have it differs between GPUs. The loads of `micro` tell `MERGED_PHASES` of passes/banks.py.
+counters have it differs between GPUs. The loads of `micro` tell `PARTNERS` of passes/banks.py.
 Reference: Nsight Compute CLI, `--csv --page raw`; Kernel Profiling Guide, "Metrics Structure".
 """
 

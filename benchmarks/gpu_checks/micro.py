@@ -52,6 +52,8 @@ LANES: Mapping[str, Callable[[int], int]] = {
     "halves": lambda lane: lane // 16,
     "quarters": lambda lane: lane // 8,
     "pairs": lambda lane: lane // 2,
+    "squares": lambda lane: lane // 4 * 2 + lane % 2,
+    "repeated": lambda lane: lane % 16,
     "columns": lambda lane: lane % 8,
     "distinct": lambda lane: lane,
     "apart": lambda lane: 2 * lane,
@@ -117,7 +119,7 @@ def _loads(size: int, pattern: str) -> Micro:
     loads = _WARPS * IN_A_REPEAT[kernel][1] * REPEATS
     return Micro(
         "clocks",
-        "MERGED_PHASES of passes/banks.py",
+        "PARTNERS of passes/banks.py",
         lambda target: wavefronts_at(at, size).actual,
         lambda device: clocks(device, kernel, _WARPS, at) / loads,
         kernel,

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from tilewright.codegen.report.instruction import Category, Code, Instruction
 
-DEVICE_LATENCY = 500
-"""Clocks until device memory answers."""
+DEVICE_LATENCY = 700
+"""Clocks until device memory answers (measured on an H100, as the next)."""
 
-L2_LATENCY = 260
+L2_LATENCY = 290
 """Clocks until the L2 cache answers."""
 
 _GLOBAL = (Category.LDG, Category.LDGSTS, Category.ATOMIC)

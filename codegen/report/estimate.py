@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 How long a launch takes at least, from what it does: the model by which reports and searches compare
-kernels. Nothing here was fitted to measurements; it ranks, it does not predict.
+kernels. It ranks, it does not predict.
 
 A launch is as slow as the slowest of what it needs, each taken alone and at its full rate:
 
@@ -10,12 +10,13 @@ A launch is as slow as the slowest of what it needs, each taken alone and at its
 | device memory      | distinct bytes               | 0.9 of the target's bandwidth             |
 | L2                 | sectors that warps ask for   | 64 bytes a clock and SM                   |
 | issue              | warp-instructions            | 4 a clock and SM                          |
-| float32            | warp-instructions            | the target's lanes                        |
+| float32            | warp-instructions            | the target's lanes, 1.2 clocks each       |
 | special functions  | warp-instructions            | 16 lanes a clock and SM                   |
 | shared memory      | wavefronts                   | 1 a clock and SM                          |
 | latency            | a warp's clocks when alone   | as many rounds as resident blocks leave   |
 
-All but the first are shared out in whole blocks: the SM with the most blocks decides.
+All but the first are shared out in whole blocks: the SM with the most blocks decides, and clusters
+leave some idle (`Target.turns`).
 
 Rates: CUDA C++ Programming Guide, "Arithmetic Instructions" (throughput per compute capability) and
 "Multiprocessor" (four schedulers); NVIDIA A100 whitepaper, L2; 0.9 of the bandwidth is what the
@@ -27,6 +28,7 @@ from dataclasses import dataclass, field
 
 from tilewright.dialects.target import L2_BYTES, WARP_SIZE, Target
 from tilewright.passes.kernel_cost import LAUNCH_SECONDS
+from tilewright.passes.tile.latencies import FFMA_CLOCKS
 
 REACHED_BANDWIDTH = 0.9
 """Of the bandwidth that data sheets give."""
@@ -42,7 +44,7 @@ class Work:
     blocks: int
     """In the grid."""
     resident_blocks: int
-    """On one SM at once."""
+    """On one SM at once, at least one."""
     device_bytes: float
     """Distinct bytes of device memory."""
     sector_bytes: float
@@ -56,6 +58,8 @@ class Work:
     """Of shared memory."""
     path_clocks: float
     """Clocks that one warp takes alone, from its start to its end."""
+    cluster: int = 1
+    """Blocks of a cluster."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +91,13 @@ def roofline_seconds(flops: float, device_bytes: float, target: Target) -> float
 
 def estimate(work: Work, target: Target) -> Estimate:
     """The estimate for `work` on `target`; the kernel must fit on an SM."""
-    busiest = -(-work.blocks // target.sms) / work.blocks  # the share of the busiest SM
-    rounds = -(-work.blocks // (target.sms * work.resident_blocks))
+    most = target.turns(work.blocks, work.resident_blocks, work.cluster)
+    busiest = most / work.blocks  # the share of the busiest SM
+    rounds = -(-most // work.resident_blocks)
     clocks = {
         "L2": busiest * work.sector_bytes / L2_BYTES,
         "issue": busiest * work.instructions / _SCHEDULERS,
-        "float32": busiest * work.float32 * WARP_SIZE / target.fp32_lanes,
+        "float32": busiest * work.float32 * WARP_SIZE / target.fp32_lanes * FFMA_CLOCKS,
         "special functions": busiest * work.special * WARP_SIZE / _SPECIAL_LANES,
         "shared memory": busiest * work.wavefronts,
         "latency": rounds * work.path_clocks,

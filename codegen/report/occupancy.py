@@ -19,7 +19,8 @@ class Occupancy:
     warps: int
     max_warps: int
     limiters: tuple[str, ...]
-    """Which limits allow no more blocks: `registers`, `shared memory`, `warps`, `blocks`."""
+    """Which limits allow no more blocks: `registers`, `shared memory`, `warps`, `blocks`,
+    `barriers`."""
 
     @property
     def share(self) -> float:
@@ -27,12 +28,15 @@ class Occupancy:
         return self.warps / self.max_warps
 
 
-def occupancy(target: Target, threads: int, shared_bytes: int, registers: int) -> Occupancy:
+def occupancy(
+    target: Target, threads: int, shared_bytes: int, registers: int, barriers: int = 1
+) -> Occupancy:
     """
     The occupancy of a kernel whose blocks have `threads` threads and take `shared_bytes` bytes of
-    static and dynamic shared memory, and whose threads take `registers` registers.
+    static and dynamic shared memory and `barriers` barriers, and whose threads take `registers`
+    registers.
     """
-    limits = target.block_limits(threads, shared_bytes, registers)
+    limits = target.block_limits(threads, shared_bytes, registers, barriers)
     blocks = min(limits.values())
     warps = target.warps_of(threads)
     limiters = tuple(name for name, limit in limits.items() if limit == blocks)

@@ -31,7 +31,7 @@ class Resources:
     static_shared_bytes: int
     """Shared memory of a block that the kernel declares with its size."""
     barriers: int
-    """Named barriers, of which there are 16."""
+    """Barriers of a block, of which there are 16."""
 
     @property
     def spills(self) -> bool:

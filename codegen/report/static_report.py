@@ -143,7 +143,7 @@ def _evidence(
 ) -> KernelEvidence:
     loop = main_loop(code)
     shared = max(resources.static_shared_bytes, launch.shared_bytes)
-    resident = occupancy(target, launch.block, shared, resources.registers)
+    resident = occupancy(target, launch.block, shared, resources.registers, resources.barriers)
     mix = instruction_mix(code, reachable(code))
     traffic = traffic_of(plan, launch, cost, counters)
     return KernelEvidence(
@@ -158,7 +158,7 @@ def _evidence(
         MainLoop(source_line(code, loop), instruction_mix(code, loop.body)) if loop else None,
         traffic,
         roofline_seconds(cost.flops, cost.global_bytes, target) if cost else None,
-        _estimate(code, cost, resident, traffic, target),
+        _estimate(code, cost, resident, traffic, launch.cluster, target),
         mix.count(Category.TMA) * _bytes_of_copy(plan, launch),
     )
 
@@ -170,9 +170,15 @@ def _bytes_of_copy(plan: Plan, launch: Launch) -> float:
 
 
 def _estimate(
-    code: Code, cost: KernelCost | None, resident: Occupancy, traffic: Traffic, target: Target
+    code: Code,
+    cost: KernelCost | None,
+    resident: Occupancy,
+    traffic: Traffic,
+    cluster: int,
+    target: Target,
 ) -> Estimate | None:
     if cost is None or not resident.blocks or traffic.sector_bytes is None:
         return None
-    work = work_of(code, cost, resident.blocks, traffic.sector_bytes, traffic.wavefronts or 0)
+    wavefronts = traffic.wavefronts or 0
+    work = work_of(code, cost, resident.blocks, traffic.sector_bytes, wavefronts, cluster)
     return estimate(work, target)

@@ -43,6 +43,7 @@ def work_of(
     resident_blocks: int,
     sector_bytes: float,
     wavefronts: float,
+    cluster: int = 1,
 ) -> Work:
     """
     The work of one launch with the code `code` and the cost `cost`.
@@ -75,6 +76,7 @@ def work_of(
         special=executed(Category.SPECIAL),
         wavefronts=wavefronts,
         path_clocks=path,
+        cluster=cluster,
     )
 
 

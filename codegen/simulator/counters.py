@@ -11,13 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from tilewright.codegen.simulator.lanes import WARP, Integers, Lanes
 from tilewright.codegen.simulator.visits import LineVisits, Visits
-from tilewright.passes.banks import BANK_BYTES, BANKS, MERGED_PHASES, lanes_per_phase
+from tilewright.passes.banks import BANK_BYTES, BANKS, PARTNERS, lanes_per_phase
 
 SECTOR = 32
 """Bytes that global memory moves at once."""
+
+_NOTHING = np.iinfo(np.int64).min
+"""The address of a lane that takes no part."""
 
 
 @dataclass
@@ -160,16 +164,24 @@ def _sectors(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, i
 
 
 def _wavefronts(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, int]:
-    lanes_at_once = lanes_per_phase(size)
+    warp, lane = np.divmod(lanes, WARP)
+    paired, alone = lanes_per_phase(size, are_paired=True), lanes_per_phase(size)
+    at_once = np.where(_are_paired(warp, lane, offsets), paired, alone)
     words = (offsets // BANK_BYTES)[:, None] + np.arange(max(1, size // BANK_BYTES))
-    alone = _most_words(lanes // lanes_at_once, words)
-    phases = np.minimum(alone, 1)
-    if (merged := min(MERGED_PHASES, WARP // lanes_at_once)) > 1:
-        together = _most_words(lanes // (lanes_at_once * merged), words)
-        first = np.arange(0, len(alone), merged)
-        alone, phases = (np.add.reduceat(each, first) for each in (alone, phases))
-        alone, phases = (np.where(together == 1, 1, each) for each in (alone, phases))
-    return len(_distinct(lanes // WARP)), int(alone.sum()), int(phases.sum())
+    taken = _most_words(warp * WARP + lane // at_once, words)
+    return len(_distinct(warp)), int(taken.sum()), int(np.minimum(taken, 1).sum())
+
+
+def _are_paired(warp: Integers, lane: Integers, offsets: Integers) -> npt.NDArray[np.bool_]:
+    """For each lane whether those of its warp are paired (`banks.are_paired`)."""
+    wanted = np.full((int(warp[-1]) + 1, WARP), _NOTHING)
+    wanted[warp, lane] = offsets
+    is_paired = np.zeros(len(wanted), np.bool_)
+    for partner in PARTNERS:
+        other = wanted[:, np.arange(WARP) ^ partner]
+        agrees = (wanted == other) | (wanted == _NOTHING) | (other == _NOTHING)
+        is_paired |= agrees.all(axis=1)
+    return is_paired[warp]
 
 
 def _most_words(groups: Integers, words: Integers) -> Integers:

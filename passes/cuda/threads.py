@@ -4,9 +4,11 @@
 from xdsl.dialects.builtin import i32
 
 from tilewright.dialects import kernel
+from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.cuda_expressions import BuiltinOp
 from tilewright.dialects.cuda_threads import PerformOp, ShuffleOp, SyncthreadsOp
 from tilewright.dialects.cuda_types import Builtin
+from tilewright.dialects.kernel_barrier import NAMES
 from tilewright.passes.cuda.casts import cast
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 
@@ -33,8 +35,9 @@ def _warp_barrier(to: Conversion, op: kernel.WarpBarrierOp) -> None:
 
 
 def _named_barrier(to: Conversion, op: kernel.NamedBarrierOp) -> None:
+    ids = range_of_value(op.id) or NAMES
     id = cast(to.writer.use(op.id), i32)
-    to.writer.statement(PerformOp("named_barrier", [id], [op.threads.value.data]))
+    to.writer.statement(PerformOp("named_barrier", [id], [op.threads.value.data, ids.high]))
 
 
 def _shuffle(to: Conversion, op: kernel.ShuffleOp) -> None:

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the planner's models of time know of waiting: round figures for GPUs since sm_80, from
-published microbenchmarks. They rank schedules; they do not predict.
+What the models of time know of waiting and of multiply-adds: round figures, measured on an H100 by
+`benchmarks/gpu_check.py`, stage `micro`. They rank schedules; they do not predict.
 """
 
 from tilewright.dialects.tile import Join
 
-MEMORY = 0.7e-6
+MEMORY = 0.45e-6
 """Seconds from a request to device memory to its answer; L2 answers in less than half of that."""
 
-JOIN = {Join.CLUSTER: 1.0e-6, Join.LAST_BLOCK: 2.5e-6}
+JOIN = {Join.CLUSTER: 0.8e-6, Join.LAST_BLOCK: 2.5e-6}
 """Seconds until blocks have found each other."""
+
+FFMA_CLOCKS = 1.2
+"""
+Clocks of a scheduler for a multiply-add of an outer product: two of three registers are often of
+one bank, which is read twice.
+"""

@@ -7,7 +7,8 @@ One way to tile a contraction, what a block needs for it, and how long it takes 
 * arithmetic: the multiply-adds of the SM with the most blocks, at the share of its issue slots that
   multiply-adds of such a tile get, or, if it has too few warps to hide latency, at the share that
   each warp gets of its own; and a little for each chunk. Blocks of which nobody needs the result
-  make room for others at once, but those that an SM begins with may all be needed;
+  make room for others at once, but those that an SM begins with may all be needed. Clusters leave
+  SMs idle (`Target.room`);
 * L2: what blocks stage, rereads by other blocks included;
 * device memory: every input once, at the bandwidth;
 * waiting: a chunk is asked for as many chunks ahead as there are slots, less one, and takes the
@@ -16,7 +17,6 @@ One way to tile a contraction, what a block needs for it, and how long it takes 
 
 from typing import NamedTuple
 
-from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.target import L2_BYTES, Target
 from tilewright.dialects.tile import Join
 from tilewright.passes.tile import latencies
@@ -26,7 +26,7 @@ from tilewright.passes.tile.tiles import Tile
 _REGISTERS_BESIDE = 48
 """What a thread has beside its sums and one step's operands: addresses, the next step's loads."""
 
-_CHUNK_CLOCKS = 40
+_CHUNK_CLOCKS = 100
 """What a chunk costs beside its multiply-adds: a barrier, addresses, the first loads."""
 
 _WARPS_TO_HIDE = 8
@@ -40,12 +40,15 @@ class Tiling(NamedTuple):
     bk: int
     split: int
     depth: int
+    join: Join = Join.LAST_BLOCK
+    """How the blocks that share the steps of K join their sums, if there are several."""
 
     def __str__(self) -> str:
         tile = self.tile
+        join = f" by {self.join.value}" if self.split > 1 else ""
         return (
             f"tile {tile.m}x{tile.n}, {tile.fm}x{tile.fn} a thread; bk {self.bk}, "
-            f"split {self.split}, {self.depth} slots"
+            f"split {self.split}{join}, {self.depth} slots"
         )
 
     @property
@@ -55,7 +58,7 @@ class Tiling(NamedTuple):
 
     def fits(self, problem: Contraction, target: Target) -> bool:
         """Whether a block with it can run."""
-        shared = self.shared_bytes(problem, target)
+        shared = self.shared_bytes(problem)
         registers = max(self.registers(problem), self.joined_registers(problem))
         return target.blocks_per_sm(self.tile.threads, shared, registers) > 0
 
@@ -75,25 +78,25 @@ class Tiling(NamedTuple):
         """Registers of a thread that holds another block's sums beside its own."""
         return 0 if self.split == 1 else 2 * problem.sums * self.tile.fm * self.tile.fn
 
-    def shared_bytes(self, problem: Contraction, target: Target) -> int:
+    def shared_bytes(self, problem: Contraction) -> int:
         """Shared memory of a block: the sums that blocks join lie where the slabs have lain."""
         ring = self.depth * self.slab_bytes(problem)
-        return max(ring, self.joined_bytes(problem, target))
+        return max(ring, self.joined_bytes(problem))
 
     def slab_bytes(self, problem: Contraction) -> int:
         """Bytes of one slot of all slabs."""
         return self.bk * (self.tile.m * problem.m_bytes + self.tile.n * problem.n_bytes)
 
-    def joined_bytes(self, problem: Contraction, target: Target) -> int:
+    def joined_bytes(self, problem: Contraction) -> int:
         """Shared memory in which blocks of a cluster leave their sums for each other."""
-        if self.split == 1 or self.join(target) is not Join.CLUSTER:
+        if self.cluster == 1:
             return 0
         return 4 * problem.sums * self.tile.m * self.tile.n
 
-    def join(self, target: Target) -> Join:
-        """How the blocks that share the steps of K join their sums."""
-        in_cluster = target.has_clusters and self.split <= MAX_CLUSTER
-        return Join.CLUSTER if in_cluster else Join.LAST_BLOCK
+    @property
+    def cluster(self) -> int:
+        """Blocks of a cluster."""
+        return self.split if self.join is Join.CLUSTER else 1
 
     def blocks(self, problem: Contraction) -> int:
         """Blocks of the grid."""
@@ -110,11 +113,13 @@ class Tiling(NamedTuple):
 
     def seconds(self, problem: Contraction, target: Target) -> float:
         """How long it takes, by the model above."""
-        shared = self.shared_bytes(problem, target)
-        room = target.blocks_per_sm(self.tile.threads, shared, self.registers(problem))
-        at_first = min(room, -(-self.blocks(problem) // target.sms))  # needed or not
-        most = max(at_first, self._most_needed(problem, target))
-        resident = max(1, min(most, room))
+        shared = self.shared_bytes(problem)
+        room = max(1, target.blocks_per_sm(self.tile.threads, shared, self.registers(problem)))
+        at_first = min(
+            room, target.turns(self.blocks(problem), room, self.cluster)
+        )  # needed or not
+        most = max(at_first, target.turns(self.needed_blocks(problem), room, self.cluster))
+        resident = min(most, room)
         warps = resident * target.warps_of(self.tile.threads)
         rounds = -(-most // resident) * self.chunks(problem)
         waiting = rounds * latencies.MEMORY / (self.depth - 1)
@@ -126,7 +131,7 @@ class Tiling(NamedTuple):
 
     def least_seconds(self, problem: Contraction, target: Target) -> float:
         """How long it takes at least, however many slots and blocks an SM has."""
-        most = self._most_needed(problem, target)
+        most = -(-self.needed_blocks(problem) // target.sms)
         return self._seconds(problem, target, most, self._share(problem, self.tile.share), 0.0)
 
     def pipeline(self, problem: Contraction, target: Target) -> list[str]:
@@ -137,8 +142,7 @@ class Tiling(NamedTuple):
         min_blocks = min(max(1, target.registers_per_sm // registers), most)
         steps = [f"chunk-matmul-k{{bk={self.bk}}}"]
         if self.split > 1:
-            join = self.join(target)
-            steps.append(f"split-matmul-k{{factor={self.split} join={join.value}}}")
+            steps.append(f"split-matmul-k{{factor={self.split} join={self.join.value}}}")
         return [
             *steps,
             f"blockify-launch{{m={of_block.m} n={of_block.n}}}",
@@ -163,10 +167,6 @@ class Tiling(NamedTuple):
         loads = self.operands(problem) / (problem.sums * (self.tile.fm + self.tile.fn))
         return 1 / (1 + (1 / of_one_sum - 1) * loads)
 
-    def _most_needed(self, problem: Contraction, target: Target) -> int:
-        """The blocks with work that an SM does, if those are dealt out evenly."""
-        return -(-self.needed_blocks(problem) // target.sms)
-
     def _seconds(
         self, problem: Contraction, target: Target, most: int, share: float, waiting: float
     ) -> float:
@@ -175,7 +175,7 @@ class Tiling(NamedTuple):
         issue slots.
         """
         tile, chunks = self.tile, self.chunks(problem)
-        lanes = target.fp32_lanes * share
+        lanes = target.fp32_lanes * share / latencies.FFMA_CLOCKS
         clocks = tile.m * tile.n * self.bk * problem.sums / lanes + _CHUNK_CLOCKS
         busy = max(
             most * chunks * clocks / target.clock,
@@ -189,9 +189,8 @@ class Tiling(NamedTuple):
         if self.split == 1:
             return 0.0
         moved = 2 * 4 * problem.sums * self.tile.m * self.tile.n / L2_BYTES / target.clock
-        join = self.join(target)
-        read = moved if join is Join.CLUSTER else moved * self.split
-        return latencies.JOIN[join] + read
+        read = moved if self.join is Join.CLUSTER else moved * self.split
+        return latencies.JOIN[self.join] + read
 
 
 def _bytes(problem: Contraction) -> int:

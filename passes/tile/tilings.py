@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 
+from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.target import Target
+from tilewright.dialects.tile import Join
 from tilewright.passes.tile.about_as_long import about_as_long
 from tilewright.passes.tile.contraction import Contraction
 from tilewright.passes.tile.double_buffer import DEPTHS
@@ -37,9 +39,10 @@ def tilings(problem: Contraction, target: Target) -> Sequence[Tiling]:
     What can be, the fastest first. If the work can be dealt out to all SMs, it is: a tiling that
     leaves some idle is considered only where all do.
     """
-    possible = [t for t in _combinations(problem, tiles_for(problem)) if t.fits(problem, target)]
+    combinations = _combinations(problem, target, tiles_for(problem))
+    possible = [tiling for tiling in combinations if tiling.fits(problem, target)]
     # what registers are needed is an estimate: of many sums, that of two elements each is kept
-    possible = possible or [*_combinations(problem, [SMALLEST])]
+    possible = possible or [*_combinations(problem, target, [SMALLEST])]
     busy = [t for t in possible if t.blocks(problem) >= target.sms]
     return sorted(busy or possible, key=lambda t: _preference(t, problem, target))
 
@@ -50,7 +53,7 @@ def fastest_tiling(problem: Contraction, target: Target) -> Tiling:
     The first of `tilings`. A few of a thousand have to be looked at: once the least that one takes
     is more than what another does, so do all after it.
     """
-    shallow = [*_shallow(problem, tiles_for(problem))]
+    shallow = [*_shallow(problem, target, tiles_for(problem))]
     busy = [tiling for tiling in shallow if tiling.blocks(problem) >= target.sms]
     for considered in (busy, shallow):
         if (best := _fastest(considered, problem, target)) is not None:
@@ -89,16 +92,18 @@ def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[f
     return about, idle, tiling.split, unusual, -area, -columns, -tiling.bk, loads
 
 
-def _combinations(problem: Contraction, tiles: Sequence[Tile]) -> Iterator[Tiling]:
-    for tiling in _shallow(problem, tiles):
+def _combinations(problem: Contraction, target: Target, tiles: Sequence[Tile]) -> Iterator[Tiling]:
+    for tiling in _shallow(problem, target, tiles):
         yield from _deepened(tiling, problem)
 
 
-def _shallow(problem: Contraction, tiles: Sequence[Tile]) -> Iterator[Tiling]:
+def _shallow(problem: Contraction, target: Target, tiles: Sequence[Tile]) -> Iterator[Tiling]:
     """With the fewest slots."""
     splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
     chunks = [bk for bk in CHUNKS if bk <= problem.k] or [problem.k]
     for of_block, bk, split in product(tiles, chunks, splits):
+        if target.has_clusters and 1 < split <= MAX_CLUSTER:
+            yield Tiling(of_block, bk, split, DEPTHS[0], Join.CLUSTER)
         yield Tiling(of_block, bk, split, DEPTHS[0])
 
 

@@ -29,6 +29,7 @@ from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Join, Transport
 from tilewright.dialects.tile_axes import Level
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.block_joins import block_joins
 from tilewright.passes.footprint import share_of_mask, steps_of
 from tilewright.passes.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.instruction_costs import instructions, is_computation
@@ -84,7 +85,13 @@ def tile_work(launch: tile.LaunchOp, target: Target) -> Work:
         special=warps * count.special,
         wavefronts=cost.wavefronts + warps * count.wavefronts,
         path_clocks=path * spilled,
+        cluster=_cluster(launch),
     )
+
+
+def _cluster(launch: tile.LaunchOp) -> int:
+    joins = block_joins(launch)
+    return joins.blocks if joins is not None and joins.kind is Join.CLUSTER else 1
 
 
 def _registers_given(launch: tile.LaunchOp, target: Target) -> int:

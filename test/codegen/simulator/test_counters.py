@@ -2,17 +2,16 @@
 """Bank conflicts and sectors, where they are known by construction."""
 
 from collections.abc import Callable
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 from draws import drawn
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tilewright.codegen.simulator import Report, counters
+from tilewright.codegen.simulator import Report
 from tilewright.codegen.simulator.counters import Meters
-from tilewright.codegen.simulator.lanes import all_lanes
+from tilewright.codegen.simulator.lanes import compact
 from tilewright.passes import shared_banks
 
 Run = Callable[..., Report]
@@ -110,28 +109,54 @@ def test_bytes_moved_against_those_that_must_be(run: Run):
     assert report.counters.minimum_global_bytes == 3 * 256
 
 
+# The elements that lanes load, and the wavefronts of an H100 where an element has 16 bytes, and 8.
+PATTERNS: list[tuple[Callable[[int], int], int, int]] = [
+    (lambda i: i, 4, 2),
+    (lambda i: 0, 2, 1),
+    (lambda i: i // 2, 2, 1),
+    (lambda i: i // 4 * 2 + i % 2, 2, 1),
+    (lambda i: i // 8 * 4 + i % 4, 4, 2),
+    (lambda i: i // 16 * 8 + i % 8, 4, 2),
+    (lambda i: i % 16, 4, 2),
+    (lambda i: i % 2, 2, 1),
+    (lambda i: i % 4, 4, 2),
+    (lambda i: i // 16, 2, 1),
+    (lambda i: i // 8 * 2 + i % 2, 2, 1),
+    (lambda i: 2 * (i // 2), 4, 2),
+    (lambda i: i // 2 if i < 16 else i, 4, 2),
+    (lambda i: (i // 2) ^ 1, 2, 1),
+    (lambda i: 8 * (i // 16), 2, 1),
+    (lambda i: 2 * i, 8, 4),
+]
+
+
+@pytest.mark.parametrize("number", range(len(PATTERNS)))
+def test_wavefronts_are_what_a_gpu_takes(number: int):
+    element, of_16_bytes, of_8_bytes = PATTERNS[number]
+    for size, expected in ((16, of_16_bytes), (8, of_8_bytes)):
+        addresses = tuple(size * element(lane) for lane in range(32))
+        assert shared_banks.wavefronts_at(addresses, size).actual == expected
+
+
 @given(
     size=st.sampled_from([1, 2, 4, 8, 16]),
-    items=st.lists(st.integers(0, 255), min_size=32, max_size=32),
-    merged=st.sampled_from([1, 2, 4]),
+    items=st.lists(st.one_of(st.none(), st.integers(0, 255)), min_size=64, max_size=64),
+    paired=st.sampled_from([0, 1, 2, 4]),
 )
 @settings(max_examples=drawn(60))
-def test_the_counters_follow_the_model_that_passes_use(size: int, items: list[int], merged: int):
-    addresses = [item * size for item in items]
-    with (
-        patch.object(shared_banks, "MERGED_PHASES", merged),
-        patch.object(counters, "MERGED_PHASES", merged),
-    ):
-        expected, ideal, _ = shared_banks.wavefronts_at(addresses, size)
-        meter = Meters(True, [0]).meter(1, "shared", "ld", size)
-        assert meter is not None
-        meter.add(all_lanes(32), np.array(addresses))
-    assert (meter.count.transactions, meter.count.ideal) == (expected, ideal)
-
-
-@pytest.mark.parametrize(("merged", "same", "other"), [(1, 4, 4), (2, 2, 4), (4, 1, 4)])
-def test_phases_that_want_the_same_may_be_one(merged: int, same: int, other: int):
-    """All lanes read the same 16 bytes, or each its own."""
-    with patch.object(shared_banks, "MERGED_PHASES", merged):
-        assert shared_banks.wavefronts_at([0] * 32, 16) == (same, same, 32)
-        assert shared_banks.wavefronts_at(range(0, 512, 16), 16) == (other, other, 32)
+def test_the_counters_follow_the_model_that_passes_use(
+    size: int, items: list[int | None], paired: int
+):
+    """Of two warps, of which the second's lanes want what others want too."""
+    items = items[:32] + [items[32 + (lane & ~paired)] for lane in range(32)]
+    addresses = tuple(None if item is None else item * size for item in items)
+    expected = [
+        shared_banks.wavefronts_at(addresses[first : first + 32], size) for first in (0, 32)
+    ]
+    present = np.array([n for n, address in enumerate(addresses) if address is not None])
+    assume(len(present))
+    meter = Meters(True, [0]).meter(1, "shared", "ld", size)
+    assert meter is not None
+    meter.add(compact(present), np.array([addresses[n] for n in present]))
+    assert meter.count.transactions == sum(each.actual for each in expected)
+    assert meter.count.ideal == sum(each.ideal for each in expected)
