@@ -7,7 +7,7 @@ back into the tensors or arrays that it was called with, and into the module's b
 from collections.abc import Sequence
 from typing import Any, cast
 
-from tilewright.arrays import tensor_of
+from tilewright.arrays import array_of, tensor_of
 from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.overlap import overlaps_itself, share_elements
@@ -54,7 +54,7 @@ def _write(value: Any, result: Any) -> None:
     if value is result:
         return  # the program has written it where it is
     if isinstance(value, np.ndarray):
-        value[...] = result
+        value[...] = array_of(tensor_of(result))  # which may lie on a GPU
         return
     with torch.no_grad():
         value.copy_(tensor_of(result))

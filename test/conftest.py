@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from draws import use_draws
 from example_package import install
+from no_gpu import hide_gpu
 from no_hub import hide_hub
 from one_thread import use_one_thread
 from one_universe import use_one_universe
@@ -27,6 +28,7 @@ from tilewright.dialects import get_all_dialects
 Parse = Callable[[str], ModuleOp]
 
 hide_own_database()
+hide_gpu()
 hide_hub()
 use_one_thread()
 use_one_universe()

@@ -12,6 +12,7 @@ from time import monotonic
 
 from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome, wrong
+from gpu_checks.places import ROOT
 from gpu_checks.stage import Stage
 from tilewright.codegen.benchmark.isolated import Send, own_stdout, requests, sender
 from tilewright.tools.diagnostics import explain
@@ -42,8 +43,16 @@ def _told(err: Exception) -> str:
     place = err.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
-    where = "" if place is None else f" ({place.tb_frame.f_code.co_filename}:{place.tb_lineno})"
+    where = (
+        "" if place is None else f" ({_short(place.tb_frame.f_code.co_filename)}:{place.tb_lineno})"
+    )
     return f"{type(err).__name__}: {' '.join(lines)[:600]}{where}"
+
+
+def _short(file: str) -> str:
+    """Results are kept: where this checkout lies, and other packages, is nobody's business."""
+    _, is_package, inside = file.rpartition("site-packages/")
+    return inside if is_package else file.removeprefix(f"{ROOT}/")
 
 
 def main(stage: Stage, device: Device) -> int:

@@ -59,8 +59,8 @@ TILES = (
     Tile(128, 1, 1, 1, 40, 0.25),
 )
 """
-The shares of those from 32x32 on fit 99 schedules of two products on an H100, within 5 %; with fewer
-elements a thread there are more loads of shared memory for each multiply-add.
+The shares of those from 32x32 on fit 99 schedules of two products, measured on an H200, within 5 %;
+with fewer elements a thread there are more loads of shared memory for each multiply-add.
 """
 
 _SHARES_ALONE = {

@@ -11,8 +11,8 @@
 // CHECK:        __syncthreads();
 // CHECK-NEXT:   __syncwarp();
 // CHECK-NEXT:   const int row = t / 64 + 1;
-// CHECK-NEXT:   named_barrier<64>(row);
-// CHECK-NEXT:   named_barrier<128>(15);
+// CHECK-NEXT:   named_barrier<64, 2>(row);
+// CHECK-NEXT:   named_barrier<128, 15>(15);
 kernel.func grid 2 block 128 @barriers(%x: memref<256xf32>) -> (%out: memref<256xf32>) {
   %b = kernel.block_id
   %t = kernel.thread_id
@@ -27,7 +27,7 @@ kernel.func grid 2 block 128 @barriers(%x: memref<256xf32>) -> (%out: memref<256
 }
 
 // CHECK:        const long long row = t / 64LL + 1LL;
-// CHECK-NEXT:   named_barrier<64>((int)row);
+// CHECK-NEXT:   named_barrier<64, 2>((int)row);
 kernel.func grid 2 block 128 @large(%x: memref<4294967296xf32>) -> (%out: memref<256xf32>) {
   %b = kernel.block_id
   %t = kernel.thread_id

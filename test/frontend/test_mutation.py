@@ -11,12 +11,13 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
-from tilewright.arrays import as_array
+from tilewright.arrays import as_array, dtype_named
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.frontend.call import Call
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.export import export
 from tilewright.frontend.expression import parse_expression
+from tilewright.frontend.mutation import write_back
 from tilewright.frontend.reference import eager, reference
 from tilewright.frontend.signature import inputs_of, outputs_of
 
@@ -219,3 +220,11 @@ def test_what_is_no_buffer_is_not_written():
 
     with pytest.raises(UnsupportedError, match=r"writes to 'table'.*register_buffer\('table'"):
         capture(Plain(), (torch.ones(3),))
+
+
+def test_tensors_are_written_into_arrays():
+    """Those of a GPU have to be fetched, and those of bfloat16 NumPy does not take as they are."""
+    array = np.ones(2, dtype_named("bfloat16"))
+    captured = capture(lambda x: x.mul_(2), torch.ones(2, dtype=torch.bfloat16))
+    write_back(captured, [array], [torch.full((2,), 2.0, dtype=torch.bfloat16)])
+    assert array.tolist() == [2, 2]

@@ -34,7 +34,7 @@ IDLE = Work(
         ({"device_bytes": 3.35e12}, "device memory", 1 / 0.9),
         ({"sector_bytes": 64 * 132 * 1e9}, "L2", 1e9 / CLOCK),
         ({"instructions": 4 * 132 * 1e9}, "issue", 1e9 / CLOCK),
-        ({"float32": 4 * 132 * 1e9}, "float32", 1e9 / CLOCK),
+        ({"float32": 4 * 132 * 1e9}, "float32", 1.2e9 / CLOCK),
         ({"special": 132 * 1e9}, "special functions", 2e9 / CLOCK),
         ({"wavefronts": 132 * 1e9}, "shared memory", 1e9 / CLOCK),
         ({"path_clocks": 1e9}, "latency", 2e9 / CLOCK),  # two rounds of 264 blocks
@@ -53,11 +53,18 @@ def test_the_sm_with_the_most_blocks_decides():
     assert uneven.parts["issue"] == pytest.approx(2 * even.parts["issue"])
 
 
+def test_clusters_leave_multiprocessors_idle():
+    """Of clusters of four 30 find room at a time, of 120 blocks, where an SM has room for one."""
+    work = replace(IDLE, blocks=132, resident_blocks=1, instructions=132e9)
+    alone, in_clusters = (estimate(replace(work, cluster=n), H100) for n in (1, 4))
+    assert in_clusters.parts["issue"] == pytest.approx(2 * alone.parts["issue"])
+
+
 def test_half_the_float_lanes_take_twice_the_clocks():
     a100 = target("sm_80")
     assert a100.clock == pytest.approx(1.41e9, rel=0.01)
     work = replace(IDLE, blocks=108, float32=108 * 4e9)
-    assert estimate(work, a100).parts["float32"] == pytest.approx(2e9 / a100.clock)
+    assert estimate(work, a100).parts["float32"] == pytest.approx(1.2 * 2e9 / a100.clock)
 
 
 def test_nothing_is_faster_than_a_launch():

@@ -122,5 +122,5 @@ def test_it_is_importable():
 
 
 def test_it_is_not_there(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "pycuda", None)
+    monkeypatch.setitem(sys.modules, "pycuda.driver", None)
     assert not is_importable()
