@@ -68,6 +68,12 @@ def _returned(error: BaseException) -> UsageError:
     )
 
 
+def _without_hash(error: BaseException) -> UsageError:
+    """Return the error for a result in which PyTorch 2.11 looks for a hash, or any other one."""
+    functions = {frame.name for frame in traceback.extract_tb(error.__traceback__)}
+    return _returned(error) if "is_opaque_type" in functions else error_of(error)
+
+
 def _given(error: BaseException) -> UsageError:
     return UsageError(
         f"an argument is of type {_type(error)}, which cannot be compiled for",
@@ -77,7 +83,7 @@ def _given(error: BaseException) -> UsageError:
 
 def _type(error: BaseException) -> str:
     """Return the name of the class that the message names."""
-    return re.findall(r"<class '(?:.*\.)?(\w+)'>", str(error))[0]
+    return re.findall(r"(?:<class|unhashable type:) '(?:.*\.)?(\w+)'", str(error))[0]
 
 
 def _constant(error: BaseException) -> UnsupportedError:
@@ -118,6 +124,7 @@ _KNOWN: tuple[tuple[str, str, Callable[[BaseException], TilewrightError]], ...] 
     ("AssertionError", "Encountered a set_", lambda error: changed_form("an input")),
     ("RuntimeError", "is mutated in the forward method", _constant),
     ("RuntimeError", "in output, which is not a known type", _returned),
+    ("TypeError", "unhashable type: '", _without_hash),
     ("ValueError", "Unsupported input type <class", _given),
 )
 """The kind of exception, a part of what it says, and what it means (PyTorch 2.11 to 2.13)."""

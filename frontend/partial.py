@@ -56,7 +56,7 @@ def _compiled(
     """A part as a module of kernels; itself, if it cannot be lowered after all."""
     from torch import nn
 
-    inputs = [state[a.name][1] if a.name in state else a.meta["val"] for a in args]
+    inputs = [state[a.name][1] if a.name in state else _placed(a.meta["val"]) for a in args]
     paths = {n: state[a.name][0] for n, a in enumerate(args) if a.name in state}
     try:
         ready = hold(_copy(part), paths, inputs)
@@ -70,6 +70,17 @@ def _compiled(
     module: Any = nn.Module()
     module.forward = kernels if returns_tuple else _first_of(kernels)
     return module
+
+
+def _placed(tensor: Any) -> Any:
+    """
+    Return an example of an input that lies at a known place.
+
+    A view at a number that the graph reads from a tensor begins where only the run knows.
+    """
+    if isinstance(tensor.storage_offset(), int):
+        return tensor
+    return tensor.new_empty_strided(tensor.shape, tensor.stride())
 
 
 def _first_of(kernels: Kernels) -> Callable[..., Any]:

@@ -125,7 +125,7 @@ class Loader:
 
     def _copied(self, tensor: Any) -> Any:
         axes = range(tensor.dim()) if self._axes is None else self._axes
-        source = tensor.detach().permute(tuple(axes))  # PyTorch 2.11 wants no axes in a tuple
+        source = tensor.detach().permute(tuple(axes))
         type = ArrayType(tuple(source.shape), self._type.dtype)
         return new_tensor(type, str(self._device)).copy_(source)
 

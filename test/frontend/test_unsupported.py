@@ -7,6 +7,7 @@
 
 import warnings
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -311,8 +312,22 @@ def test_raised_by_the_export(name: str):
     assert caught.value.where.startswith(__file__)
 
 
+@dataclass
+class Pair:
+    """A class that PyTorch does not know, and that has no hash."""
+
+    first: int
+    second: int
+
+
 # Results, and arguments, that hold no tensors and are no constants that PyTorch knows.
-FOREIGN: dict[str, Any] = {"set": {1}, "bytes": b"a", "dtype": torch.float32, "complex": 1j}
+FOREIGN: dict[str, Any] = {
+    "set": {1},
+    "Pair": Pair(1, 2),
+    "bytes": b"a",
+    "dtype": torch.float32,
+    "complex": 1j,
+}
 
 
 @pytest.mark.parametrize("name", FOREIGN)
@@ -321,6 +336,12 @@ def test_values_of_types_that_programs_do_not_have(name: str):
         capture(lambda x: (x, FOREIGN[name]), (X,))  # pyright: ignore[reportUnknownLambdaType]
     with pytest.raises(UsageError, match=f"an argument is of type {name}, .*leave it"):
         capture(lambda x, n: x + 1, (X, FOREIGN[name]))  # pyright: ignore[reportUnknownLambdaType]
+
+
+def test_values_without_a_hash_in_the_program_itself():
+    with pytest.raises(UsageError, match="unhashable type") as caught:
+        capture(lambda x: x + hash([1]), (X,))
+    assert __file__ in str(caught.value)
 
 
 # Ways to give an input another shape or layout, which a captured program cannot do.

@@ -134,6 +134,12 @@ def test_scalars_and_nothing(compile: Compile):
     assert compile(torch.sum, empty)(empty).item() == 0
 
 
+def test_a_scalar_that_is_copied(compile: Compile):
+    x = torch.tensor(1 + 2j).conj().imag
+    assert x.is_neg()
+    assert compile(torch.exp, torch.tensor(0.0))(x).item() == pytest.approx(np.exp(-2))
+
+
 def test_arrays_in_arrays_out(compile: Compile):
     x = np.ones((4, 4), np.float32)
     result = compile(torch.neg, x)(x)
