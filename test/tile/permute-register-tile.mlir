@@ -6,14 +6,15 @@
 // RUN: opt-tool %s -p 'permute-register-tile,mark-unroll,to-kernel' --check=each | filecheck %s --check-prefix=KERNEL
 
 // a @ b.T, of which both slabs are read along K, four steps at a time. Threads that own every fourth
-// row of b would meet in a bank: its rows are dealt out, so that those lie side by side.
+// row would meet in a bank: the rows of b are dealt out, so that those lie side by side, and of a
+// threads own every eighth row.
 //
-// CHECK:      tile.launch (%bm = block 2 m, %bn = block 2 n, %tm = thread 8 m, %tn = thread 8 n, %vm = register 4 m, %vn = register 4 n) {
+// CHECK:      tile.launch (%bm = block 2 m, %bn = block 2 n, %tm = thread 8 m, %tn = thread 8 n, %sm = register 4 m, %vn = register 4 n) {
 // CHECK:      } : memref<32x16xf32, 3 : i64>
 // CHECK:      } : memref<32x16xf32, #tile.layout<deal 4>, 3 : i64>
-// CHECK:      loop.load %as[%tm * 4 + %vm, %ki * 4 + %kv]
+// CHECK:      loop.load %as[%sm * 8 + %tm, %ki * 4 + %kv]
 // CHECK:      loop.load %bs[%tn * 4 + %vn, %ki * 4 + %kv]
-// CHECK:      } schedule "permute-register-tile{vm=4 vn=4 lanes_m=4 fastest=n}"
+// CHECK:      } schedule "permute-register-tile{vm=1 vn=4 lanes_m=4 fastest=n}"
 //
 // In strips of one, threads own rows 8 apart, each by itself, and none are dealt out. Nothing
 // divides: what is beyond the ends is masked as before.
@@ -37,7 +38,7 @@
 //
 // TWICE:      skipped at mm: its register tile is arranged already
 //
-// KERNEL:     kernel.copy %as[%tm * 4 + %vm_1, %ki * 4] to %x[%vm_1, 0] width 4
+// KERNEL:     kernel.copy %as[%sm_1 * 8 + %tm, %ki * 4] to %x[%sm_1, 0] width 4
 // KERNEL:     kernel.copy %bs[%tn * 4 + %vn_1, %ki * 4] to %y[%vn_1, 0] width 4
 // KERNEL:     kernel.copy %acc{{.*}} width 4
 loop.kernel @mm(%a: memref<33x36xf32>, %b: memref<40x36xf32>) -> (%out: memref<33x40xf32>) {

@@ -5,21 +5,21 @@
 
 // TWICE: skipped at mm: it has a plan
 
-// A product of 512x2048x2048 has 64 tiles of 128x128: K is split, so that every SM has work. Blocks of
-// a cluster join where there are clusters.
+// A product of 512x3584x3584 has 448 tiles of 64x64: K is split, so that all SMs have as much work.
+// Blocks of a cluster join where there are clusters.
 // CHECK-LABEL: loop.kernel @mm
-// CHECK:       } plan "tileify,chunk-matmul-k{bk={{(16|32)}}},split-matmul-k{factor=4 join=cluster},blockify-launch{m=128 n=128},
-// CHECK-SAME:    register-tile{fm=8 fn=8 min_blocks=2}
+// CHECK:       } plan "tileify,chunk-matmul-k{bk={{(16|32)}}},split-matmul-k{factor=2 join=cluster},blockify-launch{m=64 n=64},
+// CHECK-SAME:    register-tile{fm=8 fn=4 min_blocks=5}
 // CHECK-SAME:    mark-unroll"
 // AMPERE:      split-matmul-k{factor={{[0-9]+}} join=last_block}
-loop.kernel @mm(%a: memref<512x2048xf32>, %b: memref<2048x2048xf32>) -> (%out: memref<512x2048xf32>) {
-  loop.for %i in 512, %j in 2048 {
-    %s = loop.reduce %k in 2048 with add {
-      %x = loop.load %a[%i, %k] : memref<512x2048xf32>
-      %y = loop.load %b[%k, %j] : memref<2048x2048xf32>
+loop.kernel @mm(%a: memref<512x3584xf32>, %b: memref<3584x3584xf32>) -> (%out: memref<512x3584xf32>) {
+  loop.for %i in 512, %j in 3584 {
+    %s = loop.reduce %k in 3584 with add {
+      %x = loop.load %a[%i, %k] : memref<512x3584xf32>
+      %y = loop.load %b[%k, %j] : memref<3584x3584xf32>
       %xy = arith.mulf %x, %y : f32
       loop.yield %xy : f32
     } : f32
-    loop.store %s, %out[%i, %j] : memref<512x2048xf32>
+    loop.store %s, %out[%i, %j] : memref<512x3584xf32>
   }
 }
