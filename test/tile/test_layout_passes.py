@@ -51,12 +51,12 @@ HAND = {
     "matmul_split_k": (
         "async-copy,pad-smem{pad=4 slabs=as}",
         {"as": "1.00", "bs": "1.00"},
-        {"as": "1.06", "bs": "1.00"},
+        {"as": "1.11", "bs": "1.00"},
     ),
     "gated_matmul": (
         "async-copy,pad-smem{pad=4 slabs=hs}",
         {"hs": "1.00", "ws": "1.00"},
-        {"hs": "1.06", "ws": "1.00"},
+        {"hs": "1.11", "ws": "1.00"},
     ),
     "attention_values": (
         "async-copy",
@@ -65,7 +65,7 @@ HAND = {
     ),
     "matmul_odd": (
         "async-copy,pad-smem{pad=1 slabs=as}",
-        {"as": "1.00", "bs": "1.00"},
+        {"as": "1.80", "bs": "1.00"},
         {"as": "1.11", "bs": "1.00"},
     ),
     "batched_matmul_tma": (

@@ -89,7 +89,7 @@ def product(count: int) -> str:
         (elements, MANY, "register-tile{vector=1 items=1"),
         (elements, 70, "register-tile{vector=2 items=1"),
         (elements, 20, "register-tile{vector=4 items=1"),
-        (rows, 30, "row=registers},register-tile{vector=4 items=1"),
+        (rows, 30, "row=registers split=2 join=cluster},register-tile{vector=4 items=1"),
         (product, MANY, "register-tile{fm=1 fn=1"),
     ],
 )
