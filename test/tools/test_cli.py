@@ -280,6 +280,8 @@ def test_nan_of_one_program_is_not_the_other_programs_number(tilewright: Tilewri
         result = tilewright("run", first, "--against", second, "--json", "report.json")
         assert result.code == 1
         assert "output 0 is wrong: element [0, 0] is " in result.err
+        header, row = (line.split() for line in result.out.splitlines()[2:4])
+        assert (header[5:8], row[4]) == (["to", "--against", "interpreter"], "nan")
         (output,) = json.loads(Path("report.json").read_text())["outputs"]
         assert (output["ok"], output["against_max_abs_err"]) == (False, None)
     assert tilewright("run", other, "--against", other).code == 0
