@@ -444,7 +444,8 @@ MISTAKES = {
         2,
         "<-c>:1: error: aten.softmax.int: dim 2 is out of range for rank 2: use -2 to 1",
     ),
-    "CUDA": (["x.cu"], 2, "error: 'x.cu' is CUDA: a FILE is IR, as --ir prints it"),
+    "CUDA": (["x.cu"], 2, "error: 'x.cu' is CUDA: a FILE is IR, as --ir torch, tensor, loop, "),
+    "CUDA text": (["cuda.mlir"], 2, "error: 'cuda.mlir' is CUDA: a FILE is IR, as --ir torch, "),
     "no such file": (["nowhere.mlir"], 2, "error: cannot read 'nowhere.mlir': No such file"),
     "unparsable": (["unparsable.mlir"], 2, "unparsable.mlir:1:11: error: expect symbol name"),
     "ill-typed": (["ill_typed.mlir"], 2, "ill_typed.mlir:2:3: error: 'arith.addf': "),
@@ -462,6 +463,7 @@ def test_a_mistake_is_one_clear_line(mistake: str, command: str, tilewright: Til
     write("unparsable.mlir", "func.func main\n")
     write("model.py", MODEL)
     write("x.cu", "")
+    write("cuda.mlir", "// grid 1, block 256\n__device__ float f() {}\n")
     write("ill_typed.mlir", 'func.func @main(%x: f32) {\n  %0 = "arith.addf"(%x) : (f32) -> f32\n}')
     arguments, code, message = MISTAKES[mistake]
     result = tilewright(command, *arguments)
