@@ -19,6 +19,7 @@ from tilewright.frontend.call_by_call import call_by_call
 from tilewright.frontend.calling import check_kind, misfit
 from tilewright.frontend.code_when_called import code_when_called
 from tilewright.frontend.composite_ops import handled_quickly
+from tilewright.frontend.dropped_gradients import gradients_dropped
 from tilewright.frontend.export_errors import error_of_export, gradient, untraced
 from tilewright.frontend.kept_arguments import arguments_kept
 from tilewright.frontend.kept_forms import forms_kept
@@ -60,7 +61,7 @@ def export(
             stack.enter_context(code_when_called())
             stack.enter_context(exported_quickly())
             kept = (subscripts_as_tensors, forms_kept, views_kept, arguments_kept)
-            for wrapped in (*kept, repeated_calls):
+            for wrapped in (gradients_dropped, *kept, repeated_calls):
                 stack.enter_context(wrapped(module))
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)
