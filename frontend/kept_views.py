@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Operators whose result is their input, or a view of it, although their schema does not say so:
-dropout in eval mode, and an einsum that only permutes dimensions or takes diagonals.
+dropout in eval mode, an einsum that only permutes dimensions or takes diagonals, and the unsafe
+variants of chunk and split.
 
     %y = aten.einsum("iij->ji", [%x])      becomes      %d = aten.diagonal(%x, 0, 0, 1)
                                                         %y = aten.permute(%d, [0, 1])
@@ -10,7 +11,7 @@ PyTorch takes such a result for a new tensor where it makes a program functional
 in place to it afterwards would not be seen in the input, nor the other way around.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Call = tuple[Any, tuple[Any, ...]]
@@ -20,7 +21,9 @@ Call = tuple[Any, tuple[Any, ...]]
 def keep_views(exported: Any) -> None:
     """Write those calls of an exported program as what they do: nothing, or views."""
     graph, signature = exported.graph, exported.graph_signature
+    safe = _safe_variants()
     for node in [*graph.nodes]:
+        node.target = safe.get(node.target, node.target)
         if node.op != "call_function" or (calls := _calls_of(node)) is None:
             continue
         view = _input_of(node)
@@ -31,6 +34,18 @@ def keep_views(exported: Any) -> None:
         signature.replace_all_uses(node.name, view.name)
         graph.erase_node(node)
     exported.graph_module.recompile()
+
+
+def _safe_variants() -> Mapping[Any, Any]:
+    """The operators whose schemas say that they give views, by those that do not say it."""
+    import torch
+
+    aten = torch.ops.aten
+    return {
+        aten.unsafe_chunk.default: aten.chunk.default,
+        aten.unsafe_split.Tensor: aten.split.Tensor,
+        aten.unsafe_split_with_sizes.default: aten.split_with_sizes.default,
+    }
 
 
 def _calls_of(node: Any) -> list[Call] | None:
