@@ -15,6 +15,7 @@ from typing import Any
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.arguments import is_transformed
 from tilewright.frontend.aten import decompositions
+from tilewright.frontend.baked_layouts import bake_layout, noticing_layouts
 from tilewright.frontend.call_by_call import call_by_call
 from tilewright.frontend.calling import check_kind, misfit
 from tilewright.frontend.code_when_called import code_when_called
@@ -63,15 +64,18 @@ def export(
             kept = (subscripts_as_tensors, forms_kept, arguments_kept)
             for wrapped in (gradients_dropped, *kept, repeated_calls):
                 stack.enter_context(wrapped(module))
+            asked = stack.enter_context(noticing_layouts(module))
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)
             check_states(exported)
             keep_views(exported)
             check_view_writes(exported)
-            if partly:
-                return _decomposed(exported, but_for=refused_in(exported))
-            check_source(exported)
-            return _decomposed(exported)
+            if not partly:
+                check_source(exported)
+            found = _decomposed(exported, but_for=refused_in(exported) if partly else ())
+            if asked:
+                bake_layout(found)
+            return found
     except TilewrightError:
         raise
     except (Exception, SystemExit) as error:
