@@ -8,6 +8,7 @@ from tilewright.arrays import as_array, tensor_of
 from tilewright.errors import UsageError, one_line
 from tilewright.frontend.arguments import check_tensor, check_values, is_plain
 from tilewright.frontend.aten import dtype_name
+from tilewright.frontend.baked_layouts import has_baked_layout, strides_of
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.mutation import check_writable, write_back
 
@@ -62,7 +63,7 @@ class Call:
 def _plain_leaves(captured: Captured, args: tuple[Any, ...]) -> list[Any] | None:
     """The arguments, if they are tensors beside each other that are like the captured ones."""
     expected = captured.plain_inputs
-    if expected is None or len(args) != len(expected):
+    if expected is None or len(args) != len(expected) or has_baked_layout(captured.exported):
         return None
     for value, (shape, dtype) in zip(args, expected, strict=True):
         if not is_plain(value) or value.shape != shape or value.dtype is not dtype:
@@ -89,6 +90,8 @@ def _matched_leaves(
         raise UsageError(f"the program was compiled for the arguments {was}, not {now}")
     for (path, like), value in zip(expected, given, strict=True):
         _check_leaf(pytree.keystr(path[1:]), like, value)
+        if has_baked_layout(captured.exported):
+            _check_layout(pytree.keystr(path[1:]), like, value)
     matched = zip(expected, given, strict=True)
     return [value for (_, like), value in matched if isinstance(like, torch.Tensor)]
 
@@ -150,6 +153,21 @@ def _check_leaf(place: str, like: Any, value: Any) -> None:
     wanted, found = _kind(like), _kind(value)
     if wanted != found:
         raise UsageError(f"argument {place} is {found}, but the program was compiled for {wanted}")
+
+
+def _check_layout(place: str, like: Any, value: Any) -> None:
+    """Raise `UsageError` if an input lies otherwise than the one that the program asked."""
+    import torch
+
+    if not isinstance(like, torch.Tensor):
+        return
+    wanted, found = strides_of(like), strides_of(value)
+    if wanted != found:
+        raise UsageError(
+            f"argument {place} has the strides {found}, but the program asks for them, and was "
+            f"compiled for {wanted}",
+            remedy="pass x.contiguous(), or compile it for both",
+        )
 
 
 _MOST_CHARACTERS = 80

@@ -42,6 +42,7 @@ from tilewright.frontend.arguments import check_arguments
 from tilewright.frontend.aten import build_op, op_of_call, type_of, types_of
 from tilewright.frontend.export import break_down, export
 from tilewright.frontend.fold import fold
+from tilewright.frontend.nesting import nested
 from tilewright.frontend.numbers import numbers_to_tensors
 from tilewright.frontend.open_sizes import warn_of_open_sizes
 from tilewright.frontend.outline import ModuleCall, outline
@@ -97,12 +98,10 @@ class Captured:
 
     def unflatten(self, tensors: Sequence[Any]) -> Any:
         """Of the function's results those that the user's function returns, nested as there."""
-        from torch.utils import _pytree as pytree
-
         results = iter(tensors[len(self.mutated) :])
-        returned = [output for output in self.outputs if output.mutates is None]
-        leaves = [next(results) if output.is_tensor else output.value for output in returned]
-        return pytree.tree_unflatten(leaves, self.out_spec)
+        returned = (output for output in self.outputs if output.mutates is None)
+        leaves = (next(results) if output.is_tensor else output.value for output in returned)
+        return nested(leaves, self.out_spec)
 
     @cached_property
     def plain_inputs(self) -> list[tuple[Any, Any]] | None:

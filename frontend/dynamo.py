@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tilewright.errors import UnsupportedError, UsageError
-from tilewright.frontend.dynamo_graph import numbers_among, path_of
+from tilewright.frontend.dynamo_graph import in_pytorch, numbers_among, path_of
 from tilewright.frontend.dynamo_program import program_of
 from tilewright.frontend.kernels import Compile
 from tilewright.frontend.recompiles import Compilations
@@ -39,7 +39,7 @@ def lazily(graph: Any, compile: Compile) -> Callable[..., Any]:
         "a graph runs in PyTorch: it records gradients, and kernels are made for inference only "
         "(call it under torch.no_grad(), or see that nothing requires a gradient)"
     )
-    return graph.forward
+    return in_pytorch(graph)
 
 
 def _records_gradients(graph: Any) -> bool:
@@ -79,16 +79,16 @@ class LazyGraph:
     def _program(self, values: Sequence[Any]) -> Callable[..., Any]:
         if len(self._programs) >= MOST_KINDS:
             tell(f"a graph is compiled for {MOST_KINDS} kinds of inputs; others run in PyTorch")
-            return self._graph.forward
+            return in_pytorch(self._graph)
         if reason := next((r for v in values if (r := _unfit(v))), ""):
             tell(f"a graph runs in PyTorch: {reason}")
-            return self._graph.forward
+            return in_pytorch(self._graph)
         try:
             with self._compilations.compiling(values):
                 return program_of(self._graph, values, self._compile)
         except (UnsupportedError, UsageError) as err:
             tell(f"a graph runs in PyTorch: {err}")
-            return self._graph.forward
+            return in_pytorch(self._graph)
 
 
 def _kind(value: Any) -> Any:

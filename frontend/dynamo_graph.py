@@ -13,7 +13,7 @@ takes apart again, become plain inputs.
 
 import copy
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,17 @@ class ReadyGraph:
     def call_of(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
         """Those of `inputs` that `module` takes."""
         return tuple(inputs[position] for position in self.arguments)
+
+
+def in_pytorch(graph: Any) -> Callable[..., Any]:
+    """
+    Return what runs a graph module in PyTorch.
+
+    A call of the module itself prints a traceback of each error before raising it, and so does the
+    first call of a `forward` whose code is yet to be written.
+    """
+    _ = graph.code  # writes it
+    return graph.forward
 
 
 def ready(graph: Any, inputs: Sequence[Any]) -> ReadyGraph:

@@ -12,8 +12,9 @@ from typing import Any
 
 from tilewright.errors import UnsupportedError
 from tilewright.frontend.capture import capture_exported
-from tilewright.frontend.dynamo_graph import ReadyGraph, ready
+from tilewright.frontend.dynamo_graph import ReadyGraph, in_pytorch, ready
 from tilewright.frontend.export import export
+from tilewright.frontend.fold import drop_assertions
 from tilewright.frontend.kernels import Compile, Kernels, Source, sources_of, take
 from tilewright.frontend.output_views import Value, View, separate_views
 from tilewright.frontend.partial import compile_parts
@@ -45,7 +46,7 @@ class Program:
 
         if self.written and share_memory(inputs, self.written):
             tell("a graph runs in PyTorch: elements of an input that it writes share memory")
-            return self.graph(*inputs)
+            return in_pytorch(self.graph)(*inputs)
         with torch.no_grad():
             results = self.compute(*inputs)
             for position, result in zip(self.written, results, strict=False):
@@ -77,13 +78,20 @@ def _whole(graph: Any, ready: ReadyGraph, inputs: Sequence[Any], compile: Compil
         exported = export(ready.module, ready.call_of(inputs), {})
         around = _around(graph, ready, exported)
         results = exported.graph.output_node().args[0]
-        captured = capture_exported(exported) if results else None
+        drop_assertions(exported.graph)
+        computes = results or _has_effects(exported.graph)
+        captured = capture_exported(exported) if computes else None
     except UnsupportedError as err:
         raise _NotWhole(str(err)) from err
     if captured is None:
         return Program(graph, _nothing, *around)
     sources = sources_of(captured.exported, ready.state, ready.arguments)
     return Program(graph, Kernels(captured, sources, compile), *around)
+
+
+def _has_effects(graph: Any) -> bool:
+    """True if a graph does something beside its results: it checks a condition, say."""
+    return any(node.op == "call_function" and node.is_impure() for node in graph.nodes)
 
 
 def _nothing(*inputs: Any) -> list[Any]:
@@ -106,9 +114,10 @@ def _in_part(
     parts = compile_parts(exported, state, compile, tell)
     what = "part of a graph" if parts.graph.find_nodes(op="call_module") else "a graph"
     tell(f"{what} runs in PyTorch: {reason}")
+    run = in_pytorch(parts)
 
     def compute(*inputs: Any) -> Sequence[Any]:
-        return parts(*(take(source, inputs) for source in sources.values()))
+        return run(*(take(source, inputs) for source in sources.values()))
 
     return Program(graph, compute, *around)
 

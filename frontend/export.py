@@ -15,14 +15,16 @@ from typing import Any
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.arguments import is_transformed
 from tilewright.frontend.aten import decompositions
+from tilewright.frontend.baked_layouts import bake_layout, noticing_layouts
 from tilewright.frontend.call_by_call import call_by_call
 from tilewright.frontend.calling import check_kind, misfit
 from tilewright.frontend.code_when_called import code_when_called
 from tilewright.frontend.composite_ops import handled_quickly
+from tilewright.frontend.dropped_gradients import gradients_dropped
 from tilewright.frontend.export_errors import error_of_export, gradient, untraced
 from tilewright.frontend.kept_arguments import arguments_kept
 from tilewright.frontend.kept_forms import forms_kept
-from tilewright.frontend.kept_views import views_kept
+from tilewright.frontend.kept_views import keep_views
 from tilewright.frontend.quick_export import exported_quickly
 from tilewright.frontend.refusals import check_source, check_states, refused_in
 from tilewright.frontend.repeated_calls import repeated_calls
@@ -59,17 +61,21 @@ def export(
                 stack.enter_context(context)
             stack.enter_context(code_when_called())
             stack.enter_context(exported_quickly())
-            kept = (subscripts_as_tensors, forms_kept, views_kept, arguments_kept)
-            for wrapped in (*kept, repeated_calls):
+            kept = (subscripts_as_tensors, forms_kept, arguments_kept)
+            for wrapped in (gradients_dropped, *kept, repeated_calls):
                 stack.enter_context(wrapped(module))
+            asked = stack.enter_context(noticing_layouts(module))
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)
             check_states(exported)
+            keep_views(exported)
             check_view_writes(exported)
-            if partly:
-                return _decomposed(exported, but_for=refused_in(exported))
-            check_source(exported)
-            return _decomposed(exported)
+            if not partly:
+                check_source(exported)
+            found = _decomposed(exported, but_for=refused_in(exported) if partly else ())
+            if asked:
+                bake_layout(found)
+            return found
     except TilewrightError:
         raise
     except (Exception, SystemExit) as error:
@@ -101,6 +107,7 @@ def break_down(exported: Any) -> Any:
     if exported.range_constraints:  # of sizes that were left open: the inputs settle them
         args, kwargs = exported.example_inputs
         return export(exported.module(), args, kwargs)
+    keep_views(exported)
     check_view_writes(exported)
     check_source(exported)
     try:

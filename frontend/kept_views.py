@@ -1,80 +1,108 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Operators whose result is their input, or a view of it, although their schema does not say so:
-dropout in eval mode, and an einsum that only permutes dimensions or takes diagonals.
+dropout in eval mode, an einsum that only permutes dimensions or takes diagonals, and the unsafe
+variants of chunk and split.
 
-Export takes such a result for a new tensor. What is written in place to it afterwards would not be
-seen in the input, nor the other way around.
+    %y = aten.einsum("iij->ji", [%x])      becomes      %d = aten.diagonal(%x, 0, 0, 1)
+                                                        %y = aten.permute(%d, [0, 1])
+
+PyTorch takes such a result for a new tensor where it makes a program functional. What is written
+in place to it afterwards would not be seen in the input, nor the other way around.
 """
 
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tilewright.frontend.wrapped_forward import forward_within
+Call = tuple[Any, tuple[Any, ...]]
+"""An operator, and its arguments after the first."""
 
 
-def views_kept(module: Any) -> AbstractContextManager[None]:
-    """Within, those operators of `module` are traced as what they do: nothing, or views."""
-    return forward_within(module, _mode)
+def keep_views(exported: Any) -> None:
+    """Write those calls of an exported program as what they do: nothing, or views."""
+    graph, signature = exported.graph, exported.graph_signature
+    safe = _safe_variants()
+    for node in [*graph.nodes]:
+        node.target = safe.get(node.target, node.target)
+        if node.op != "call_function" or (calls := _calls_of(node)) is None:
+            continue
+        view = _input_of(node)
+        with graph.inserting_before(node):
+            for target, args in calls:
+                view = _added(graph, target, (view, *args), node)
+        node.replace_all_uses_with(view)
+        signature.replace_all_uses(node.name, view.name)
+        graph.erase_node(node)
+    exported.graph_module.recompile()
 
 
-def _mode() -> Any:
+def _safe_variants() -> Mapping[Any, Any]:
+    """The operators whose schemas say that they give views, by those that do not say it."""
     import torch
-    import torch.nn.functional as F
-    from torch.overrides import TorchFunctionMode
 
-    trains = {
-        F.dropout: "training",
-        F.dropout1d: "training",
-        F.dropout2d: "training",
-        F.dropout3d: "training",
-        F.alpha_dropout: "training",
-        F.feature_alpha_dropout: "training",
-        torch.dropout: "train",
-        torch.feature_dropout: "train",
-        torch.alpha_dropout: "train",
-        torch.feature_alpha_dropout: "train",
+    aten = torch.ops.aten
+    return {
+        aten.unsafe_chunk.default: aten.chunk.default,
+        aten.unsafe_split.Tensor: aten.split.Tensor,
+        aten.unsafe_split_with_sizes.default: aten.split_with_sizes.default,
     }
 
-    class Views(TorchFunctionMode):
-        def __torch_function__(
-            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            kwargs = kwargs or {}
-            if func in trains and _is_off(args, kwargs, trains[func]):
-                return args[0] if args else kwargs["input"]
-            if func is torch.einsum and not kwargs and (view := _view_of_one(args)) is not None:
-                return view
-            return func(*args, **kwargs)
 
-    return Views()
+def _calls_of(node: Any) -> list[Call] | None:
+    """The views that a node is; none if it is its input; None for any other node."""
+    import torch
 
-
-def _is_off(args: Any, kwargs: Any, name: str) -> bool:
-    """True if the arguments (input, p, training) of a dropout turn training off."""
-    return (args[2] if len(args) > 2 else kwargs.get(name)) is False
-
-
-def _view_of_one(args: Any) -> Any:
-    """The view that an einsum of one tensor gives; None if it gives something new, or fails."""
-    operands = [*args[1]] if isinstance(args[1], list | tuple) else [*args[1:]]
-    if not isinstance(args[0], str) or len(operands) != 1:
+    aten = torch.ops.aten
+    dropouts = (aten.dropout, aten.feature_dropout, aten.alpha_dropout, aten.feature_alpha_dropout)
+    if node.target in [dropout.default for dropout in dropouts]:
+        _, share, trains = node.args
+        return None if trains and share else []
+    if node.target is not aten.einsum.default or len(node.args[1]) != 1:
         return None
-    (tensor,) = operands
-    left, arrow, right = args[0].replace(" ", "").partition("->")
-    rest = range(tensor.dim() - len(left.replace("...", "")))
+    return _views_of_einsum(node.args[0], _input_of(node).meta["val"].dim())
+
+
+def _input_of(node: Any) -> Any:
+    return node.all_input_nodes[0]
+
+
+def _added(graph: Any, target: Any, args: tuple[Any, ...], like: Any) -> Any:
+    """A new node, with what is known of an old one and its own value."""
+    node = graph.call_function(target, args)
+    first, *rest = args
+    node.meta = {**like.meta, "val": target(first.meta["val"], *rest)}
+    return node
+
+
+def _views_of_einsum(equation: str, rank: int) -> list[Call] | None:
+    """The views that an einsum of one tensor is; None if it gives something new, or fails."""
+    import torch
+
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    rest = range(rank - len(left.replace("...", "")))
     if not arrow:
         right = "..." * ("..." in left) + "".join(sorted(c for c in {*left} if left.count(c) == 1))
     labels, wanted = _labels(left, rest), _labels(right, rest)
-    if len(labels) != tensor.dim() or sorted({*map(str, labels)}) != sorted(map(str, wanted)):
+    if len(labels) != rank or sorted({*map(str, labels)}) != sorted(map(str, wanted)):
         return None
-    for label in wanted:
-        while labels.count(label) > 1:
-            first = labels.index(label)
-            second = labels.index(label, first + 1)
-            tensor = tensor.diagonal(dim1=first, dim2=second)
-            labels = [*labels[:first], *labels[first + 1 : second], *labels[second + 1 :], label]
-    return tensor.permute([labels.index(label) for label in wanted])
+    calls: list[Call] = []
+    while (pair := _first_pair(labels)) is not None:
+        first, second = pair
+        calls.append((torch.ops.aten.diagonal.default, (0, first, second)))
+        label = labels.pop(second)
+        labels.remove(label)
+        labels.append(label)
+    order = [labels.index(label) for label in wanted]
+    return [*calls, (torch.ops.aten.permute.default, (order,))]
+
+
+def _first_pair(labels: Sequence[str | int]) -> tuple[int, int] | None:
+    """The first two places of a label that stands in several."""
+    repeated = [label for label in labels if labels.count(label) > 1]
+    if not repeated:
+        return None
+    first = labels.index(repeated[0])
+    return first, labels.index(repeated[0], first + 1)
 
 
 def _labels(subscripts: str, rest: range) -> list[str | int]:

@@ -69,7 +69,10 @@ MAX_WORK = 5 << 28
 
 @dataclass(frozen=True)
 class Comparison:
-    """One output and how far it is off; errors are None where infinities or NaN do not match."""
+    """
+    One output and how far it is off. Errors are NaN where infinities or NaN do not match, and None
+    where nothing is compared.
+    """
 
     shape: tuple[int, ...]
     dtype: str
@@ -77,7 +80,7 @@ class Comparison:
     rounded_error: float | None
     """The error of whom we trust."""
     against_error: float | None
-    """The distance to the other program, if there is one; None if special values differ from it."""
+    """The distance to the other program, if there is one."""
     limit: float | None
     """The largest error that is right; None where there is nothing to compare with."""
     mismatch: str
@@ -187,7 +190,7 @@ def _compare_one(output: Array, exact: Array, rounded: Array, move: Array) -> Co
     return Comparison(
         output.shape,
         str(output.dtype),
-        None if mismatch else largest(_errors(output, exact, rounded, jumped)),
+        np.nan if mismatch else largest(_errors(output, exact, rounded, jumped)),
         largest(finite(rounded_errors)),
         None,
         limit,
@@ -221,7 +224,7 @@ def _one_against(comparison: Comparison, output: Array, exact: Array, rounded: A
         return replace(comparison, against_error=largest(errors))
     element, value, wanted = _first(np.isinf(errors), output, exact)
     mismatch = f"element {element} is {value:g}, but {wanted:g} in --against"
-    return replace(comparison, mismatch=mismatch)
+    return replace(comparison, against_error=np.nan, mismatch=mismatch)
 
 
 def _errors(output: Array, exact: Array, rounded: Array, jumped: Array) -> Array:

@@ -35,11 +35,14 @@ def level_of(module: ModuleOp) -> Level | None:
     """
     The level that `module` is at: the highest that any of its ops belongs to.
 
-    A function without such ops is Tensor IR if it takes tensors. If it takes buffers it is a plan
-    with nothing to launch, which is at no level and needs no lowering: None.
+    A function without such ops is Tensor IR if it takes tensors. If it takes buffers it is Loop IR
+    as long as it calls others; else it is a plan with nothing to launch, which is at no level and
+    needs no lowering: None.
     """
-    found = {level for op in module.walk() if (level := _level_of_op(op)) is not None}
-    return min(found, key=LEVELS.index, default=None)
+    ops = [*module.walk()]
+    found = {level for op in ops if (level := _level_of_op(op)) is not None}
+    has_calls = any(isinstance(op, func.CallOp) for op in ops)
+    return min(found, key=LEVELS.index, default=Level.LOOP if has_calls else None)
 
 
 def _level_of_op(op: Operation) -> Level | None:

@@ -20,6 +20,7 @@ from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer
 
 from tilewright.errors import TilewrightError, UsageError, did_you_mean
+from tilewright.passes.levels import LEVELS
 from tilewright.passes.lowering import context
 from tilewright.passes.verification import InvalidOpError, verify_module
 from tilewright.text_file import read_text_file
@@ -37,6 +38,9 @@ _PROVOKED = (VerifyException, ValueError, TilewrightError, NotImplementedError)
 
 _LANGUAGES = {".cu": "CUDA", ".cuh": "CUDA", ".ptx": "PTX", ".py": "Python"}
 """What is mistaken for IR, by the ends of the files' names."""
+
+_CUDA = re.compile(r'^(extern "C" |__(global|device|constant)__ |#include )', re.MULTILINE)
+"""Beginning of a line of CUDA text, which no IR has."""
 
 _UNKNOWN_OP = re.compile(r"Operation (\S+) is not registered")
 _CHOICE = re.compile(r"`([^`]+)`")
@@ -73,6 +77,8 @@ class SourceParser(BoundedParser):
                 self.raise_error("the input is empty")
             return super().parse_module(allow_implicit_module)
         except ParseError as err:
+            if _CUDA.search(self.lexer.input.content) is not None:
+                raise _no_ir(self.lexer.input.name, "CUDA") from err
             undefined = next(iter(self.forward_ssa_references), "")
             if err.msg.startswith("values used but not defined"):
                 message = f"%{undefined} is used but never defined"
@@ -123,6 +129,13 @@ class SourceParser(BoundedParser):
         return PlacedParseError(replace(span, line_offset=self.line_offset), message)
 
 
+def _no_ir(name: str, language: str) -> UsageError:
+    levels = ", ".join(LEVELS[:-2])
+    return UsageError(
+        f"'{name}' is {language}: a FILE is IR, as --ir {levels} or {LEVELS[-2]} prints it"
+    )
+
+
 def read_bytes(path: str) -> BytesIO:
     """The contents of a text file, or of stdin for `-`; `UsageError` if it is none."""
     data = read_text_file(path).removeprefix(BOM_UTF8)  # some editors begin files with it
@@ -154,7 +167,7 @@ def read_module(path: str) -> ModuleOp:
     """The module in a file, or in stdin for `-`; errors point into the text."""
     name = "<stdin>" if path == "-" else path
     if (language := _LANGUAGES.get(Path(path).suffix)) is not None:
-        raise UsageError(f"'{path}' is {language}: a FILE is IR, as --ir prints it")
+        raise _no_ir(path, language)
     parser = SourceParser(context(), read_bytes(path).read().decode("utf-8"), name)
     module = parser.parse_module()
     try:

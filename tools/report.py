@@ -4,6 +4,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 from rich.console import Console
@@ -191,11 +192,16 @@ def _output(comparison: Comparison, rounded_by: str) -> dict[str, Any]:
         "shape": list(comparison.shape),
         "dtype": comparison.dtype,
         "ok": not comparison.reason,
-        "max_abs_err": comparison.error,
+        "max_abs_err": _json_error(comparison.error),
         f"{_key(rounded_by)}_max_abs_err": comparison.rounded_error,
-        "against_max_abs_err": comparison.against_error,
+        "against_max_abs_err": _json_error(comparison.against_error),
         "allowed_abs_err": comparison.limit,
     }
+
+
+def _json_error(error: float | None) -> float | None:
+    """Return an error for JSON, which has no NaN."""
+    return None if error is None or isnan(error) else error
 
 
 def _key(rounded_by: str) -> str:

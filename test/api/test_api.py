@@ -63,6 +63,19 @@ def test_arrays_give_arrays(program: tilewright.CompiledProgram):
     np.testing.assert_allclose(result["y"], x * 0.5 + shift, rtol=1e-6)
 
 
+@needs_nvrtc
+def test_sizes_among_the_results_are_sizes():
+    """PyTorch's own trees make tuples of them."""
+
+    def sizes(x: torch.Tensor) -> dict[str, Any]:
+        return {"y": x + 1, "sizes": [x.size(), x[0].shape, (x.size(1),)]}
+
+    x = example(4, 6)
+    found = tilewright.compile(sizes, x)(x)["sizes"]
+    assert found == [(4, 6), (6,), (6,)]
+    assert [*map(type, found)] == [torch.Size, torch.Size, tuple]
+
+
 X, SHIFT = example(4, 6), {"shift": example(6)}
 
 MISCALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {

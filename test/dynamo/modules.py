@@ -225,6 +225,14 @@ def write_row_at(x: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
     return row, at.add_(1)
 
 
+def unnamed_views(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    """Views and inputs as they are, of operators whose schemas do not say it."""
+    torch.einsum("ii->i", x).zero_()
+    nn.functional.dropout(x, 0.0).add_(1)
+    same = nn.functional.dropout(y, 0.5, training=False)
+    return same, torch.einsum("ij->ji", x), torch.einsum("ii->i", y), x * 2
+
+
 def strided(x: Tensor) -> tuple[Tensor, Tensor]:
     """Results that lie as the input does."""
     return torch.relu(x), x + 1
@@ -278,6 +286,7 @@ CASES: dict[str, Case] = {
     "complex": Case(lambda: complex_inside, [(rand(3, 4),)], told="complex"),
     "views": Case(lambda: views, [(rand(3, 3), rand(3, 3)), (rand(4, 3), rand(4, 3))]),
     "only views": Case(lambda: only_views, [(rand(2, 3),)], kernels=False),
+    "unnamed views": Case(lambda: unnamed_views, [(rand(3, 3), rand(3, 3))] * 2),
     "write": Case(lambda: write, [(rand(2, 3), rand(2, 3)), (rand(4, 3), rand(4, 3))]),
     "write a copy": Case(lambda: write_copy, [(rand(2, 2), rand(2, 2))]),
     "write a part": Case(lambda: write_part, [(rand(3, 2), rand(3, 2))]),

@@ -37,3 +37,16 @@ def test_parameters_and_inputs_keep_their_names(function: Any, names: list[str])
     assert [i.name for i in captured.inputs if i.kind != "constant"] == names
     (got,) = interpret(captured.module, *(i.tensor.detach().numpy() for i in captured.inputs))
     torch.testing.assert_close(torch.as_tensor(got), function(x).detach())
+
+
+def test_lists_and_dicts_of_a_traced_graph_are_plain():
+    """Those that `torch.fx` keeps cannot be changed."""
+
+    class Nested(nn.Module):
+        def forward(self, x: torch.Tensor) -> dict[str, Any]:
+            return {"sums": [x + 1, x + 2]}
+
+    captured = capture(torch.fx.symbolic_trace(Nested()), (torch.ones(2),))
+    nested = captured.unflatten(["one", "two"])
+    assert nested == {"sums": ["one", "two"]}
+    assert [type(nested), type(nested["sums"])] == [dict, list]

@@ -25,12 +25,28 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
     "einsum, diagonal": lambda x: torch.einsum("ii->i", x),
     "einsum, without an arrow": lambda x: torch.einsum("ba", x),
     "einsum, of dots": lambda x: torch.einsum("i...i->...i", x[:, None]),
+    "unsafe chunk": lambda x: x.unsafe_chunk(3)[1],
+    "unsafe split": lambda x: x.unsafe_split(2)[0],
+    "unsafe split with sizes": lambda x: x.unsafe_split_with_sizes([1, 2])[1],
     "einsum, no view": lambda x: torch.einsum("ij->i", x),
 }
 
 
-@pytest.mark.parametrize("name", VIEWS)
-def test_what_is_written_to_a_view_is_seen(name: str) -> None:
+class Called(torch.nn.Module):
+    """A function as a module, which PyTorch exports."""
+
+    def __init__(self, function: Callable[[Any], Any]):
+        super().__init__()
+        self.forward = function
+
+
+EXPORTED = ("F.dropout", "einsum, diagonal", "unsafe split")
+
+
+@pytest.mark.parametrize(
+    ("name", "exports"), [*((name, False) for name in VIEWS), *((name, True) for name in EXPORTED)]
+)
+def test_what_is_written_to_a_view_is_seen(name: str, exports: bool) -> None:
     view = VIEWS[name]
 
     def program(x: Any) -> Any:
@@ -41,6 +57,7 @@ def test_what_is_written_to_a_view_is_seen(name: str) -> None:
         return x * 2, second + 1
 
     x, expected_x = torch.arange(9.0).reshape(3, 3), torch.arange(9.0).reshape(3, 3)
-    found = api.interpret(api.capture(program, x), x)
+    given = torch.export.export(Called(program), (x,)) if exports else program
+    found = api.interpret(api.capture(given, x), x)
     for one, other in zip([*found, x], [*program(expected_x), expected_x], strict=True):
         torch.testing.assert_close(torch.as_tensor(one), other)

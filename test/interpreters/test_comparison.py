@@ -196,7 +196,8 @@ def test_special_values_must_stand_where_they_should(value: float):
     inputs, special = [one([1, value, 3])], one([2, value, 6])
     assert judged(double, inputs, special).reason == ""
     comparison = judged(double, inputs, one([2, 4, 6]))
-    assert comparison.error is None
+    assert comparison.error is not None
+    assert np.isnan(comparison.error)
     assert comparison.reason == f"element [1] is 4, should be {value:g}"
     assert (
         judged(double, [one([1, 2, 3])], special).reason == f"element [1] is {value:g}, should be 4"
@@ -220,7 +221,8 @@ def test_special_values_of_another_program_must_match(ours: Function, other: Fun
     """NaN in one program and numbers in the other are wrong, whichever of the two is NaN."""
     inputs = [one([1, 2, 3])]
     comparison = judged(ours, inputs, ours(inputs)[0], against=other)
-    assert comparison.against_error is None
+    assert comparison.against_error is not None
+    assert np.isnan(comparison.against_error)
     assert comparison.reason.startswith("element [0] is ")
     assert comparison.reason.endswith(" in --against")
     assert judged(ours, inputs, ours(inputs)[0], against=ours).reason == ""

@@ -280,6 +280,8 @@ def test_nan_of_one_program_is_not_the_other_programs_number(tilewright: Tilewri
         result = tilewright("run", first, "--against", second, "--json", "report.json")
         assert result.code == 1
         assert "output 0 is wrong: element [0, 0] is " in result.err
+        header, row = (line.split() for line in result.out.splitlines()[2:4])
+        assert (header[5:8], row[4]) == (["to", "--against", "interpreter"], "nan")
         (output,) = json.loads(Path("report.json").read_text())["outputs"]
         assert (output["ok"], output["against_max_abs_err"]) == (False, None)
     assert tilewright("run", other, "--against", other).code == 0
@@ -442,7 +444,8 @@ MISTAKES = {
         2,
         "<-c>:1: error: aten.softmax.int: dim 2 is out of range for rank 2: use -2 to 1",
     ),
-    "CUDA": (["x.cu"], 2, "error: 'x.cu' is CUDA: a FILE is IR, as --ir prints it"),
+    "CUDA": (["x.cu"], 2, "error: 'x.cu' is CUDA: a FILE is IR, as --ir torch, tensor, loop, "),
+    "CUDA text": (["cuda.mlir"], 2, "error: 'cuda.mlir' is CUDA: a FILE is IR, as --ir torch, "),
     "no such file": (["nowhere.mlir"], 2, "error: cannot read 'nowhere.mlir': No such file"),
     "unparsable": (["unparsable.mlir"], 2, "unparsable.mlir:1:11: error: expect symbol name"),
     "ill-typed": (["ill_typed.mlir"], 2, "ill_typed.mlir:2:3: error: 'arith.addf': "),
@@ -460,6 +463,7 @@ def test_a_mistake_is_one_clear_line(mistake: str, command: str, tilewright: Til
     write("unparsable.mlir", "func.func main\n")
     write("model.py", MODEL)
     write("x.cu", "")
+    write("cuda.mlir", "// grid 1, block 256\n__device__ float f() {}\n")
     write("ill_typed.mlir", 'func.func @main(%x: f32) {\n  %0 = "arith.addf"(%x) : (f32) -> f32\n}')
     arguments, code, message = MISTAKES[mistake]
     result = tilewright(command, *arguments)

@@ -83,3 +83,30 @@ def test_a_function_that_cannot_be_run(
         for check in ("none", "each"):
             opt_tool([str(path), "-p", passes, "--check", check])
             assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_function_that_only_calls_itself_is_refused_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    kind = "tensor<4xf32>"
+    call = f"  %y = func.call @main(%x) : ({kind}) -> {kind}\n"
+    text = f"func.func @main(%x: {kind}) -> {kind} {{\n{call}  func.return %y : {kind}\n}}"
+    (path := tmp_path / "f.mlir").write_text(text)
+    says = "error: pass 'inline-calls': @main calls itself, and would never return\n"
+    for command in (["run"], ["compile"], ["compile", "--report"], ["compile", "--plan", "-"]):
+        assert main([*command, str(path)]) == 1
+        assert capsys.readouterr() == ("", f"{path}:2:3: {says}")
+
+
+def test_calls_of_functions_without_kernels_are_planned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    kind = "tensor<4xf32>"
+    call = f"%y = func.call @same(%x) : ({kind}) -> {kind} func.return %y : {kind}"
+    same = f"func.func private @same(%x: {kind}) -> {kind} {{ func.return %x : {kind} }}"
+    text = f"func.func @main(%x: {kind}) -> {kind} {{ {call} }}\n{same}"
+    (path := tmp_path / "f.mlir").write_text(text)
+    assert main(["compile", "--ir", "kernel", str(path)]) == 0
+    assert "@same" not in capsys.readouterr().out
+    assert main(["compile", "--plan", "-", str(path)]) == 0
+    assert capsys.readouterr().err == ""

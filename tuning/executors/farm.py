@@ -14,11 +14,13 @@ rights of its user. `tls://host:8786` has Dask ask for certificates, which its c
 Reference: Dask.distributed, "Futures", `Client.get_executor`; "TLS/SSL", `distributed.comm.tls`.
 """
 
-from collections.abc import Callable, Mapping
+from asyncio import new_event_loop, run_coroutine_threadsafe
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Executor, Future
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
-from typing import Any, ParamSpec, TypeVar
+from threading import Thread
+from typing import Any, ParamSpec, TypeVar, cast
 
 from tilewright.codegen.gpu import Gpu, present_gpu
 from tilewright.errors import TilewrightError, UsageError
@@ -38,12 +40,21 @@ class Farm(AbstractContextManager["Farm"]):
     def __init__(self, url: str):
         try:
             from distributed import Client, Security
+            from distributed.comm import core
         except ModuleNotFoundError as err:
             remedy = "pip install 'tilewright[farm]'"
             raise TilewrightError(f"--scheduler needs {err.name}", remedy=remedy) from None
         try:
-            _check_certificates(url, Security())  # a client that fails says so again at the end
-            self._client: Any = Client(url, timeout=_CONNECT_S, set_as_default=False)
+            keys, comm = cast(Any, Security()), cast(Any, core)
+            _check_certificates(url, keys)
+            with ExitStack() as stack:
+                loop = stack.enter_context(event_loop())
+                # a client that cannot connect would say so again at the end
+                first = comm.connect(url, _CONNECT_S, **keys.get_connection_args("client"))
+                run_coroutine_threadsafe(first, loop.asyncio_loop).result().abort()
+                self._client: Any = Client(url, loop=loop, timeout=_CONNECT_S, set_as_default=False)
+                stack.callback(self._client.close)
+                self._opened = stack.pop_all()
         except (OSError, ValueError, TypeError, RuntimeError) as err:
             raise UsageError(
                 f"there is no scheduler at '{url}': {err}",
@@ -51,7 +62,7 @@ class Farm(AbstractContextManager["Farm"]):
             ) from None
 
     def __exit__(self, *_: object) -> None:
-        self._client.close()
+        self._opened.close()
 
     def gpus(self) -> dict[str, Gpu]:
         """The GPU of each worker that has one, by the workers' addresses."""
@@ -62,6 +73,29 @@ class Farm(AbstractContextManager["Farm"]):
         """Calls on some of the workers, each in a process of its own, as `IsolatedExecutor`."""
         inner = self._client.get_executor(pure=False, retries=0, workers=workers)
         return FarmExecutor(inner, limit_s)
+
+
+@contextmanager
+def event_loop() -> Generator[Any]:
+    """
+    Run an event loop in a thread, for a client or a cluster.
+
+    Dask's own fails in an assertion where the thread takes 10 s to start, on a busy machine.
+    """
+    from tornado.ioloop import IOLoop
+
+    async def current() -> IOLoop:
+        return IOLoop.current()
+
+    loop = new_event_loop()
+    thread = Thread(target=loop.run_forever, name="farm", daemon=True)
+    thread.start()
+    try:
+        yield run_coroutine_threadsafe(current(), loop).result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 def _check_certificates(url: str, security: Any) -> None:

@@ -15,7 +15,7 @@ import pytest
 from tilewright.codegen.benchmark.isolated import WorkerLost
 from tilewright.codegen.gpu import Gpu
 from tilewright.errors import TilewrightError, UsageError
-from tilewright.tuning.executors.farm import Farm
+from tilewright.tuning.executors.farm import Farm, event_loop
 
 distributed: Any = pytest.importorskip("distributed")
 
@@ -32,14 +32,19 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def cluster(protocol: str) -> Generator[str]:
     """Start a scheduler with one worker."""
-    with distributed.LocalCluster(
-        n_workers=1,
-        threads_per_worker=1,
-        processes=False,
-        dashboard_address=None,
-        host="127.0.0.1",
-        protocol=protocol,
-    ) as started:
+    with (
+        event_loop() as loop,
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=None,
+            scheduler_kwargs={"dashboard": False, "dashboard_address": ":0"},
+            host="127.0.0.1",
+            protocol=protocol,
+            loop=loop,
+        ) as started,
+    ):
         yield started.scheduler_address
 
 
@@ -68,6 +73,16 @@ CALLS: list[tuple[Any, ...]] = [(os.getpid,), (int, "four"), (os._exit, 3), (int
 
 @pytest.mark.usefixtures("gpu")
 def test_gpus_are_those_of_the_workers(url: str) -> None:
+    with Farm(url) as farm:
+        assert [*farm.gpus().values()] == [GPU]
+
+
+@pytest.mark.usefixtures("gpu")
+def test_a_thread_that_starts_late_is_waited_for(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(**_: object) -> None:
+        """Start no thread, as a busy machine does for the seconds that Dask waits."""
+
+    monkeypatch.setattr("distributed.utils._CollectErrorThread", never)
     with Farm(url) as farm:
         assert [*farm.gpus().values()] == [GPU]
 
@@ -107,7 +122,6 @@ def certificate(folder: Path, name: str, authority: str | None = None) -> dict[s
 
 @pytest.mark.skipif(OPENSSL is None, reason="there is no openssl")
 @pytest.mark.usefixtures("gpu")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_certificates_are_asked_for(tmp_path: Path) -> None:
     authority = certificate(tmp_path, "authority")["cert"]
     farm, other = certificate(tmp_path, "farm", "authority"), certificate(tmp_path, "other")

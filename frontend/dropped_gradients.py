@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Results without gradients, of a program that turns their recording on: `with torch.enable_grad()`.
+
+PyTorch traces the backward of what requires a gradient, which fails where the caller has turned
+gradients off, as export does here: kernels are made for inference.
+"""
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+from tilewright.frontend.nesting import nested
+from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
+
+
+def gradients_dropped(module: Any) -> AbstractContextManager[None]:
+    """Within, tracing `module` gives results that require no gradient."""
+    from torch.utils import _pytree as pytree
+
+    def wrap(original: Forward) -> Forward:
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            results = original(*args, **kwargs)
+            leaves, structure = pytree.tree_flatten(results)
+            if not any(map(_is_recorded, leaves)):
+                return results
+            without = (leaf.detach() if _is_recorded(leaf) else leaf for leaf in leaves)
+            return nested(without, structure)
+
+        return forward
+
+    return wrapped_forward(module, wrap)
+
+
+def _is_recorded(value: Any) -> bool:
+    import torch
+
+    return isinstance(value, torch.Tensor) and value.grad_fn is not None
