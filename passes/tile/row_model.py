@@ -106,6 +106,11 @@ class RowSharing(NamedTuple):
         """Blocks of the grid."""
         return -(-problem.rows // self.block_rows) * self.split
 
+    @property
+    def cluster(self) -> int:
+        """Blocks of a cluster."""
+        return self.split if self.join is Join.CLUSTER else 1
+
     def resident(self, problem: RowProblem, target: Target) -> int:
         """Blocks that an SM has room for."""
         kept = self.elements if self.in_registers(problem) else self.ahead * self.vector
@@ -113,9 +118,9 @@ class RowSharing(NamedTuple):
 
     def seconds(self, problem: RowProblem, target: Target) -> float:
         """How long it takes, by the model above."""
-        blocks = self.blocks(problem)
-        most = -(-blocks // target.sms)
-        resident = min(most, self.resident(problem, target))
+        room = self.resident(problem, target)
+        most = target.turns(self.blocks(problem), room, self.cluster)
+        resident = min(most, room)
         clocks = max(
             most * self._l2_bytes(problem, target) / L2_BYTES,
             most * self.block_threads * self._instructions(problem) / ISSUED,
@@ -132,8 +137,8 @@ class RowSharing(NamedTuple):
         return part * problem.read <= target.shared_per_block // 2
 
     def _device_bytes(self, problem: RowProblem, target: Target) -> float:
-        resident = target.sms * self.resident(problem, target)
-        at_once = min(self.blocks(problem), resident) / self.split * self.block_rows
+        room = target.room(self.resident(problem, target), self.cluster)
+        at_once = min(self.blocks(problem), room) / self.split * self.block_rows
         is_held = problem.length * problem.read * at_once <= target.l2_size / 2
         reads_once = is_held or self._reads_once(problem, target)
         read = problem.read if reads_once else problem.reread

@@ -52,12 +52,14 @@ def evidence(parse: Parse, heads: int, size: int) -> KernelEvidence:
 
 
 @needs_nvrtc
-@pytest.mark.parametrize(("heads", "size"), [(32, 64), (28, 128)])
-def test_short_loops_multiply_most_of_the_time(parse: Parse, heads: int, size: int) -> None:
-    # In a few chunks, what a chunk takes beside its products tells: addresses and waiting. The
-    # least share is 512 of 605 instructions, and of 606 where NVRTC reads a part of a vector again,
-    # which depends on the addresses at which it is given memory.
+@pytest.mark.parametrize(("heads", "size", "most"), [(32, 64, 1263), (28, 128, 1214)])
+def test_short_loops_multiply_most_of_the_time(
+    parse: Parse, heads: int, size: int, most: int
+) -> None:
+    # In a few chunks, what a chunk takes beside its products tells: addresses and waiting. Of at
+    # most so many instructions 1024 multiply, and of one less unless NVRTC reads a part of a vector
+    # again, which depends on the addresses at which it is given memory.
     kernel = evidence(parse, heads, size)
     assert kernel.resources.spill_store_bytes == 0
     assert kernel.loop is not None
-    assert kernel.loop.mix.share(Category.FFMA) >= 512 / 606
+    assert kernel.loop.mix.share(Category.FFMA) >= 1024 / most

@@ -78,7 +78,9 @@ def test_a_matmul_tells_what_else_was_weighed(capsys: pytest.CaptureFixture[str]
     (lines,) = paragraphs(explained(capsys, "-c", MATMUL, "--target", "sm_90a"))
     assert lines[0] == "matmul"
     assert lines[2] == "  problem   m 70, n 50, k 333"
-    model = r"tile \d+x\d+, \d+x\d+ a thread; bk \d+, split \d+( by \w+)?, \d slots: (\S+) us by the .*"
+    model = (
+        r"tile \d+x\d+, \d+x\d+ a thread; bk \d+, split \d+( by \w+)?, \d slots: (\S+) us by the .*"
+    )
     weighed = [re.fullmatch(rf"  (decided  |instead  |         ) {model}", ln) for ln in lines[3:8]]
     assert all(weighed)
     seconds = [float(match[3]) for match in weighed if match is not None]
