@@ -8,21 +8,46 @@ from tilewright.errors import UnsupportedError
 from tilewright.frontend.overlap import overlaps_itself
 
 
+_HIDDEN_VIEWS = ("dropout", "einsum")
+"""
+In the names of functions whose result may be a view, which Dynamo takes for a new tensor
+(`kept_views.py`).
+"""
+
+
 def is_output(graph: Any, output: int, position: int) -> bool:
-    """Whether an output of a graph lies in the memory of an input, as Dynamo saw it run."""
-    import torch
-    from torch.multiprocessing.reductions import StorageWeakRef
+    """
+    Whether an output of a graph lies in the memory of an input, as Dynamo saw it run. It is known
+    to be a view of what the input becomes.
+    """
     from torch.utils import _pytree as pytree
 
     leaf = pytree.tree_leaves(graph.graph.output_node().args[0])[output]
     input = graph.graph.find_nodes(op="placeholder")[position]
-    one, other = (node.meta.get("example_value") for node in (leaf, input))
-    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
-        raise UnsupportedError(
-            f"whether {leaf.name} is a view of the input {input.name} is unknown"
-        )
+    node, place = leaf, _storage(input)
+    while node is not None and place is not None and (found := _storage(node)) is not None:
+        if found == place:
+            return True
+        node = next((n for n in node.all_input_nodes if _is_base(n, node)), None)
+    if node is None:
+        return False
+    raise UnsupportedError(f"whether {leaf.name} is a view of the input {input.name} is unknown")
+
+
+def _storage(node: Any) -> Any:
+    """Where the value of a node lies; None where it is no tensor that Dynamo knows."""
+    import torch
+    from torch.multiprocessing.reductions import StorageWeakRef
+
+    value = node.meta.get("example_value")
     reference: Any = StorageWeakRef
-    return reference(one.untyped_storage()) == reference(other.untyped_storage())
+    return reference(value.untyped_storage()) if isinstance(value, torch.Tensor) else None
+
+
+def _is_base(node: Any, view: Any) -> bool:
+    """Whether another node may be a view of one."""
+    name = str(getattr(view.target, "__name__", view.target))
+    return any(hidden in name for hidden in _HIDDEN_VIEWS) or _storage(node) == _storage(view)
 
 
 def share_memory(inputs: Sequence[Any], written: Collection[int]) -> bool:

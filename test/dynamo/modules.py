@@ -233,6 +233,15 @@ def unnamed_views(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
     return same, torch.einsum("ij->ji", x), torch.einsum("ii->i", y), x * 2
 
 
+def write_unnamed(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    """The same of inputs that are written, and of what an input becomes a copy of."""
+    x.add_(1)
+    new = y + 1
+    y.copy_(new)
+    kept = nn.functional.dropout(nn.functional.dropout(x, 0.5, False).T, 0.5, False)
+    return kept, torch.einsum("ij->ji", x), nn.functional.dropout(new, 0.5, False)
+
+
 def strided(x: Tensor) -> tuple[Tensor, Tensor]:
     """Results that lie as the input does."""
     return torch.relu(x), x + 1
@@ -287,6 +296,7 @@ CASES: dict[str, Case] = {
     "views": Case(lambda: views, [(rand(3, 3), rand(3, 3)), (rand(4, 3), rand(4, 3))]),
     "only views": Case(lambda: only_views, [(rand(2, 3),)], kernels=False),
     "unnamed views": Case(lambda: unnamed_views, [(rand(3, 3), rand(3, 3))] * 2),
+    "write unnamed": Case(lambda: write_unnamed, [(rand(2, 3), rand(2, 3))]),
     "write": Case(lambda: write, [(rand(2, 3), rand(2, 3)), (rand(4, 3), rand(4, 3))]),
     "write a copy": Case(lambda: write_copy, [(rand(2, 2), rand(2, 2))]),
     "write a part": Case(lambda: write_part, [(rand(3, 2), rand(3, 2))]),
