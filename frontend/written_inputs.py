@@ -7,7 +7,6 @@ from typing import Any
 from tilewright.errors import UnsupportedError
 from tilewright.frontend.overlap import overlaps_itself
 
-
 _HIDDEN_VIEWS = ("dropout", "einsum")
 """
 In the names of functions whose result may be a view, which Dynamo takes for a new tensor
