@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How long products take by many tilings, on a GPU, beside the planner's model of them:
+
+    python benchmarks/tilings.py --json benchmarks/results/GPU/tilings.json
+    python benchmarks/tilings.py --only matmul.tinyllama.q_proj --seconds 300 --json FILE
+
+Cases are those of suite84 that are one product. Of each, the tiling that the planner takes comes
+first, then others in an order of chance, as many as time allows: a minute of eight cores compiles
+some 300. `test/tile/test_measured_tilings.py` compares the model (`passes/tile/tiling_model.py`)
+with what is kept.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from datetime import date
+from itertools import islice
+from math import exp, log
+from random import Random
+from statistics import fmean, pstdev
+from time import monotonic
+from typing import Any, NamedTuple
+
+from gpu_checks.places import SUITE
+
+from tilewright import api
+from tilewright.codegen.gpu import target_for
+from tilewright.dialects import loop
+from tilewright.dialects.target import Target
+from tilewright.dialects.target import target as target_named
+from tilewright.errors import TilewrightError
+from tilewright.passes.tile.contraction import Contraction
+from tilewright.passes.tile.planner import launched, weighed
+from tilewright.passes.tile.tiling_model import Tiling
+from tilewright.tools.output_path import check_path, write_text
+from tilewright.tools.suite import Case, read_cases
+from tilewright.tools.tune.evaluation import ByGpu, evaluation_of
+from tilewright.tuning.evaluators.gpu import GpuEvaluator
+from tilewright.tuning.measurement import Measurement
+
+Submit = Callable[[str], Future[Measurement]]
+Row = dict[str, Any]
+
+_AHEAD = 32
+"""Schedules that are compiled while one is measured."""
+
+
+class Product(NamedTuple):
+    """A kernel that is a product, and how it can be tiled, what the planner takes first."""
+
+    text: str
+    """At Loop IR."""
+    lift: str
+    """The pass that makes a launch of it."""
+    problem: Contraction
+    tilings: list[Tiling]
+
+
+def product_of(case: Case, target: Target, seed: int = 0) -> Product:
+    """A case of suite84."""
+    captured = api.capture(case.function, *case.inputs("meta"))
+    module = api.lower(captured, "loop", target.name)
+    (kernel,) = [op for op in module.ops if isinstance(op, loop.KernelOp)]
+    lift, launch = launched(kernel)
+    found = weighed(launch, target)
+    assert found is not None
+    assert isinstance(found.problem, Contraction)
+    best, *others = found.choices
+    Random(seed).shuffle(others)
+    return Product(str(kernel), lift, found.problem, [best, *others])
+
+
+def measured(product: Product, target: Target, submit: Submit, until: float) -> Iterator[Row]:
+    """The tilings that `submit` measures before the clock `monotonic` comes to `until`."""
+    tilings = iter(product.tilings)
+    under_way: list[tuple[Tiling, Future[Measurement]]] = []
+    while True:
+        wanted = _AHEAD - len(under_way) if monotonic() < until else 0
+        for tiling in islice(tilings, wanted):
+            steps = tiling.pipeline(product.problem, target)
+            under_way.append((tiling, submit(",".join([product.lift, *steps]))))
+        if not under_way:
+            return
+        tiling, future = under_way.pop(0)
+        yield _row(tiling, future.result(), product.problem, target)
+
+
+def _row(tiling: Tiling, found: Measurement, problem: Contraction, target: Target) -> Row:
+    tile = tiling.tile
+    return {
+        "tile": [tile.m, tile.n, tile.fm, tile.fn],
+        "bk": tiling.bk,
+        "split": tiling.split,
+        "join": tiling.join.value if tiling.split > 1 else None,
+        "slots": tiling.depth,
+        "us": found.us,
+        "model_us": round(1e6 * tiling.seconds(problem, target), 2),
+        **({"problem": found.problem} if found.problem else {}),
+    }
+
+
+def _told(name: str, rows: Sequence[Row]) -> str:
+    """How well the model fits, and where what the planner takes comes in."""
+    right = [row for row in rows if row["us"] is not None]
+    if len(right) < 2:
+        return f"{name}: nothing to compare"
+    ratios = [log(row["us"] / row["model_us"]) for row in right]
+    best = min(row["us"] for row in right)
+    taken = rows[0]["us"]
+    place = (
+        "not possible" if taken is None else f"{taken:.2f} us, {taken / best:.2f} times the best"
+    )
+    return (
+        f"{name}: {len(right)} tilings, {exp(fmean(ratios)):.2f} times the model's time, "
+        f"spread {pstdev(ratios):.3f}; the planner's: {place}"
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure, and write."""
+    parser = argparse.ArgumentParser(description="Measure tilings of products on a GPU.")
+    parser.add_argument("--only", default="matmul.", help="cases with this in their names")
+    parser.add_argument("--seconds", type=float, default=300.0, help="for all of them")
+    parser.add_argument("--json", default="-", help="the file; default: standard output")
+    args = parser.parse_args(argv)
+    try:
+        _measure(args)
+    except TilewrightError as err:
+        raise SystemExit(f"error: {err}") from None
+
+
+def _measure(args: argparse.Namespace) -> None:
+    check_path(args.json)
+    cases = [case for case in read_cases(SUITE) if args.only in case.name]
+    asked = argparse.Namespace(evaluator="gpu", scheduler=None, jobs=None, limit=60.0, target=None)
+    target, found = target_named(target_for(None)), dict[str, list[Row]]()
+    begin = monotonic()
+    with evaluation_of(asked) as by:
+        assert isinstance(by, ByGpu)
+        for number, case in enumerate(cases, 1):
+            product = product_of(case, target)
+            submit = GpuEvaluator(product.text, target.name, by.executors).submit
+            until = begin + args.seconds * number / len(cases)
+            found[case.name] = [*measured(product, target, submit, until)]
+            print(_told(case.name, found[case.name]))
+        head = {"gpu": by.device, "date": f"{date.today()}", "target": target.name}
+    write_text(args.json, json.dumps({**head, "cases": found}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

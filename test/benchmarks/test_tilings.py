@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tilings that a GPU would measure can all be compiled, and are told beside the model's times."""
+
+from concurrent.futures import Future
+from time import monotonic
+
+import tilings
+from gpu_checks.places import SUITE
+
+from tilewright import api
+from tilewright.dialects.loop import KernelOp
+from tilewright.dialects.target import target
+from tilewright.tools.suite import read_cases
+from tilewright.tuning.evaluators.compiled import scheduled
+from tilewright.tuning.measurement import Measurement
+
+H100 = target("sm_90a")
+
+
+def schedule_of(product: tilings.Product, given: str) -> str:
+    """What a kernel's schedule comes to, with all options."""
+    module = api.lower(scheduled(product.text, given), "tile", "sm_90a")
+    (schedule,) = [op.schedule for op in module.ops if isinstance(op, KernelOp)]
+    assert schedule is not None
+    return schedule.data
+
+
+def test_the_planners_comes_first_and_all_that_are_begun_are_told():
+    case = next(case for case in read_cases(SUITE) if case.name == "matmul.tinyllama.q_proj.s32")
+    product = tilings.product_of(case, H100)
+    asked: list[str] = []
+
+    def submit(schedule: str) -> Future[Measurement]:
+        asked.append(schedule)
+        done = Future[Measurement]()
+        done.set_result(Measurement(schedule, 20.0 if len(asked) == 1 else 10.0))
+        return done
+
+    rows = [*tilings.measured(product, H100, submit, monotonic() + 1e-3)]
+    assert len(rows) == len(asked) >= 32
+    assert [row["us"] for row in rows[:2]] == [20.0, 10.0]
+    default, first, second = (schedule_of(product, given) for given in ("", *asked[:2]))
+    assert default == first != second
+    told = tilings._told("q_proj", rows)
+    assert "the planner's: 20.00 us, 2.00 times the best" in told
