@@ -92,7 +92,7 @@ def _names(module: ModuleOp) -> list[str]:
 
 
 def _schedules(module: ModuleOp) -> list[str]:
-    """Of the kernels, in their order. Which inputs could be staged and are not depends on sizes."""
+    """Return the kernels' schedules, without `none=`, which depends on the sizes."""
     schedules = (kernel.schedule for kernel in _kernels(module))
     return [re.sub(" none=[^ }]*", "", each.data) for each in schedules if each is not None]
 

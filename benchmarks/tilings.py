@@ -66,10 +66,11 @@ def product_of(case: Case, target: Target, seed: int = 0) -> Product:
     lift, launch = launched(kernel)
     found = weighed(launch, target)
     assert found is not None
-    assert isinstance(found.problem, Contraction)
-    best, *others = found.choices
+    problem = found.problem
+    assert isinstance(problem, Contraction)
+    best, *others = [choice for choice in found.choices if isinstance(choice, Tiling)]
     Random(seed).shuffle(others)
-    return Product(str(kernel), lift, found.problem, [best, *others])
+    return Product(str(kernel), lift, problem, [best, *others])
 
 
 def measured(product: Product, target: Target, submit: Submit, until: float) -> Iterator[Row]:
@@ -101,7 +102,7 @@ def _row(tiling: Tiling, found: Measurement, problem: Contraction, target: Targe
     }
 
 
-def _told(name: str, rows: Sequence[Row]) -> str:
+def told(name: str, rows: Sequence[Row]) -> str:
     """How well the model fits, and where what the planner takes comes in."""
     right = [row for row in rows if row["us"] is not None]
     if len(right) < 2:
@@ -109,12 +110,10 @@ def _told(name: str, rows: Sequence[Row]) -> str:
     ratios = [log(row["us"] / row["model_us"]) for row in right]
     best = min(row["us"] for row in right)
     taken = rows[0]["us"]
-    place = (
-        "not possible" if taken is None else f"{taken:.2f} us, {taken / best:.2f} times the best"
-    )
+    times = "" if taken is None else f"{taken:.2f} us, {taken / best:.2f} times the best"
     return (
         f"{name}: {len(right)} tilings, {exp(fmean(ratios)):.2f} times the model's time, "
-        f"spread {pstdev(ratios):.3f}; the planner's: {place}"
+        f"spread {pstdev(ratios):.3f}; the planner's: {times or 'not possible'}"
     )
 
 
@@ -144,7 +143,7 @@ def _measure(args: argparse.Namespace) -> None:
             submit = GpuEvaluator(product.text, target.name, by.executors).submit
             until = begin + args.seconds * number / len(cases)
             found[case.name] = [*measured(product, target, submit, until)]
-            print(_told(case.name, found[case.name]))
+            print(told(case.name, found[case.name]))
         head = {"gpu": by.device, "date": f"{date.today()}", "target": target.name}
     write_text(args.json, json.dumps({**head, "cases": found}, indent=1) + "\n")
 

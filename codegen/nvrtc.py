@@ -29,7 +29,7 @@ STANDARD_OPTIONS = ("--std=c++17", "-lineinfo", "--fmad=false")
 """
 
 _CACHING = (12, 9)
-"""The first version that keeps what it has made, on machines with a driver."""
+"""The first NVRTC version with a cache of its own, which it uses where there is a driver."""
 
 _MOST_KEPT = 256
 """How many results are remembered, each of some 100 kB: a model has tens of kernels."""
@@ -187,7 +187,7 @@ class _Program:
 
     def compile(self, options: Sequence[str]) -> str:
         if version() >= _CACHING:
-            options = [*options, "--no-cache"]  # what is found in a cache comes without its log
+            options = [*options, "--no-cache"]  # cached results have no log
         array = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
         with stage(f"compile {self.name} by NVRTC"):
             status = self.library.nvrtcCompileProgram(self.handle, len(options), array)

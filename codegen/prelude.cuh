@@ -271,10 +271,10 @@ __device__ __forceinline__ void mbarrier_expect(unsigned long long *barrier, int
                : : "r"(shared), "r"(bytes) : "memory");
 }
 
-// Until the phase of that parity is complete; of a new barrier, the one before the first is. A warp that
-// asks is not issued for so many nanoseconds at most: one that asks again and again takes issue slots
-// from those that it waits for (an H100 took 1.3 times as long for a matmul). Written as a loop of C++
-// it would take more instructions. PTX ISA, mbarrier.try_wait (sm_90).
+// Waits until the phase of that parity is complete; of a new barrier, the one before the first is. The
+// warp may be suspended for 10 ms: polling takes issue slots from the warps that it waits for (an H100
+// took 1.3 times as long for a matmul). Written as a loop of C++ it would take more instructions.
+// PTX ISA, mbarrier.try_wait (sm_90).
 __device__ __forceinline__ void mbarrier_wait(unsigned long long *barrier, int parity) {
   const unsigned shared = (unsigned)__cvta_generic_to_shared(barrier);
   asm volatile("{\n"
@@ -285,7 +285,7 @@ __device__ __forceinline__ void mbarrier_wait(unsigned long long *barrier, int p
                "  bra again;\n"
                "done:\n"
                "}"
-               : : "r"(shared), "r"(parity), "r"(10000000) : "memory");
+               : : "r"(shared), "r"(parity), "r"(10000000 /* ns */) : "memory");
 }
 
 // Begins a copy of the box at x and counts its bytes on the barrier.
@@ -358,10 +358,9 @@ __device__ __forceinline__ void tma_copy_5d(
 // 16 barriers that it can have, of 64 of an SM. PTX ISA, barrier (sm_70).
 template <int threads, int last>
 __device__ __forceinline__ void named_barrier(int id) {
-  if (id == last)
-    asm volatile("barrier.sync %0, %1;" : : "n"(last), "n"(threads) : "memory");
-  else if constexpr (last > 1)
-    named_barrier<threads, last - 1>(id);
+  if constexpr (last > 1)
+    if (id != last) return named_barrier<threads, last - 1>(id);
+  asm volatile("barrier.sync %0, %1;" : : "n"(last), "n"(threads) : "memory");
 }
 
 // Until all threads of the cluster have come, which then see what all have written to shared memory.

@@ -33,11 +33,14 @@ L2_BYTES = 64
 BARRIERS_PER_SM = 64
 """Barriers of all blocks of an SM, 16 of each block at most (measured on an H100)."""
 
+_MOST_FFMA_LANES = 128 / 1.2
+"""1.2 clocks for each scheduler, measured on an H100 (`benchmarks/gpu_check.py`, `micro ffma`)."""
+
 _RESERVED_SHARED = 1 * _KIB
 """Shared memory that the system takes of each block (Programming Guide, shared memory, 8.0 on)."""
 
 _USUAL_GPC = 16
-"""SMs of a group of which nobody has looked how large it is."""
+"""SMs assumed for each group where `gpcs` is unknown."""
 
 # How registers are handed out (CUDA Occupancy Calculator, 8.0 on): 256 at a time to a warp, and
 # warps in fours, one for each quarter of the SM; and shared memory: 128 bytes at a time.
@@ -67,8 +70,8 @@ class Target:
     """Bytes that the L2 cache holds."""
     gpcs: tuple[int, ...] = ()
     """
-    The SMs of each group in which a cluster of more than two blocks has to find room; measured. Of
-    a product, chips differ; empty where nobody has looked.
+    SMs of each group (GPC) that has to hold a whole cluster of more than two blocks, measured;
+    chips of one product differ. Empty if nobody has measured it.
     """
     fp32_lanes: int = 128
     """float32 multiply-adds that an SM does in one clock."""
@@ -103,6 +106,14 @@ class Target:
     def clock(self) -> float:
         """Clocks per second, at which `flops` is reached."""
         return self.flops / (2 * self.fp32_lanes * self.sms)
+
+    @property
+    def ffma_lanes(self) -> float:
+        """
+        Multiply-adds of outer products that an SM does in one clock. Two of three registers are
+        often of one bank, which is read twice; where one takes two clocks anyway, that is hidden.
+        """
+        return min(self.fp32_lanes, _MOST_FFMA_LANES)
 
     def warps_of(self, threads: int) -> int:
         """Warps of a block of `threads` threads."""
@@ -146,14 +157,17 @@ class Target:
         return min(self.block_limits(threads, shared, registers).values())
 
     def room(self, per_sm: int, cluster: int = 1) -> int:
-        """How many blocks are resident at once, in clusters, where an SM has room for `per_sm`."""
+        """Return how many blocks, in whole clusters, are resident if each SM holds `per_sm`."""
         if cluster <= 2:  # SMs come in pairs
             return self.sms * per_sm // cluster * cluster
-        gpcs = self.gpcs or (_USUAL_GPC,) * (self.sms // _USUAL_GPC)
+        gpcs = self.gpcs or (self.sms % _USUAL_GPC, *(_USUAL_GPC,) * (self.sms // _USUAL_GPC))
         return sum(sms * per_sm // cluster for sms in gpcs) * cluster
 
     def turns(self, blocks: int, per_sm: int, cluster: int = 1) -> int:
-        """How many of `blocks` blocks the busiest SM does, `per_sm` at once at most."""
+        """
+        Return how many blocks of a grid the busiest SM runs, if each SM holds `per_sm` at once, at
+        least one.
+        """
         rounds, rest = divmod(blocks, self.room(per_sm, cluster))
         at_once = -(-rest // self.sms)
         while self.room(at_once, cluster) < rest:

@@ -8,8 +8,9 @@ wavefronts as its busiest bank has different words; lanes that want the same wor
 Programming Guide, shared memory). Without conflicts a phase takes one.
 
 Where all lanes of a warp are *paired*, each with lane `i ^ 1` or each with lane `i ^ 2`, of which
-both want the same, phases have twice as many lanes. That no guide tells; `benchmarks/gpu_check.py`
-measures it (stages `micro` and `counters`: H100, 34 patterns).
+both want the same, phases have twice as many lanes. No guide documents this: it is what an H100
+took for 16 patterns of 8 and of 16 bytes, loads by all lanes (`benchmarks/gpu_check.py`, stages
+`micro` and `counters`). Stores, and warps with idle lanes, are assumed to be alike.
 """
 
 from collections import Counter
@@ -20,7 +21,7 @@ BANK_BYTES = 4
 _LANES = 32
 
 PARTNERS = (1, 2)
-"""What the numbers of paired lanes differ by."""
+"""XOR masks between the numbers of paired lanes."""
 
 
 def lanes_per_phase(size: int, are_paired: bool = False) -> int:
@@ -29,7 +30,7 @@ def lanes_per_phase(size: int, are_paired: bool = False) -> int:
 
 
 def are_paired(addresses: Sequence[int | None]) -> bool:
-    """Whether the lanes of a warp are; one without an address goes with any."""
+    """True if the lanes of a warp are paired; a lane without an address matches any."""
     return any(
         all(
             address is None or (other := addresses[lane ^ partner]) is None or address == other

@@ -209,8 +209,8 @@ MICROS: Mapping[str, Micro] = {
     **{f"lds.{size}.{pattern}": _loads(size, pattern) for size in (16, 8, 4) for pattern in LANES},
     "ffma": _issued(
         "ffma",
-        "Target.fp32_lanes; more than ffma.free where three registers are of one bank",
-        _ffma_clocks,
+        "Target.ffma_lanes; more than ffma.free where three registers are of one bank",
+        lambda target: 32 * _SCHEDULERS / target.ffma_lanes,
     ),
     "ffma.free": _issued("ffma_free", "Target.fp32_lanes", _ffma_clocks),
     "mufu": _issued("mufu", "16 lanes of an SM, codegen/report/estimate.py", lambda target: 8),

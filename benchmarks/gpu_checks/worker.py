@@ -50,7 +50,7 @@ def _told(err: Exception) -> str:
 
 
 def _short(file: str) -> str:
-    """Results are kept: where this checkout lies, and other packages, is nobody's business."""
+    """Return a path without the folders of this machine, for results are published."""
     _, is_package, inside = file.rpartition("site-packages/")
     return inside if is_package else file.removeprefix(f"{ROOT}/")
 

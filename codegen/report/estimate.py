@@ -10,7 +10,7 @@ A launch is as slow as the slowest of what it needs, each taken alone and at its
 | device memory      | distinct bytes               | 0.9 of the target's bandwidth             |
 | L2                 | sectors that warps ask for   | 64 bytes a clock and SM                   |
 | issue              | warp-instructions            | 4 a clock and SM                          |
-| float32            | warp-instructions            | the target's lanes, 1.2 clocks each       |
+| float32            | warp-instructions            | as outer products run them (`ffma_lanes`)  |
 | special functions  | warp-instructions            | 16 lanes a clock and SM                   |
 | shared memory      | wavefronts                   | 1 a clock and SM                          |
 | latency            | a warp's clocks when alone   | as many rounds as resident blocks leave   |
@@ -28,7 +28,6 @@ from dataclasses import dataclass, field
 
 from tilewright.dialects.target import L2_BYTES, WARP_SIZE, Target
 from tilewright.passes.kernel_cost import LAUNCH_SECONDS
-from tilewright.passes.tile.latencies import FFMA_CLOCKS
 
 REACHED_BANDWIDTH = 0.9
 """Of the bandwidth that data sheets give."""
@@ -97,7 +96,7 @@ def estimate(work: Work, target: Target) -> Estimate:
     clocks = {
         "L2": busiest * work.sector_bytes / L2_BYTES,
         "issue": busiest * work.instructions / _SCHEDULERS,
-        "float32": busiest * work.float32 * WARP_SIZE / target.fp32_lanes * FFMA_CLOCKS,
+        "float32": busiest * work.float32 * WARP_SIZE / target.ffma_lanes,
         "special functions": busiest * work.special * WARP_SIZE / _SPECIAL_LANES,
         "shared memory": busiest * work.wavefronts,
         "latency": rounds * work.path_clocks,

@@ -20,8 +20,8 @@ class Parameters:
     """
     The values of a kernel's parameters, tensor maps first, and where each lies.
 
-    Where a kernel expects them the driver alone knows: before a tensor map compilers leave a gap,
-    so that it lies at a multiple of its alignment in the constant bank, and not among parameters.
+    Only the driver knows the offsets at which a kernel expects them: compilers pad before a tensor
+    map, so that it is aligned in the constant bank, and not among the parameters.
     Reference: CUDA driver API, cuLaunchKernel: kernelParams.
     """
 
@@ -30,7 +30,7 @@ class Parameters:
         self._addresses = addresses
         values: list[Any] = [ctypes.create_string_buffer(map, len(map)) for map in maps]
         values += map(ctypes.c_uint64, addresses)
-        self._values = values  # which are pointed to
+        self._values = values  # keeps alive what is pointed to
         self.pointers = (Handle * len(values))(*map(ctypes.addressof, values))
 
     @cached_property

@@ -168,12 +168,12 @@ def _wavefronts(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int
     paired, alone = lanes_per_phase(size, are_paired=True), lanes_per_phase(size)
     at_once = np.where(_are_paired(warp, lane, offsets), paired, alone)
     words = (offsets // BANK_BYTES)[:, None] + np.arange(max(1, size // BANK_BYTES))
-    taken = _most_words(warp * WARP + lane // at_once, words)
+    taken = _most_words(warp * (WARP // alone) + lane // at_once, words)
     return len(_distinct(warp)), int(taken.sum()), int(np.minimum(taken, 1).sum())
 
 
 def _are_paired(warp: Integers, lane: Integers, offsets: Integers) -> npt.NDArray[np.bool_]:
-    """For each lane whether those of its warp are paired (`banks.are_paired`)."""
+    """Return for each lane whether its warp is paired (`banks.are_paired`)."""
     wanted = np.full((int(warp[-1]) + 1, WARP), _NOTHING)
     wanted[warp, lane] = offsets
     is_paired = np.zeros(len(wanted), np.bool_)

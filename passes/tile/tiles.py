@@ -18,7 +18,7 @@ class Tile(NamedTuple):
     registers: int
     """Registers of a thread, so that nothing is spilled."""
     share: float
-    """The share of issue slots that multiply-adds get in the main loop, by its machine code."""
+    """The share of issue slots that multiply-adds get in the main loop."""
 
     @property
     def threads(self) -> int:
@@ -59,8 +59,9 @@ TILES = (
     Tile(128, 1, 1, 1, 40, 0.25),
 )
 """
-The shares of those from 32x32 on fit 99 schedules of two products, measured on an H200, within 5 %;
-with fewer elements a thread there are more loads of shared memory for each multiply-add.
+The shares of those from 32x32 on are fitted to 99 schedules of two products on an H200
+(`benchmarks/results/nvidia-h200/tilings.json`); the others are guesses by their machine code: with
+fewer elements a thread there are more loads of shared memory for each multiply-add.
 """
 
 _SHARES_ALONE = {

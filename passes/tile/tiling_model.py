@@ -41,7 +41,7 @@ class Tiling(NamedTuple):
     split: int
     depth: int
     join: Join = Join.LAST_BLOCK
-    """How the blocks that share the steps of K join their sums, if there are several."""
+    """Join of the blocks that share the steps of K; unused if `split` is 1."""
 
     def __str__(self) -> str:
         tile = self.tile
@@ -175,7 +175,7 @@ class Tiling(NamedTuple):
         issue slots.
         """
         tile, chunks = self.tile, self.chunks(problem)
-        lanes = target.fp32_lanes * share / latencies.FFMA_CLOCKS
+        lanes = target.ffma_lanes * share
         clocks = tile.m * tile.n * self.bk * problem.sums / lanes + _CHUNK_CLOCKS
         busy = max(
             most * chunks * clocks / target.clock,

@@ -143,7 +143,7 @@ def test_what_is_assumed():
     assumed = {name: each.assumed(target) for name, each in MICROS.items()}
     assert assumed["lds.4.apart"] == 2
     assert (assumed["lds.16.distinct"], assumed["lds.16.uniform"]) == (4, 2)
-    assert assumed["ffma"] == 1
+    assert (assumed["ffma"], assumed["ffma.free"]) == (pytest.approx(1.2), 1)
     assert assumed["hmma"] == 4
     assert MICROS["cluster.2"].is_on(target)
     assert not MICROS["cluster.2"].is_on(target_named("sm_80"))
@@ -189,7 +189,7 @@ def test_disagreements_are_ranked():
         return "micro", name, micro.judged(MICROS[name], assumed, clocks)
 
     found = [
-        measured("ffma", 1.05),  # noise
+        measured("ffma", 1.25),  # noise
         measured("mufu", 4.0),
         measured("barrier", 30.0),  # nobody assumes anything
         ("race", "softmax.tinyllama.s512", right("20 us", us=20.0)),

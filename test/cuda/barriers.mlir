@@ -4,10 +4,9 @@
 // are ints also where indices need more.
 // CHECK:      template <int threads, int last>
 // CHECK-NEXT: __device__ __forceinline__ void named_barrier(int id) {
-// CHECK-NEXT:   if (id == last)
-// CHECK-NEXT:     asm volatile("barrier.sync %0, %1;" : : "n"(last), "n"(threads) : "memory");
-// CHECK-NEXT:   else if constexpr (last > 1)
-// CHECK-NEXT:     named_barrier<threads, last - 1>(id);
+// CHECK-NEXT:   if constexpr (last > 1)
+// CHECK-NEXT:     if (id != last) return named_barrier<threads, last - 1>(id);
+// CHECK-NEXT:   asm volatile("barrier.sync %0, %1;" : : "n"(last), "n"(threads) : "memory");
 // CHECK-NEXT: }
 // CHECK-EMPTY:
 // CHECK-NEXT: // grid 2, block 128

@@ -42,3 +42,27 @@ def test_the_scarcest_resource_limits_occupancy(
     threads: int, shared: int, registers: int, blocks: int
 ):
     assert target("sm_90a").blocks_per_sm(threads, shared, registers) == blocks
+
+
+@pytest.mark.parametrize(
+    ("name", "per_sm", "cluster", "blocks"),
+    [
+        ("sm_90a", 1, 1, 132),
+        ("sm_90a", 1, 2, 132),
+        ("sm_90a", 1, 3, 117),  # as measured, also the next
+        ("sm_90a", 1, 8, 120),
+        ("sm_90a", 2, 4, 248),
+        ("sm_90a", 4, 6, 474),
+        ("sm_100a", 1, 8, 144),
+        ("sm_120", 1, 8, 168),
+    ],
+)
+def test_clusters_find_room_in_groups(name: str, per_sm: int, cluster: int, blocks: int):
+    assert target(name).room(per_sm, cluster) == blocks
+
+
+def test_a_multiprocessor_takes_its_turns():
+    """256 blocks in clusters of four took two rounds, for 248 find room at once."""
+    h100 = target("sm_90a")
+    assert (h100.turns(256, 2), h100.turns(256, 2, 4), h100.turns(132, 2, 3)) == (2, 3, 2)
+    assert (h100.turns(0, 1, 4), h100.turns(1, 1)) == (0, 1)

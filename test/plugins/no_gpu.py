@@ -5,5 +5,5 @@ import os
 
 
 def hide_gpu() -> None:
-    """Have no GPU, here and in other processes; `benchmarks/gpu_check.py` tests those there are."""
+    """Hide GPUs from this process and its children; `benchmarks/gpu_check.py` uses them."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""

@@ -11,7 +11,7 @@ threads share it, and depends on who copies: threads that load and store, thread
 
 A warp that is alone waits for whatever it loads. A loop that is unrolled waits once for all of its
 steps, any other in each step; a ring that is filled ahead hides as much of the wait as its other
-steps take. Nothing here was fitted to measurements.
+steps take. The clocks of memory and joins were measured on an H100.
 """
 
 from collections.abc import Sequence

@@ -35,6 +35,12 @@ def test_blocks_and_what_limits_them(
     assert (found.blocks, found.limiters) == (blocks, limiters)
 
 
+def test_barriers_that_a_block_takes():
+    """Sixteen, if the id of one is no constant; an H100 had 4 such blocks an SM."""
+    found = occupancy(target("sm_90a"), 128, 0, 32, barriers=16)
+    assert (found.blocks, found.limiters) == (4, ("barriers",))
+
+
 def test_warps_and_their_share():
     found = occupancy(target("sm_90a"), 100, 0, 255)  # a block of four warps
     assert (found.blocks, found.warps, found.max_warps, found.share) == (2, 8, 64, 0.125)

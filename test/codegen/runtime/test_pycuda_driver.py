@@ -89,7 +89,7 @@ def test_the_default_stream_is_pycudas(bound: Bound, pycuda: Pycuda, fake: FakeD
     assert fake.log() == []
 
 
-def test_where_tensor_maps_lie_the_driver_knows(pycuda: Pycuda, fake: FakeDriver, tmp_path: Path):
+def test_tensor_maps_go_by_the_driver(pycuda: Pycuda, fake: FakeDriver, tmp_path: Path):
     driver = PycudaDriver(0, LibCuda(str(fake.path)), NoCompiler(tmp_path), device="cpu")
     function = driver.load(SOURCE, "sm_90a").function("mapped", 70000)
     launch = function.bind(MAPPED, Arguments(((MAP, X),), (X,), (Y,)))
