@@ -40,7 +40,7 @@ def _storage(node: Any) -> Any:
 
     value = node.meta.get("example_value")
     reference: Any = StorageWeakRef
-    return reference(value.untyped_storage()) if isinstance(value, torch.Tensor) else None
+    return reference(value.untyped_storage()).cdata if isinstance(value, torch.Tensor) else None
 
 
 def _is_base(node: Any, view: Any) -> bool:
