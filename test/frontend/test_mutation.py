@@ -225,6 +225,10 @@ def test_what_is_no_buffer_is_not_written():
 def test_tensors_are_written_into_arrays():
     """Those of a GPU have to be fetched, and those of bfloat16 NumPy does not take as they are."""
     array = np.ones(2, dtype_named("bfloat16"))
-    captured = capture(lambda x: x.mul_(2), (torch.ones(2, dtype=torch.bfloat16),))
+
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        return x.mul_(2)
+
+    captured = capture(doubled, (torch.ones(2, dtype=torch.bfloat16),))
     write_back(captured, [array], [torch.full((2,), 2.0, dtype=torch.bfloat16)])
     assert array.tolist() == [2, 2]
