@@ -232,10 +232,11 @@ class Hall:
                 self._complain(party, f"others may still wait at barrier {number}", lane)
 
     def _complain_divergence(self, complete: Booleans) -> None:
+        opens_twice = complete & self._reached_twice()
         for party in sorted(self._waiting, key=lambda party: party.lanes.count):
             keys = party.keys
-            opens = complete[keys]
-            if (opens & self._elsewhere(party, keys)).any():
+            opens = opens_twice[keys]
+            if opens.any() and (opens & self._elsewhere(party, keys)).any():
                 lines = {
                     other.barrier.instruction.line
                     for other in self._waiting
@@ -244,6 +245,16 @@ class Hall:
                 others = ", ".join(map(str, sorted(lines)))
                 self._complain(party, f"others of its block wait in line {others}")
                 return
+
+    def _reached_twice(self) -> Booleans:
+        """Return per key whether it is reached at several instructions, as few are."""
+        first = np.full(self._geometry.blocks * _BARRIERS, -1)
+        twice = np.zeros(len(first), np.bool_)
+        for party in self._waiting:
+            before = first[party.keys]
+            twice[party.keys] |= (before >= 0) & (before != party.place)
+            first[party.keys] = party.place
+        return twice
 
     def _elsewhere(self, party: _Party, keys: Integers) -> Booleans:
         """

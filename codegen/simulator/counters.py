@@ -164,7 +164,8 @@ def _sectors(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, i
 
 
 def _wavefronts(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, int]:
-    warp, lane = np.divmod(lanes, WARP)
+    number, lane = np.divmod(lanes, WARP)
+    warp = np.cumsum(np.diff(number, prepend=number[0]) != 0)  # of those that take part
     paired, alone = lanes_per_phase(size, are_paired=True), lanes_per_phase(size)
     at_once = np.where(_are_paired(warp, lane, offsets), paired, alone)
     words = (offsets // BANK_BYTES)[:, None] + np.arange(max(1, size // BANK_BYTES))
