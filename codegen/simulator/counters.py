@@ -167,7 +167,9 @@ def _wavefronts(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int
     number, lane = np.divmod(lanes, WARP)
     warp = np.cumsum(np.diff(number, prepend=number[0]) != 0)  # of those that take part
     paired, alone = lanes_per_phase(size, are_paired=True), lanes_per_phase(size)
-    at_once = np.where(_are_paired(warp, lane, offsets), paired, alone)
+    at_once: Integers | int = alone
+    if paired > alone:
+        at_once = np.where(_are_paired(warp, lane, offsets), paired, alone)
     words = (offsets // BANK_BYTES)[:, None] + np.arange(max(1, size // BANK_BYTES))
     taken = _most_words(warp * (WARP // alone) + lane // at_once, words)
     return len(_distinct(warp)), int(taken.sum()), int(np.minimum(taken, 1).sum())
