@@ -32,10 +32,10 @@ class StatementPrinter:
     """Prints statement by statement, and remembers the names of what they declare."""
 
     def __init__(self, lines: list[str] | None = None):
-        """What is printed is added to `lines`."""
+        """Append printed lines to `lines`."""
         self.lines: list[str] = [] if lines is None else lines
         self.notes: dict[int, str] = {}
-        """What the lines come from, by number, of which the first is 1."""
+        """Origins of the lines, by number from 1."""
         self.names = ScopedNames()
         self.expressions = Expressions(self.names)
         self._indent = ""

@@ -169,7 +169,7 @@ class LaunchOp(FormedOp, SegmentedOp):
         super().__init__(operands=[inputs, outputs], properties={"kernel": SymbolRefAttr(kernel)})
 
     def is_output(self, index: int) -> bool:
-        """Whether the operand at that position is an output: inputs come first."""
+        """True if the operand at that position is an output; inputs come first."""
         return index >= start_of(self, 1)
 
     def surroundings(self) -> Hashable:

@@ -71,7 +71,7 @@ class Target:
     gpcs: tuple[int, ...] = ()
     """
     SMs of each group (GPC) that has to hold a whole cluster of more than two blocks, measured;
-    chips of one product differ. Empty if nobody has measured it.
+    chips of one product differ. Empty if it was not measured.
     """
     fp32_lanes: int = 128
     """float32 multiply-adds that an SM does in one clock."""

@@ -43,6 +43,10 @@ class Join(StrEnum):
     ATOMIC = "atomic"
     """Each adds to the result, in the order in which they happen to come."""
 
+    def cluster(self, blocks: int) -> int:
+        """Return the size of a cluster where `blocks` blocks join this way."""
+        return blocks if self is Join.CLUSTER else 1
+
 
 @irdl_attr_definition
 class JoinAttr(EnumAttribute[Join], SpacedOpaqueSyntaxAttribute):

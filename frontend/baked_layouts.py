@@ -66,7 +66,7 @@ def _mode(asked: list[str]) -> Any:
 
 def _is_asked_by_user() -> bool:
     """True if the innermost frame outside of this package is the user's, and not PyTorch's."""
-    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]: inspect reads the source, too
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
     return not is_foreign(frame.f_code.co_filename)

@@ -44,7 +44,7 @@ def _storage(node: Any) -> Any:
 
 
 def _is_base(node: Any, view: Any) -> bool:
-    """Whether another node may be a view of one."""
+    """True if `view` may be a view of a node."""
     name = str(getattr(view.target, "__name__", view.target))
     return any(hidden in name for hidden in _HIDDEN_VIEWS) or _storage(node) == _storage(view)
 

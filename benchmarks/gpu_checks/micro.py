@@ -45,7 +45,7 @@ IN_A_REPEAT: Mapping[str, tuple[str, int]] = {
     "barrier": ("BAR.SYNC.DEFER_BLOCKING", 64),
     **{f"cluster_{size}": ("UCGABAR_ARV", 16) for size in (2, 4, 8)},
 }
-"""What each kernel that counts clocks measures: an instruction, and how many a repeat has of it."""
+"""Instruction that each kernel measures in clocks, and its number in one repeat."""
 
 LANES: Mapping[str, Callable[[int], int]] = {
     "uniform": lambda lane: 0,

@@ -35,7 +35,7 @@ class Outcome:
     says: str
     """One line for people."""
     figures: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What was measured; JSON. Of `compared` the values are `Compared` as objects, by name."""
+    """Measurements, as JSON. The values of `compared` are `Compared` as objects, by name."""
     seconds: float = 0.0
 
     @property

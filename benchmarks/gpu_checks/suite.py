@@ -48,7 +48,7 @@ class Suite(NamedTuple):
     only: tuple[str, ...] = ()
     """These alone; all, if there are none."""
     limit_s: float = 60.0
-    """What gives no sign of life for so long is killed."""
+    """Seconds without a sign of life after which a case is killed."""
 
     @property
     def path(self) -> Path:
@@ -83,7 +83,7 @@ _LAST_CASE_S = 45.0
 """A case that has begun may take so long."""
 _GRACE_S = 5.0
 _NO_REFERENCE = ("(capturing)", "(comparing)", "computing what the results should be takes")
-"""In the problems of cases of which nobody could say in time, or in memory, what is right."""
+"""Parts of problems that mean: no reference was computed within the time or memory."""
 
 
 class Raced(NamedTuple):

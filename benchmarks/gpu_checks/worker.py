@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 from time import monotonic
+from traceback import extract_tb
 
 from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome, wrong
@@ -40,11 +41,8 @@ def _told(err: Exception) -> str:
     explained = explain(err)[0]
     says = str(err) if explained.startswith("Traceback") else explained
     lines = [line.strip() for line in says.splitlines() if line.strip()]
-    place = err.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = (
-        "" if place is None else f" ({_short(place.tb_frame.f_code.co_filename)}:{place.tb_lineno})"
+    where = "".join(
+        f" ({_short(f.filename)}:{f.lineno})" for f in extract_tb(err.__traceback__)[-1:]
     )
     return f"{type(err).__name__}: {' '.join(lines)[:600]}{where}"
 

@@ -2,7 +2,7 @@
 """
 Clocks, power and temperature of a GPU at a moment, by NVIDIA's management library, NVML.
 
-The library comes with the driver; where it is missing or refuses, less is told, and nothing fails.
+The library comes with the driver. If it is missing or fails, its entries are left out.
 Reference: NVML API Reference Guide, "Device Queries".
 """
 

@@ -19,8 +19,7 @@ class Occupancy:
     warps: int
     max_warps: int
     limiters: tuple[str, ...]
-    """Which limits allow no more blocks: `registers`, `shared memory`, `warps`, `blocks`,
-    `barriers`."""
+    """Limits that allow no more blocks, of `Target.block_limits`."""
 
     @property
     def share(self) -> float:

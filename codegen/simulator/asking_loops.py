@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can end a loop that waits, found without running it: another thread, or the loop itself."""
+"""Find statically which waiting loops another thread can end, and which end by themselves."""
 
 from collections.abc import Sequence
 

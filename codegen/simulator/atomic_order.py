@@ -98,7 +98,7 @@ class AtomicOrder:
         """Strong accesses that have changed a value, in the launch."""
         self._released: dict[Near, Elsewhere] = {}
         self._own: dict[tuple[int, Near], Elsewhere] = {}
-        """What each lane of the batch has released at a place, by `.release` and not by a fence."""
+        """Clocks that each lane has released at a place, by `.release` and not by a fence."""
         self._lasting: set[int] = set()
         """The arrays in global memory."""
 

@@ -236,7 +236,9 @@ class Hall:
         for party in sorted(self._waiting, key=lambda party: party.lanes.count):
             keys = party.keys
             opens = opens_twice[keys]
-            if opens.any() and (opens & self._elsewhere(party, keys)).any():
+            if opens.any() and party.barrier.threads is not None:
+                opens &= self._in_warp(party, keys)
+            if opens.any():
                 lines = {
                     other.barrier.instruction.line
                     for other in self._waiting
@@ -247,7 +249,7 @@ class Hall:
                 return
 
     def _reached_twice(self) -> Booleans:
-        """Return per key whether it is reached at several instructions, as few are."""
+        """Return per key whether lanes wait for it at several instructions."""
         first = np.full(self._geometry.blocks * _BARRIERS, -1)
         twice = np.zeros(len(first), np.bool_)
         for party in self._waiting:
@@ -256,9 +258,9 @@ class Hall:
             first[party.keys] = party.place
         return twice
 
-    def _elsewhere(self, party: _Party, keys: Integers) -> Booleans:
+    def _in_warp(self, party: _Party, keys: Integers) -> Booleans:
         """
-        Whether the same barrier of the same block is reached at another instruction too.
+        Return per lane whether others of its warp wait for its barrier at another instruction.
 
         Warps may reach a barrier with a thread count at different instructions, lanes of a warp
         may not.
@@ -266,11 +268,7 @@ class Hall:
         here = np.zeros(len(keys), np.bool_)
         warps = party.lanes.numbers() // WARP
         for other in self._waiting:
-            if other.place == party.place:
-                continue
-            if party.barrier.threads is None:
-                here |= np.isin(keys, other.keys)
-            else:
+            if other.place != party.place:
                 same = np.isin(warps, other.lanes.numbers() // WARP)
                 here |= same & np.isin(keys, other.keys)
         return here

@@ -17,7 +17,7 @@ from tilewright.codegen.simulator.register_uses import names, targets
 
 _ASKING = ("volatile", "relaxed", "acquire", "test_wait")
 _LAST_CHANCE = 50
-"""Turns in a row in which the spinning threads stay as many, nobody else runs, nothing changes."""
+"""Consecutive turns without progress: as many threads spin, no other runs, no memory changes."""
 _MOST_CHANGES = 20_000
 """Changes of flags, counters and the like by threads that ask, as those that take tickets."""
 

@@ -34,7 +34,7 @@ _OTHER_FENCES = {"proxy", "mbarrier_init"}
 
 
 def depends_on_turns(kernel: Kernel) -> bool:
-    """True if threads ask what others have done, and are told by fences or the like."""
+    """True if threads poll for the progress of others, and synchronise by fences or the like."""
     return any(map(_asks, kernel.instructions)) and any(map(_tells, kernel.instructions))
 
 

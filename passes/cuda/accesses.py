@@ -43,7 +43,7 @@ class Accesses:
         self.strided: dict[Index, list[Strided]] = {}
         """Offsets, less their constants, as sums of subscripts, where that is no longer."""
         self._written: dict[Block | None, Counter[Index | Mask]] = defaultdict(Counter)
-        """What is named in a block, without its parts."""
+        """Values that a block names, without their parts."""
         self._counts: dict[Block, Counter[Index | Mask]] = defaultdict(Counter)
         self._parts: dict[Index, list[Index]] = {}
         self._linear: dict[Subscripts, Index] = {}

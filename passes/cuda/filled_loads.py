@@ -30,7 +30,7 @@ class FilledLoads(NamedTuple):
 
 
 def filled_loads(ops: Iterable[Operation]) -> FilledLoads:
-    """Those of a kernel, which consists of `ops`."""
+    """Find the filled loads of a kernel that consists of `ops`."""
     found = ((op, _select_of(op)) for op in ops)
     selects: dict[Operation, arith.SelectOp] = {op: s for op, s in found if s is not None}
     gone = frozenset[Operation](selects.values())

@@ -109,7 +109,7 @@ class RowSharing(NamedTuple):
     @property
     def cluster(self) -> int:
         """Blocks of a cluster."""
-        return self.split if self.join is Join.CLUSTER else 1
+        return self.join.cluster(self.split)
 
     def resident(self, problem: RowProblem, target: Target) -> int:
         """Blocks that an SM has room for."""

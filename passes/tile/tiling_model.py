@@ -96,7 +96,7 @@ class Tiling(NamedTuple):
     @property
     def cluster(self) -> int:
         """Blocks of a cluster."""
-        return self.split if self.join is Join.CLUSTER else 1
+        return self.join.cluster(self.split)
 
     def blocks(self, problem: Contraction) -> int:
         """Blocks of the grid."""

@@ -75,6 +75,7 @@ def tile_work(launch: tile.LaunchOp, target: Target) -> Work:
     first = min(1.0, cost.global_bytes / sector_bytes) if sector_bytes else 1.0
     latency = first * DEVICE_LATENCY + (1 - first) * L2_LATENCY
     path = count.path(launch.body.block, latency) + count.joining * target.clock
+    joins = block_joins(launch)
     return Work(
         cost.blocks,
         resident,
@@ -85,13 +86,8 @@ def tile_work(launch: tile.LaunchOp, target: Target) -> Work:
         special=warps * count.special,
         wavefronts=cost.wavefronts + warps * count.wavefronts,
         path_clocks=path * spilled,
-        cluster=_cluster(launch),
+        cluster=1 if joins is None else joins.kind.cluster(joins.blocks),
     )
-
-
-def _cluster(launch: tile.LaunchOp) -> int:
-    joins = block_joins(launch)
-    return joins.blocks if joins is not None and joins.kind is Join.CLUSTER else 1
 
 
 def _registers_given(launch: tile.LaunchOp, target: Target) -> int:
