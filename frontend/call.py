@@ -2,13 +2,14 @@
 """A call of a captured function: from the user's arguments to arrays, and from arrays back."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from tilewright.arrays import as_array, tensor_of
 from tilewright.errors import UsageError, one_line
 from tilewright.frontend.arguments import check_tensor, check_values, is_plain
 from tilewright.frontend.aten import dtype_name
-from tilewright.frontend.baked_layouts import has_baked_layout, strides_of
+from tilewright.frontend.baked_facts import answer, baked_facts
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.mutation import check_writable, write_back
 
@@ -63,12 +64,19 @@ class Call:
 def _plain_leaves(captured: Captured, args: tuple[Any, ...]) -> list[Any] | None:
     """The arguments, if they are tensors beside each other that are like the captured ones."""
     expected = captured.plain_inputs
-    if expected is None or len(args) != len(expected) or has_baked_layout(captured.exported):
+    if expected is None or len(args) != len(expected):
         return None
     for value, (shape, dtype) in zip(args, expected, strict=True):
         if not is_plain(value) or value.shape != shape or value.dtype is not dtype:
             return None
+    for fact in baked_facts(captured.exported):
+        if any(map(partial(_differ, fact), captured.exported.example_inputs[0], args)):
+            return None
     return [*args]
+
+
+def _differ(fact: str, like: Any, value: Any) -> bool:
+    return answer(fact, like) != answer(fact, value)
 
 
 def _matched_leaves(
@@ -88,10 +96,11 @@ def _matched_leaves(
     if found != structure:
         was, now = (_shown(a, k) for a, k in (example, (args, kwargs)))
         raise UsageError(f"the program was compiled for the arguments {was}, not {now}")
+    facts = baked_facts(captured.exported)
     for (path, like), value in zip(expected, given, strict=True):
         _check_leaf(pytree.keystr(path[1:]), like, value)
-        if has_baked_layout(captured.exported):
-            _check_layout(pytree.keystr(path[1:]), like, value)
+        if isinstance(like, torch.Tensor):
+            _check_facts(pytree.keystr(path[1:]), facts, like, value)
     matched = zip(expected, given, strict=True)
     return [value for (_, like), value in matched if isinstance(like, torch.Tensor)]
 
@@ -155,19 +164,15 @@ def _check_leaf(place: str, like: Any, value: Any) -> None:
         raise UsageError(f"argument {place} is {found}, but the program was compiled for {wanted}")
 
 
-def _check_layout(place: str, like: Any, value: Any) -> None:
-    """Raise `UsageError` if an input lies otherwise than the one that the program asked."""
-    import torch
-
-    if not isinstance(like, torch.Tensor):
-        return
-    wanted, found = strides_of(like), strides_of(value)
-    if wanted != found:
-        raise UsageError(
-            f"argument {place} has the strides {found}, but the program asks for them, and was "
-            f"compiled for {wanted}",
-            remedy="pass x.contiguous(), or compile it for both",
-        )
+def _check_facts(place: str, facts: Sequence[str], like: Any, value: Any) -> None:
+    """Raise `UsageError` if the program asks something of which an input has another answer."""
+    for fact in facts:
+        if _differ(fact, like, value):
+            raise UsageError(
+                f"argument {place} has the {fact} {answer(fact, value)}, but the program asks for "
+                f"that, and was compiled for {answer(fact, like)}",
+                remedy="compile it for both",
+            )
 
 
 _MOST_CHARACTERS = 80

@@ -15,7 +15,7 @@ from typing import Any
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.arguments import is_transformed
 from tilewright.frontend.aten import decompositions
-from tilewright.frontend.baked_layouts import bake_layout, noticing_layouts
+from tilewright.frontend.baked_facts import bake_facts, noticing_facts
 from tilewright.frontend.call_by_call import call_by_call
 from tilewright.frontend.calling import check_kind, misfit
 from tilewright.frontend.code_when_called import code_when_called
@@ -64,7 +64,7 @@ def export(
             kept = (subscripts_as_tensors, forms_kept, arguments_kept)
             for wrapped in (gradients_dropped, *kept, repeated_calls):
                 stack.enter_context(wrapped(module))
-            asked = stack.enter_context(noticing_layouts(module))
+            asked = stack.enter_context(noticing_facts(module))
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)
             check_states(exported)
@@ -73,8 +73,7 @@ def export(
             if not partly:
                 check_source(exported)
             found = _decomposed(exported, but_for=refused_in(exported) if partly else ())
-            if asked:
-                bake_layout(found)
+            bake_facts(found, asked)
             return found
     except TilewrightError:
         raise
@@ -92,7 +91,9 @@ def _alone(seen: set[int], tensor: Any) -> Any:
     """
     is_repeated = id(tensor) in seen
     seen.add(id(tensor))
-    return tensor.detach() if is_repeated or tensor._is_view() else tensor
+    if not is_repeated and not tensor._is_view():
+        return tensor
+    return tensor.detach().requires_grad_(tensor.requires_grad)
 
 
 def break_down(exported: Any) -> Any:

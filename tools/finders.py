@@ -23,6 +23,8 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import SOURCE_NAME, Plan
+from tilewright.codegen.report.disassemble import disassemble
+from tilewright.codegen.report.sass import parse_sass
 from tilewright.codegen.simulator.findings import SimulationTooLarge
 from tilewright.codegen.simulator.mutation import ENDLESS, WRONG
 from tilewright.codegen.simulator_backend import SimulatorBackend
@@ -139,7 +141,9 @@ class Finders:
 
     def _is_same_code(self, plan: Plan) -> bool:
         kernel = self.kernel
-        return _instructions(plan, kernel.target) == _instructions(kernel.plan, kernel.target)
+        texts = plan.source, kernel.plan.source
+        mutated, original = (machine_code(text, kernel.target) for text in texts)
+        return mutated == original
 
 
 def _found(runs: Iterator[Run], clean: Iterable[Run], of_values: bool) -> Found | None:
@@ -184,8 +188,11 @@ def _interpretations(kernel: Kernel, module: ModuleOp) -> Iterator[Run]:
         yield Run(frozenset() if judged.is_right(results) else frozenset({WRONG}), results)
 
 
-def _instructions(plan: Plan, target: str) -> list[str]:
-    """Return the instructions of the PTX, without the places that they come from."""
-    ptx = nvrtc.compile(plan.source, target, name=SOURCE_NAME).ptx
-    lines = map(str.strip, ptx.partition("\t.file")[0].splitlines())
-    return [line for line in lines if line and not line.startswith((".loc", "//"))]
+def machine_code(source: str, target: str) -> dict[str, list[str]]:
+    """The instructions of each kernel of a CUDA text, without the lines that they come from."""
+    cubin = nvrtc.compile_cubin(source, target, name=SOURCE_NAME).cubin
+    codes = parse_sass(disassemble(cubin))
+    return {
+        name: [f"{each.opcode} {each.operands}" for each in code.instructions]
+        for name, code in codes.items()
+    }

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from needs import needs_nvrtc
 
+from tilewright.codegen import nvrtc
 from tilewright.codegen.simulator.mutation import Mutant, load_case, run_case
 from tilewright.errors import UsageError
 from tilewright.tools.cli import main
-from tilewright.tools.finders import Finders
+from tilewright.tools.finders import Finders, machine_code
 from tilewright.tools.planted import load_kernel, mutants, planted
 from tilewright.tools.simcheck import QUICK, check_by_rule
 
@@ -102,6 +103,24 @@ def test_rules_cover_synchronisation_and_masks():
         "counts in two steps",
         "arrives without a release",
     }
+
+
+_NAMED = """extern "C" __global__ void k(int* y, int n) {
+  const int phase = n / 3 % 2;
+  if (n < 5) {
+    if (threadIdx.x == 0) y[0] = phase ^ 1;
+  }
+}"""
+
+
+@needs_nvrtc
+def test_texts_are_the_same_if_the_machine_runs_the_same_code():
+    line = "  const int phase = n / 3 % 2;\n"
+    inline = _NAMED.replace(line, "").replace("phase", "(n / 3 % 2)")
+    texts = _NAMED, inline, _NAMED.replace("n / 3", "n / 5")
+    code, of_inline, of_other = (machine_code(text, "sm_90a") for text in texts)
+    assert nvrtc.compile(_NAMED).ptx != nvrtc.compile(inline).ptx
+    assert code == of_inline != of_other
 
 
 def test_a_mutant_that_does_not_fit_is_named():

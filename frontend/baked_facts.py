@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Programs whose Python asks more of a tensor than shape and dtype: `x.stride(0)`, `x.requires_grad`.
+
+The answer is baked in, as every Python value is, and a call with an input of which it does not hold
+is refused. Programs that do not ask take any input.
+"""
+
+import sys
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tilewright.arrays import tensor_of
+from tilewright.frontend.source import is_foreign
+from tilewright.frontend.wrapped_forward import forward_within
+
+_KEY = "tilewright.baked_facts"
+"""Entry of the `meta` of an exported graph: the names of the facts that its program asks for."""
+
+_HERE = str(Path(__file__).parent)
+
+
+def _strides(tensor: Any) -> list[int]:
+    """In elements, 0 for axes of one element, whose strides say nothing."""
+    axes = zip(tensor.shape, tensor.stride(), strict=True)
+    return [stride if size > 1 else 0 for size, stride in axes]
+
+
+_FACTS: dict[str, Callable[[Any], Any]] = {
+    "strides": _strides,
+    "storage offset": lambda tensor: tensor.storage_offset(),
+    "device": lambda tensor: tensor.device,
+    "requires_grad": lambda tensor: tensor.requires_grad,
+    "is_leaf": lambda tensor: tensor.is_leaf,
+}
+"""What a program can ask, and the answer for a tensor; answers that are equal do the same."""
+
+
+@contextmanager
+def noticing_facts(module: Any) -> Generator[set[str]]:
+    """Within, tracing `module` adds to a set the names of the facts that its Python asks for."""
+    asked = set[str]()
+    with forward_within(module, lambda: _mode(asked)), _noticing_device(asked):
+        yield asked
+
+
+def bake_facts(exported: Any, asked: Iterable[str]) -> None:
+    """Note in an exported program what it asks of its inputs."""
+    if names := sorted(asked):
+        exported.graph_module.meta[_KEY] = names
+
+
+def baked_facts(exported: Any) -> Sequence[str]:
+    """The facts that must hold of inputs as they do of the example's; mostly none."""
+    return exported.graph_module.meta.get(_KEY, ())
+
+
+def answer(fact: str, value: Any) -> Any:
+    """What a program gets that asks it of a tensor or array."""
+    return _FACTS[fact](tensor_of(value))
+
+
+@contextmanager
+def _noticing_device(asked: set[str]) -> Generator[None]:
+    """The attribute `device` of fake tensors is Python's, and modes do not see it."""
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    made: Any = FakeTensor
+    original = made.device
+
+    def device(tensor: Any) -> Any:
+        if _is_asked_by_user():
+            asked.add("device")
+        return original.fget(tensor)
+
+    made.device = property(device)
+    try:
+        yield
+    finally:
+        made.device = original
+
+
+def _mode(asked: set[str]) -> Any:
+    from torch.overrides import TorchFunctionMode
+
+    names = _names()
+
+    class Facts(TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            if (name := names.get(func)) and _is_asked_by_user():
+                asked.add(name)
+            return func(*args, **(kwargs or {}))
+
+    return Facts()
+
+
+@cache
+def _names() -> dict[Any, str]:
+    """The names of facts by the methods and attributes that ask for them."""
+    import torch
+
+    asked_by = {
+        "strides": (torch.Tensor.stride, torch.Tensor.is_contiguous, torch.Tensor.dim_order),
+        "storage offset": (torch.Tensor.storage_offset,),
+        "device": (torch.Tensor.get_device, *_getters("is_cuda", "is_cpu")),
+        "requires_grad": _getters("requires_grad"),
+        "is_leaf": _getters("is_leaf"),
+    }
+    return {method: name for name, methods in asked_by.items() for method in methods}
+
+
+def _getters(*names: str) -> tuple[Any, ...]:
+    """What reads attributes of a tensor, as a function that modes of PyTorch see."""
+    import torch
+
+    return tuple(getattr(torch.Tensor, name).__get__ for name in names)
+
+
+@cache
+def _methods() -> tuple[str, ...]:
+    """Files of PyTorch's that pass on what a tensor is asked."""
+    from torch import overrides
+
+    return overrides.__file__, str(Path(overrides.__file__).with_name("_tensor.py"))
+
+
+def _is_asked_by_user() -> bool:
+    """True if the innermost frame outside of this package is the user's, and not PyTorch's."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]: inspect reads the source, too
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((_HERE, *_methods())):
+        frame = frame.f_back
+    return not is_foreign(frame.f_code.co_filename)
