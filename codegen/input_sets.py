@@ -145,10 +145,17 @@ def _with_spikes(
 
     def version(size: float, bound: int) -> list[Array]:
         arrays = random_inputs(types, seed + turn, bound)
+        if turn == 0:
+            arrays = [_at_end(a, bound) if _is_position(a) else a for a in arrays]
         arrays[number] = spiked(arrays[number], turn, size)
         return arrays
 
     return [partial(version, size, bound) for size in SPIKES for bound in _bounds(types)]
+
+
+def _at_end(array: Array, bound: int) -> Array:
+    """Return the last position: what a program masks behind a position may hide what is lost."""
+    return np.full_like(array, bound - 1)
 
 
 def _ordered(array: Array) -> Array:
@@ -170,6 +177,11 @@ def _tied(array: Array, size: float) -> Array:
 
 def _is_float(array: Array) -> bool:
     return array.dtype.name in ROUNDOFF
+
+
+def _is_position(array: Array) -> bool:
+    """Return whether this may be a single index, as that of a token in a cache."""
+    return array.size == 1 and array.dtype.name in INDEX_TYPES
 
 
 def _is_index(type: ArrayType) -> bool:

@@ -64,3 +64,11 @@ def test_sets_are_the_same_each_time():
     types = [ArrayType((8, 32), FLOAT)]
     for one, two in zip(input_sets(types, 3), input_sets(types, 3), strict=True):
         np.testing.assert_array_equal(one.versions[0](), two.versions[0]())
+
+
+def test_nothing_is_masked_behind_a_position_in_one_turn():
+    *_, first, second = input_sets([ArrayType((64,), FLOAT), ArrayType((1,), INDEX)], turns=2)
+    positions = [[version()[1].item() for version in each.versions] for each in (first, second)]
+    last = [bound - 1 for _ in SPIKES for bound in INDICES]
+    assert positions[0] == last
+    assert positions[1] != last
