@@ -220,13 +220,13 @@ def _made(made: _Made, mode: Any, base: Any | None) -> Any:
     """A tensor without values like one that was made before; `base` is what it is a view of."""
     import torch
     from torch._subclasses.fake_tensor import FakeTensor
-    from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 
-    if base is not None:
-        with disable_proxy_modes_tracing():
-            return base.as_strided(made.size, made.stride, made.offset)
+    layout = made.size, made.stride
     with torch._C._DisableTorchDispatch(), torch._C._DisablePythonDispatcher():
-        memory = torch.empty_strided(made.size, made.stride, dtype=made.dtype, device="meta")
+        if base is None:
+            memory = torch.empty_strided(*layout, dtype=made.dtype, device="meta")
+        else:
+            memory = base.as_strided(*layout, made.offset)
         return FakeTensor(mode, memory, made.device)
 
 
