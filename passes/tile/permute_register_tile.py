@@ -92,7 +92,7 @@ class PermuteRegisterTilePass(SchedulingPass):
             return choice._cost(launch, m, n)
 
         is_as_before = launch.thread_axes()[-1] == n.thread  # and need not be tried
-        if not (is_as_before and reads_freely(conflicts_of(launch))):
+        if not (is_as_before and reads_freely(conflicts_of(launch), {})):
             best = min(usual[:_COMPARED], key=cost)
             if cost(best).has_conflicts and not (m.joined or n.joined):
                 warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
@@ -102,13 +102,11 @@ class PermuteRegisterTilePass(SchedulingPass):
 
     def _cost(self, launch: tile.LaunchOp, m: Side, n: Side) -> "_Cost":
         """What the threads would do to the slabs."""
-        rebinding = self._rebinding(launch, m, n)
-        if rebinding.keeps_all(launch) and not dealt_rows(conflicts_of(launch)):
-            return _Cost.of(conflicts_of(launch))
+        rebinding, before = self._rebinding(launch, m, n), conflicts_of(launch)
+        if rebinding.keeps_all(launch):
+            return _Cost.of(before)
         new = rebinding.rebound(launch)
-        conflicts = SlabConflicts(new)
-        deal_rows(conflicts)
-        cost = _Cost.of(conflicts)
+        cost = _Cost.of(SlabConflicts(new, filled_like=before))
         new.erase()
         return cost
 
@@ -174,5 +172,6 @@ class _Cost(NamedTuple):
 
     @staticmethod
     def of(conflicts: SlabConflicts) -> "_Cost":
-        """What the threads of a launch do."""
-        return _Cost(not reads_freely(conflicts), access_clocks(conflicts))
+        """What the threads of a launch do, once rows are dealt out where that is faster."""
+        layouts = dealt_rows(conflicts)
+        return _Cost(not reads_freely(conflicts, layouts), access_clocks(conflicts, layouts))
