@@ -48,7 +48,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.each_op import rewrite_each
 from tilewright.passes.kernel.alignment import require_aligned_arguments
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.trace import Rule, is_listening, rewriting, skipped
 from tilewright.passes.vector_width import vector_width
 
 RULE = Rule("k", 3, "vectorize")
@@ -108,7 +108,10 @@ def widest(op: loop.LoadOp | loop.StoreOp) -> Vector:
 def _found(op: loop.LoadOp | loop.StoreOp) -> Vector | None:
     if not isinstance(op.parent_op(), UnrollOp) or _space(op) == LOCAL:
         return None
-    vector, reason = widest(op), legal(op)
+    vector = widest(op)
+    if vector.width == 1 and not is_listening():
+        return None
+    reason = legal(op)
     if reason is None and vector.width == 1:
         reason = "no axis of the nest steps from aligned elements to their neighbours"
     if reason is None:
