@@ -66,7 +66,7 @@ def remembered(find: Callable[Asked, Found]) -> Callable[Asked, Found]:
 def held(
     find: Callable[Asked, AbstractContextManager[Found]],
 ) -> Callable[Asked, AbstractContextManager[Found]]:
-    """`find`, which inside `unchanged` is entered once for each call, and left with the memory."""
+    """`find`, entered once for the same arguments inside `unchanged`, and left with the memory."""
 
     @contextmanager
     def found(*asked: Asked.args, **more: Asked.kwargs) -> Generator[Found]:
