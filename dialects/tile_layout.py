@@ -101,9 +101,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
     def with_pad(self, type: MemRefType, elements: int) -> "SlabLayoutAttr":
         """The layout of a slab of that type whose rows are so many elements longer."""
-        pad = [each.data for each in self.pad] or [0] * type.get_num_dims()
-        pad[self.axes(len(pad))[-1]] = elements
-        return _with(self, pad=ArrayAttr(map(IntAttr, pad)))
+        return _with_pad(self, type.get_num_dims(), elements)
 
     def with_deal(self, piles: int) -> "SlabLayoutAttr":
         """The layout of a slab whose rows are dealt out to so many piles."""
@@ -274,6 +272,13 @@ def _with(layout: SlabLayoutAttr, **parts: Attribute) -> SlabLayoutAttr:
     names = [name for name, _ in SlabLayoutAttr.get_irdl_definition().parameters]
     own = dict(zip(names, layout.parameters, strict=True))
     return SlabLayoutAttr.new([*{**own, **parts}.values()])
+
+
+@lru_cache(maxsize=1 << 12)
+def _with_pad(layout: SlabLayoutAttr, rank: int, elements: int) -> SlabLayoutAttr:
+    pad = [each.data for each in layout.pad] or [0] * rank
+    pad[layout.axes(rank)[-1]] = elements
+    return _with(layout, pad=ArrayAttr(map(IntAttr, pad)))
 
 
 @lru_cache(maxsize=1 << 14)

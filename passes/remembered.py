@@ -20,11 +20,8 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from xdsl.ir import Operation
-
 Found = TypeVar("Found")
 Asked = ParamSpec("Asked")
-Op = TypeVar("Op", bound=Operation)
 
 
 class Memory(ExitStack):
@@ -67,18 +64,19 @@ def remembered(find: Callable[Asked, Found]) -> Callable[Asked, Found]:
 
 
 def held(
-    find: Callable[[Op], AbstractContextManager[Found]],
-) -> Callable[[Op], AbstractContextManager[Found]]:
-    """`find`, which inside `unchanged` is entered once for each op, and left with the memory."""
+    find: Callable[Asked, AbstractContextManager[Found]],
+) -> Callable[Asked, AbstractContextManager[Found]]:
+    """`find`, entered once for the same arguments inside `unchanged`, and left with the memory."""
 
     @contextmanager
-    def found(op: Op) -> Generator[Found]:
+    def found(*asked: Asked.args, **more: Asked.kwargs) -> Generator[Found]:
         if (memory := _memory.get()) is None:
-            with find(op) as value:
+            with find(*asked, **more) as value:
                 yield value
             return
-        if (find, op) not in memory.found:
-            memory.found[find, op] = memory.enter_context(find(op))
-        yield memory.found[find, op]
+        key = find, asked, *more.items()
+        if key not in memory.found:
+            memory.found[key] = memory.enter_context(find(*asked, **more))
+        yield memory.found[key]
 
     return wraps(find)(found)

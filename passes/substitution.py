@@ -67,7 +67,9 @@ class Substitution:
 
     def mask(self, op: MaskedOp, axes: Iterable[SSAValue] = ()) -> Access | None:
         """The mask of `op`, and the bounds of those of `axes` that overrun."""
-        masks = [self.bounds[axis] for axis in dict.fromkeys(axes) if axis in self.bounds]
+        masks = list[Access]()
+        if self.bounds:  # most have none, and are not asked what their axes are
+            masks += [self.bounds[axis] for axis in dict.fromkeys(axes) if axis in self.bounds]
         if op.mask is not None:
             masks.append(self.access(op.mask.data.results, op.mask_operands))
         return conjunction(masks)

@@ -8,7 +8,7 @@ from xdsl.ir import Block, Operation
 from tilewright.dialects import kernel
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.phase_comments import comments_of
+from tilewright.passes.kernel.phase_comments import phases_of
 
 
 class Commenting:
@@ -24,9 +24,9 @@ class Commenting:
         are all of one phase, whatever stands above the block has told of it.
         """
         ops = [op for op in block.ops if op not in elsewhere]
-        comments = comments_of(ops)
-        if len(comments) > 1 or len(ops) < len(block.ops):
-            self._comments.update(comments)
+        phases = phases_of(ops)
+        if len(phases) > 1 or len(ops) < len(block.ops):
+            self._comments.update((phase.ops[0], phase.comment()) for phase in phases)
 
     def above(self, op: Operation) -> None:
         """What is appended next is what `op` becomes."""

@@ -43,7 +43,7 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.axes import range_of_value, remembered_ranges
 from tilewright.dialects.kernel_barrier import MeetingOp
 from tilewright.dialects.kernel_registers import LOCAL, UNROLL, RegistersOp, UnrollOp
 from tilewright.dialects.origin import from_same
@@ -165,4 +165,5 @@ class LoadAheadOfUnrolledPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Every unrolled loop of the module."""
-        rewrite_each(op, _LoadAhead(), scf.ForOp)
+        with remembered_ranges():
+            rewrite_each(op, _LoadAhead(), scf.ForOp)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from itertools import groupby
 from math import prod
+from typing import NamedTuple
 
 from xdsl.dialects import arith
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -63,24 +64,34 @@ class Purpose(Enum):
     COMPUTE = auto()
 
 
-def comments_of(ops: Iterable[Operation]) -> dict[Operation, str]:
-    """The comments of ops that follow each other, by the op that they stand above."""
-    ops = [op for op in ops if not _says_nothing(op)]
-    phases = [(purpose, list(run)) for purpose, run in groupby(ops, _purpose)]
-    comments: dict[Operation, str] = {}
-    for purpose, run in phases:
-        match purpose:
+class Phase(NamedTuple):
+    """Ops that follow each other; each loop and each combine is a phase of its own."""
+
+    purpose: Purpose
+    ops: Sequence[Operation]
+
+    def comment(self) -> str:
+        """What stands above the first op."""
+        match self.purpose:
             case Purpose.STAGE:
-                stages = [op for op in run if isinstance(op, tile.StageOp)]
-                comments[run[0]] = f"stage {filled(stages)}"
+                return f"stage {filled(op for op in self.ops if isinstance(op, tile.StageOp))}"
             case Purpose.SHARE:
-                shares = [op for op in run if isinstance(op, tile.ShareOp)]
-                comments[run[0]] = f"share {slabs(shares)} with all threads"
+                shares = (op for op in self.ops if isinstance(op, tile.ShareOp))
+                return f"share {slabs(shares)} with all threads"
             case Purpose.COMPUTE:
-                comments[run[0]] = _computed(run)
+                return _computed(self.ops)
             case _:
-                comments.update((op, _joined(op)) for op in run)
-    return comments
+                return _joined(self.ops[0])
+
+
+def phases_of(ops: Iterable[Operation]) -> list[Phase]:
+    """The phases of ops that follow each other."""
+    saying = [op for op in ops if not _says_nothing(op)]
+    phases: list[Phase] = []
+    for purpose, run in groupby(saying, _purpose):
+        is_each = purpose in (Purpose.LOOP, Purpose.COMBINE)
+        phases += [Phase(purpose, [op]) for op in run] if is_each else [Phase(purpose, [*run])]
+    return phases
 
 
 def _says_nothing(op: Operation) -> bool:

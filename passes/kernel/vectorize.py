@@ -48,7 +48,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.each_op import rewrite_each
 from tilewright.passes.kernel.alignment import require_aligned_arguments
 from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.trace import Rule, is_listening, rewriting, skipped
 from tilewright.passes.vector_width import vector_width
 
 RULE = Rule("k", 3, "vectorize")
@@ -60,6 +60,8 @@ class Vector(NamedTuple):
     op: loop.LoadOp | loop.StoreOp
     axis: BlockArgument
     width: int
+    axes: Sequence[BlockArgument]
+    """The axes that the access varies with, the vector's last."""
 
     @property
     def nest(self) -> UnrollOp:
@@ -71,13 +73,6 @@ class Vector(NamedTuple):
     def extent(self, axis: BlockArgument) -> int:
         """The steps of an axis of the nest."""
         return self.nest.axis_extents()[axis.index]
-
-    @property
-    def axes(self) -> list[BlockArgument]:
-        """The axes that the access varies with, the vector's last."""
-        named = {*self.op.indices, *self.op.mask_operands}
-        others = [a for a in self.nest.body.block.args if a in named and a is not self.axis]
-        return [*others, self.axis]
 
 
 def legal(op: loop.LoadOp | loop.StoreOp) -> str | None:
@@ -102,13 +97,18 @@ def widest(op: loop.LoadOp | loop.StoreOp) -> Vector:
     axes = zip(nest.body.block.args, nest.axis_extents(), strict=True)
     widths = {axis: vector_width(op, axis, extent) for axis, extent in axes}
     axis = max(widths, key=lambda axis: (widths[axis], axis.index))
-    return Vector(op, axis, widths[axis])
+    named = {*op.indices, *op.mask_operands}
+    others = [other for other in widths if other in named and other is not axis]
+    return Vector(op, axis, widths[axis], [*others, axis])
 
 
 def _found(op: loop.LoadOp | loop.StoreOp) -> Vector | None:
     if not isinstance(op.parent_op(), UnrollOp) or _space(op) == LOCAL:
         return None
-    vector, reason = widest(op), legal(op)
+    vector = widest(op)
+    if vector.width == 1 and not is_listening():
+        return None
+    reason = legal(op)
     if reason is None and vector.width == 1:
         reason = "no axis of the nest steps from aligned elements to their neighbours"
     if reason is None:

@@ -37,7 +37,7 @@ from xdsl.transforms.dead_code_elimination import region_dce
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.nested_ops import nests_in, ops_in
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.footprint import size_of
@@ -96,7 +96,7 @@ class CutRecompute(RewritePattern):
 
 
 def _is_loop_ir(kernel: loop.KernelOp) -> bool:
-    return all(inner.name.partition(".")[0] != "tile" for inner in ops_in(kernel))
+    return not any(nest.name.startswith("tile.") for nest in nests_in(kernel))
 
 
 def _decision(

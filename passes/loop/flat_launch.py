@@ -26,6 +26,8 @@ class FlatLaunch(NamedTuple):
 def flat_launch(plan: PlanIndex, launch: loop.LaunchOp, *, reduces: bool) -> FlatLaunch | None:
     """`launch` if its kernel is a flat nest that reduces, or one that does not, as asked for."""
     kernel = plan.kernel_of(launch)
-    if kernel is None or (nest := flat_nest(kernel)) is None or nest.reduces is not reduces:
+    if kernel is None or (reduces and not plan.reduces(kernel)):
+        return None
+    if (nest := flat_nest(kernel)) is None or nest.reduces is not reduces:
         return None
     return FlatLaunch(launch, kernel, nest)

@@ -90,11 +90,12 @@ class FuseOutputs(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match the producer's launch."""
-        if (inlined := flat_launch(self.plan, op, reduces=False)) is None:
-            return
-        kernel, buffer = inlined.kernel, inlined.buffer
+        buffer = op.outputs[0]
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
+        if (inlined := flat_launch(self.plan, op, reduces=False)) is None:
+            return
+        kernel = inlined.kernel
         if is_update(kernel, op):
             skipped(RULE, kernel, "alone it stores only what changes: update-in-place")
             return

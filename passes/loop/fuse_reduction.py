@@ -107,11 +107,12 @@ class FuseReduction(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match the producer's launch."""
-        if (reduction := flat_launch(self.plan, op, reduces=True)) is None:
-            return
-        producer, buffer = reduction.kernel, reduction.buffer
+        buffer = op.outputs[0]
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
+        if (reduction := flat_launch(self.plan, op, reduces=True)) is None:
+            return
+        producer = reduction.kernel
         kept = len(consumers) > 1 or is_returned(buffer)
         kernel = self.plan.kernel_of(consumers[0])
         if kernel is None or (kept and not self.keep):

@@ -85,8 +85,9 @@ class FuseRows(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match the launch of the statistic."""
-        statistic = flat_launch(self.plan, op, reduces=True)
-        if statistic is None or not is_temporary(statistic.buffer):
+        if not is_temporary(op.outputs[0]):
+            return
+        if (statistic := flat_launch(self.plan, op, reduces=True)) is None:
             return
         kernel = statistic.kernel
         for launch in readers(statistic.buffer):

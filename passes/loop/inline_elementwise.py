@@ -82,10 +82,10 @@ class InlineElementwise(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match the producer's launch."""
-        if (inlined := flat_launch(self.plan, op, reduces=False)) is None:
-            return
-        buffer = inlined.buffer
+        buffer = op.outputs[0]
         if not is_temporary(buffer) or not (consumers := readers(buffer)):
+            return
+        if (inlined := flat_launch(self.plan, op, reduces=False)) is None:
             return
         if self.once and not _reads_once(self.plan, consumers, buffer):
             return

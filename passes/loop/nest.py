@@ -48,7 +48,7 @@ def flat_nest(kernel: loop.KernelOp) -> FlatNest | None:
     body = [op for op in block.ops if op is not store]
     if block is not kernel.body.block and kernel.body.block.last_op is not None:
         body = [*_before(kernel.body.block.last_op), *body]
-    if any(isinstance(inner, loop.ForOp | loop.StoreOp) for op in body for inner in ops_in(op)):
+    if any(isinstance(op, loop.ForOp | loop.StoreOp) for op in ops_in(*body)):
         return None
     axes = subscripted_dims(store.map.data.results, store.indices)
     nest_axes = () if block is kernel.body.block else block.args

@@ -24,8 +24,9 @@ class PlanIndex:
         self._symbols: dict[str, Operation] = {}
         self._launches: Counter[str] = Counter()
         self._reduces: dict[loop.KernelOp, bool] = {}
-        for op in ops_in(module):
-            self._inserted(op)
+        for op in module.ops:  # no kernel launches another
+            for inner in [op] if isinstance(op, loop.KernelOp) else ops_in(op):
+                self._inserted(inner)
 
     def kernel_of(self, launch: loop.LaunchOp) -> loop.KernelOp | None:
         """The kernel that `launch` runs, at Loop or Tile IR."""

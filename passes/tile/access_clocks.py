@@ -7,7 +7,7 @@ schedulers of an SM issue one instruction each (CUDA C++ Programming Guide, comp
 What fills slabs from global memory is the same in every arrangement and is left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.nested_ops import ops_in
@@ -21,28 +21,36 @@ from tilewright.passes.tile.slab_conflicts import SlabConflicts, Traffic, steps_
 _SECTORS, _INSTRUCTIONS = 4, 4
 """In a clock."""
 
+Layouts = Mapping[tile.StageOp, SlabLayoutAttr]
+"""In which layouts slabs are looked at; those left out, in their own."""
 
-def access_clocks(conflicts: SlabConflicts) -> float:
+
+def access_clocks(conflicts: SlabConflicts, layouts: Layouts) -> float:
     """The clocks of one block, each slab dense or padded, whichever is better."""
-    slabs = sum(_of_slab(conflicts, stage) for stage in conflicts.stages)
+    slabs = sum(_of_slab(conflicts, stage, layouts) for stage in conflicts.stages)
     return slabs + sum(_of_global(conflicts, access) for access in _direct(conflicts.launch))
 
 
-def reads_freely(conflicts: SlabConflicts) -> bool:
+def reads_freely(conflicts: SlabConflicts, layouts: Layouts) -> bool:
     """Whether the threads can read every slab without conflicts, it being dense or padded."""
     return all(
         any(
             Traffic.of(conflicts.reads(stage, layout)).factor == 1
-            for layout in (None, padded_by_a_chunk(stage))
+            for layout in _dense_and_padded(stage, layouts)
         )
         for stage in conflicts.stages
     )
 
 
-def _of_slab(conflicts: SlabConflicts, stage: tile.StageOp) -> float:
+def _of_slab(conflicts: SlabConflicts, stage: tile.StageOp, layouts: Layouts) -> float:
     times = steps_around(stage, conflicts.launch)
-    found = [conflicts.traffic(stage, layout) for layout in (None, padded_by_a_chunk(stage))]
+    found = [conflicts.traffic(stage, layout) for layout in _dense_and_padded(stage, layouts)]
     return times * min(each.clocks for each in found)
+
+
+def _dense_and_padded(stage: tile.StageOp, layouts: Layouts) -> list[SlabLayoutAttr]:
+    layout = layouts.get(stage, stage.layout)
+    return [layout, padded_by_a_chunk(stage, layout)]
 
 
 def padded_by_a_chunk(stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> SlabLayoutAttr:

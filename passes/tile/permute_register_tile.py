@@ -27,7 +27,8 @@ is or in strips of one, in which they are, or which takes the accesses of a bloc
 (`access_clocks`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import ClassVar, NamedTuple, Self
@@ -37,6 +38,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.tile_axes import Level
+from tilewright.passes.remembered import held
 from tilewright.passes.tile.access_clocks import access_clocks, reads_freely
 from tilewright.passes.tile.arranged_axes import bind_registers, bind_threads, keep_registers
 from tilewright.passes.tile.dealt_rows import deal_rows, dealt_rows
@@ -89,28 +91,17 @@ class PermuteRegisterTilePass(SchedulingPass):
 
         @cache
         def cost(choice: Self) -> "_Cost":
-            return choice._cost(launch, m, n)
+            with _arranged(choice, launch) as conflicts:
+                return _Cost.of(conflicts)
 
         is_as_before = launch.thread_axes()[-1] == n.thread  # and need not be tried
-        if not (is_as_before and reads_freely(conflicts_of(launch))):
+        if not (is_as_before and reads_freely(conflicts_of(launch), {})):
             best = min(usual[:_COMPARED], key=cost)
             if cost(best).has_conflicts and not (m.joined or n.joined):
                 warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
                 best = min([best, *warps], key=cost)
         warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
         return list(dict.fromkeys([best, *usual, *warps]))[:_MOST_CHOICES]
-
-    def _cost(self, launch: tile.LaunchOp, m: Side, n: Side) -> "_Cost":
-        """What the threads would do to the slabs."""
-        rebinding = self._rebinding(launch, m, n)
-        if rebinding.keeps_all(launch) and not dealt_rows(conflicts_of(launch)):
-            return _Cost.of(conflicts_of(launch))
-        new = rebinding.rebound(launch)
-        conflicts = SlabConflicts(new)
-        deal_rows(conflicts)
-        cost = _Cost.of(conflicts)
-        new.erase()
-        return cost
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
         m, n = sides_of(launch)
@@ -139,16 +130,14 @@ class PermuteRegisterTilePass(SchedulingPass):
         return [(m, self.vm), (n, self.vn)]
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        rebinding = self._rebinding(launch, *sides_of(launch))
-        if rebinding.keeps_all(launch):
-            deal_rows(conflicts_of(launch))
+        with _arranged(self, launch) as conflicts:
+            deal_rows(conflicts)
             rewriter.notify_op_modified(launch)
-            return
-        new = rebinding.rebound(launch)
-        deal_rows(SlabConflicts(new))
-        rewriter.replace(launch, new)
+            if conflicts.launch is not launch:
+                rewriter.replace(launch, conflicts.launch)
 
-    def _rebinding(self, launch: tile.LaunchOp, m: Side, n: Side) -> Rebinding:
+    def rebinding(self, launch: tile.LaunchOp, m: Side, n: Side) -> Rebinding:
+        """The axes of the launch as they are to be."""
         assert self.lanes_m is not None
         assert self.fastest is not None
         rebinding, sides = Rebinding(), {axis for side in (m, n) for axis in side.axes}
@@ -166,6 +155,20 @@ class PermuteRegisterTilePass(SchedulingPass):
         return rebinding
 
 
+@held
+@contextmanager
+def _arranged(step: PermuteRegisterTilePass, launch: tile.LaunchOp) -> Generator[SlabConflicts]:
+    """What the threads of a launch do if it is arranged anew, which it may be replaced by."""
+    before, rebinding = conflicts_of(launch), step.rebinding(launch, *sides_of(launch))
+    if rebinding.keeps_all(launch):
+        yield before
+        return
+    new = rebinding.rebound(launch)
+    yield SlabConflicts(new, filled_like=before)
+    if new.parent is None:
+        new.erase()
+
+
 class _Cost(NamedTuple):
     """What is compared: at first whether slabs are read with conflicts."""
 
@@ -174,5 +177,6 @@ class _Cost(NamedTuple):
 
     @staticmethod
     def of(conflicts: SlabConflicts) -> "_Cost":
-        """What the threads of a launch do."""
-        return _Cost(not reads_freely(conflicts), access_clocks(conflicts))
+        """What the threads of a launch do, once rows are dealt out where that is faster."""
+        layouts = dealt_rows(conflicts)
+        return _Cost(not reads_freely(conflicts, layouts), access_clocks(conflicts, layouts))

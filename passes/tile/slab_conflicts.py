@@ -76,16 +76,25 @@ class Traffic(NamedTuple):
         return self.wavefronts / self.ideal if self.ideal else 1.0
 
 
+_Slab = tuple[tile.StageOp, SlabLayoutAttr]
+"""A slab in the layout in which it is looked at."""
+
+
 class SlabConflicts:
     """The requests for the slabs of one launch."""
 
-    def __init__(self, launch: tile.LaunchOp):
+    def __init__(self, launch: tile.LaunchOp, filled_like: "SlabConflicts | None" = None):
+        """A launch that fills its slabs as another does, of which that much is known then."""
         self.launch, self.threads = launch, launch.num_threads
         self.warps = -(-self.threads // WARP_SIZE)
         self.registers = register_axes(launch)
         self.stages = stages_of(launch)
-        self._reads: dict[tuple[tile.StageOp, SlabLayoutAttr], list[Request]] = {}
-        self._writes: dict[tuple[tile.StageOp, SlabLayoutAttr], list[Request]] = {}
+        self._reads: dict[_Slab, list[Request]] = {}
+        self._writes: dict[_Slab, list[Request]] = {}
+        self._originals = dict(zip(self.stages, self.stages, strict=True))
+        if filled_like is not None:
+            self._writes = filled_like._writes
+            self._originals = dict(zip(self.stages, filled_like.stages, strict=True))
         self._steps: dict[Operation, tuple[VectorAccess, Mapping[SSAValue, int]]] = {}
         self._alone = {op for block in self._blocks() for op in self._done_alone(block)}
 
@@ -107,7 +116,7 @@ class SlabConflicts:
 
     def writes(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> list[Request]:
         """The stores of the threads that fill a slab."""
-        looked_at = stage, layout or stage.layout
+        looked_at = self._originals[stage], layout or stage.layout
         if looked_at not in self._writes:
             self._writes[looked_at] = [*self._write(*looked_at)]
         return self._writes[looked_at]
