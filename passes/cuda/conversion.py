@@ -15,7 +15,6 @@ from tilewright.dialects.tile_layout import SlabLayoutAttr
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.erase_unused import erase_unused
-from tilewright.passes.cuda.idle_comments import erase_idle_comments
 from tilewright.passes.cuda.index_type import index_type
 from tilewright.passes.cuda.indices import Indices
 from tilewright.passes.cuda.scalars import scalar_expression
@@ -62,7 +61,6 @@ class Conversion:
         require_aligned_arguments(self.source)
         function = self._function()
         erase_unused(function)
-        erase_idle_comments(self.body)
         function.set_facts([*({} for _ in maps), *self.source.facts])
         return function
 
@@ -114,11 +112,10 @@ class Conversion:
 
     def convert_all(self, ops: Iterable[Operation]) -> None:
         """Convert ops of one block, in order."""
-        for op in ops:
-            if op in self.accesses.filled.gone or op in self.done:
-                continue
-            self.done.add(op)
-            with self.writer.at(op):
+        gone = self.accesses.filled.gone
+        for op in self.writer.at_each(ops):
+            if op not in gone and op not in self.done:
+                self.done.add(op)
                 self._convert(op)
 
     def _convert(self, op: Operation) -> None:
