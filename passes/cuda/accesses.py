@@ -5,15 +5,15 @@ occurs.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.axes import optional_mask
+from tilewright.dialects.axes import MaskedOp, optional_mask
 from tilewright.dialects.kernel_copy import CopyingOp
 from tilewright.dialects.kernel_registers import LOCAL, UNROLL
 from tilewright.dialects.kernel_ring import FillOp, RingType, TmaCopyOp
@@ -50,8 +50,9 @@ class Accesses:
         self._simplified: dict[Mask, Mask | None] = {}
         self.filled = filled_loads(self.ops)
         for op in self.ops:
-            if op not in self.filled.gone:
-                self._note(op)
+            note = _NOTES.get(type(op))
+            if note is not None and op not in self.filled.gone:
+                note(self, op)
         self._count_all(function.body.block)
 
     def indices(self) -> Iterator[Index]:
@@ -71,35 +72,36 @@ class Accesses:
             return False
         return op in self.masks and self.masks[op] == self.masks.get(previous)
 
-    def _note(self, op: Operation) -> None:
-        match op:
-            case loop.LoadOp() | loop.StoreOp():
-                self._note_place(op, op.memref, op.map.data.results, op.indices)
-                self._note_mask_of(op, op.mask, op.mask_operands)
-            case CopyingOp():
-                target = op.target_map.data.results, op.target_indices
-                self._note_place(op, op.source, op.source_map.data.results, op.source_indices)
-                self._note_place(op, op.target, *target, step=_unrolled_step(op))
-                self._note_mask_of(op, op.mask, op.mask_operands)
-            case kernel.AtomicOp():
-                self._note_place(op, op.memref, op.map.data.results, op.indices)
-                self._note_mask_of(op, op.mask, op.mask_operands)
-            case kernel.ArriveOp():
-                self._note_place(op, op.counter, op.map.data.results, op.indices)
-            case TmaCopyOp():
-                coordinates = [Index.of(expr, op.indices) for expr in op.map.data.results]
-                self._note_indices(op, Place(tuple(coordinates)))
-                self._note_place(op, op.target, *_slot(op))
-            case FillOp():
-                self._note_indices(op, _slot_and_phase(op))
-            case kernel.IndexOp() | loop.IndexOp():
-                self._note_indices(op, Place((Index.of(op.map.data.results[0], op.indices),)))
-            case loop.PredicateOp():
-                self._note_mask(op, Mask(op.map.data.results, tuple(op.indices)))
-            case loop.ToIndexOp():
-                self._note_mask_of(op, op.mask, op.mask_operands)
-            case _:
-                pass
+    def note_element(self, op: loop.LoadOp | loop.StoreOp | kernel.AtomicOp) -> None:
+        self._note_place(op, op.memref, op.map.data.results, op.indices)
+        self.note_masked(op)
+
+    def note_copy(self, op: CopyingOp) -> None:
+        target = op.target_map.data.results, op.target_indices
+        self._note_place(op, op.source, op.source_map.data.results, op.source_indices)
+        self._note_place(op, op.target, *target, step=_unrolled_step(op))
+        self.note_masked(op)
+
+    def note_masked(self, op: MaskedOp) -> None:
+        if op.mask is not None:
+            self._note_mask(op, Mask(op.mask.data.results, tuple(op.mask_operands)))
+
+    def note_arrival(self, op: kernel.ArriveOp) -> None:
+        self._note_place(op, op.counter, op.map.data.results, op.indices)
+
+    def note_box(self, op: TmaCopyOp) -> None:
+        coordinates = [Index.of(expr, op.indices) for expr in op.map.data.results]
+        self._note_indices(op, Place(tuple(coordinates)))
+        self._note_place(op, op.target, *_slot(op))
+
+    def note_fill(self, op: FillOp) -> None:
+        self._note_indices(op, _slot_and_phase(op))
+
+    def note_index(self, op: kernel.IndexOp | loop.IndexOp) -> None:
+        self._note_indices(op, Place((Index.of(op.map.data.results[0], op.indices),)))
+
+    def note_predicate(self, op: loop.PredicateOp) -> None:
+        self._note_mask(op, Mask(op.map.data.results, tuple(op.indices)))
 
     def _note_indices(self, op: Operation, place: Place) -> None:
         self.places.setdefault(op, []).append(place)
@@ -142,12 +144,6 @@ class Accesses:
         self.strided[offset] = strided
         for subscript, _ in strided:
             self._occurs(op, subscript)
-
-    def _note_mask_of(
-        self, op: Operation, mask: AffineMapAttr | None, operands: Sequence[SSAValue]
-    ) -> None:
-        if mask is not None:
-            self._note_mask(op, Mask(mask.data.results, tuple(operands)))
 
     def _note_mask(self, op: Operation, written: Mask) -> None:
         if written not in self._simplified:
@@ -218,3 +214,22 @@ def _slot_and_phase(op: FillOp) -> Place:
     count, depth = AffineExpr.dimension(0), op.ring.type.depth.data
     slot, phase = count % depth, (count // depth) % 2
     return Place((Index.of(slot, [op.count]), Index.of(phase, [op.count])))
+
+
+_FILLS = (kernel.RingAcquireOp, kernel.RingCommitOp, kernel.RingWaitOp, kernel.RingReleaseOp)
+
+_NOTES: Mapping[type[Operation], Callable[[Accesses, Any], None]] = {
+    loop.LoadOp: Accesses.note_element,
+    loop.StoreOp: Accesses.note_element,
+    loop.IndexOp: Accesses.note_index,
+    loop.ToIndexOp: Accesses.note_masked,
+    loop.PredicateOp: Accesses.note_predicate,
+    kernel.IndexOp: Accesses.note_index,
+    kernel.CopyOp: Accesses.note_copy,
+    kernel.CopyAsyncOp: Accesses.note_copy,
+    kernel.AtomicOp: Accesses.note_element,
+    kernel.ArriveOp: Accesses.note_arrival,
+    TmaCopyOp: Accesses.note_box,
+    **dict.fromkeys(_FILLS, Accesses.note_fill),
+}
+"""The function that notes what each op accesses or names."""
