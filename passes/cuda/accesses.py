@@ -163,7 +163,8 @@ class Accesses:
             self._occurs(op, right.without_constant())
 
     def _occurs(self, op: Operation, what: Index | Mask) -> None:
-        self._written[op.parent][what] += 1
+        if isinstance(what, Mask) or what.has_names():
+            self._written[op.parent][what] += 1
 
     def _count_all(self, body: Block) -> None:
         """Count what is named in each block and in those inside of it, which come first."""
@@ -177,17 +178,23 @@ class Accesses:
 
     def _count(self, counts: Counter[Index | Mask], what: Index | Mask, times: int) -> None:
         """Parts are written as often as the whole: once where that gets a name."""
-        before = counts.get(what, 0)
-        counts[what] = before + times
-        if not isinstance(what, Index) or what in self.strided:
+        if isinstance(what, Mask):
+            counts[what] += times
             return
-        is_named = what.is_worth_a_name()
-        if is_named and before:
-            return
-        if what not in self._parts:
-            self._parts[what] = what.parts()
-        for part in self._parts[what]:
-            self._count(counts, part, 1 if is_named else times)
+        if what.is_worth_a_name():
+            before = counts.get(what, 0)
+            counts[what] = before + times
+            if before:
+                return
+            times = 1
+        for part in self._parts_of(what):
+            self._count(counts, part, times)
+
+    def _parts_of(self, what: Index) -> list[Index]:
+        if (parts := self._parts.get(what)) is None:
+            found = [] if what in self.strided else what.parts()
+            parts = self._parts[what] = [part for part in found if part.has_names()]
+        return parts
 
 
 def _unrolled_step(op: CopyingOp) -> SSAValue | None:

@@ -68,6 +68,10 @@ class Index(NamedTuple):
         """Whether it is more than a multiple of what has a name, or may have one."""
         return bool(self.operands) and _is_compound(self.variable)
 
+    def has_names(self) -> bool:
+        """Whether it, or a part of it, may be worth a name."""
+        return bool(self.operands) and (_is_compound(self.variable) or self.num_divisions() > 0)
+
     def parts(self) -> "list[Index]":
         """The quotients and rests that are added up in it; of one alone what it divides."""
         if isinstance(self.variable, AffineBinaryOpExpr) and is_division(self.variable):
