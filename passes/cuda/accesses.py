@@ -133,9 +133,10 @@ class Accesses:
         self._note_indices(op, place if step is None else place.stepping(step))
 
     def _note_strided(self, op: Operation, offset: Index, subscripts: Subscripts) -> None:
-        if offset in self.strided:
+        terms = offset.num_terms()
+        if terms < 2 or offset in self.strided:
             return
-        strided, terms = subscripts.apart(), offset.num_terms()
+        strided = subscripts.apart()
         terms_apart = [subscript.num_terms() for subscript, _ in strided]
         if any(apart >= terms for apart in terms_apart) or sum(terms_apart) > terms:
             return

@@ -19,14 +19,13 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.conversion import Conversion
 from tilewright.passes.cuda.index import Index
 from tilewright.passes.cuda.places import piece_stride, pile_stride
-from tilewright.passes.cuda.tensor_maps import tensor_map_of
 
 
 def tma_copies(to: Conversion, op: kernel.TmaCopyOp, full: Callable[[], SSAValue]) -> None:
     """Begin the copies; `full` writes the barrier that learns of them."""
     source, target = to.accesses.places[op]
     (start,) = target.terms
-    map, slab = to.tensor_maps[tensor_map_of(op, to.source)], to.writer.use(op.target)
+    map, slab = to.tensor_maps[op], to.writer.use(op.target)
     for at, coordinates in _boxes(op, source.terms):
         arguments = [
             AddressOp(slab, [to.indices.value(_plus(start, at))]).result,
