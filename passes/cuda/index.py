@@ -40,6 +40,10 @@ class Index(NamedTuple):
         """The values that the operands can take."""
         return [range_of_value(v) for v in self.operands]
 
+    def whole(self) -> AffineExpr:
+        """The expression with its constant."""
+        return self.variable + self.constant if self.constant else self.variable
+
     def without_constant(self) -> "Index":
         """What varies alone."""
         return self._replace(constant=0) if self.constant else self

@@ -52,7 +52,7 @@ def _boxes(op: kernel.TmaCopyOp, starts: Sequence[Index]) -> Iterator[tuple[int,
 
 def _in_pile(row: Index, deal: int) -> list[Index]:
     """Which of the rows of its pile a row is, and the pile."""
-    whole = row.variable + row.constant
+    whole = row.whole()
     return [Index.of(each, row.operands) for each in (whole // deal, whole % deal)]
 
 
