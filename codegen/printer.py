@@ -125,9 +125,9 @@ def _not_lowered(module: ModuleOp, op: Operation) -> UsageError:
     )
 
 
-def _called(kernels: list[cuda.FuncOp]) -> Iterator[Call]:
-    """The functions that the text of `kernels` calls."""
-    for op in ops_in(*kernels):
+def _called(ops: list[Operation]) -> Iterator[Call]:
+    """The functions that the text of `ops` calls."""
+    for op in ops:
         match op:
             case expr.LiteralOp():
                 if isinstance(value := op.value, FloatAttr):
@@ -146,12 +146,10 @@ def _called(kernels: list[cuda.FuncOp]) -> Iterator[Call]:
                 pass
 
 
-def _types(kernels: list[cuda.FuncOp]) -> Iterator[str]:
-    """The names of the types of all that the text of `kernels` names."""
-    types = set[Attribute]()
-    for kernel in kernels:
-        types.update(kernel.body.block.arg_types)
-        types.update([result.type for op in ops_in(kernel) for result in op.results])
+def _types(kernels: list[cuda.FuncOp], ops: list[Operation]) -> Iterator[str]:
+    """The names of the types of all that the text of `kernels`, which consist of `ops`, names."""
+    types = {type for kernel in kernels for type in kernel.body.block.arg_types}
+    types.update([result.type for op in ops for result in op.results])
     return map(_element_name, types)
 
 
@@ -189,7 +187,8 @@ def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> 
     lines = [*_permuted_arguments(module)]
     if not kernels:
         lines.append(_NO_KERNELS)
-    if functions := prelude(_called(kernels), _types(kernels)):
+    ops = ops_in(*kernels)
+    if functions := prelude(_called(ops), _types(kernels, ops)):
         lines += functions.split("\n")
     printer = CudaPrinter(lines)
     for kernel in kernels:

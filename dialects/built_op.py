@@ -7,7 +7,7 @@ that do not fit: two thirds of the time that it takes to build an op. Verificati
 """
 
 from abc import ABC
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TypeVar, cast
 
@@ -36,11 +36,11 @@ class BuiltOp(IRDLOperation, ABC):
         given = properties or {}
         Operation.__init__(
             self,
-            operands=[*_flat(operands, SSAValue)],
-            result_types=[*_flat(result_types, Attribute)],
+            operands=_flat(operands, SSAValue),
+            result_types=_flat(result_types, Attribute),
             properties={name: value for name, value in given.items() if value is not None},
             location=UNKNOWN_LOC,
-            regions=[*_flat(regions, Region)],
+            regions=_flat(regions, Region),
         )
 
     def __post_init__(self) -> None:
@@ -48,12 +48,14 @@ class BuiltOp(IRDLOperation, ABC):
             super().__post_init__()  # it fills them in
 
 
-def _flat(parts: Sequence[T | Sequence[T] | None], single: type[T]) -> Iterator[T]:
+def _flat(parts: Sequence[T | Sequence[T] | None], single: type[T]) -> list[T]:
+    flat: list[T] = []
     for part in parts:
         if isinstance(part, single):
-            yield part
+            flat.append(part)
         elif part is not None:
-            yield from cast(Sequence[T], part)
+            flat += cast(Sequence[T], part)
+    return flat
 
 
 @cache

@@ -5,11 +5,11 @@ of any C++; what is CUDA's own is in `cuda_memory.py`, `cuda_copies.py` and `cud
 """
 
 from abc import ABC
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1, i32, i64
-from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AtLeast,
@@ -56,27 +56,6 @@ from tilewright.dialects.kernel_comment import TextOp
 
 class StatementOp(FormedOp, ABC):
     """A C++ statement."""
-
-    def __init__(
-        self,
-        *,
-        operands: Sequence[SSAValue | None] = (),
-        result_types: Sequence[Attribute] = (),
-        properties: Mapping[str, Attribute | None] | None = None,
-        regions: Sequence[Region | None] = (),
-    ):
-        """
-        What is None is left out. This does not go through xDSL's builder, which sorts operands into
-        fields, of which none here has to know its size.
-        """
-        given = {name: value for name, value in (properties or {}).items() if value is not None}
-        Operation.__init__(
-            self,
-            operands=[operand for operand in operands if operand is not None],
-            result_types=result_types,
-            properties=given,
-            regions=[region for region in regions if region is not None],
-        )
 
     def writes(self) -> Iterator[SSAValue]:
         """The pointers and variables whose content this statement, without its bodies, changes."""

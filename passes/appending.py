@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Appending ops to the block that is open, at the location of what becomes of them."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
@@ -34,6 +34,14 @@ class Appending:
         outer = self.source, self._location
         self.source, self._location = source, None
         yield
+        self.source, self._location = outer
+
+    def at_each(self, sources: Iterable[Operation]) -> Iterator[Operation]:
+        """Yield `sources`; what is appended after each is what that becomes."""
+        outer = self.source, self._location
+        for source in sources:
+            self.source, self._location = source, None
+            yield source
         self.source, self._location = outer
 
     @contextmanager

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """From any level to a lower one, by the named pipelines between them."""
 
+from collections.abc import Sequence
+from contextlib import suppress
+
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects as get_xdsl_dialects
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tilewright.dialects import get_all_dialects
@@ -12,6 +16,8 @@ from tilewright.errors import TilewrightError, UsageError, did_you_mean
 from tilewright.passes.levels import LEVELS, Level, level_of, pipeline_between
 from tilewright.passes.manager import PassManager
 from tilewright.passes.pipelines import expanded, for_target, passes_of
+from tilewright.passes.trace import listening
+from tilewright.passes.verification import InvalidOpError
 
 REFUSED = (PassFailedException, VerifyException, TilewrightError)
 """What is raised where passes cannot do to a program what is asked for."""
@@ -41,10 +47,30 @@ def lower(
 ) -> ModuleOp:
     """
     A copy of `module` at `level`, as is best for `target`; `UsageError` if the module is below it
-    already. Unless `manager` says otherwise what each level comes to is verified.
+    already. Unless `manager` says otherwise only `module` and the result are verified.
     """
     steps = passes_of(pipeline_between(level_of(module), level))
-    stages = [expanded([for_target(step, target)]) for step in steps]
+    passes = expanded(for_target(step, target) for step in steps)
     lowered = module.clone()
-    (manager or PassManager(context(), verify_each=False)).run(lowered, *stages)
+    if manager is not None:
+        manager.run(lowered, passes)
+        return lowered
+    try:
+        PassManager(context(), verify_each=False).run(lowered, passes)
+    except Exception as err:
+        raise _first_invalid(module, passes) or err
     return lowered
+
+
+def _first_invalid(module: ModuleOp, passes: Sequence[ModulePass]) -> InvalidOpError | None:
+    """
+    Error that names the pass after which `module` is ill-formed; None if there is no such pass.
+
+    A later pass may have stumbled over what that one left behind, and have been blamed for it.
+    """
+    with suppress(Exception), listening(None):
+        try:
+            PassManager(context()).run(module.clone(), passes)
+        except InvalidOpError as invalid:
+            return invalid
+    return None

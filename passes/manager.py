@@ -3,9 +3,9 @@
 Running passes: one after the other, each blamed for what it raises, its result verified and, if
 someone asks, checked by running the program before and after it.
 
-All is verified before the first pass and after the last of each stage; in between, if so asked, the
-functions and kernels that a pass has changed. Every door (`opt-tool`, `tilewright`, the Python API,
-a named pipeline) runs passes through here.
+All is verified before the first pass and after the last; in between, if so asked, the functions and
+kernels that a pass has changed. Every door (`opt-tool`, `tilewright`, the Python API, a named
+pipeline) runs passes through here.
 """
 
 import time
@@ -40,28 +40,24 @@ class PassManager:
     check_end: Checker | None = None
     """Called once, with the module before the first and after the last pass."""
     verify_each: bool = True
-    """Whether to verify after each pass, so that the one to blame is known, or after each stage."""
+    """Whether to verify after each pass, so that the one to blame is known, or only at the end."""
     _changes: Changes | None = field(default=None, init=False)
     """What was verified before; None to verify all."""
 
-    def run(self, module: ModuleOp, *stages: Sequence[ModulePass]) -> None:
+    def run(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         """
-        Run the passes of `stages` over `module`, stage by stage.
+        Run `passes` over `module`.
 
         `InvalidOpError` names the pass that left the module ill-formed, or after which it was seen.
         """
         with uncollected():
-            self._run(module, stages)
+            self._verify_all(module, made_by="")
+            original = None if self.check_end is None else module.clone()
+            self._run_all(module, passes)
+            if self.check_end is not None and original is not None:
+                self.check_end(original, module, ",".join(step.name for step in passes))
 
-    def _run(self, module: ModuleOp, stages: Sequence[Sequence[ModulePass]]) -> None:
-        self._verify_all(module, made_by="")
-        original = None if self.check_end is None else module.clone()
-        for passes in stages:
-            self._run_stage(module, passes)
-        if self.check_end is not None and original is not None:
-            self.check_end(original, module, ",".join(p.name for passes in stages for p in passes))
-
-    def _run_stage(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
+    def _run_all(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         for position, step in enumerate(passes, start=1):
             before = None if self.check_each is None else module.clone()
             start = time.perf_counter()

@@ -209,10 +209,10 @@ class _Manager(PassManager):
         super().__init__(tool.ctx, checkers.get("each"), checkers.get("end"))
         self.idle_steps = import_module("tilewright.passes.idle_steps")
 
-    def run(self, module: ModuleOp, *stages: Sequence[ModulePass]) -> None:
+    def run(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         """Knowing what was scheduled before."""
         self.schedules = self.idle_steps.schedules(module)
-        super().run(module, *stages)
+        super().run(module, passes)
 
     def verify(self, module: ModuleOp, made_by: str) -> None:
         """Nothing with `--disable-verify`."""

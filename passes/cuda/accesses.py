@@ -5,15 +5,15 @@ occurs.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.axes import optional_mask
+from tilewright.dialects.axes import MaskedOp, optional_mask
 from tilewright.dialects.kernel_copy import CopyingOp
 from tilewright.dialects.kernel_registers import LOCAL, UNROLL
 from tilewright.dialects.kernel_ring import FillOp, RingType, TmaCopyOp
@@ -50,8 +50,9 @@ class Accesses:
         self._simplified: dict[Mask, Mask | None] = {}
         self.filled = filled_loads(self.ops)
         for op in self.ops:
-            if op not in self.filled.gone:
-                self._note(op)
+            note = _NOTES.get(type(op))
+            if note is not None and op not in self.filled.gone:
+                note(self, op)
         self._count_all(function.body.block)
 
     def indices(self) -> Iterator[Index]:
@@ -71,35 +72,36 @@ class Accesses:
             return False
         return op in self.masks and self.masks[op] == self.masks.get(previous)
 
-    def _note(self, op: Operation) -> None:
-        match op:
-            case loop.LoadOp() | loop.StoreOp():
-                self._note_place(op, op.memref, op.map.data.results, op.indices)
-                self._note_mask_of(op, op.mask, op.mask_operands)
-            case CopyingOp():
-                target = op.target_map.data.results, op.target_indices
-                self._note_place(op, op.source, op.source_map.data.results, op.source_indices)
-                self._note_place(op, op.target, *target, step=_unrolled_step(op))
-                self._note_mask_of(op, op.mask, op.mask_operands)
-            case kernel.AtomicOp():
-                self._note_place(op, op.memref, op.map.data.results, op.indices)
-                self._note_mask_of(op, op.mask, op.mask_operands)
-            case kernel.ArriveOp():
-                self._note_place(op, op.counter, op.map.data.results, op.indices)
-            case TmaCopyOp():
-                coordinates = [Index.of(expr, op.indices) for expr in op.map.data.results]
-                self._note_indices(op, Place(tuple(coordinates)))
-                self._note_place(op, op.target, *_slot(op))
-            case FillOp():
-                self._note_indices(op, _slot_and_phase(op))
-            case kernel.IndexOp() | loop.IndexOp():
-                self._note_indices(op, Place((Index.of(op.map.data.results[0], op.indices),)))
-            case loop.PredicateOp():
-                self._note_mask(op, Mask(op.map.data.results, tuple(op.indices)))
-            case loop.ToIndexOp():
-                self._note_mask_of(op, op.mask, op.mask_operands)
-            case _:
-                pass
+    def note_element(self, op: loop.LoadOp | loop.StoreOp | kernel.AtomicOp) -> None:
+        self._note_place(op, op.memref, op.map.data.results, op.indices)
+        self.note_masked(op)
+
+    def note_copy(self, op: CopyingOp) -> None:
+        target = op.target_map.data.results, op.target_indices
+        self._note_place(op, op.source, op.source_map.data.results, op.source_indices)
+        self._note_place(op, op.target, *target, step=_unrolled_step(op))
+        self.note_masked(op)
+
+    def note_masked(self, op: MaskedOp) -> None:
+        if op.mask is not None:
+            self._note_mask(op, Mask(op.mask.data.results, tuple(op.mask_operands)))
+
+    def note_arrival(self, op: kernel.ArriveOp) -> None:
+        self._note_place(op, op.counter, op.map.data.results, op.indices)
+
+    def note_box(self, op: TmaCopyOp) -> None:
+        coordinates = [Index.of(expr, op.indices) for expr in op.map.data.results]
+        self._note_indices(op, Place(tuple(coordinates)))
+        self._note_place(op, op.target, *_slot(op))
+
+    def note_fill(self, op: FillOp) -> None:
+        self._note_indices(op, _slot_and_phase(op))
+
+    def note_index(self, op: kernel.IndexOp | loop.IndexOp) -> None:
+        self._note_indices(op, Place((Index.of(op.map.data.results[0], op.indices),)))
+
+    def note_predicate(self, op: loop.PredicateOp) -> None:
+        self._note_mask(op, Mask(op.map.data.results, tuple(op.indices)))
 
     def _note_indices(self, op: Operation, place: Place) -> None:
         self.places.setdefault(op, []).append(place)
@@ -131,9 +133,10 @@ class Accesses:
         self._note_indices(op, place if step is None else place.stepping(step))
 
     def _note_strided(self, op: Operation, offset: Index, subscripts: Subscripts) -> None:
-        if offset in self.strided:
+        terms = offset.num_terms()
+        if terms < 2 or offset in self.strided:
             return
-        strided, terms = subscripts.apart(), offset.num_terms()
+        strided = subscripts.apart()
         terms_apart = [subscript.num_terms() for subscript, _ in strided]
         if any(apart >= terms for apart in terms_apart) or sum(terms_apart) > terms:
             return
@@ -142,12 +145,6 @@ class Accesses:
         self.strided[offset] = strided
         for subscript, _ in strided:
             self._occurs(op, subscript)
-
-    def _note_mask_of(
-        self, op: Operation, mask: AffineMapAttr | None, operands: Sequence[SSAValue]
-    ) -> None:
-        if mask is not None:
-            self._note_mask(op, Mask(mask.data.results, tuple(operands)))
 
     def _note_mask(self, op: Operation, written: Mask) -> None:
         if written not in self._simplified:
@@ -167,7 +164,8 @@ class Accesses:
             self._occurs(op, right.without_constant())
 
     def _occurs(self, op: Operation, what: Index | Mask) -> None:
-        self._written[op.parent][what] += 1
+        if isinstance(what, Mask) or what.has_names():
+            self._written[op.parent][what] += 1
 
     def _count_all(self, body: Block) -> None:
         """Count what is named in each block and in those inside of it, which come first."""
@@ -181,17 +179,23 @@ class Accesses:
 
     def _count(self, counts: Counter[Index | Mask], what: Index | Mask, times: int) -> None:
         """Parts are written as often as the whole: once where that gets a name."""
-        before = counts.get(what, 0)
-        counts[what] = before + times
-        if not isinstance(what, Index) or what in self.strided:
+        if isinstance(what, Mask):
+            counts[what] += times
             return
-        is_named = what.is_worth_a_name()
-        if is_named and before:
-            return
-        if what not in self._parts:
-            self._parts[what] = what.parts()
-        for part in self._parts[what]:
-            self._count(counts, part, 1 if is_named else times)
+        if what.is_worth_a_name():
+            before = counts.get(what, 0)
+            counts[what] = before + times
+            if before:
+                return
+            times = 1
+        for part in self._parts_of(what):
+            self._count(counts, part, times)
+
+    def _parts_of(self, what: Index) -> list[Index]:
+        if (parts := self._parts.get(what)) is None:
+            found = [] if what in self.strided else what.parts()
+            parts = self._parts[what] = [part for part in found if part.has_names()]
+        return parts
 
 
 def _unrolled_step(op: CopyingOp) -> SSAValue | None:
@@ -218,3 +222,22 @@ def _slot_and_phase(op: FillOp) -> Place:
     count, depth = AffineExpr.dimension(0), op.ring.type.depth.data
     slot, phase = count % depth, (count // depth) % 2
     return Place((Index.of(slot, [op.count]), Index.of(phase, [op.count])))
+
+
+_FILLS = (kernel.RingAcquireOp, kernel.RingCommitOp, kernel.RingWaitOp, kernel.RingReleaseOp)
+
+_NOTES: Mapping[type[Operation], Callable[[Accesses, Any], None]] = {
+    loop.LoadOp: Accesses.note_element,
+    loop.StoreOp: Accesses.note_element,
+    loop.IndexOp: Accesses.note_index,
+    loop.ToIndexOp: Accesses.note_masked,
+    loop.PredicateOp: Accesses.note_predicate,
+    kernel.IndexOp: Accesses.note_index,
+    kernel.CopyOp: Accesses.note_copy,
+    kernel.CopyAsyncOp: Accesses.note_copy,
+    kernel.AtomicOp: Accesses.note_element,
+    kernel.ArriveOp: Accesses.note_arrival,
+    TmaCopyOp: Accesses.note_box,
+    **dict.fromkeys(_FILLS, Accesses.note_fill),
+}
+"""The function that notes what each op accesses or names."""

@@ -15,12 +15,11 @@ from tilewright.dialects.tile_layout import SlabLayoutAttr
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.erase_unused import erase_unused
-from tilewright.passes.cuda.idle_comments import erase_idle_comments
 from tilewright.passes.cuda.index_type import index_type
 from tilewright.passes.cuda.indices import Indices
 from tilewright.passes.cuda.scalars import scalar_expression
 from tilewright.passes.cuda.shared_memory import SharedMemory
-from tilewright.passes.cuda.tensor_maps import tensor_maps
+from tilewright.passes.cuda.tensor_maps import tensor_map_of
 from tilewright.passes.cuda.writer import Writer
 from tilewright.passes.kernel.alignment import require_aligned_arguments
 
@@ -40,7 +39,7 @@ class Conversion:
         self.writer = Writer(self.body, source, index_type(self.accesses))
         self.indices = Indices(self.writer, self.accesses)
         self.shared = SharedMemory(self.accesses.ops, self.writer)
-        self.tensor_maps: dict[TensorMapType, SSAValue] = {}
+        self.tensor_maps: dict[kernel.TmaCopyOp, SSAValue] = {}
         self.barriers: dict[SSAValue, tuple[SSAValue, ...]] = {}
         """The mbarriers of rings."""
         self.done: set[Operation] = set()
@@ -49,9 +48,7 @@ class Conversion:
 
     def run(self) -> cuda.FuncOp:
         """The CUDA function that does what the kernel does."""
-        maps = tensor_maps(self.source)
-        for type, buffer in maps.items():
-            self.tensor_maps[type] = self._parameter(type, f"{buffer.name_hint or 'x'}_map")
+        num_maps = self._add_tensor_maps()
         for argument in self.source.body.block.args:
             type = PointerType.get(self.element(argument), const=argument in self.source.inputs)
             self.writer.values[argument] = self._parameter(type, argument.name_hint)
@@ -62,9 +59,20 @@ class Conversion:
         require_aligned_arguments(self.source)
         function = self._function()
         erase_unused(function)
-        erase_idle_comments(self.body)
-        function.set_facts([*({} for _ in maps), *self.source.facts])
+        function.set_facts([*({} for _ in range(num_maps)), *self.source.facts])
         return function
+
+    def _add_tensor_maps(self) -> int:
+        """Take a map for each kind of box that the kernel copies; return how many these are."""
+        maps: dict[TensorMapType, SSAValue] = {}
+        for op in self.accesses.ops:
+            if not isinstance(op, kernel.TmaCopyOp):
+                continue
+            type = tensor_map_of(op, self.source)
+            if type not in maps:
+                maps[type] = self._parameter(type, f"{op.source.name_hint or 'x'}_map")
+            self.tensor_maps[op] = maps[type]
+        return len(maps)
 
     def _add_literals(self) -> None:
         """Put the literals above all that may use them."""
@@ -114,11 +122,10 @@ class Conversion:
 
     def convert_all(self, ops: Iterable[Operation]) -> None:
         """Convert ops of one block, in order."""
-        for op in ops:
-            if op in self.accesses.filled.gone or op in self.done:
-                continue
-            self.done.add(op)
-            with self.writer.at(op):
+        gone = self.accesses.filled.gone
+        for op in self.writer.at_each(ops):
+            if op not in gone and op not in self.done:
+                self.done.add(op)
                 self._convert(op)
 
     def _convert(self, op: Operation) -> None:

@@ -79,4 +79,3 @@ class ConvertKernelToCudaPass(ModulePass):
                     function = Conversion(source, _HANDLERS).run()
                 op.body.block.insert_op_before(function, source)
                 source.detach()
-                source.erase()

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Erases what the text would declare and never use; compilers warn of it."""
+"""
+Erases what the text would declare and never use, which compilers warn of, and comments that stand
+above nothing: what they told of is written where it is used.
+"""
 
 from xdsl.ir import Operation
 
@@ -7,7 +10,7 @@ from tilewright.dialects.cuda import FuncOp
 from tilewright.dialects.cuda_expressions import ExpressionOp
 from tilewright.dialects.cuda_grid import RemoteOp
 from tilewright.dialects.cuda_memory import LocalOp, PooledOp, PoolOp, SharedOp
-from tilewright.dialects.cuda_statements import AssignOp, ForOp, IfOp, LetOp, VarOp
+from tilewright.dialects.cuda_statements import AssignOp, CommentOp, ForOp, IfOp, LetOp, VarOp
 from tilewright.dialects.cuda_threads import ShuffleOp
 from tilewright.dialects.nested_ops import ops_in
 
@@ -15,7 +18,7 @@ _NAMES = (LetOp, VarOp, LocalOp, SharedOp, PoolOp, PooledOp, RemoteOp, ShuffleOp
 
 
 def erase_unused(function: FuncOp) -> None:
-    """Erase unused names, variables that are only assigned, and bodies left empty."""
+    """Erase unused names, variables only assigned, bodies left empty, and idle comments."""
     while _erase_some(function):
         pass
 
@@ -37,9 +40,19 @@ def _erase_some(function: FuncOp) -> bool:
 
 def _is_unused(op: Operation) -> bool:
     if op.regions:
-        is_empty = not any(block.ops for region in op.regions for block in region.blocks)
+        is_empty = all(block.is_empty for region in op.regions for block in region.blocks)
         return is_empty and isinstance(op, IfOp | ForOp)
-    return bool(op.results) and not op.results[0].uses and isinstance(op, _NAMES)
+    if op.results:
+        return op.results[0].first_use is None and isinstance(op, _NAMES)
+    return isinstance(op, CommentOp) and _is_idle(op)
+
+
+def _is_idle(comment: CommentOp) -> bool:
+    """True if another comment follows, or no statement."""
+    following = comment.next_op
+    while isinstance(following, ExpressionOp):
+        following = following.next_op
+    return following is None or isinstance(following, CommentOp)
 
 
 def _erase_assignments(op: VarOp) -> bool:

@@ -40,14 +40,17 @@ class Index(NamedTuple):
         """The values that the operands can take."""
         return [range_of_value(v) for v in self.operands]
 
+    def whole(self) -> AffineExpr:
+        """The expression with its constant."""
+        return self.variable + self.constant if self.constant else self.variable
+
     def without_constant(self) -> "Index":
         """What varies alone."""
         return self._replace(constant=0) if self.constant else self
 
     def num_terms(self) -> int:
         """How many terms vary."""
-        added, subtracted = signed_terms(self.variable)
-        return len(added) + len(subtracted) if self.operands else 0
+        return _num_terms(self.variable) if self.operands else 0
 
     def num_divisions(self) -> int:
         """How many divisions it takes."""
@@ -67,7 +70,11 @@ class Index(NamedTuple):
 
     def is_worth_a_name(self) -> bool:
         """Whether it is more than a multiple of what has a name, or may have one."""
-        return self.num_terms() > 1 or (bool(self.operands) and is_division(self.variable))
+        return bool(self.operands) and _is_compound(self.variable)
+
+    def has_names(self) -> bool:
+        """Whether it, or a part of it, may be worth a name."""
+        return bool(self.operands) and (_is_compound(self.variable) or self.num_divisions() > 0)
 
     def parts(self) -> "list[Index]":
         """The quotients and rests that are added up in it; of one alone what it divides."""
@@ -85,7 +92,17 @@ def is_division(expr: AffineExpr) -> bool:
     return isinstance(expr, AffineBinaryOpExpr) and expr.kind in _DIVISIONS
 
 
+def _num_terms(expr: AffineExpr) -> int:
+    added, subtracted = signed_terms(expr)
+    return len(added) + len(subtracted)
+
+
 @lru_cache(maxsize=1 << 14)  # the same subscripts occur again and again
+def _is_compound(expr: AffineExpr) -> bool:
+    return is_division(expr) or _num_terms(expr) > 1
+
+
+@lru_cache(maxsize=1 << 14)
 def _num_divisions(expr: AffineExpr) -> int:
     return sum(map(is_division, expr.dfs()))
 

@@ -7,12 +7,12 @@ from math import inf
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType, IntegerType, i32, i64
 from xdsl.ir import Operation
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects.axes import range_of_value
-from tilewright.dialects.index import Range, Ranges, range_of, sum_of
+from tilewright.dialects.index import Range, Ranges, sum_of
 from tilewright.passes.cuda.accesses import Accesses
-from tilewright.passes.cuda.index import is_division, steps_below_zero
+from tilewright.passes.cuda.index import Index, is_division, steps_below_zero
 
 _LARGEST_INT = 2**31 - 1
 
@@ -33,11 +33,10 @@ def _value_reaches(ops: Sequence[Operation]) -> Iterator[float]:
 
 
 def _access_reaches(accesses: Accesses) -> Iterator[float]:
-    indices = list(accesses.indices())
-    largest = dict.fromkeys((i.without_constant() for i in indices), 0)
-    for index in indices:
+    largest: dict[Index, int] = {}
+    for index in accesses.indices():
         variable = index.without_constant()
-        largest[variable] = max(largest[variable], abs(index.constant))
+        largest[variable] = max(largest.get(variable, 0), abs(index.constant))
     for index, constant in largest.items():
         yield _reach(index.variable, index.ranges) + constant
     for mask in accesses.conjuncts:
@@ -55,13 +54,12 @@ def _reach(expr: AffineExpr, ranges: Ranges) -> float:
     match expr:
         case AffineConstantExpr(value):
             return abs(value)
-        case AffineBinaryOpExpr():
-            pass
+        case AffineDimExpr(position):
+            return _furthest(ranges[position])
+        case AffineBinaryOpExpr(_, dividend, AffineConstantExpr(divisor)) if is_division(expr):
+            below = steps_below_zero(dividend, divisor, ranges) or 0
+            return _reach(dividend, ranges) + below * divisor
         case _:
-            return _furthest(range_of(expr, ranges))
-    if is_division(expr) and isinstance(divisor := expr.rhs, AffineConstantExpr):
-        below = steps_below_zero(expr.lhs, divisor.value, ranges) or 0
-        return _reach(expr.lhs, ranges) + below * divisor.value
-    value = sum_of(expr)
-    terms = (abs(factor) * _reach(atom, ranges) for atom, factor in value.terms.items())
-    return abs(value.constant) + sum(terms)
+            value = sum_of(expr)
+            terms = [abs(factor) * _reach(atom, ranges) for atom, factor in value.terms.items()]
+            return abs(value.constant) + sum(terms)

@@ -115,7 +115,7 @@ class Indices:
         strided = self.accesses.strided.get(index.without_constant(), ())
         names = [self.names.name(s, "i", lambda s=s: self._written(s)) for s, _ in strided]
         if all(name is None for name in names):
-            return self._expression(index.variable + index.constant, index)
+            return self._expression(index.whole(), index)
         terms = _Terms([], [])
         for (subscript, stride), name in zip(strided, names, strict=True):
             if name is None:

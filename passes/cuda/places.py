@@ -135,7 +135,7 @@ def swizzled(offset: Index, type: MemRefType[Attribute]) -> Place:
     if not layout.swizzle_bytes.data:
         return Place((offset,))
     chunk, row, span = (n // size for n in (CHUNK_BYTES, ROW_BYTES, layout.swizzle_bytes.data))
-    whole = offset.variable + offset.constant
+    whole = offset.whole()
     key = Index.of((whole // row) % (span // chunk), offset.operands)
     if not key.operands and not key.constant:
         return Place((offset,))

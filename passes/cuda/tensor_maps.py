@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tensor maps that a kernel takes: one for each kind of box that it copies."""
+"""The tensor map that a copy of a box takes; copies of boxes of one kind share it."""
 
 from typing import cast
 
@@ -8,16 +8,9 @@ from xdsl.ir import BlockArgument
 from tilewright.dialects import kernel
 from tilewright.dialects.cuda_tensor_map import TensorMapType
 from tilewright.dialects.kernel_boxes import BOX_ALIGNMENT, box_pieces
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile_layout import layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.unsupported import cannot_lower
-
-
-def tensor_maps(source: kernel.FuncOp) -> dict[TensorMapType, BlockArgument]:
-    """The maps of a kernel and the inputs that they are of, in the order of their first use."""
-    copies = (op for op in ops_in(source) if isinstance(op, kernel.TmaCopyOp))
-    return {tensor_map_of(op, source): cast(BlockArgument, op.source) for op in copies}
 
 
 def tensor_map_of(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> TensorMapType:

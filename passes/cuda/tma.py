@@ -19,14 +19,13 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.conversion import Conversion
 from tilewright.passes.cuda.index import Index
 from tilewright.passes.cuda.places import piece_stride, pile_stride
-from tilewright.passes.cuda.tensor_maps import tensor_map_of
 
 
 def tma_copies(to: Conversion, op: kernel.TmaCopyOp, full: Callable[[], SSAValue]) -> None:
     """Begin the copies; `full` writes the barrier that learns of them."""
     source, target = to.accesses.places[op]
     (start,) = target.terms
-    map, slab = to.tensor_maps[tensor_map_of(op, to.source)], to.writer.use(op.target)
+    map, slab = to.tensor_maps[op], to.writer.use(op.target)
     for at, coordinates in _boxes(op, source.terms):
         arguments = [
             AddressOp(slab, [to.indices.value(_plus(start, at))]).result,
@@ -53,7 +52,7 @@ def _boxes(op: kernel.TmaCopyOp, starts: Sequence[Index]) -> Iterator[tuple[int,
 
 def _in_pile(row: Index, deal: int) -> list[Index]:
     """Which of the rows of its pile a row is, and the pile."""
-    whole = row.variable + row.constant
+    whole = row.whole()
     return [Index.of(each, row.operands) for each in (whole // deal, whole % deal)]
 
 

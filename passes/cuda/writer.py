@@ -107,11 +107,9 @@ class Writer(Appending):
         return op
 
     def _place(self, value: SSAValue) -> None:
-        if not is_pending(value):
-            return
         expression = value.owner
-        assert isinstance(expression, ExpressionOp)
-        if isinstance(expression, LiteralOp):
+        is_expression = isinstance(expression, ExpressionOp)
+        if expression.parent is not None or not is_expression or isinstance(expression, LiteralOp):
             return
         for operand in expression.operands:
             self._place(operand)
@@ -156,7 +154,8 @@ def _integer(value: int, type: IntegerType) -> IntegerAttr:
 
 def is_pending(value: SSAValue) -> bool:
     """Whether `value` has no name: a literal, or an expression that no statement uses yet."""
-    return value.owner.parent is None and isinstance(value.owner, ExpressionOp)
+    owner = value.owner
+    return owner.parent is None and isinstance(owner, ExpressionOp)
 
 
 def stays_inline(source: SSAValue, value: SSAValue) -> bool:
@@ -193,10 +192,16 @@ _OPERATOR_COLUMNS: dict[type[Operation], int] = {
 def columns(value: SSAValue) -> int:
     """About how long the text of `value` is where it is used."""
     op = value.owner
-    if not is_pending(value) or not isinstance(op, ExpressionOp):
+    if op.parent is not None or not isinstance(op, ExpressionOp):
         return len(value.name_hint or "v") + 1
     if isinstance(op, LiteralOp):
-        return len(f"{op.value.value.data:g}")
+        return _digits(op.value)
+    own = _OPERATOR_COLUMNS.get(type(op), 0)
     if isinstance(op, CallOp):
-        return len(op.callee.string_value()) + sum(columns(v) + 2 for v in op.arguments)
-    return _OPERATOR_COLUMNS.get(type(op), 0) + sum(columns(v) for v in op.operands)
+        own = len(op.callee.string_value()) + 2 * len(op.arguments)
+    return own + sum([columns(operand) for operand in op.operands])
+
+
+@lru_cache(maxsize=1 << 10)
+def _digits(value: IntegerAttr | FloatAttr) -> int:
+    return len(f"{value.value.data:g}")

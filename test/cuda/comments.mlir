@@ -22,8 +22,8 @@ loop.kernel @rms_norm(%x: memref<4x128xf32>) -> (%out: memref<4x128xf32>) {
   }
 }
 
-// A comment above nothing goes, as does one above what is only written where it is used; one that is
-// too long takes several lines.
+// A comment above nothing goes, as does one above what is only written where it is used, and a branch
+// that only comments are in; one that is too long takes several lines.
 // CHECK-LABEL: idle(
 // CHECK-NEXT:      const float *__restrict__ x,
 // CHECK-NEXT:      float *__restrict__ out) {
@@ -48,6 +48,11 @@ kernel.func grid 1 block 32 @idle(%x: memref<32xf32>) -> (%out: memref<32xf32>) 
     %two = arith.constant 2.0 : f32
     kernel.comment "twice"
     loop.store %two, %out[%t] : memref<32xf32>
+    kernel.comment "nothing"
+  }
+  kernel.comment "a branch that does nothing"
+  %1 = loop.predicate [4 - %t] : i1
+  scf.if %1 {
     kernel.comment "nothing"
   }
   kernel.comment "the end"

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Only a program and its lowered form are verified; a pass that breaks it is named all the same."""
+
+from collections.abc import Callable
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+
+from tilewright.dialects import loop
+from tilewright.passes.levels import Level
+from tilewright.passes.loop.lift import LiftPass
+from tilewright.passes.lowering import context, lower
+from tilewright.passes.trace import Listener, listening
+from tilewright.passes.verification import InvalidOpError
+
+PROGRAM = """
+func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> {
+  %add = prim.elementwise add(%x, %x) : tensor<16xf32>
+  func.return %add : tensor<16xf32>
+}
+"""
+
+
+def program() -> ModuleOp:
+    """The module of the text above."""
+    return Parser(context(), PROGRAM).parse_module()
+
+
+def kernel_in(module: ModuleOp) -> loop.KernelOp:
+    """The only kernel of a module."""
+    (kernel,) = (op for op in module.ops if isinstance(op, loop.KernelOp))
+    return kernel
+
+
+def rename(module: ModuleOp) -> None:
+    kernel_in(module).properties["sym_name"] = StringAttr("other")
+
+
+def forget_a_property(module: ModuleOp) -> None:
+    """Leave behind what passes that come later crash on."""
+    store = next(op for op in module.walk() if isinstance(op, loop.StoreOp))
+    del store.properties["map"]
+
+
+def fail(module: ModuleOp) -> None:
+    raise RuntimeError("does not work")
+
+
+def break_pass(monkeypatch: pytest.MonkeyPatch, change: Callable[[ModuleOp], None]) -> None:
+    """Let the pass `lift` make that change, too."""
+    apply = LiftPass.apply
+
+    def broken(step: LiftPass, ctx: Context, op: ModuleOp) -> None:
+        apply(step, ctx, op)
+        change(op)
+
+    monkeypatch.setattr(LiftPass, "apply", broken)
+
+
+@pytest.mark.parametrize("change", [rename, forget_a_property])
+def test_the_pass_that_breaks_a_program_is_named(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[ModuleOp], None]
+):
+    break_pass(monkeypatch, change)
+    with pytest.raises(InvalidOpError) as failure:
+        lower(program(), Level.CUDA)
+    assert failure.value.made_by == "lift"
+
+
+def test_an_ill_formed_input_is_no_passes_fault():
+    module = program()
+    del next(op for op in module.walk() if op.name == "prim.elementwise").properties["function"]
+    with pytest.raises(InvalidOpError, match=r"prim\.elementwise") as failure:
+        lower(module, Level.CUDA)
+    assert failure.value.made_by == ""
+
+
+class Heard(Listener[None]):
+    """Number of times that something is said to change."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def look(self, scope: Operation) -> None:
+        """Count it; nothing of it is kept."""
+        self.times += 1
+
+
+def test_what_a_pass_raises_on_a_well_formed_program_is_passed_on(monkeypatch: pytest.MonkeyPatch):
+    break_pass(monkeypatch, fail)
+    heard = Heard()
+    with pytest.raises(RuntimeError, match="does not work"), listening(heard):
+        lower(program(), Level.CUDA)
+    assert heard.times == 2, "before and after the rewrite; the search for the pass is not heard"
