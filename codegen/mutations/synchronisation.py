@@ -4,6 +4,8 @@
 from collections.abc import Iterator
 from functools import partial
 
+from xdsl.dialects import scf
+from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -18,7 +20,7 @@ from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_type
 
-_FILLS = kernel.RingAcquireOp, kernel.RingCommitOp, kernel.TmaCopyOp
+_FILLS = kernel.RingAcquireOp, kernel.RingCommitOp, kernel.TmaCopyOp, kernel.CopyAsyncOp
 _SYNCHRONISE = MeetingOp, FillOp, kernel.ShuffleOp, kernel.ClusterBarrierOp, kernel.ArriveOp
 
 
@@ -119,12 +121,22 @@ def _set_id(op: Operation, *, number: AffineExpr) -> None:
 
 
 def _waited_later(op: kernel.RingWaitOp) -> Iterator[Mutation]:
-    """Behind what follows, unless that fills a slot which its readers have released by then."""
+    """Behind what follows, unless that fills a slot which nobody reads by then."""
     after = _next_effect(op.next_op)
     inner = [] if after is None else [each for each in after.walk() if _acts(each)]
     fills = bool(inner) and all(isinstance(each, _FILLS) or each.regions for each in inner)
-    if not fills or _transport(op) is not Transport.TMA:
+    if not fills or (_transport(op) is not Transport.TMA and _fills_again(op)):
         yield from moved_down(op)
+
+
+def _fills_again(op: FillOp) -> bool:
+    """Whether the loop around has more steps than the ring has slots, as far as is known."""
+    assert isinstance(op.ring.type, kernel.RingType)
+    around = op.parent_op()
+    steps = around.ub.owner if isinstance(around, scf.ForOp) else None
+    if not isinstance(steps, ConstantOp) or not isinstance(steps.value, IntegerAttr):
+        return True
+    return steps.value.value.data > op.ring.type.depth.data
 
 
 def _waits_for_less(op: kernel.RingWaitOp) -> Iterator[Mutation]:

@@ -7,13 +7,17 @@ them; with --every-case all.
 """
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from needs import needs_nvrtc
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen import nvrtc
+from tilewright.codegen.mutations import mutations
 from tilewright.codegen.simulator.mutation import Mutant, load_case, run_case
+from tilewright.dialects import kernel
 from tilewright.errors import UsageError
 from tilewright.tools.cli import main
 from tilewright.tools.finders import Finders, machine_code
@@ -121,6 +125,39 @@ def test_texts_are_the_same_if_the_machine_runs_the_same_code():
     code, of_inline, of_other = (machine_code(text, "sm_90a") for text in texts)
     assert nvrtc.compile(_NAMED).ptx != nvrtc.compile(inline).ptx
     assert code == of_inline != of_other
+
+
+_RING = """
+kernel.func grid 1 block 32 @k(%a: memref<STEPSx32xf32>) -> (%b: memref<32xf32>) {
+  %t = kernel.thread_id
+  %s = kernel.shared : memref<2x32xf32, #tile.layout<slots>, 3 : i64>
+  %ring = kernel.ring bytes 128 : !kernel.ring<2, cp_async>
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %steps = arith.constant STEPS : index
+  scf.for %ko = %zero to %steps step %one {
+    kernel.ring_wait %ring, %ko pending 0 : !kernel.ring<2, cp_async>
+    %next = kernel.index [%ko + 1]
+    %rest = loop.predicate [STEPS - 1 - %next] : i1
+    scf.if %rest {
+      kernel.ring_acquire %ring, %next : !kernel.ring<2, cp_async>
+      kernel.copy_async %a[%next, %t] to %s[%next mod 2, %t] width 1 :
+        memref<STEPSx32xf32>, memref<2x32xf32, #tile.layout<slots>, 3 : i64>
+    }
+    kernel.ring_commit %ring, %next : !kernel.ring<2, cp_async>
+    kernel.ring_release %ring, %ko : !kernel.ring<2, cp_async>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("steps", "is_bug"), [(2, False), (3, True)])
+def test_a_wait_behind_a_fill_is_a_bug_if_slots_are_filled_again(
+    steps: int, is_bug: bool, parse: Callable[[str], ModuleOp]
+):
+    module = parse(_RING.replace("STEPS", f"{steps}"))
+    wait = next(op for op in module.walk() if isinstance(op, kernel.RingWaitOp))
+    assert ("moved behind what follows" in {bug.what for bug in mutations(wait)}) is is_bug
 
 
 def test_a_mutant_that_does_not_fit_is_named():
