@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 
 from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp
@@ -129,6 +130,12 @@ def _waited_later(op: kernel.RingWaitOp) -> Iterator[Mutation]:
         yield from moved_down(op)
 
 
+def _released(op: kernel.RingReleaseOp) -> Iterator[Mutation]:
+    """Nobody waits for what is released, if no slot is filled again."""
+    if _fills_again(op):
+        yield from chain(dropped(op), moved_up(op), _wrong_count(op))
+
+
 def _fills_again(op: FillOp) -> bool:
     """Whether the loop around has more steps than the ring has slots, as far as is known."""
     assert isinstance(op.ring.type, kernel.RingType)
@@ -226,7 +233,7 @@ SYNCHRONISATION: Rules = {
     kernel.RingWaitOp: (dropped, _waited_later, moved_up, _waits_for_less, _wrong_count),
     kernel.RingCommitOp: (dropped, moved_up, _wrong_count),
     kernel.RingAcquireOp: (_acquired,),
-    kernel.RingReleaseOp: (dropped, moved_up, _wrong_count),
+    kernel.RingReleaseOp: (_released,),
     kernel.RingOp: (_wrong_bytes,),
     kernel.TmaCopyOp: (dropped, _wrong_slot_of_box),
 }

@@ -152,12 +152,14 @@ kernel.func grid 1 block 32 @k(%a: memref<STEPSx32xf32>) -> (%b: memref<32xf32>)
 
 
 @pytest.mark.parametrize(("steps", "is_bug"), [(2, False), (3, True)])
-def test_a_wait_behind_a_fill_is_a_bug_if_slots_are_filled_again(
+def test_slots_are_waited_for_and_released_if_they_are_filled_again(
     steps: int, is_bug: bool, parse: Callable[[str], ModuleOp]
 ):
     module = parse(_RING.replace("STEPS", f"{steps}"))
     wait = next(op for op in module.walk() if isinstance(op, kernel.RingWaitOp))
     assert ("moved behind what follows" in {bug.what for bug in mutations(wait)}) is is_bug
+    release = next(op for op in module.walk() if isinstance(op, kernel.RingReleaseOp))
+    assert bool([*mutations(release)]) is is_bug
 
 
 def test_a_mutant_that_does_not_fit_is_named():
