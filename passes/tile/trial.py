@@ -11,13 +11,13 @@ from typing import Any, Protocol, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import tile
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import Target
-from tilewright.passes.live_registers import ALLOWANCE, registers_of
+from tilewright.passes.live_registers import estimated_registers
 from tilewright.passes.pipelines import TO_TILE, for_target, passes_of
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.scheduling_pass import chosen_for
@@ -47,10 +47,9 @@ def first_possible(
     The first of `choices` that no pass refuses, or None. Where a thread cannot have some number of
     elements, choices that give it as many are not tried.
     """
-    most = _sure_elements(launch, target)
     refused: int | None = None
     for choice in choices:
-        if choice.elements <= most:
+        if _has_registers(launch, choice.elements, target):
             return choice
         if refused is not None and choice.elements >= refused:
             continue
@@ -60,10 +59,18 @@ def first_possible(
     return None
 
 
-def _sure_elements(launch: tile.LaunchOp, target: Target) -> int:
-    """Elements that a thread has registers for even if it holds all values of each at once."""
-    held = sum(registers_of(result) for op in ops_in(launch) for result in op.results)
-    return (target.max_registers_per_thread - ALLOWANCE) // max(held, 1)
+_ADDED = 2
+"""Values of each element that schedules add: the other parts of a split sum, and an index."""
+
+
+def _has_registers(launch: tile.LaunchOp, elements: int, target: Target) -> bool:
+    """Whether there are registers for so many elements even if no two share a value."""
+
+    def copies(value: SSAValue) -> int:
+        return elements if isinstance(value.owner, Operation) else 1
+
+    needed = estimated_registers(launch.kernel.body.block, copies) + _ADDED * elements
+    return needed <= target.max_registers_per_thread
 
 
 def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) -> bool:
