@@ -34,7 +34,9 @@ _PARAMETER_ROOM = 4096
 """Between the addresses of two parameters."""
 
 
-def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool) -> Unit:
+def assemble(
+    kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool, counts: bool
+) -> Unit:
     """The unit for a launch; parameters are still to be bound."""
     findings = Findings()
     complaints = Complaints(findings, geometry)
@@ -81,7 +83,7 @@ def assemble(kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool
         mbarriers=MBarriers(geometry, order, shared, findings),
         tensor_maps={},
         copies=AsyncCopies(geometry, shared, global_memory, findings),
-        meters=Meters(checks, [instruction.line for instruction in kernel.instructions]),
+        meters=Meters(counts, [instruction.line for instruction in kernel.instructions]),
         findings=findings,
         undefined=undefined,
         fma=FusedMultiplyAdd(geometry.lanes),

@@ -98,7 +98,7 @@ def simulate(
     after = Snapshot(arguments)
     for turns in orders(launch.unit.geometry, report.instructions) if report.ok else ():
         memory.restore()
-        again = _Launch(*what, checks, read_only)
+        again = _Launch(*what, checks, read_only, counts=False)
         again.notes, again.machine.turns = launch.notes, turns
         report = report.with_errors(again.errors(MOST_AGAIN * report.instructions))
     after.restore()
@@ -139,13 +139,14 @@ class _Launch:
         read_only: Collection[int],
         lanes_at_once: int = LANES_AT_ONCE,
         sample: int | None = None,
+        counts: bool = True,
     ):
         kernel = parse(ptx, name)
         shape = _dim3(grid, "grid"), _dim3(block, "block")
         geometry = Geometry(*shape, lanes_at_once, cluster=kernel.cluster, sample=sample)
         _check_block(kernel, geometry)
         _check_shared(kernel, shared_bytes)
-        self.unit = assemble(kernel, geometry, shared_bytes, checks)
+        self.unit = assemble(kernel, geometry, shared_bytes, checks, checks and counts)
         self._bind(arguments, read_only)
         self.machine: Machine = compile_kernel(self.unit)
 

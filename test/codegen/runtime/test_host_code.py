@@ -424,7 +424,7 @@ def test_sums_of_many_blocks(compile: Compile):
 def test_what_a_graph_captures_is_filled_once(monkeypatch: pytest.MonkeyPatch):
     """Its calls follow each other, so that they share counters; another graph has its own."""
     backend = GpuBackend("sm_80", SimulatedDriver())  # where blocks that share a sum count
-    captured = capture(torch.matmul, rows(8, 512), rows(512, 16))
+    captured = capture(torch.matmul, rows(8, 320), rows(320, 16))
     plan, filled = loaded(CompiledProgram(captured, backend, "sm_80")), list[int]()
     assert plan.plan.kept
     bind_fill = SimulatedDriver.bind_fill
@@ -447,11 +447,11 @@ def test_what_a_graph_captures_is_filled_once(monkeypatch: pytest.MonkeyPatch):
     for graph in (1, 2):
         now(True, graph)
         for _ in range(2):
-            x, w = rows(8, 512), rows(512, 16)
+            x, w = rows(8, 320), rows(320, 16)
             torch.testing.assert_close(plan([x, w]), [x @ w], rtol=1e-4, atol=1e-4)
             assert len(filled) == graph * len(plan.plan.kept)
     now(False, 0)
-    plan([rows(8, 512), rows(512, 16)])
+    plan([rows(8, 320), rows(320, 16)])
     assert len(filled) == 3 * len(plan.plan.kept)
 
 

@@ -245,15 +245,15 @@ def test_blocks_take_turns_over_many_batches(run: Run):
       __syncthreads();
       if (threadIdx.x == 0) atomicAdd(turn, 1u);
     }"""
-    total, turn = np.zeros(256, np.float32), np.zeros(1, np.uint32)
-    report = run(source, total, turn, grid=70, block=256)
+    total, turn = np.zeros(1024, np.float32), np.zeros(1, np.uint32)
+    report = run(source, total, turn, grid=17, block=1024)
     assert report.ok, report.errors
     expected = 0.0
-    for block in range(70):
+    for block in range(17):
         expected = expected * 0.5 + block
     np.testing.assert_allclose(total, expected)
     unfenced = source.replace("      __threadfence();\n      __syncthreads", "      __syncthreads")
-    assert _kinds(run(unfenced, total * 0, turn * 0, grid=70, block=256)) == {Kind.RACE}
+    assert _kinds(run(unfenced, total * 0, turn * 0, grid=17, block=1024)) == {Kind.RACE}
 
 
 def test_a_write_of_what_another_thread_has_read(run: Run):
