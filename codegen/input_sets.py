@@ -181,8 +181,8 @@ def _is_float(array: Array) -> bool:
 
 def _is_position(array: Array) -> bool:
     """Return whether this may be a single index, as that of a token in a cache."""
-    return array.size == 1 and array.dtype.name in INDEX_TYPES
+    return array.size == 1 and _is_index(array)
 
 
-def _is_index(type: ArrayType) -> bool:
+def _is_index(type: ArrayType | Array) -> bool:
     return type.dtype.name in INDEX_TYPES

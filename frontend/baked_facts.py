@@ -20,8 +20,6 @@ from tilewright.frontend.wrapped_forward import forward_within
 _KEY = "tilewright.baked_facts"
 """Entry of the `meta` of an exported graph: the names of the facts that its program asks for."""
 
-_HERE = str(Path(__file__).parent)
-
 
 def _strides(tensor: Any) -> list[int]:
     """In elements, 0 for axes of one element, whose strides say nothing."""
@@ -36,7 +34,7 @@ _FACTS: dict[str, Callable[[Any], Any]] = {
     "requires_grad": lambda tensor: tensor.requires_grad,
     "is_leaf": lambda tensor: tensor.is_leaf,
 }
-"""What a program can ask, and the answer for a tensor; answers that are equal do the same."""
+"""Facts by name, with the function that computes each of a tensor; facts compare by value."""
 
 
 @contextmanager
@@ -59,7 +57,7 @@ def baked_facts(exported: Any) -> Sequence[str]:
 
 
 def answer(fact: str, value: Any) -> Any:
-    """What a program gets that asks it of a tensor or array."""
+    """Return the value of a fact for a tensor or array."""
     return _FACTS[fact](tensor_of(value))
 
 
@@ -115,23 +113,26 @@ def _names() -> dict[Any, str]:
 
 
 def _getters(*names: str) -> tuple[Any, ...]:
-    """What reads attributes of a tensor, as a function that modes of PyTorch see."""
+    """Return the descriptors' getters of attributes; function modes get them as `func`."""
     import torch
 
     return tuple(getattr(torch.Tensor, name).__get__ for name in names)
 
 
 @cache
-def _methods() -> tuple[str, ...]:
-    """Files of PyTorch's that pass on what a tensor is asked."""
+def _forwarding_files() -> tuple[str, ...]:
+    """Return this package and the files of PyTorch that forward attribute reads and methods."""
     from torch import overrides
 
-    return overrides.__file__, str(Path(overrides.__file__).with_name("_tensor.py"))
+    tensor = Path(overrides.__file__).with_name("_tensor.py")
+    return str(Path(__file__).parent), overrides.__file__, str(tensor)
 
 
 def _is_asked_by_user() -> bool:
     """True if the innermost frame outside of this package is the user's, and not PyTorch's."""
-    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]: inspect reads the source, too
-    while frame.f_back is not None and frame.f_code.co_filename.startswith((_HERE, *_methods())):
+    # inspect.stack reads source files, which is too slow for each access of an attribute
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    forwarding = _forwarding_files()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(forwarding):
         frame = frame.f_back
     return not is_foreign(frame.f_code.co_filename)

@@ -40,7 +40,7 @@ class PassManager:
     check_end: Checker | None = None
     """Called once, with the module before the first and after the last pass."""
     verify_each: bool = True
-    """Whether to verify after each pass, so that the one to blame is known, or only at the end."""
+    """Verify after each pass, so that an error names the pass; else only at the end."""
     _changes: Changes | None = field(default=None, init=False)
     """What was verified before; None to verify all."""
 

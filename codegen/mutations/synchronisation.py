@@ -122,7 +122,7 @@ def _set_id(op: Operation, *, number: AffineExpr) -> None:
 
 
 def _waited_later(op: kernel.RingWaitOp) -> Iterator[Mutation]:
-    """Behind what follows, unless that fills a slot which nobody reads by then."""
+    """Move the wait down, unless it then follows the fill of a slot that no thread reads."""
     after = _next_effect(op.next_op)
     inner = [] if after is None else [each for each in after.walk() if _acts(each)]
     fills = bool(inner) and all(isinstance(each, _FILLS) or each.regions for each in inner)
@@ -131,13 +131,13 @@ def _waited_later(op: kernel.RingWaitOp) -> Iterator[Mutation]:
 
 
 def _released(op: kernel.RingReleaseOp) -> Iterator[Mutation]:
-    """Nobody waits for what is released, if no slot is filled again."""
+    """Plant bugs of a release only where a slot is filled again: else no thread waits for it."""
     if _fills_again(op):
         yield from chain(dropped(op), moved_up(op), _wrong_count(op))
 
 
 def _fills_again(op: FillOp) -> bool:
-    """Whether the loop around has more steps than the ring has slots, as far as is known."""
+    """True unless the enclosing loop is known to have at most as many steps as the ring slots."""
     assert isinstance(op.ring.type, kernel.RingType)
     around = op.parent_op()
     steps = around.ub.owner if isinstance(around, scf.ForOp) else None

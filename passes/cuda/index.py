@@ -73,7 +73,7 @@ class Index(NamedTuple):
         return bool(self.operands) and _is_compound(self.variable)
 
     def has_names(self) -> bool:
-        """Whether it, or a part of it, may be worth a name."""
+        """True if the index, or one of its parts, may get a variable."""
         return bool(self.operands) and (_is_compound(self.variable) or self.num_divisions() > 0)
 
     def parts(self) -> "list[Index]":

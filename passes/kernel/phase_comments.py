@@ -71,7 +71,7 @@ class Phase(NamedTuple):
     ops: Sequence[Operation]
 
     def comment(self) -> str:
-        """What stands above the first op."""
+        """Return the comment that is printed above the first op."""
         match self.purpose:
             case Purpose.STAGE:
                 return f"stage {filled(op for op in self.ops if isinstance(op, tile.StageOp))}"

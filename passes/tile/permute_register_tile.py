@@ -158,7 +158,7 @@ class PermuteRegisterTilePass(SchedulingPass):
 @held
 @contextmanager
 def _arranged(step: PermuteRegisterTilePass, launch: tile.LaunchOp) -> Generator[SlabConflicts]:
-    """What the threads of a launch do if it is arranged anew, which it may be replaced by."""
+    """Yield the conflicts of the rearranged launch, which is erased unless it is inserted."""
     before, rebinding = conflicts_of(launch), step.rebinding(launch, *sides_of(launch))
     if rebinding.keeps_all(launch):
         yield before
@@ -177,6 +177,6 @@ class _Cost(NamedTuple):
 
     @staticmethod
     def of(conflicts: SlabConflicts) -> "_Cost":
-        """What the threads of a launch do, once rows are dealt out where that is faster."""
+        """Return the cost of a launch, with rows dealt out where that is faster."""
         layouts = dealt_rows(conflicts)
         return _Cost(not reads_freely(conflicts, layouts), access_clocks(conflicts, layouts))

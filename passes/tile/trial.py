@@ -64,7 +64,7 @@ _ADDED = 2
 
 
 def _has_registers(launch: tile.LaunchOp, elements: int, target: Target) -> bool:
-    """Whether there are registers for so many elements even if no two share a value."""
+    """True if registers suffice for so many elements, each with its own copy of every value."""
 
     def copies(value: SSAValue) -> int:
         return elements if isinstance(value.owner, Operation) else 1
